@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/ranking.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::analysis {
+
+enum class FindingKind { gain, no_effect, harmful, quality, failure, limit };
+
+/// One sentence a person can act on, with the numbers and trial ids it rests on.
+struct Finding {
+  FindingKind kind = FindingKind::gain;
+  std::string title;      ///< one sentence
+  std::string evidence;   ///< numbers with intervals and trial ids
+  std::string advice;     ///< what to do, or ""
+};
+
+/// Effect of single settings, from leave-one-out pairs and from screening trials against the default.
+[[nodiscard]] std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& outcomes);
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+
+namespace ridgeline::base {
+
+std::string_view to_string(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid argument";
+    case ErrorCode::not_found: return "not found";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::timeout: return "timeout";
+    case ErrorCode::crashed: return "crashed";
+    case ErrorCode::out_of_memory: return "out of memory";
+    case ErrorCode::corrupt: return "corrupt";
+    case ErrorCode::io: return "i/o";
+    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::internal: return "internal";
+  }
+  return "internal";
+}
+
+}  // namespace ridgeline::base

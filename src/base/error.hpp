@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
+
+namespace ridgeline::base {
+
+enum class ErrorCode {
+  invalid_argument,  ///< the user asked for something malformed or out of range
+  not_found,         ///< a file, run, trial or parameter that does not exist
+  unavailable,       ///< an optional library, device or lock that is not to be had now
+  unsupported,       ///< well-formed, but this version or provider cannot do it
+  timeout,           ///< a deadline passed
+  crashed,           ///< a child process died on its own
+  out_of_memory,     ///< host or device memory ran out
+  corrupt,           ///< data on disk or on the wire that breaks its format
+  io,                ///< the operating system refused a read, write or rename
+  cancelled,         ///< the user or a signal asked to stop
+  internal,          ///< a fault of ours
+};
+
+[[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;
+
+/// One failure: a code to branch on and one line for a person. Messages are lower case, without a full stop, and name
+/// the thing, its value, what was expected and what to do next.
+struct Error {
+  ErrorCode code = ErrorCode::internal;
+  std::string message;
+
+  /// The same error with "context: " put before the message.
+  [[nodiscard]] Error in(std::string_view context) && {
+    message = fmt::format("{}: {}", context, message);
+    return std::move(*this);
+  }
+};
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+/// `return fail(ErrorCode::io, "cannot read {}: {}", path, reason);`
+template <typename... Args>
+[[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+}
+
+}  // namespace ridgeline::base
+
+#define RL_CONCAT_INNER(a, b) a##b
+#define RL_CONCAT(a, b) RL_CONCAT_INNER(a, b)
+
+/// Evaluates a Result; returns its error from the enclosing function when it failed.
+#define RL_TRY(expression)                                                                     \
+  do {                                                                                         \
+    if (auto rl_try_result = (expression); !rl_try_result)                                     \
+      return tl::unexpected<::ridgeline::base::Error>(std::move(rl_try_result).error());       \
+  } while (false)
+
+/// RL_TRY_ASSIGN(auto x, f()): as RL_TRY, then binds the value.
+#define RL_TRY_ASSIGN(declaration, expression) RL_TRY_ASSIGN_AT(declaration, expression, RL_CONCAT(rl_value_, __LINE__))
+#define RL_TRY_ASSIGN_AT(declaration, expression, name)                                        \
+  auto name = (expression);                                                                    \
+  if (!name) return tl::unexpected<::ridgeline::base::Error>(std::move(name).error());         \
+  declaration = std::move(*name)

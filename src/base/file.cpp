@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace ridgeline::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+tl::unexpected<Error> os_failure(std::string_view verb, const fs::path& path, int error) {
+  return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::io, "cannot {} {}: {}", verb, path.string(),
+              std::strerror(error));
+}
+
+fs::path xdg_folder(const char* variable, std::string_view fallback_below_home) {
+  if (const char* value = std::getenv(variable); value != nullptr && value[0] == '/') return fs::path(value) / "ridgeline";
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr && home[0] != '\0' ? home : "/tmp") / fallback_below_home / "ridgeline";
+}
+
+Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const auto count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return os_failure("write", path, errno);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return os_failure("read", path, errno);
+  std::string bytes;
+  std::string piece(1U << 16U, '\0');
+  for (;;) {
+    const auto count = ::read(file.get(), piece.data(), piece.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return os_failure("read", path, errno);
+    }
+    if (count == 0) return bytes;
+    bytes.append(piece.data(), static_cast<std::size_t>(count));
+  }
+}
+
+Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
+  std::error_code ignored;
+  const auto resolved = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+  const auto target = resolved.empty() ? path : resolved;
+  const auto folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  auto temporary = (folder / ("." + target.filename().string() + ".XXXXXX")).string();
+  const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return os_failure("create a file in", folder, errno);
+  const auto finish = [&]() -> Result<void> {
+    struct stat old {};
+    if (::stat(target.c_str(), &old) == 0) {
+      if (!S_ISREG(old.st_mode)) return fail(ErrorCode::io, "cannot replace {}: not a regular file", target.string());
+      if (::fchmod(file.get(), old.st_mode & 07777U) != 0) return os_failure("set permissions of", target, errno);
+      // Only root may give a file away; for anyone else the old owner is the caller already or the write would differ.
+      if (::fchown(file.get(), old.st_uid, old.st_gid) != 0 && ::geteuid() == 0)
+        return os_failure("set the owner of", target, errno);
+    } else {
+      const auto mask = ::umask(0);
+      ::umask(mask);
+      ::fchmod(file.get(), 0666U & ~mask);
+    }
+    RL_TRY(write_all(file.get(), bytes, target));
+    if (::fsync(file.get()) != 0) return os_failure("write", target, errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) return os_failure("replace", target, errno);
+    return {};
+  };
+  auto done = finish();
+  if (!done) {
+    ::unlink(temporary.c_str());
+    return done;
+  }
+  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() >= 0) ::fsync(directory.get());
+  return {};
+}
+
+fs::path state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
+fs::path cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
+
+fs::path executable_path() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
+}  // namespace ridgeline::base

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace ridgeline::base {
+
+/// The whole file as bytes. Errors: not_found, io (a directory, no permission), each naming the path and the reason.
+[[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
+
+/// Replaces `path` in one step: writes a temporary file beside it, fsyncs, keeps the old file's permissions, renames,
+/// and fsyncs the folder. A symbolic link is followed: its target is replaced, the link stays. On any error (disk
+/// full, no permission) the old file is untouched and the temporary file removed.
+[[nodiscard]] Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// XDG folders with "ridgeline" appended: state (results), cache, data. Created on demand by the caller.
+[[nodiscard]] std::filesystem::path state_folder();
+[[nodiscard]] std::filesystem::path cache_folder();
+
+/// The running executable's path.
+[[nodiscard]] std::filesystem::path executable_path();
+
+}  // namespace ridgeline::base

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace ridgeline::base {
+
+/// Keys are kept sorted, so equal values dump to equal bytes (hashes rest on that).
+using Json = nlohmann::json;
+
+/// Specialise for an enum to give it JSON and text names:
+///   template <> struct EnumNames<Colour> {
+///     static constexpr std::array names{std::pair{Colour::red, "red"}, std::pair{Colour::blue, "blue"}};
+///   };
+template <typename E>
+struct EnumNames;
+
+template <typename E>
+concept NamedEnum = std::is_enum_v<E> && requires { EnumNames<E>::names.size(); };
+
+template <NamedEnum E>
+[[nodiscard]] constexpr std::string_view enum_name(E value) noexcept {
+  for (const auto& [candidate, name] : EnumNames<E>::names)
+    if (candidate == value) return name;
+  return "?";
+}
+
+template <NamedEnum E>
+[[nodiscard]] constexpr std::optional<E> enum_from_name(std::string_view text) noexcept {
+  for (const auto& [candidate, name] : EnumNames<E>::names)
+    if (text == name) return candidate;
+  return std::nullopt;
+}
+
+/// Text to Json; `what` names the source in the message (a path, "worker message").
+[[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what);
+
+/// Compact, sorted keys, never throws (invalid UTF-8 is replaced).
+[[nodiscard]] std::string dump_json(const Json& json);
+
+/// Json to a type with a from_json; a missing or mistyped field is ErrorCode::corrupt naming it.
+template <typename T>
+[[nodiscard]] Result<T> json_as(const Json& json, std::string_view what) {
+  try {
+    return json.get<T>();
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::corrupt, "{}: {}", what, error.what());
+  }
+}
+
+}  // namespace ridgeline::base
+
+namespace nlohmann {
+
+/// An absent value is null.
+template <typename T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& out, const std::optional<T>& value) {
+    if (value)
+      out = *value;
+    else
+      out = nullptr;
+  }
+  static void from_json(const json& in, std::optional<T>& value) {
+    if (in.is_null())
+      value.reset();
+    else
+      value = in.get<T>();
+  }
+};
+
+template <ridgeline::base::NamedEnum E>
+struct adl_serializer<E> {
+  static void to_json(json& out, E value) { out = std::string(ridgeline::base::enum_name(value)); }
+  static void from_json(const json& in, E& value) {
+    const auto text = in.get<std::string>();
+    const auto found = ridgeline::base::enum_from_name<E>(text);
+    if (!found) throw std::invalid_argument("unknown name \"" + text + "\"");
+    value = *found;
+  }
+};
+
+}  // namespace nlohmann

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ridgeline::base {
+
+/// What a child process used, from wait4.
+struct ResourceUsage {
+  double user_cpu_s = 0;
+  double system_cpu_s = 0;
+  std::int64_t peak_rss_bytes = 0;
+};
+
+/// How a child ended: exactly one of exit_code and signal is set.
+struct ExitStatus {
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  ResourceUsage usage;
+};
+
+struct SubprocessOptions {
+  std::vector<std::string> argv;                      ///< argv[0] is a path, or a name looked up in PATH
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of the parent's
+  std::vector<std::pair<int, int>> file_descriptors;  ///< {parent's, child's number}: passed on
+  bool capture_output = true;  ///< stdout and stderr share one pipe, see Subprocess::output_fd; else inherited
+  std::optional<std::uint64_t> address_space_bytes;   ///< RLIMIT_AS
+  bool allow_core_dumps = false;
+};
+
+/// A child process in a process group of its own; stdin is /dev/null. Killed (whole group) and reaped by the
+/// destructor, so no zombie or grandchild in the group outlives it. The child also gets SIGKILL when the parent dies.
+/// One thread at a time may use an object.
+///   RL_TRY_ASSIGN(auto child, Subprocess::spawn({.argv = {"/bin/true"}}));
+///   const auto status = child.wait();
+class Subprocess {
+ public:
+  [[nodiscard]] static Result<Subprocess> spawn(const SubprocessOptions& options);
+  Subprocess(Subprocess&& other) noexcept;
+  Subprocess& operator=(Subprocess&& other) noexcept;
+  Subprocess(const Subprocess&) = delete;
+  Subprocess& operator=(const Subprocess&) = delete;
+  ~Subprocess();
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  /// Read end (non-blocking) of the child's stdout and stderr; -1 when not captured.
+  [[nodiscard]] int output_fd() const noexcept { return output_fd_; }
+  /// The status once the child has ended, without blocking.
+  [[nodiscard]] std::optional<ExitStatus> poll();
+  /// Blocks until the child ends.
+  ExitStatus wait();
+  /// Blocks at most `limit`.
+  [[nodiscard]] std::optional<ExitStatus> wait_for(std::chrono::nanoseconds limit);
+  /// Sends `signal` to the child's whole group; quiet when it is gone.
+  void signal_group(int signal) noexcept;
+
+ private:
+  Subprocess() = default;
+  void end() noexcept;
+  pid_t pid_ = -1;
+  int output_fd_ = -1;
+  std::optional<ExitStatus> status_;
+};
+
+}  // namespace ridgeline::base

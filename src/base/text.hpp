@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ridgeline::base {
+
+/// The candidate nearest to `word` by edit distance, or "" when none is near enough to be a likely slip
+/// (at most a third of the word's length, at least 2).
+[[nodiscard]] std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+/// ", did you mean \"x\"?" or "".
+[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+[[nodiscard]] std::string_view trim(std::string_view text) noexcept;
+
+/// Whole-text number parsing: trailing rubbish, overflow, inf and nan are errors naming `what`.
+[[nodiscard]] Result<std::int64_t> parse_integer(std::string_view text, std::string_view what);
+[[nodiscard]] Result<double> parse_number(std::string_view text, std::string_view what);
+
+/// "90s", "5m", "1h30m", "250ms", "2" (seconds). Must be positive.
+[[nodiscard]] Result<std::chrono::nanoseconds> parse_duration(std::string_view text, std::string_view what);
+
+/// "2%", "0.02" -> 0.02.
+[[nodiscard]] Result<double> parse_ratio(std::string_view text, std::string_view what);
+
+/// Three significant digits with the fitting unit: "812 ns", "1.23 ms", "4.5 s", "2 m 05 s".
+[[nodiscard]] std::string format_duration(double nanoseconds);
+/// "4.52 MiB".
+[[nodiscard]] std::string format_bytes(double bytes);
+/// Three significant digits with k/M/G: "1.25 G".
+[[nodiscard]] std::string format_count(double value);
+
+}  // namespace ridgeline::base

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/configuration.hpp"
+
+namespace ridgeline::campaign {
+
+/// How parameter keys are found in the user's YAML.
+struct PatchOptions {
+  std::map<std::string, std::string> mapping;    ///< parameter key -> dotted path in the file ("runtime.onnx.threads")
+  std::string section = "onnxruntime";           ///< where a key goes when neither it nor a sibling is present
+  std::string provenance;                        ///< comment put after a changed value, or "" for none
+};
+
+/// One value the patch touches.
+struct PatchEdit {
+  std::string key;
+  std::string path;                 ///< dotted path in the file
+  int line = 0;                     ///< 1-based
+  std::optional<std::string> before;///< source text; nullopt: added
+  std::string after;
+};
+
+struct PatchResult {
+  std::string text;                 ///< the new file
+  std::vector<PatchEdit> edits;     ///< empty: nothing to change, text is the input
+};
+
+/// A setting found in the user's file.
+struct FoundSetting {
+  std::string key;
+  std::string path;
+  int line = 0;
+  schema::Value value;
+};
+
+/// Reads the catalogue's parameters out of a config.yaml by name at any depth (or by mapping).
+/// Errors (invalid_argument, with line and column): malformed YAML, duplicate keys, a value that is not legal.
+[[nodiscard]] base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std::string_view file_name,
+                                                                    const PatchOptions& options);
+
+/// Pure: computes the new text. Bytes outside changed values and added lines stay identical. The result is parsed again
+/// and compared: only the asked-for values may differ, else ErrorCode::internal and no change.
+[[nodiscard]] base::Result<PatchResult> patch_settings(std::string_view yaml, std::string_view file_name,
+                                                       const schema::Configuration& wanted, const PatchOptions& options);
+
+/// A unified diff (three lines of context) of the two texts, "" when equal.
+[[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after, std::string_view name);
+
+struct AppliedPatch {
+  PatchResult patch;
+  std::filesystem::path backup;     ///< empty when nothing changed
+};
+
+/// Reads, patches and replaces the file atomically, keeping a backup "<file>.bak-<UTC>" beside it (the link's target's
+/// folder when it is a symbolic link). A file changed by someone else since it was read is an error.
+[[nodiscard]] base::Result<AppliedPatch> apply_patch(const std::filesystem::path& file, const schema::Configuration& wanted,
+                                                     const PatchOptions& options, std::string_view utc);
+
+/// Restores the newest backup, byte for byte, and removes it. Errors: not_found when there is none.
+[[nodiscard]] base::Result<std::filesystem::path> rollback(const std::filesystem::path& file);
+
+/// Checked before anything is measured: exists, is a regular file (or a link to one), readable, writable folder.
+[[nodiscard]] base::Result<void> check_patchable(const std::filesystem::path& file);
+
+}  // namespace ridgeline::campaign

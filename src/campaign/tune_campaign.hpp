@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/ranking.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "execute/executor.hpp"
+#include "schema/environment.hpp"
+#include "schema/tune_run.hpp"
+#include "search/space_builder.hpp"
+#include "store/store.hpp"
+
+namespace ridgeline::campaign {
+
+/// Everything `ridgeline tune` was asked for.
+struct TuneRequest {
+  schema::WorkloadRef workload;             ///< kind, location, the user's shapes and input files, seed
+  std::string provider = "auto";
+  std::string ort_library;
+  std::string search = "adaptive";
+  schema::Objective objective = schema::Objective::latency;
+  std::vector<schema::Constraint> constraints;
+  search::SpaceRequest space;
+  schema::MeasurementPlan plan;
+  double min_effect = 0.02;
+  std::optional<double> accuracy_tolerance;
+  std::optional<std::chrono::nanoseconds> max_time;
+  schema::Configuration current;            ///< read from config.yaml
+  std::vector<std::string> current_origins;
+  std::uint64_t seed = 1;
+  std::string command_line;
+  bool use_store = true;                    ///< false (--fresh): measure again even what the store knows
+};
+
+/// What a display hears. Every call comes from the campaign's thread.
+class CampaignObserver {
+ public:
+  virtual ~CampaignObserver() = default;
+  virtual void environment_ready(const schema::TuneRun&) {}
+  virtual void model_ready(const schema::TuneRun&) {}
+  virtual void space_ready(const schema::TuneRun&) {}
+  /// A step before or after the search ("reference outputs", "comparing finalist 2 of 3").
+  virtual void stage(std::string_view /*title*/) {}
+  virtual void trial_started(const schema::TunedTrial&, std::size_t /*remaining*/) {}
+  virtual void trial_finished(const schema::TunedTrial&, const schema::TrialOutcome&) {}
+  virtual void pair_finished(const schema::TunedPair&) {}
+  virtual void note(std::string_view /*line*/) {}
+};
+
+struct TuneResult {
+  schema::TuneRun run;
+  analysis::OutcomesByKey outcomes;
+  analysis::PairsByKey pairs;
+};
+
+/// Environment, model, space, search, finalists, verdict, leave-one-out; every record is stored as soon as it exists, so
+/// a killed run loses at most the running trial and the same call continues. An interrupt ends it early with what was found.
+class TuneCampaign {
+ public:
+  TuneCampaign(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,
+               std::function<bool()> cancelled);
+  [[nodiscard]] base::Result<TuneResult> run(const TuneRequest& request);
+
+ private:
+  execute::Executor& executor_;
+  store::Store& store_;
+  const base::Clock& clock_;
+  CampaignObserver& observer_;
+  std::function<bool()> cancelled_;
+};
+
+/// Loads a run with every outcome and pair it names.
+[[nodiscard]] base::Result<TuneResult> load_result(store::Store& store, const std::string& run_id);
+
+}  // namespace ridgeline::campaign

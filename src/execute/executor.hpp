@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/model_description.hpp"
+#include "schema/trial_outcome.hpp"
+#include "schema/trial_spec.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::execute {
+
+/// How a trial is to be run; nothing here changes its identity.
+struct TrialOptions {
+  std::optional<double> abandon_above_ns;   ///< MeasureControl::abandon_above_ns
+  bool throughput = false;
+  std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
+  double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
+};
+
+/// What a live display may show while a trial runs.
+struct TrialProgress {
+  schema::TrialPhase phase = schema::TrialPhase::launch;
+  std::int64_t steps = 0;
+  double elapsed_s = 0;
+};
+
+/// Runs work somewhere. A trial that fails is an outcome; an Error is a fault of ours or of the user's call (no worker
+/// can be started at all, cancelled). One thread at a time.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  [[nodiscard]] virtual base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) = 0;
+  [[nodiscard]] virtual base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) = 0;
+  [[nodiscard]] virtual base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
+                                                                     const TrialOptions& options) = 0;
+  /// Always in a fresh process.
+  [[nodiscard]] virtual base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) = 0;
+  /// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
+  [[nodiscard]] virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
+                                                                           const std::filesystem::path& path) = 0;
+};
+
+enum class Isolation { pooled, trial };
+
+struct WorkerOptions {
+  std::vector<std::string> command;    ///< argv of the worker: {executable_path, "worker"}
+  Isolation isolation = Isolation::pooled;
+  double heartbeat_timeout_s = 10;     ///< no heartbeat at all for so long: the worker is stopped or swapped out
+  double stall_timeout_s = 60;         ///< heartbeats but no progress for so long inside one phase: a hang
+  double launch_timeout_s = 30;
+  std::optional<std::uint64_t> address_space_bytes;
+  std::function<void(const TrialProgress&)> on_progress;   ///< called at most 20 times a second
+  std::function<bool()> cancelled;     ///< polled; true ends the running trial with ErrorCode::cancelled
+};
+
+/// Worker processes on this machine: one long-lived worker runs many trials (pooled); any failure that may have poisoned
+/// it ends it, and the next trial gets a fresh one.
+[[nodiscard]] std::unique_ptr<Executor> make_local_executor(WorkerOptions options);
+
+/// The body of `ridgeline worker`: serves requests on file descriptors 3 (in) and 4 (out) until end of file.
+/// Returns the exit code.
+[[nodiscard]] int worker_main(const workload::WorkloadRegistry& registry);
+
+}  // namespace ridgeline::execute

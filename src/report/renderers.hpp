@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/report_model.hpp"
+
+namespace ridgeline::report {
+
+[[nodiscard]] std::string render_markdown(const ReportModel& report);
+
+/// One self-contained file: no external link; `echarts_js` is inlined.
+[[nodiscard]] std::string render_html(const ReportModel& report, std::string_view echarts_js);
+
+/// For a terminal: aligned columns, optional ANSI colours, at most `width` columns (cells are shortened with an ellipsis).
+[[nodiscard]] std::string render_table(const Table& table, int width, bool colour);
+
+}  // namespace ridgeline::report

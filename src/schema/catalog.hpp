@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/configuration.hpp"
+#include "schema/param_def.hpp"
+
+namespace ridgeline::schema {
+
+/// Every tunable parameter, in the order documentation shows them. Rows live in catalog/*.cpp.
+[[nodiscard]] const std::vector<ParamDef>& catalog();
+
+/// nullptr when there is none of that key.
+[[nodiscard]] const ParamDef* find_param(std::string_view key);
+
+/// As find_param; the error names the nearest key.
+[[nodiscard]] base::Result<const ParamDef*> require_param(std::string_view key);
+
+/// "key=value" to a checked pair (--set).
+[[nodiscard]] base::Result<std::pair<std::string, Value>> parse_setting(std::string_view text);
+
+/// Every key known and every value legal.
+[[nodiscard]] base::Result<void> check_configuration(const Configuration& configuration);
+
+/// The row groups, one function a file.
+[[nodiscard]] std::vector<ParamDef> ort_session_params();
+[[nodiscard]] std::vector<ParamDef> execution_params();
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace ridgeline::schema {
+
+struct GpuDescription {
+  std::string name;
+  std::string uuid;
+  std::int64_t memory_bytes = 0;
+  std::string driver_version;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuDescription, name, uuid, memory_bytes, driver_version)
+
+/// The machine as a trial sees it. Unknown is nullopt or empty, never a made-up value.
+struct Environment {
+  std::string cpu_model;
+  int logical_cpus = 0;              ///< online in the machine
+  int physical_cores = 0;            ///< of those the process may use
+  double usable_cpus = 0;            ///< min(affinity mask, cgroup quota)
+  std::vector<int> affinity;         ///< logical CPU numbers the process may run on
+  std::optional<double> cgroup_cpu_quota;
+  std::optional<bool> smt;
+  std::optional<std::string> governor;
+  std::vector<std::string> isa;      ///< "avx2", "avx512f", "avx512_vnni", "amx_tile" ...
+  int numa_nodes = 1;
+  std::int64_t memory_bytes = 0;     ///< total, or the cgroup limit when smaller
+  std::int64_t memory_available_bytes = 0;
+  std::string os;                    ///< "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;
+  std::string hostname;
+  std::optional<double> load_average;  ///< one minute, when the run started
+  std::vector<GpuDescription> gpus;
+  std::string gpu_note;              ///< why no GPU is listed, or ""
+  std::string ridgeline_version;
+
+  /// "cpu:<model>/<usable cpus>": the TrialSpec.device of CPU trials.
+  [[nodiscard]] std::string cpu_device_id() const { return fmt::format("cpu:{}/{:g}", cpu_model, usable_cpus); }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Environment, cpu_model, logical_cpus, physical_cores, usable_cpus, affinity,
+                                                cgroup_cpu_quota, smt, governor, isa, numa_nodes, memory_bytes,
+                                                memory_available_bytes, os, kernel, hostname, load_average, gpus, gpu_note,
+                                                ridgeline_version)
+
+}  // namespace ridgeline::schema

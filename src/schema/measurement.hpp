@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace ridgeline::schema {
+
+enum class StopReason { interval_reached, time_budget, run_limit, fixed_runs, abandoned, cancelled };
+
+enum class FlagLevel { info, notice, data_loss, error };
+
+/// Something a reader should know about a measurement ("not steady after warm-up"). Ranking refuses `error`.
+struct QualityFlag {
+  FlagLevel level = FlagLevel::info;
+  std::string code;     ///< stable identifier: "not_steady", "few_samples", "throttled"
+  std::string message;
+};
+
+/// What one trial observed. Raw samples are kept so that statistics can be redone.
+struct Measurement {
+  std::vector<double> latency_ns;   ///< per inference, in order of completion, all lanes together
+  double wall_ns = 0;               ///< of the timed window
+  double items_per_inference = 1;   ///< the batch size
+  int lanes = 1;                    ///< sessions running side by side
+  double session_create_ns = 0;     ///< summed over sessions
+  double first_run_ns = 0;
+  std::int64_t warmup_runs = 0;
+  double warmup_ns = 0;
+  StopReason stop_reason = StopReason::run_limit;
+  std::int64_t peak_rss_bytes = 0;  ///< of the worker, high-water mark reset before the trial where the kernel allows
+  std::vector<QualityFlag> flags;
+  std::map<std::string, std::string> effective_settings;  ///< read back from the runtime, by parameter key
+  std::map<std::string, double> metrics;  ///< further MetricDef keys
+
+  /// Inferences a second over the timed window times items; 0 when nothing was timed.
+  [[nodiscard]] double throughput_per_s() const noexcept {
+    return wall_ns > 0 ? static_cast<double>(latency_ns.size()) * items_per_inference / (wall_ns * 1e-9) : 0;
+  }
+};
+
+/// Distance of a candidate's outputs from the reference configuration's, over all output elements.
+struct AccuracyDrift {
+  double max_abs = 0;       ///< largest |a-b| over pairs finite in both
+  double max_rel = 0;       ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
+  double scaled_max_abs = 0;///< largest over outputs of max|a-b| / max|b|: what the tolerance is held against
+  double cosine = 1;        ///< smallest over outputs
+  std::int64_t elements = 0;
+  std::int64_t nan_mismatches = 0;  ///< NaN or Inf in one but not in the other
+  std::int64_t nonfinite = 0;       ///< NaN or Inf in the candidate's outputs
+  bool shape_mismatch = false;
+  std::string worst_output;
+};
+
+/// One block of an interleaved comparison.
+struct PairedBlock {
+  char arm = 'A';
+  std::vector<double> latency_ns;
+  double wall_ns = 0;
+};
+inline void to_json(base::Json& out, const PairedBlock& block) {
+  out = {{"arm", std::string(1, block.arm)}, {"latency_ns", block.latency_ns}, {"wall_ns", block.wall_ns}};
+}
+inline void from_json(const base::Json& in, PairedBlock& block) {
+  block.arm = in.at("arm").get<std::string>().at(0);
+  in.at("latency_ns").get_to(block.latency_ns);
+  in.at("wall_ns").get_to(block.wall_ns);
+}
+
+/// Blocks in the order they ran: A B B A A B B A ...
+struct PairedMeasurement {
+  std::vector<PairedBlock> blocks;
+  double items_per_inference_a = 1;
+  double items_per_inference_b = 1;
+  std::vector<QualityFlag> flags;
+};
+
+}  // namespace ridgeline::schema
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::StopReason> {
+  using enum schema::StopReason;
+  static constexpr std::array names{std::pair{interval_reached, "interval_reached"}, std::pair{time_budget, "time_budget"},
+                                    std::pair{run_limit, "run_limit"}, std::pair{fixed_runs, "fixed_runs"},
+                                    std::pair{abandoned, "abandoned"}, std::pair{cancelled, "cancelled"}};
+};
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::FlagLevel> {
+  using enum schema::FlagLevel;
+  static constexpr std::array names{std::pair{info, "info"}, std::pair{notice, "notice"}, std::pair{data_loss, "data_loss"},
+                                    std::pair{error, "error"}};
+};
+
+namespace ridgeline::schema {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(QualityFlag, level, code, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns, items_per_inference, lanes,
+                                                session_create_ns, first_run_ns, warmup_runs, warmup_ns, stop_reason,
+                                                peak_rss_bytes, flags, effective_settings, metrics)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
+                                                nan_mismatches, nonfinite, shape_mismatch, worst_output)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
+                                                flags)
+
+}  // namespace ridgeline::schema

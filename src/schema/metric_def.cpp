@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/metric_def.hpp"
+
+namespace ridgeline::schema {
+
+const std::vector<MetricDef>& metrics() {
+  static const std::vector<MetricDef> rows{
+      {"latency_median_ms", "Median latency", "ms", false},
+      {"latency_mean_ms", "Mean latency", "ms", false},
+      {"latency_p50_ms", "50th percentile latency", "ms", false},
+      {"latency_p90_ms", "90th percentile latency", "ms", false},
+      {"latency_p95_ms", "95th percentile latency", "ms", false},
+      {"latency_p99_ms", "99th percentile latency", "ms", false},
+      {"throughput_per_s", "Throughput", "items/s", true},
+      {"session_create_ms", "Session creation", "ms", false},
+      {"first_run_ms", "First inference", "ms", false},
+      {"peak_rss_mb", "Peak memory of the worker", "MB", false},
+  };
+  return rows;
+}
+
+const MetricDef* find_metric(std::string_view key) {
+  for (const auto& row : metrics())
+    if (row.key == key) return &row;
+  return nullptr;
+}
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/trial_spec.hpp"
+
+#include "base/hash.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+base::Json identity(const TrialSpec& spec) {
+  base::Json json = spec;
+  json["workload"].erase("location");
+  for (auto& file : json["workload"]["input_files"]) file.erase("path");
+  json["runtime"].erase("library_path");
+  json["runtime"].erase("loaded_libraries");
+  json["runtime"].erase("known_targets");
+  return json;
+}
+
+}  // namespace
+
+std::string TrialSpec::key() const { return base::sha256_hex(base::dump_json(identity(*this))); }
+
+std::string PairedSpec::key() const {
+  return base::sha256_hex(base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", plan}}));
+}
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "schema/configuration.hpp"
+#include "schema/workload_ref.hpp"
+
+namespace ridgeline::schema {
+
+/// The inference runtime a trial runs on; part of every trial's identity, so an upgrade invalidates old answers.
+struct RuntimeIdentity {
+  std::string name;            ///< "onnxruntime", "synthetic"
+  std::string version;         ///< "1.29.0"
+  std::string library_path;    ///< not part of the identity
+  std::string library_sha256;
+  std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
+  std::vector<std::string> loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
+  std::vector<std::string> known_targets;     ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeIdentity, name, version, library_path, library_sha256, providers,
+                                                loaded_libraries, known_targets)
+
+/// How long and how often to time. Times in seconds.
+struct MeasurementPlan {
+  std::int64_t warmup_runs = 3;         ///< floor; warm-up goes on until times are steady
+  double warmup_max_s = 5;              ///< steady or not, warm-up ends here (after the floor)
+  std::optional<std::int64_t> runs;     ///< fixed number of timed inferences (a lane); else stop by interval or budget
+  std::int64_t min_runs = 10;
+  std::int64_t max_runs = 200000;       ///< sizes the sample buffer
+  double min_time_s = 0.2;
+  double max_time_s = 5;                ///< budget of the timed window
+  double target_interval_ratio = 0.01;  ///< stop when the 95 % interval of the median is within +-this share of it
+  friend bool operator==(const MeasurementPlan&, const MeasurementPlan&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs,
+                                                min_time_s, max_time_s, target_interval_ratio)
+
+/// Everything a worker needs to run one trial, and everything that identifies its result.
+struct TrialSpec {
+  WorkloadRef workload;
+  std::string provider = "cpu";   ///< "cpu", "cuda", "tensorrt"
+  std::string device;             ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
+  RuntimeIdentity runtime;
+  Configuration configuration;
+  MeasurementPlan plan;
+
+  /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
+  [[nodiscard]] std::string key() const;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, device, runtime, configuration, plan)
+
+/// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
+struct PairedPlan {
+  int quads = 12;             ///< each quad gives one drift-free log ratio
+  double block_time_s = 0.1;  ///< timed part of one block
+  std::int64_t min_block_runs = 3;
+  double settle_s = 0.02;     ///< pause before a block, so that the other arm's spinning threads have gone to sleep
+  std::int64_t discard_runs = 1;  ///< first inferences of each block, not counted
+  double max_time_s = 60;     ///< stops after the quad in which this passes (at least 4 quads are run)
+  MeasurementPlan warmup;     ///< its warm-up part applies to each arm
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, quads, block_time_s, min_block_runs, settle_s, discard_runs,
+                                                max_time_s, warmup)
+
+/// Compares two configurations of one workload in one fresh process.
+struct PairedSpec {
+  TrialSpec base;             ///< its configuration is arm A
+  Configuration other;        ///< arm B
+  PairedPlan plan;
+  [[nodiscard]] std::string key() const;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedSpec, base, other, plan)
+
+}  // namespace ridgeline::schema

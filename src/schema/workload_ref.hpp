@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace ridgeline::schema {
+
+/// Concrete dimensions of one model input.
+struct InputShape {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  friend bool operator==(const InputShape&, const InputShape&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InputShape, name, dims)
+
+/// Shapes of all inputs of one inference. A workload with several sets is a shape mix: inferences cycle through them.
+using ShapeSet = std::vector<InputShape>;
+
+/// An input read from a .npy file instead of being generated.
+struct InputFile {
+  std::string name;
+  std::string path;
+  std::string sha256;
+  friend bool operator==(const InputFile&, const InputFile&) = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InputFile, name, path, sha256)
+
+/// What is timed, independent of any setting.
+struct WorkloadRef {
+  std::string kind;            ///< "onnx" or "synthetic": a name in the workload registry
+  std::string location;        ///< model path, or the text after "synthetic:"
+  std::string content_sha256;  ///< of the model and its external data; of the text for synthetic
+  std::vector<ShapeSet> shapes;///< fully concrete; one entry a member of the mix; batch is applied on top of it
+  std::vector<InputFile> input_files;
+  std::uint64_t seed = 1;      ///< of generated inputs
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WorkloadRef, kind, location, content_sha256, shapes, input_files, seed)
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "schema/configuration.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::search {
+
+/// A rule that a configuration must keep, on top of the catalogue's value ranges ("inter_op_num_threads needs
+/// execution_mode=parallel"). Keys that the configuration leaves unset count as the runtime's default.
+struct SpaceRule {
+  std::string text;  ///< for people
+  std::function<bool(const schema::Configuration&)> allows;
+};
+
+/// Finite set of configurations: a cross product of dimensions over fixed values, cut by rules. A value equal to the
+/// runtime's default is represented by leaving the key unset, so equal settings have one configuration (canonical).
+class SearchSpace {
+ public:
+  SearchSpace() = default;
+  SearchSpace(std::vector<schema::Dimension> dimensions, schema::Configuration fixed, std::vector<SpaceRule> rules);
+
+  [[nodiscard]] const std::vector<schema::Dimension>& dimensions() const noexcept { return dimensions_; }
+  [[nodiscard]] const schema::Configuration& fixed() const noexcept { return fixed_; }
+  /// Cross-product size, before rules; may be huge, hence a double.
+  [[nodiscard]] double raw_size() const noexcept;
+  [[nodiscard]] bool allows(const schema::Configuration& configuration) const;
+  /// Drops values equal to the catalogue's default and settings a rule makes meaningless; adds the fixed ones.
+  [[nodiscard]] schema::Configuration canonical(const schema::Configuration& configuration) const;
+  /// All allowed, canonical, distinct configurations in a stable order, the default first; stops after `limit`.
+  [[nodiscard]] std::vector<schema::Configuration> enumerate(std::size_t limit) const;
+  /// One allowed configuration, uniformly over the raw product (rejection; falls back to the default).
+  [[nodiscard]] schema::Configuration sample(base::Random& random) const;
+
+ private:
+  std::vector<schema::Dimension> dimensions_;
+  schema::Configuration fixed_;
+  std::vector<SpaceRule> rules_;
+};
+
+}  // namespace ridgeline::search

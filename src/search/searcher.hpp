@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/configuration.hpp"
+#include "schema/tune_run.hpp"
+#include "search/search_space.hpp"
+
+namespace ridgeline::search {
+
+/// What to try next.
+struct Proposal {
+  schema::Configuration configuration;
+  schema::TrialStage stage = schema::TrialStage::search;
+  std::string reason;                 ///< one line for the report: "screening intra_op_num_threads"
+  /// A candidate whose cost (see Observation) is surely above this may be abandoned early; nullopt: measure in full.
+  std::optional<double> abandon_above;
+};
+
+/// What came of it. cost is the objective turned so that lower is better: nanoseconds for latency and p99, nanoseconds
+/// an item for throughput. Unset when the trial failed, broke a constraint or was rejected.
+struct Observation {
+  std::optional<double> cost;
+  double cost_low = 0;    ///< 95 % interval of cost
+  double cost_high = 0;
+  bool abandoned = false; ///< stopped early as a clear loser; cost is then a lower-quality figure
+};
+
+/// Decides which configuration to measure next. Pure: no clock, files or threads; the same observations give the same
+/// proposals. Not thread-safe.
+///   while (auto proposal = searcher->propose()) searcher->observe(*proposal, measure(*proposal));
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+  /// The next trial, or nullopt when the strategy has finished. Never proposes a configuration twice.
+  [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
+  virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
+  /// Upper estimate of proposals still to come, for progress display.
+  [[nodiscard]] virtual std::size_t remaining() const = 0;
+};
+
+struct SearcherOptions {
+  std::uint64_t seed = 1;
+  std::size_t random_budget = 40;      ///< proposals of the random strategy
+  double min_effect = 0.02;
+  schema::Configuration current;       ///< what the user has now; tried right after the default
+};
+
+/// "adaptive", "grid", "quick", "random"; an unknown name is an error with the nearest one.
+[[nodiscard]] base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const SearchSpace& space,
+                                                                    const SearcherOptions& options);
+
+}  // namespace ridgeline::search

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "schema/model_description.hpp"
+#include "schema/trial_outcome.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::workload {
+
+/// Outputs of one inference per shape set, in the binary form that `compare_outputs` reads.
+struct NamedTensor {
+  std::string name;
+  std::string element_type;
+  std::vector<std::int64_t> dims;
+  std::string bytes;
+};
+using OutputSet = std::vector<NamedTensor>;
+
+/// Something that can be timed: built by a factory from a TrialSpec inside a worker process. Life: prepare once, then
+/// step many times from `lanes()` threads (lane i only from one thread), then outputs.
+/// Errors by cause: out_of_memory, unsupported (operator, type, opset), invalid_argument (illegal setting),
+/// unavailable (no runtime library), everything else internal or io.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// Loads the runtime, creates sessions and inputs. Called once.
+  [[nodiscard]] virtual base::Result<void> prepare() = 0;
+  /// Which part of prepare is under way, for the classification of a death inside it. Any thread.
+  [[nodiscard]] virtual schema::TrialPhase phase() const noexcept = 0;
+  /// Time prepare spent on creating sessions.
+  [[nodiscard]] virtual base::Nanoseconds session_create_time() const noexcept = 0;
+  [[nodiscard]] virtual int lanes() const noexcept = 0;
+  [[nodiscard]] virtual double items_per_step() const noexcept = 0;
+  /// One inference. Hot: allocates nothing of ours, logs nothing. False when it failed: see last_error.
+  [[nodiscard]] virtual bool step(int lane) noexcept = 0;
+  [[nodiscard]] virtual base::Error last_error(int lane) const = 0;
+  /// The clock to time it with: the system's, or a virtual one for synthetic landscapes.
+  [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
+  /// One inference on each shape set with the seeded inputs.
+  [[nodiscard]] virtual base::Result<OutputSet> outputs() = 0;
+  /// Settings as the runtime reports them, by parameter key; only those that can be read back.
+  [[nodiscard]] virtual std::map<std::string, std::string> effective_settings() const { return {}; }
+  [[nodiscard]] virtual std::vector<schema::QualityFlag> flags() const { return {}; }
+};
+
+/// Distance of `candidate` from `reference` (paired by position and name).
+[[nodiscard]] schema::AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candidate);
+
+/// The form in which reference outputs go to disk: versioned, checked on load (corrupt).
+[[nodiscard]] base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem::path& path);
+[[nodiscard]] base::Result<OutputSet> load_outputs(const std::filesystem::path& path);
+
+}  // namespace ridgeline::workload

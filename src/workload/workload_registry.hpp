@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/model_description.hpp"
+#include "schema/trial_spec.hpp"
+#include "workload/workload.hpp"
+
+namespace ridgeline::workload {
+
+/// What inspect needs beside the location: the user's shapes and inputs.
+struct InspectRequest {
+  schema::WorkloadRef workload;        ///< shapes as given by the user (may be empty or partial: per input), seed, files
+  std::string runtime_library;         ///< --ort-library, or ""
+};
+
+/// One kind of workload ("onnx", "synthetic").
+struct WorkloadKind {
+  std::string name;
+  /// Reads the model without running it.
+  std::function<base::Result<schema::ModelDescription>(const InspectRequest&)> inspect;
+  /// Loads the runtime and says what it is; the argument is --ort-library or "".
+  std::function<base::Result<schema::RuntimeIdentity>(const std::string& library)> probe;
+  std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
+  /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
+  schema::Configuration reference;
+};
+
+/// The kinds a worker can run. Built in main, passed down; no global.
+class WorkloadRegistry {
+ public:
+  void add(WorkloadKind kind) { kinds_.insert_or_assign(kind.name, std::move(kind)); }
+  /// Error names the known kinds.
+  [[nodiscard]] base::Result<const WorkloadKind*> find(const std::string& name) const;
+
+ private:
+  std::map<std::string, WorkloadKind> kinds_;
+};
+
+/// "onnx" and "synthetic".
+[[nodiscard]] WorkloadRegistry make_default_registry();
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "schema/objective.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+TEST(Catalog, rows_are_complete_and_consistent) {
+  std::set<std::string> keys;
+  for (const auto& row : catalog()) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key << " twice";
+    EXPECT_FALSE(row.target.empty()) << row.key;
+    EXPECT_FALSE(row.summary.empty()) << row.key;
+    EXPECT_FALSE(row.when.empty()) << row.key;
+    if (row.type == ParamType::choice || row.type == ParamType::boolean) {
+      EXPECT_FALSE(row.choices.empty()) << row.key;
+    }
+    if (row.default_value) {
+      EXPECT_TRUE(check_value(row, *row.default_value)) << row.key;
+    }
+    for (const auto& choice : row.choices) EXPECT_TRUE(check_value(row, choice)) << row.key;
+  }
+}
+
+TEST(Catalog, settings_are_parsed_by_the_row_s_type) {
+  EXPECT_EQ(parse_setting("intra_op_num_threads=4")->second, Value(4));
+  EXPECT_EQ(parse_setting("enable_mem_pattern=off")->second, Value(false));
+  EXPECT_EQ(parse_setting("execution_mode=parallel")->second, Value("parallel"));
+}
+
+TEST(Catalog, a_wrong_setting_names_the_nearest_right_one) {
+  const auto key = parse_setting("intra_op_threads=4");
+  ASSERT_FALSE(key);
+  EXPECT_NE(key.error().message.find("intra_op_num_threads"), std::string::npos) << key.error().message;
+  const auto value = parse_setting("execution_mode=paralel");
+  ASSERT_FALSE(value);
+  EXPECT_NE(value.error().message.find("\"parallel\""), std::string::npos) << value.error().message;
+  for (const auto* text : {"intra_op_num_threads=-1", "intra_op_num_threads=1e99", "intra_op_num_threads=", "=4", "x",
+                           "intra_op_num_threads=99999999999999999999"})
+    EXPECT_FALSE(parse_setting(text)) << text;
+}
+
+TEST(Constraint, reads_metric_relation_and_bound) {
+  const auto constraint = parse_constraint("latency_p99_ms <= 20");
+  ASSERT_TRUE(constraint);
+  EXPECT_EQ(constraint->to_text(), "latency_p99_ms<=20");
+  const auto wrong = parse_constraint("latency_p98_ms<=20");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("latency_p99_ms"), std::string::npos);
+  EXPECT_FALSE(parse_constraint("latency_p99_ms<20"));
+  EXPECT_FALSE(parse_constraint("latency_p99_ms<=fast"));
+}
+
+}  // namespace
+}  // namespace ridgeline::schema

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "schema/trial_spec.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+TEST(Configuration, equal_settings_have_equal_hashes_whatever_the_order) {
+  Configuration a;
+  a.set("b", 2);
+  a.set("a", true);
+  const Configuration b{{"a", true}, {"b", 2}};
+  EXPECT_EQ(a.hash(), b.hash());
+  EXPECT_NE(a.hash(), a.with("b", 3).hash());
+  EXPECT_NE(a.with("b", 2.0).hash(), a.with("b", "2").hash());
+}
+
+TEST(Configuration, differing_keys_sees_absent_values) {
+  const Configuration a{{"x", 1}, {"y", 2}};
+  const Configuration b{{"y", 3}, {"z", 4}};
+  EXPECT_EQ(differing_keys(a, b), (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_TRUE(differing_keys(a, a).empty());
+}
+
+TEST(Configuration, round_trips_through_json) {
+  const Configuration a{{"flag", true}, {"count", 7}, {"share", 0.25}, {"mode", "all"}};
+  const auto back = base::json_as<Configuration>(base::parse_json(a.canonical(), "test").value(), "test");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, a);
+}
+
+TEST(TrialSpec, key_ignores_paths_and_sees_everything_else) {
+  TrialSpec spec;
+  spec.workload.location = "/a/model.onnx";
+  spec.workload.content_sha256 = "1234";
+  const auto key = spec.key();
+  spec.workload.location = "/b/model.onnx";
+  spec.runtime.library_path = "/elsewhere/libonnxruntime.so";
+  EXPECT_EQ(spec.key(), key);
+  const std::vector<std::function<void(TrialSpec&)>> changes{
+      [](TrialSpec& s) { s.workload.content_sha256 = "other"; },
+      [](TrialSpec& s) { s.workload.shapes = {{{"x", {1, 3}}}}; },
+      [](TrialSpec& s) { s.workload.seed = 2; },
+      [](TrialSpec& s) { s.provider = "cuda"; },
+      [](TrialSpec& s) { s.device = "cpu:other"; },
+      [](TrialSpec& s) { s.runtime.version = "1.30.0"; },
+      [](TrialSpec& s) { s.runtime.library_sha256 = "ff"; },
+      [](TrialSpec& s) { s.configuration.set("intra_op_num_threads", 2); },
+      [](TrialSpec& s) { s.plan.runs = 5; },
+  };
+  for (const auto& change : changes) {
+    auto other = spec;
+    change(other);
+    EXPECT_NE(other.key(), key);
+  }
+}
+
+TEST(TuneRun, round_trips_through_json_with_its_optional_parts) {
+  TuneRun run;
+  run.id = "r";
+  run.trials.push_back({.id = 1, .stage = TrialStage::screening, .key = "k", .configuration = {{"a", 1}}});
+  run.pairs.push_back({.setting = "a", .comparison = Comparison{.ratio = 1.5, .verdict = Verdict::faster}});
+  run.verdict = TuneVerdict{.decision = Decision::change, .gain = Comparison{}};
+  run.environment.governor = "performance";
+  const base::Json json = run;
+  const auto back = base::json_as<TuneRun>(json, "run");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(base::Json(*back), json);
+}
+
+TEST(TuneRun, an_unknown_enum_name_is_corrupt_not_a_silent_default) {
+  base::Json json = TuneRun{};
+  json["objective"] = "speed";
+  const auto back = base::json_as<TuneRun>(json, "run");
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, base::ErrorCode::corrupt);
+}
+
+}  // namespace
+}  // namespace ridgeline::schema
