@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads every #include below src/ and apps/ and fails on an edge that src/LAYERS.txt does not list.
+
+Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, and the pure rooms may not include clocks,
+files, threads or the environment. Usage: check_layers.py [REPOSITORY]
+"""
+import pathlib
+import re
+import sys
+
+PURE_ROOMS = {"schema", "search", "analysis", "report"}
+PURE_FORBIDDEN = {
+    "base/clock.hpp", "base/file.hpp", "base/subprocess.hpp", "base/cancel.hpp", "base/dynamic_library.hpp",
+    "filesystem", "fstream", "thread", "mutex", "atomic", "chrono_io", "unistd.h", "stdlib.h",
+}
+OWNED = {
+    "sqlite3.h": {"store"},
+    "onnxruntime_c_api.h": {"workload"},
+    "CLI/CLI.hpp": {"apps"},
+    "onnx/onnx_pb.h": {"workload"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def load_layers(path):
+    layers = {}
+    for line in path.read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if line:
+            room, _, allowed = line.partition(":")
+            layers[room.strip()] = set(allowed.split())
+    return layers
+
+
+def check(root):
+    layers = load_layers(root / "src" / "LAYERS.txt")
+    problems = []
+    files = sorted(root.glob("src/*/**/*.[hc]pp")) + sorted(root.glob("apps/**/*.[hc]pp"))
+    for path in files:
+        relative = path.relative_to(root)
+        room = "apps" if relative.parts[0] == "apps" else relative.parts[1]
+        if room not in layers:
+            problems.append(f"{relative}: room \"{room}\" is not in src/LAYERS.txt")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            target = match.group(2)
+            other = target.split("/")[0]
+            where = f"{relative}:{number}"
+            if "/" in target and other in layers and other != room and other not in layers[room]:
+                problems.append(f"{where}: {room} may not include {other} ({target})")
+            if room in PURE_ROOMS and target in PURE_FORBIDDEN:
+                problems.append(f"{where}: {room} is pure and may not include {target}")
+            if target in OWNED and room not in OWNED[target]:
+                problems.append(f"{where}: only {', '.join(sorted(OWNED[target]))} may include {target}")
+    return files, problems
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    files, problems = check(root)
+    for problem in problems:
+        print(problem)
+    print(f"{len(files)} files, {len(problems)} layer faults")
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
