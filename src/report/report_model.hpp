@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -9,7 +10,9 @@
 
 namespace ridgeline::report {
 
-/// Plain text with `code` and **strong** marks only; renderers escape the rest.
+/// Text fields of blocks (paragraphs, items, cells, fact values, alternatives) are inline text: plain but for the marks
+/// `code`, **strong** and [text](#anchor), see inline_text.hpp. Titles, captions, labels and keys are plain. Renderers
+/// escape everything.
 struct Paragraph {
   std::string text;
 };
@@ -50,7 +53,8 @@ struct Table {
 };
 
 /// An ECharts option object with a text alternative; Markdown shows only the alternative. Colours come from the theme:
-/// the option names series roles, not colours.
+/// the option names roles ("role": "best"), not colours, and functions of the page's script by name
+/// ("renderItem": "whisker"); a datum's "tip" holds its tooltip lines and "anchor" what a click goes to.
 struct Chart {
   std::string id;
   std::string title;
@@ -64,7 +68,18 @@ struct Facts {
   std::vector<std::pair<std::string, std::string>> rows;
 };
 
-using Block = std::variant<Paragraph, Callout, BulletList, CodeBlock, Table, Chart, Facts>;
+/// The few numbers to see first; HTML shows them as tiles.
+struct KeyFigures {
+  struct Figure {
+    std::string label;
+    std::string value;
+    std::string note;      ///< one short line below, or ""
+    Tone tone = Tone::neutral;
+  };
+  std::vector<Figure> figures;
+};
+
+using Block = std::variant<Paragraph, Callout, BulletList, CodeBlock, Table, Chart, Facts, KeyFigures>;
 
 struct Section {
   std::string id;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ridgeline::report {
+
+/// Valid UTF-8 that is safe to show: broken bytes become U+FFFD; terminal escape sequences and control characters other
+/// than newline and tab are dropped; "\r\n" becomes "\n".
+[[nodiscard]] std::string clean_utf8(std::string_view text);
+
+/// clean_utf8 with every run of white space as one blank and none at the ends.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+/// Terminal columns of one line of valid UTF-8: none for combining marks, two for wide scripts, else one.
+[[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
+
+/// At most `columns` columns; a shortened text ends in "…".
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t columns);
+
+/// As shorten, but keeps the end: what a program said last matters most.
+[[nodiscard]] std::string shorten_front(std::string_view text, std::size_t columns);
+
+}  // namespace ridgeline::report
