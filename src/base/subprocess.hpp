@@ -38,8 +38,9 @@ struct SubprocessOptions {
 };
 
 /// A child process in a process group of its own; stdin is /dev/null. Killed (whole group) and reaped by the
-/// destructor, so no zombie or grandchild in the group outlives it. The child also gets SIGKILL when the parent dies.
-/// One thread at a time may use an object.
+/// destructor, so no zombie or grandchild in the group outlives it; likewise what is left of the group when the child's
+/// end is noticed by poll, wait or wait_for. The child also gets SIGKILL when the thread that spawned it ends.
+/// One thread at a time may use an object. Errors of spawn: not_found or io, naming the program and the reason.
 ///   RL_TRY_ASSIGN(auto child, Subprocess::spawn({.argv = {"/bin/true"}}));
 ///   const auto status = child.wait();
 class Subprocess {
@@ -66,6 +67,8 @@ class Subprocess {
  private:
   Subprocess() = default;
   void end() noexcept;
+  ExitStatus reap() noexcept;
+  bool has_ended(bool block) const noexcept;
   pid_t pid_ = -1;
   int output_fd_ = -1;
   std::optional<ExitStatus> status_;
