@@ -1,2 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/tune_campaign.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <unistd.h>
+
+#include "analysis/summary.hpp"
+#include "base/hash.hpp"
+#include "campaign/decision_maker.hpp"
+#include "campaign/environment_probe.hpp"
+#include "campaign/trial_runner.hpp"
+#include "search/searcher.hpp"
+
+namespace ridgeline::campaign {
+
+using base::ErrorCode;
+using base::Result;
+
+namespace {
+
+constexpr double kSearchShare = 0.7;   // of --max-time; the rest is for comparisons
+
+/// "20261121-081500-3f2a" from "2026-11-21T08:15:00Z"; the tail keeps two runs of one second apart.
+std::string make_run_id(const base::Clock& clock, const std::string& utc, const std::string& command) {
+  std::string digits;
+  for (const char c : utc)
+    if (c >= '0' && c <= '9') digits += c;
+  const auto tail = base::sha256_hex(fmt::format("{}/{}/{}", command, clock.now().count(), ::getpid())).substr(0, 4);
+  return fmt::format("{}-{}-{}", digits.substr(0, 8), digits.substr(8, 6), tail);
+}
+
+Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
+                                     const schema::Environment& environment) {
+  const auto has = [&](std::string_view name) {
+    return std::find(runtime.providers.begin(), runtime.providers.end(), name) != runtime.providers.end();
+  };
+  if (asked == "cpu") return asked;
+  if (asked == "auto") return std::string(has("CUDAExecutionProvider") && !environment.gpus.empty() ? "cuda" : "cpu");
+  const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
+  if (environment.gpus.empty())
+    return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu",
+                      asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+  if (!has(listed))
+    return base::fail(ErrorCode::unavailable, "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
+                      "another library with --ort-library", asked, runtime.name, runtime.version, runtime.library_path, listed);
+  return asked;
+}
+
+/// Keeps what the user's file sets but the search does not touch.
+search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, const search::SearchSpace& space,
+                                           const schema::Configuration& current) {
+  auto out = request;
+  for (const auto& [key, value] : current.values()) {
+    const bool searched = std::any_of(space.dimensions().begin(), space.dimensions().end(),
+                                      [&, name = key](const auto& dimension) { return dimension.key == name; });
+    if (!searched && !out.fixed.contains(key)) out.fixed.set(key, value);
+  }
+  return out;
+}
+
+search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
+                                   const schema::TrialOutcome& outcome) {
+  search::Observation observation;
+  if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
+    return observation;
+  schema::TuneRun one;
+  one.objective = run.objective;
+  one.constraints = run.constraints;
+  one.min_effect = run.min_effect;
+  one.trials = {trial};
+  const auto ranking = analysis::rank(one, {{trial.key, outcome}});
+  if (ranking.empty()) return observation;
+  observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+  if (!ranking.front().meets_constraints) return observation;
+  observation.cost = ranking.front().cost.value;
+  observation.cost_low = ranking.front().cost.interval.low;
+  observation.cost_high = ranking.front().cost.interval.high;
+  return observation;
+}
+
+Result<void> hash_input_files(schema::WorkloadRef& workload) {
+  for (auto& file : workload.input_files) {
+    RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
+  }
+  return {};
+}
+
+}  // namespace
+
+TuneCampaign::TuneCampaign(execute::Executor& executor, store::Store& store, const base::Clock& clock,
+                           CampaignObserver& observer, std::function<bool()> cancelled)
+    : executor_(executor), store_(store), clock_(clock), observer_(observer), cancelled_(std::move(cancelled)) {}
+
+Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
+  TuneResult result;
+  auto& run = result.run;
+  run.started_utc = clock_.utc_now();
+  run.id = make_run_id(clock_, run.started_utc, request.command_line);
+  run.command_line = request.command_line;
+  run.objective = request.objective;
+  run.constraints = request.constraints;
+  run.min_effect = request.min_effect;
+  run.search = request.search;
+  run.seed = request.seed;
+  run.plan = request.plan;
+  run.workload = request.workload;
+  run.current_origins = request.current_origins;
+  TrialRunner runner(executor_, store_, clock_, observer_, request, result);
+
+  run.environment = request.environment ? *request.environment : probe_environment();
+  RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
+  RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
+  run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
+                                                                     : "gpu:" + run.environment.gpus.front().uuid;
+  observer_.environment_ready(run);
+
+  RL_TRY(hash_input_files(run.workload));
+  RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
+  run.workload.shapes = run.model.shapes;
+  run.workload.content_sha256 = run.model.sha256;
+  observer_.model_ready(run);
+
+  search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
+  RL_TRY_ASSIGN(auto built, search::build_space(input));
+  input.request = with_unsearched_fixed(request.space, built.space, request.current);
+  if (input.request.fixed.size() != request.space.fixed.size()) {
+    RL_TRY_ASSIGN(built, search::build_space(input));
+  }
+  const auto& space = built.space;
+  run.current = space.canonical(request.current);
+  run.space = space.dimensions();
+  run.space_size = space.raw_size();
+  run.pruned = built.pruned;
+  observer_.space_ready(run);
+
+  search::SearcherOptions options;
+  options.seed = request.seed;
+  options.random_budget = request.random_budget;
+  options.min_effect = request.min_effect;
+  options.current = run.current;
+  RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
+
+  const auto time_left_s = [&] {
+    return request.max_time ? base::to_seconds(*request.max_time) - runner.elapsed_s()
+                            : std::numeric_limits<double>::infinity();
+  };
+  DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
+
+  // An interrupt anywhere below keeps what was found; any other error ends the run.
+  const auto search_and_decide = [&]() -> Result<void> {
+    RL_TRY(runner.prepare_reference());
+    while (auto proposal = searcher->propose()) {
+      if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+      if (request.max_time && runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time) && !run.trials.empty()) {
+        run.notes.push_back(fmt::format("time budget spent: about {} proposals of the search were not tried",
+                                        searcher->remaining() + 1));
+        break;
+      }
+      RL_TRY_ASSIGN(const auto outcome, runner.trial(proposal->configuration, proposal->stage, proposal->reason,
+                                                     proposal->abandon_above, searcher->remaining()));
+      searcher->observe(*proposal, observation_of(run, run.trials.back(), outcome));
+    }
+    const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
+                                         [&](const auto& trial) { return trial.configuration == run.current; });
+    if (!has_current) {
+      RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+    }
+    return decision.decide();
+  };
+  if (auto done = search_and_decide(); !done) {
+    if (done.error().code != ErrorCode::cancelled) return tl::unexpected(std::move(done).error());
+    run.interrupted = true;
+    decision.give_up();
+  }
+  run.finished_utc = clock_.utc_now();
+  RL_TRY(runner.save_run(true));
+  return result;
+}
+
+Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
+  TuneResult result;
+  RL_TRY_ASSIGN(result.run, store.load_run(run_id));
+  for (const auto& trial : result.run.trials) {
+    RL_TRY_ASSIGN(auto stored, store.find_trial(trial.key));
+    if (stored) result.outcomes[trial.key] = judged(std::move(stored->outcome), result.run.accuracy_tolerance);
+  }
+  for (const auto& pair : result.run.pairs) {
+    RL_TRY_ASSIGN(auto stored, store.find_pair(pair.key));
+    if (stored) result.pairs[pair.key] = std::move(stored->outcome);
+  }
+  return result;
+}
+
+}  // namespace ridgeline::campaign

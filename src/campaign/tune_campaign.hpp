@@ -37,6 +37,14 @@ struct TuneRequest {
   std::uint64_t seed = 1;
   std::string command_line;
   bool use_store = true;                    ///< false (--fresh): measure again even what the store knows
+  bool check_accuracy = true;               ///< false: outputs are not compared at all
+  schema::Configuration reference;          ///< WorkloadKind::reference of the workload's kind
+  std::filesystem::path reference_folder;   ///< where reference outputs are kept
+  schema::PairedPlan paired;
+  std::size_t finalists = 3;                ///< configurations compared with the current one, at most
+  bool leave_one_out = true;
+  std::size_t random_budget = 40;           ///< proposals of the random strategy
+  std::optional<schema::Environment> environment;  ///< unset: probed
 };
 
 /// What a display hears. Every call comes from the campaign's thread.
@@ -76,7 +84,7 @@ class TuneCampaign {
   std::function<bool()> cancelled_;
 };
 
-/// Loads a run with every outcome and pair it names.
+/// Loads a run with every outcome and pair it names; outcomes are judged by the run's accuracy tolerance.
 [[nodiscard]] base::Result<TuneResult> load_result(store::Store& store, const std::string& run_id);
 
 }  // namespace ridgeline::campaign

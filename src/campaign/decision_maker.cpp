@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/decision_maker.hpp"
+
+#include <algorithm>
+
+#include "analysis/ranking.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+using schema::Comparison;
+using schema::Configuration;
+
+namespace {
+
+constexpr double kSlowInferenceNs = 50e6;   // above this one timed run a block is plenty, and three would take minutes
+constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
+
+std::string ratio_text(const Comparison& gain) {
+  return fmt::format("{:.3g} times as fast (95 % interval {:.3g} to {:.3g})", gain.ratio, gain.low, gain.high);
+}
+
+/// Closest to the current configuration, then fewest settings.
+std::pair<std::size_t, std::size_t> complexity(const Configuration& configuration, const Configuration& current) {
+  return {schema::differing_keys(configuration, current).size(), configuration.size()};
+}
+
+std::string failure_text(const schema::TrialOutcome& outcome) {
+  return fmt::format("{}{}{}", base::enum_name(outcome.status), outcome.failure ? ": " : "",
+                     outcome.failure ? outcome.failure->message : "");
+}
+
+}  // namespace
+
+DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space, TuneResult& result,
+                   CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled)
+    : runner_(runner),
+      request_(request),
+      space_(space),
+      result_(result),
+      observer_(observer),
+      time_left_s_(std::move(time_left_s)),
+      cancelled_(std::move(cancelled)) {}
+
+void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
+  auto& verdict = result_.run.verdict.emplace();
+  verdict.decision = decision;
+  verdict.reason = std::move(reason);
+  verdict.configuration = result_.run.current;
+}
+
+void DecisionMaker::give_up() {
+  const auto ranking = analysis::rank(result_.run, result_.outcomes);
+  if (ranking.empty() || !ranking.front().meets_constraints) {
+    conclude(schema::Decision::none, "interrupted before any configuration had been measured");
+    return;
+  }
+  const auto& best = ranking.front();
+  conclude(schema::Decision::none,
+           fmt::format("interrupted before the finalists were compared: best so far is trial {} ({}); the same command "
+                       "continues from here",
+                       best.trial->id, best.trial->configuration.to_text()));
+  result_.run.verdict->trial_id = best.trial->id;
+}
+
+std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const {
+  std::vector<Contender> contenders;
+  const auto add = [&](const analysis::RankedTrial* ranked) {
+    if (ranked == nullptr || !ranked->meets_constraints || contenders.size() >= request_.finalists) return;
+    if (ranked->trial->configuration == result_.run.current) return;
+    if (ranked->outcome->measurement->stop_reason == schema::StopReason::abandoned) return;
+    for (const auto& known : contenders)
+      if (known.ranked->trial->configuration == ranked->trial->configuration) return;
+    contenders.push_back({ranked, std::nullopt});
+  };
+  add(&ranking.front());
+  add(analysis::simplest_of_best(ranking, result_.run.current));
+  for (const auto& ranked : ranking)
+    if (ranked.tie_group == 1) add(&ranked);
+  if (contenders.empty())
+    for (const auto& ranked : ranking) add(&ranked);
+  return contenders;
+}
+
+schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configuration& b, double share) const {
+  auto plan = request_.paired;
+  double slowest = 0;
+  for (const auto& trial : result_.run.trials) {
+    if (trial.configuration != a && trial.configuration != b) continue;
+    const auto found = result_.outcomes.find(trial.key);
+    if (found == result_.outcomes.end() || !found->second.measurement || found->second.measurement->latency_ns.empty())
+      continue;
+    slowest = std::max(slowest, analysis::quantile(found->second.measurement->latency_ns, 0.5));
+  }
+  if (slowest > kSlowInferenceNs) plan.min_block_runs = 1;
+  plan.quads = std::max(4, static_cast<int>(plan.quads * share));
+  return plan;
+}
+
+Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    if (i > 0 && time_left_s_() <= 0) {
+      result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
+      break;
+    }
+    const auto& configuration = contenders[i].ranked->trial->configuration;
+    observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved", i + 1,
+                                contenders.size(), contenders[i].ranked->trial->id));
+    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, result_.run.current, configuration, "",
+                                                plan_for(result_.run.current, configuration, 1)));
+    contenders[i].gain = pair.comparison;
+  }
+  return {};
+}
+
+bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const {
+  return complexity(a, result_.run.current) < complexity(b, result_.run.current);
+}
+
+const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contender>& contenders, bool current_is_legal) const {
+  const Contender* best = nullptr;
+  for (const auto& contender : contenders) {
+    if (current_is_legal && !(contender.gain && contender.gain->verdict == schema::Verdict::faster)) continue;
+    const double ratio = contender.gain ? contender.gain->ratio : 0;
+    if (best == nullptr || ratio > (best->gain ? best->gain->ratio : 0)) best = &contender;
+  }
+  if (best == nullptr || !best->gain) return best;
+  // Among those that cannot be told from the fastest, the simplest, then the one with the least memory.
+  const auto* chosen = best;
+  for (const auto& contender : contenders) {
+    if (!contender.gain || contender.gain->verdict != schema::Verdict::faster || contender.gain->high < best->gain->low) continue;
+    if (contender.gain->ratio * (1 + result_.run.min_effect) < best->gain->ratio) continue;
+    const auto& a = contender.ranked->trial->configuration;
+    const auto& b = chosen->ranked->trial->configuration;
+    if (beats(a, b) || (!beats(b, a) && contender.ranked->outcome->measurement->peak_rss_bytes <
+                                            chosen->ranked->outcome->measurement->peak_rss_bytes))
+      chosen = &contender;
+  }
+  return chosen;
+}
+
+Result<std::vector<std::string>> DecisionMaker::leave_one_out(const Configuration& winner) {
+  const auto& current = result_.run.current;
+  std::vector<std::string> useless;
+  const auto keys = schema::differing_keys(winner, current);
+  if (keys.size() < 2) return useless;   // a single setting's contribution is the gain itself
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    if (time_left_s_() <= 0) {
+      result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
+      break;
+    }
+    const auto* before = current.find(keys[i]);
+    auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
+    if (without == winner || !space_.allows(without)) continue;
+    observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
+    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::leave_one_out, without, winner, keys[i],
+                                                plan_for(without, winner, kLeaveOneOutShare)));
+    if (pair.comparison && (pair.comparison->verdict == schema::Verdict::no_difference ||
+                            pair.comparison->verdict == schema::Verdict::slower))
+      useless.push_back(keys[i]);
+  }
+  return useless;
+}
+
+Result<void> DecisionMaker::simplify(const std::vector<std::string>& useless, const Comparison& gain) {
+  auto& run = result_.run;
+  auto simpler = run.verdict->configuration;
+  for (const auto& key : useless) {
+    const auto* before = run.current.find(key);
+    simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
+  }
+  simpler = space_.canonical(simpler);
+  if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return {};
+  int id = 0;
+  for (const auto& trial : run.trials)
+    if (trial.configuration == simpler) id = trial.id;
+  if (id == 0) {
+    std::string names;
+    for (const auto& key : useless) names += (names.empty() ? "" : ", ") + key;
+    RL_TRY_ASSIGN(const auto outcome, runner_.trial(simpler, schema::TrialStage::finalist,
+                                                    fmt::format("the winner without what adds nothing: {}", names),
+                                                    std::nullopt, 0));
+    if (outcome.status != schema::TrialStatus::ok) return {};
+    id = run.trials.back().id;
+  }
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  const auto place = std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
+  if (place == ranking.end() || !place->meets_constraints) return {};
+  observer_.stage("comparing the simplified winner with the current configuration");
+  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, run.current, simpler, "",
+                                              plan_for(run.current, simpler, 1)));
+  if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return {};
+  if (pair.comparison->high < gain.low || pair.comparison->ratio * (1 + run.min_effect) < gain.ratio) return {};
+  run.verdict->configuration = simpler;
+  run.verdict->trial_id = id;
+  run.verdict->gain = pair.comparison;
+  return {};
+}
+
+Result<void> DecisionMaker::decide() {
+  auto& run = result_.run;
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  if (ranking.empty()) {
+    std::string first;
+    for (const auto& trial : run.trials)
+      if (first.empty()) first = fmt::format("; trial {}: {}", trial.id, failure_text(result_.outcomes[trial.key]));
+    conclude(schema::Decision::none, fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
+    return {};
+  }
+  if (!ranking.front().meets_constraints) {
+    conclude(schema::Decision::none, fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks {}",
+                                                 ranking.front().trial->id, ranking.front().broken_constraint));
+    return {};
+  }
+  const auto current = std::find_if(ranking.begin(), ranking.end(),
+                                    [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
+  const bool current_is_legal = current != ranking.end() && current->meets_constraints;
+  auto contenders = pick_finalists(ranking);
+  std::vector<int> ties;
+  for (const auto& ranked : ranking)
+    if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
+  RL_TRY(compare(contenders));
+
+  const auto* chosen = choose(contenders, current_is_legal);
+  if (chosen == nullptr) {
+    std::string detail = "no other configuration came near it";
+    const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
+      return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
+    });
+    if (nearest != contenders.end() && nearest->gain)
+      detail = fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
+    conclude(schema::Decision::keep,
+             fmt::format("keep what you have: nothing beat it by {:.3g} %; {}", run.min_effect * 100, detail));
+    if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
+    run.verdict->tie_group = std::move(ties);
+    return {};
+  }
+
+  conclude(schema::Decision::change, "");
+  auto& verdict = *run.verdict;
+  verdict.configuration = chosen->ranked->trial->configuration;
+  verdict.trial_id = chosen->ranked->trial->id;
+  verdict.gain = chosen->gain;
+  verdict.tie_group = std::move(ties);
+  if (request_.leave_one_out && chosen->gain && current_is_legal) {
+    RL_TRY_ASSIGN(const auto useless, leave_one_out(verdict.configuration));
+    if (!useless.empty()) RL_TRY(simplify(useless, *chosen->gain));
+  }
+  const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
+  if (current_is_legal)
+    verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
+  else
+    verdict.reason = fmt::format("the current configuration {}; trial {} is the best that does",
+                                 current == ranking.end() ? "does not run to the end"
+                                                          : "breaks " + current->broken_constraint,
+                                 verdict.trial_id);
+  return {};
+}
+
+}  // namespace ridgeline::campaign

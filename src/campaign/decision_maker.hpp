@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "campaign/trial_runner.hpp"
+#include "search/search_space.hpp"
+
+namespace ridgeline::campaign {
+
+/// From search results to the run's answer: the best few are compared with the current configuration, interleaved and in
+/// fresh processes; the winner's settings are taken out one by one; what adds nothing is dropped.
+class DecisionMaker {
+ public:
+  /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
+  DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space, TuneResult& result,
+           CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled);
+
+  /// Sets run.verdict. Errors: the executor's or the store's own (cancelled included).
+  [[nodiscard]] base::Result<void> decide();
+
+  /// The answer when the run was interrupted before the comparisons: decision none, naming the best trial so far.
+  void give_up();
+
+ private:
+  struct Contender {
+    const analysis::RankedTrial* ranked = nullptr;
+    std::optional<schema::Comparison> gain;
+  };
+  [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const;
+  [[nodiscard]] base::Result<void> compare(std::vector<Contender>& contenders);
+  [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
+  /// The settings of `winner` that a comparison showed to add nothing.
+  [[nodiscard]] base::Result<std::vector<std::string>> leave_one_out(const schema::Configuration& winner);
+  [[nodiscard]] base::Result<void> simplify(const std::vector<std::string>& useless, const schema::Comparison& gain);
+  [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b, double share) const;
+  [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
+  void conclude(schema::Decision decision, std::string reason);
+
+  TrialRunner& runner_;
+  const TuneRequest& request_;
+  const search::SearchSpace& space_;
+  TuneResult& result_;
+  CampaignObserver& observer_;
+  std::function<double()> time_left_s_;
+  std::function<bool()> cancelled_;
+};
+
+}  // namespace ridgeline::campaign

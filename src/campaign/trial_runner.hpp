@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "campaign/tune_campaign.hpp"
+
+namespace ridgeline::campaign {
+
+/// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store keeps
+/// the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less accepts everything.
+[[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
+
+/// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
+class TrialRunner {
+ public:
+  TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,
+              const TuneRequest& request, TuneResult& result);
+
+  /// Sets the run's accuracy tolerance from the reference's run-to-run noise. Errors: the model cannot run, or its
+  /// outputs are not finite.
+  [[nodiscard]] base::Result<void> prepare_reference();
+
+  /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
+  [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration, schema::TrialStage stage,
+                                                         const std::string& reason, std::optional<double> abandon_above,
+                                                         std::size_t remaining);
+
+  /// Adds the pair to the run.
+  [[nodiscard]] base::Result<schema::TunedPair> pair(schema::PairPurpose purpose, const schema::Configuration& a,
+                                                     const schema::Configuration& b, const std::string& setting,
+                                                     const schema::PairedPlan& plan);
+
+  [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
+  /// Since the run began.
+  [[nodiscard]] double elapsed_s() const;
+  /// Saves the run, at most once a second unless forced: its trial list only grows, its outcomes are saved on their own.
+  [[nodiscard]] base::Result<void> save_run(bool forced);
+
+ private:
+  [[nodiscard]] schema::TrialSpec reference_spec(const schema::Configuration& like) const;
+  [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
+  [[nodiscard]] bool answers(const schema::TrialOutcome& stored, std::optional<double> abandon_above) const;
+
+  execute::Executor& executor_;
+  store::Store& store_;
+  const base::Clock& clock_;
+  CampaignObserver& observer_;
+  const TuneRequest& request_;
+  TuneResult& result_;
+  base::Nanoseconds start_;
+  std::optional<base::Nanoseconds> saved_;
+  std::map<std::string, double> noise_;   ///< by reference key, of references known to exist
+};
+
+}  // namespace ridgeline::campaign
