@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/relevance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "schema/catalog.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+
+bool is_parallel(const Configuration& configuration) {
+  const auto* mode = configuration.find("execution_mode");
+  return mode != nullptr && mode->as_text() == "parallel";
+}
+
+/// A session with one intra-op thread starts no worker thread. 0 and unset mean one a core.
+bool has_workers(const Configuration& configuration) {
+  const auto* threads = configuration.find("intra_op_num_threads");
+  return threads == nullptr || threads->as_integer() != 1;
+}
+
+bool workers_spin(const Configuration& configuration) {
+  const auto* spinning = configuration.find("intra_op_allow_spinning");
+  return has_workers(configuration) && (spinning == nullptr || spinning->as_bool(true));
+}
+
+bool inter_threads_spin(const Configuration& configuration) {
+  const auto* spinning = configuration.find("inter_op_allow_spinning");
+  return is_parallel(configuration) && (spinning == nullptr || spinning->as_bool(true));
+}
+
+bool spins_for_some_time(const Configuration& configuration) {
+  const auto* duration = configuration.find("intra_op_spin_duration_us");
+  return workers_spin(configuration) && (duration == nullptr || duration->as_integer() != 0);
+}
+
+struct Dependence {
+  std::string_view key;
+  bool (*matters)(const Configuration&);
+};
+
+constexpr std::array kDependences{
+    Dependence{"inter_op_num_threads", is_parallel},
+    Dependence{"inter_op_allow_spinning",
+               [](const Configuration& c) {
+                 const auto* threads = c.find("inter_op_num_threads");
+                 return is_parallel(c) && (threads == nullptr || threads->as_integer() != 1);
+               }},
+    // The runtime plans memory only for sequential execution.
+    Dependence{"enable_mem_pattern", [](const Configuration& c) { return !is_parallel(c); }},
+    Dependence{"intra_op_allow_spinning", has_workers},
+    Dependence{"intra_op_spin_duration_us", workers_spin},
+    Dependence{"intra_op_spin_backoff_max", spins_for_some_time},
+    Dependence{"force_spinning_stop",
+               [](const Configuration& c) { return spins_for_some_time(c) || inter_threads_spin(c); }},
+    Dependence{"dynamic_block_base", has_workers},
+    Dependence{"intra_op_thread_affinities", has_workers},
+};
+
+constexpr std::array<std::string_view, 6> kDeciders{"execution_mode",          "intra_op_num_threads",
+                                                    "inter_op_num_threads",    "intra_op_allow_spinning",
+                                                    "inter_op_allow_spinning", "intra_op_spin_duration_us"};
+
+}  // namespace
+
+bool is_relevant(const std::string& key, const Configuration& configuration) {
+  const auto* found = std::find_if(kDependences.begin(), kDependences.end(),
+                                   [&](const Dependence& dependence) { return dependence.key == key; });
+  return found == kDependences.end() || found->matters(configuration);
+}
+
+bool decides_relevance(const std::string& key) {
+  return std::find(kDeciders.begin(), kDeciders.end(), key) != kDeciders.end();
+}
+
+bool is_default(const std::string& key, const schema::Value& value) {
+  const auto* param = schema::find_param(key);
+  return param != nullptr && param->default_value == value;
+}
+
+Configuration simplify(Configuration configuration) {
+  // Dropping one setting may make another irrelevant, so repeat; every round drops at least one.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [key, value] : configuration.values()) {
+      if (!is_default(key, value) && is_relevant(key, configuration)) continue;
+      configuration.unset(std::string(key));
+      changed = true;
+      break;
+    }
+  }
+  return configuration;
+}
+
+}  // namespace ridgeline::search
