@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/ort_error.hpp"
+
+#include <onnxruntime_c_api.h>
+
+#include "base/text.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+
+struct Rule {
+  std::string_view text;
+  ErrorCode code;
+};
+
+// The text says more than the code: ONNX Runtime reports an unknown operator as FAIL, INVALID_GRAPH or NOT_IMPLEMENTED
+// depending on who notices it. First match wins.
+constexpr Rule kRules[] = {
+    {"Failed to allocate memory", ErrorCode::out_of_memory},
+    {"bad_alloc", ErrorCode::out_of_memory},
+    {"bad allocation", ErrorCode::out_of_memory},
+    {"out of memory", ErrorCode::out_of_memory},
+    {"CUDA_ERROR_OUT_OF_MEMORY", ErrorCode::out_of_memory},
+    {"Available memory of", ErrorCode::out_of_memory},
+    {"Could not find an implementation", ErrorCode::unsupported},
+    {"is not a registered function/op", ErrorCode::unsupported},
+    {"No Op registered for", ErrorCode::unsupported},
+    {"No opset import for domain", ErrorCode::corrupt},
+    {"ONNX Runtime only *guarantees* support", ErrorCode::unsupported},
+    {"Unsupported model IR version", ErrorCode::unsupported},
+    {"Unknown model file format version", ErrorCode::unsupported},
+    {"no schema registered", ErrorCode::unsupported},
+    {"NOT_IMPLEMENTED", ErrorCode::unsupported},
+    {"not implemented", ErrorCode::unsupported},
+    {"is not enabled in this build", ErrorCode::unsupported},
+    {"Unknown provider option", ErrorCode::invalid_argument},
+    {"thread_affinities", ErrorCode::invalid_argument},
+    {"affinity", ErrorCode::invalid_argument},
+    {"Failed to load shared library", ErrorCode::unavailable},
+    {"Failed to load library", ErrorCode::unavailable},
+    {"External data", ErrorCode::not_found},
+    {"external data", ErrorCode::not_found},
+    {"GetFileLength", ErrorCode::not_found},
+    {"Exiting due to terminate flag", ErrorCode::cancelled},
+    {"ShapeInferenceError", ErrorCode::corrupt},
+    {"TypeInferenceError", ErrorCode::corrupt},
+    {"This is an invalid model", ErrorCode::corrupt},
+    {"Protobuf parsing failed", ErrorCode::corrupt},
+    {"ModelProto does not have a graph", ErrorCode::corrupt},
+    {"Missing opset in the model", ErrorCode::corrupt},
+};
+
+ErrorCode code_of(int ort_code) {
+  switch (ort_code) {
+    case ORT_INVALID_ARGUMENT: return ErrorCode::invalid_argument;
+    case ORT_NO_SUCHFILE: return ErrorCode::not_found;
+    case ORT_NO_MODEL:
+    case ORT_INVALID_PROTOBUF:
+    case ORT_INVALID_GRAPH: return ErrorCode::corrupt;
+    case ORT_NOT_IMPLEMENTED: return ErrorCode::unsupported;
+    default: return ErrorCode::internal;
+  }
+}
+
+// "/onnxruntime_src/onnxruntime/core/x.cc:123 type onnxruntime::f(args) text": what a person needs starts after the
+// signature's last ") ". Messages without a source position stay as they are.
+std::string_view without_source_position(std::string_view text) {
+  const auto position = text.find(".cc:");
+  const auto header = position != std::string_view::npos ? position : text.find(".h:");
+  if (header == std::string_view::npos) return text;
+  const auto start = text.find_last_of(" \n", header);
+  const auto path_start = start == std::string_view::npos ? 0 : start + 1;
+  if (text.substr(path_start, 1) != "/") return text;
+  int depth = 0;
+  bool opened = false;
+  for (auto at = header; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth, opened = true;
+    if (text[at] == ')') --depth;
+    if (opened && depth == 0 && at + 1 < text.size() && text[at + 1] == ' ') {
+      auto rest = text.substr(at + 2);
+      if (rest.substr(0, 6) == "const ") rest.remove_prefix(6);
+      return rest;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string shorten_ort_message(std::string_view message) {
+  constexpr std::size_t kLongest = 300;
+  std::string line;
+  for (const char c : without_source_position(base::trim(message))) {
+    const char shown = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    if (shown == ' ' && (line.empty() || line.back() == ' ')) continue;
+    line += shown;
+  }
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  if (line.size() <= kLongest) return line;
+  std::size_t cut = kLongest;
+  while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xC0U) == 0x80U) --cut;  // not inside a UTF-8 sequence
+  return line.substr(0, cut) + "...";
+}
+
+base::Error classify_ort_error(int ort_error_code, std::string_view message) {
+  auto code = code_of(ort_error_code);
+  for (const auto& rule : kRules)
+    if (message.find(rule.text) != std::string_view::npos) {
+      code = rule.code;
+      break;
+    }
+  auto text = shorten_ort_message(message);
+  if (text.empty()) text = fmt::format("error code {} without a message", ort_error_code);
+  return {code, "onnxruntime: " + text};
+}
+
+std::int64_t requested_bytes(std::string_view message) {
+  for (const std::string_view marker : {"buffer of size ", "requested bytes of ", "required memory of "}) {
+    auto at = message.find(marker);
+    if (at == std::string_view::npos) continue;
+    at += marker.size();
+    const auto end = message.find_first_not_of("0123456789", at);
+    const auto digits = message.substr(at, end == std::string_view::npos ? end : end - at);
+    if (const auto bytes = base::parse_integer(digits, "bytes")) return *bytes;
+  }
+  return 0;
+}
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/ort_library.hpp"
+
+#include <algorithm>
+
+#include <onnxruntime_c_api.h>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "workload/onnx/ort_status.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+
+constexpr int kOldestApi = 17;  // SetDeterministicCompute came with it, the last function we call
+
+using GetApiBase = const OrtApiBase* (*)();
+
+// ONNX Runtime 1.N offers the tables up to N; asking for a later one makes it write to stderr.
+int newest_api_of(const std::string& version) {
+  const auto parts = base::split(version, '.');
+  if (parts.size() < 2) return ORT_API_VERSION;
+  const auto minor = base::parse_integer(parts[1], "version");
+  if (!minor || parts[0] != "1") return ORT_API_VERSION;
+  return static_cast<int>(std::min<std::int64_t>(*minor, ORT_API_VERSION));
+}
+
+std::string last_part(const std::string& message) {
+  // The loader says "cannot load any of 1 candidate libraries: FILE: reason"; the count is noise for a single file.
+  const auto at = message.find(": ");
+  return at == std::string::npos ? message : message.substr(at + 2);
+}
+
+}  // namespace
+
+base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
+  auto library = base::DynamicLibrary::open({file});
+  if (!library) return base::fail(ErrorCode::unavailable, "{}", last_part(library.error().message));
+  void* symbol = library->symbol("OrtGetApiBase");
+  if (symbol == nullptr)
+    return base::fail(ErrorCode::unavailable, "{}: has no OrtGetApiBase, so it is not an ONNX Runtime library", file);
+  const OrtApiBase* api_base = reinterpret_cast<GetApiBase>(symbol)();
+  std::string version = api_base->GetVersionString();
+  const int newest = newest_api_of(version);
+  if (newest < kOldestApi)
+    return base::fail(ErrorCode::unavailable, "{}: library too old: ONNX Runtime {}, at least 1.{}.0 is needed", file,
+                      version, kOldestApi);
+  for (int number = newest; number >= kOldestApi; --number)
+    if (const OrtApi* api = api_base->GetApi(static_cast<std::uint32_t>(number)); api != nullptr)
+      return OrtLibrary(std::move(*library), api, number, std::move(version));
+  return base::fail(ErrorCode::unavailable, "{}: ONNX Runtime {} offers no C API between {} and {}", file, version,
+                    kOldestApi, newest);
+}
+
+base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag, const OrtSearchEnvironment& environment) {
+  std::string looked;
+  const auto note = [&looked](std::string_view text) { looked += (looked.empty() ? "" : "; ") + std::string(text); };
+  for (const auto& place : ort_places(ort_library_flag, environment)) {
+    std::string reasons;
+    for (const auto& file : place.files) {
+      auto library = open_file(file);
+      if (library) return library;
+      reasons += (reasons.empty() ? "" : ", ") + library.error().message;
+    }
+    if (place.named_by_user)
+      return base::fail(ErrorCode::unavailable,
+                        "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
+                        place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi);
+    const bool absent = place.files.empty() && place.label.find("(not set)") == std::string::npos;
+    note(place.label + (absent ? ": none there" : reasons.empty() ? "" : ": " + reasons));
+  }
+  return base::fail(ErrorCode::unavailable,
+                    "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: {}",
+                    looked);
+}
+
+base::Result<std::vector<std::string>> OrtLibrary::providers() const {
+  char** names = nullptr;
+  int count = 0;
+  RL_TRY(check_ort(*api_, api_->GetAvailableProviders(&names, &count)));
+  std::vector<std::string> providers(names, names + count);
+  RL_TRY(check_ort(*api_, api_->ReleaseAvailableProviders(names, count)));
+  return providers;
+}
+
+base::Result<schema::RuntimeIdentity> OrtLibrary::identity() const {
+  schema::RuntimeIdentity identity;
+  identity.name = "onnxruntime";
+  identity.version = version_;
+  identity.library_path = path().string();
+  RL_TRY_ASSIGN(identity.library_sha256, base::sha256_file(path()));
+  RL_TRY_ASSIGN(identity.providers, providers());
+  // Provider options are parsed in the provider's own library, which lies beside the core.
+  std::vector<std::filesystem::path> files{path()};
+  std::error_code error;
+  for (const auto* provider : {"cuda", "tensorrt"}) {
+    auto beside = path().parent_path() / fmt::format("libonnxruntime_providers_{}.so", provider);
+    if (std::filesystem::exists(beside, error)) files.push_back(std::move(beside));
+  }
+  RL_TRY_ASSIGN(identity.known_targets, known_targets(files));
+  return identity;
+}
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/ort_search.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<long> version_numbers(const std::string& name) {
+  std::vector<long> numbers;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] < '0' || name[at] > '9') continue;
+    char* end = nullptr;
+    numbers.push_back(std::strtol(name.c_str() + at, &end, 10));
+    at = static_cast<std::size_t>(end - name.c_str());
+  }
+  return numbers;
+}
+
+std::vector<fs::path> folders_in(const fs::path& parent, std::string_view prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator at(parent, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().filename().string().rfind(prefix, 0) == 0 && at->is_directory(error)) found.push_back(at->path());
+  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+    return version_numbers(a.filename().string()) > version_numbers(b.filename().string());
+  });
+  return found;
+}
+
+void append(std::vector<std::string>& to, std::vector<std::string> more) {
+  for (auto& file : more)
+    if (std::find(to.begin(), to.end(), file) == to.end()) to.push_back(std::move(file));
+}
+
+// The wheel keeps the library in <site>/onnxruntime/capi; <site> differs between distributions and environments.
+std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
+  std::vector<std::string> files;
+  for (const auto* library_folder : {"lib", "lib64", "local/lib"})
+    for (const auto& version : folders_in(prefix / library_folder, "python3"))
+      for (const auto* site : {"site-packages", "dist-packages"}) append(files, ort_files_in(version / site / "onnxruntime/capi"));
+  return files;
+}
+
+fs::path python_prefix_on_path(const std::string& path) {
+  std::error_code error;
+  for (const auto& folder : base::split(path, ':')) {
+    const auto python = fs::path(folder) / "python3";
+    if (folder.empty() || !fs::exists(python, error)) continue;
+    // In an environment bin/python3 is a link to the base interpreter: the environment's own folder is what counts,
+    // so only a link within one installation (python3 -> python3.11) may be followed, which keeps the folder.
+    return fs::path(folder).parent_path();
+  }
+  return {};
+}
+
+std::vector<std::string> files_of_named(const std::string& named) {
+  std::error_code error;
+  const fs::path path(named);
+  if (!fs::is_directory(path, error)) return {named};
+  auto files = ort_files_in(path);
+  append(files, ort_files_in(path / "lib"));
+  append(files, ort_files_in(path / "onnxruntime/capi"));
+  return files;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+OrtSearchEnvironment OrtSearchEnvironment::of_this_process() {
+  return {.ort_library = variable("RIDGELINE_ORT_LIBRARY"),
+          .ort_root = variable("ONNXRUNTIME_ROOT"),
+          .virtual_env = variable("VIRTUAL_ENV"),
+          .conda_prefix = variable("CONDA_PREFIX"),
+          .path = variable("PATH"),
+          .home = variable("HOME"),
+          .executable = base::executable_path(),
+          .cache = base::cache_folder()};
+}
+
+std::vector<std::string> ort_files_in(const fs::path& folder) {
+  constexpr std::string_view kName = "libonnxruntime.so";
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error)) {
+    auto name = at->path().filename().string();
+    if (name == kName || name.rfind(std::string(kName) + ".", 0) == 0) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    if ((a == kName) != (b == kName)) return a == kName;
+    return version_numbers(a) > version_numbers(b);
+  });
+  for (auto& name : names) name = (folder / name).string();
+  return names;
+}
+
+std::vector<OrtPlace> ort_places(const std::string& ort_library_flag, const OrtSearchEnvironment& environment) {
+  if (!ort_library_flag.empty())
+    return {{"--ort-library " + ort_library_flag, files_of_named(ort_library_flag), true}};
+  if (!environment.ort_library.empty())
+    return {{"RIDGELINE_ORT_LIBRARY=" + environment.ort_library, files_of_named(environment.ort_library), true}};
+
+  std::vector<OrtPlace> places{{"RIDGELINE_ORT_LIBRARY (not set)", {}, false}};
+  const auto folder = environment.executable.parent_path();
+  OrtPlace beside{fmt::format("beside the program ({0}, {0}/../lib)", folder.string()), ort_files_in(folder), false};
+  append(beside.files, ort_files_in(folder.parent_path() / "lib"));
+  places.push_back(std::move(beside));
+
+  if (environment.ort_root.empty()) {
+    places.push_back({"ONNXRUNTIME_ROOT (not set)", {}, false});
+  } else {
+    places.push_back({"ONNXRUNTIME_ROOT=" + environment.ort_root, files_of_named(environment.ort_root), false});
+  }
+
+  const auto python = [&](const std::string& label, const fs::path& prefix) {
+    if (!prefix.empty()) places.push_back({label + prefix.string(), ort_files_of_python(prefix), false});
+  };
+  python("Python environment VIRTUAL_ENV=", environment.virtual_env);
+  python("Python environment CONDA_PREFIX=", environment.conda_prefix);
+  python("Python under ", python_prefix_on_path(environment.path));
+  if (!environment.home.empty()) python("Python packages under ", fs::path(environment.home) / ".local");
+
+  OrtPlace cache{fmt::format("the cache ({})", (environment.cache / "onnxruntime").string()), {}, false};
+  for (const auto& version : folders_in(environment.cache / "onnxruntime", "")) append(cache.files, ort_files_in(version / "lib"));
+  places.push_back(std::move(cache));
+  places.push_back({"the system's library folders", {"libonnxruntime.so.1", "libonnxruntime.so"}, false});
+  return places;
+}
+
+}  // namespace ridgeline::workload
