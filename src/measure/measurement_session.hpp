@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "base/error.hpp"
@@ -14,7 +15,7 @@ namespace ridgeline::measure {
 
 /// Shared between the timing thread and the worker's heartbeat thread.
 struct MeasureControl {
-  std::atomic<std::int64_t> steps{0};     ///< progress, bumped between inferences with relaxed order
+  std::atomic<std::int64_t> steps{0};     ///< lane 0's inferences so far, warm-up included; relaxed order
   std::atomic<bool> cancel{false};
   std::atomic<schema::TrialPhase> phase{schema::TrialPhase::warmup};
   /// Stop early once the lower bound of the cost is above this (a clear loser). In ns (latency) or ns an item (throughput).
@@ -23,15 +24,20 @@ struct MeasureControl {
 };
 
 /// Times a prepared workload: first run, warm-up until steady (floor plan.warmup_runs), then samples until the 95 %
-/// interval of the median is within plan.target_interval_ratio or the budget is spent. Buffers are sized before the
-/// timed window; statistics for the stop rule run between batches of samples, outside any timed inference. With several
-/// lanes all threads start together and every lane runs until the last one stops; only the common window counts.
-/// Errors: the workload's own, with its code.
+/// interval of the median is within plan.target_interval_ratio or the budget is spent (it wins over min_runs; a fixed
+/// number of runs has no budget). Buffers are sized before the timed window; statistics for the stop rule run between
+/// rounds of samples, outside any timed inference. With several lanes all threads start together and every lane runs
+/// until the last one stops; only the common window counts. Counts in the plan are a lane's, except max_runs.
+/// The calling thread is lane 0. On a virtual clock lanes run one after the other, so that results are reproducible.
+/// Flags: not_steady, few_samples, wide_interval, disturbed, cancelled (level error), and the workload's own.
+/// Not set here: peak_rss_bytes, because its mark is reset before prepare.
+/// Errors: the workload's own, with its code; invalid_argument (a plan out of range); out_of_memory (buffers, threads).
 [[nodiscard]] base::Result<schema::Measurement> measure(workload::Workload& workload, const schema::MeasurementPlan& plan,
                                                         MeasureControl& control);
 
-/// Both workloads prepared in this process; quads of blocks A B B A, each after a settling pause with its first
-/// inferences discarded.
+/// Both workloads prepared in this process; quads of blocks A B B A, every second one mirrored (B A A B), each block after
+/// a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady, each
+/// arm by itself. When cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as above.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                                      const schema::PairedPlan& plan, MeasureControl& control);
 

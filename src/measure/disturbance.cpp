@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/disturbance.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace ridgeline::measure {
+namespace {
+
+constexpr double kMaxSwitchesPerSecond = 50;
+constexpr double kMaxSwitchesPerInference = 0.05;
+constexpr double kMaxStealRatio = 0.01;
+
+}  // namespace
+
+DisturbanceCounters read_disturbance() {
+  DisturbanceCounters counters;
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0) {
+    counters.involuntary_switches = usage.ru_nivcsw;
+    counters.voluntary_switches = usage.ru_nvcsw;
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/stat", "re"), &std::fclose);
+  if (!file) return counters;
+  // cpu user nice system idle iowait irq softirq steal
+  long long ticks[8] = {};
+  if (std::fscanf(file.get(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
+                  &ticks[4], &ticks[5], &ticks[6], &ticks[7]) == 8) {
+    for (const auto value : ticks) counters.total_ticks += value;
+    counters.steal_ticks = ticks[7];
+  }
+  return counters;
+}
+
+std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& before, const DisturbanceCounters& after,
+                                                     double seconds, std::int64_t inferences) {
+  if (seconds <= 0 || inferences <= 0) return std::nullopt;
+  const auto switches = static_cast<double>(after.involuntary_switches - before.involuntary_switches);
+  const auto ticks = static_cast<double>(after.total_ticks - before.total_ticks);
+  const auto stolen = ticks > 0 ? static_cast<double>(after.steal_ticks - before.steal_ticks) / ticks : 0;
+  if (stolen > kMaxStealRatio)
+    return schema::QualityFlag{schema::FlagLevel::notice, "disturbed",
+                               fmt::format("the hypervisor took {:.1f} % of the processor time", stolen * 100)};
+  if (switches / seconds > kMaxSwitchesPerSecond && switches / static_cast<double>(inferences) > kMaxSwitchesPerInference)
+    return schema::QualityFlag{
+        schema::FlagLevel::notice, "disturbed",
+        fmt::format("{:.0f} involuntary context switches in {} inferences ({:.0f} a second): other processes ran, or more "
+                    "threads than cores",
+                    switches, inferences, switches / seconds)};
+  return std::nullopt;
+}
+
+}  // namespace ridgeline::measure

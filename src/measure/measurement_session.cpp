@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/measurement_session.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "measure/disturbance.hpp"
+#include "measure/lane_runner.hpp"
+#include "measure/stopping_criterion.hpp"
+#include "measure/warm_up.hpp"
+
+namespace ridgeline::measure {
+namespace {
+
+// Inferences a round in all lanes together: 0.5 MiB of time stamps, and at 1 us an inference a look every 65 ms.
+constexpr std::int64_t kRoundSamples = 1 << 16;
+
+base::Result<void> check_plan(const schema::MeasurementPlan& plan) {
+  if (plan.warmup_runs < 0 || plan.min_runs < 0 || plan.max_runs < 1 || (plan.runs && *plan.runs < 1))
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "measurement plan asks for warmup_runs={} min_runs={} max_runs={} runs={}, expected at least 0, 0, 1, 1",
+                      plan.warmup_runs, plan.min_runs, plan.max_runs, plan.runs.value_or(1));
+  return {};
+}
+
+void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& plan, const StoppingCriterion& criterion) {
+  using schema::FlagLevel;
+  const auto count = static_cast<std::int64_t>(measurement.latency_ns.size());
+  if (measurement.stop_reason == schema::StopReason::cancelled)
+    measurement.flags.push_back({FlagLevel::error, "cancelled", fmt::format("cancelled after {} timed inferences", count)});
+  const auto& interval = criterion.interval();
+  if (!interval)
+    measurement.flags.push_back({FlagLevel::notice, "few_samples",
+                                 fmt::format("{} timed inferences are too few for an interval of the median", count)});
+  else if (measurement.stop_reason != schema::StopReason::abandoned && interval->value > 0) {
+    const double ratio = std::max(interval->high - interval->value, interval->value - interval->low) / interval->value;
+    if (ratio > plan.target_interval_ratio)
+      measurement.flags.push_back(
+          {FlagLevel::info, "wide_interval",
+           fmt::format("the median is known to +-{:.2g} %, the target was {:.2g} %", ratio * 100,
+                       plan.target_interval_ratio * 100)});
+  }
+}
+
+}  // namespace
+
+base::Result<schema::Measurement> measure(workload::Workload& workload, const schema::MeasurementPlan& plan,
+                                          MeasureControl& control) {
+  RL_TRY(check_plan(plan));
+  control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
+  RL_TRY_ASSIGN(const auto runner, LaneRunner::make(workload, control, kRoundSamples / std::max(1, workload.lanes())));
+
+  schema::Measurement result;
+  result.lanes = runner->lanes();
+  result.items_per_inference = workload.items_per_step();
+  result.session_create_ns = static_cast<double>(workload.session_create_time().count());
+  RL_TRY_ASSIGN(const auto warmed, warm_up(*runner, plan, control));
+  result.first_run_ns = warmed.first_run_ns;
+  result.warmup_runs = warmed.runs;
+  result.warmup_ns = warmed.time_ns;
+  if (warmed.flag) result.flags.push_back(*warmed.flag);
+
+  StoppingCriterion criterion({plan, result.lanes, result.items_per_inference, control.abandon_above_ns, control.throughput,
+                               warmed.expected_latency_ns});
+  const bool real_time = &workload.clock() == &base::system_clock();
+  const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
+  control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
+  runner->clear_window();
+  std::int64_t done = 0;
+  double elapsed_s = 0;
+  std::optional<schema::StopReason> stop;
+  while (!stop) {
+    if (control.cancel.load(std::memory_order_relaxed)) {
+      stop = schema::StopReason::cancelled;
+      break;
+    }
+    RoundLimits limits;
+    limits.max_inferences = criterion.next_round(done);
+    if (const auto left = criterion.time_left_s(elapsed_s))
+      limits.duration = base::from_seconds(*left);
+    RL_TRY(runner->run(limits));
+    runner->append_latencies(result.latency_ns);
+    runner->add_to_window();
+    done += runner->counted_a_lane();
+    elapsed_s += base::to_seconds(runner->elapsed());
+    stop = criterion.decide(result.latency_ns, done, elapsed_s);
+    if (!stop && static_cast<std::int64_t>(result.latency_ns.size()) >= plan.max_runs && !plan.runs)
+      stop = schema::StopReason::run_limit;
+  }
+  result.stop_reason = *stop;
+  result.wall_ns = runner->window_ns();
+  if (real_time)
+    if (auto flag = judge_disturbance(before, read_disturbance(), elapsed_s, static_cast<std::int64_t>(result.latency_ns.size())))
+      result.flags.push_back(std::move(*flag));
+  add_flags(result, plan, criterion);
+  for (auto& flag : workload.flags()) result.flags.push_back(std::move(flag));
+  result.effective_settings = workload.effective_settings();
+  return result;
+}
+
+}  // namespace ridgeline::measure

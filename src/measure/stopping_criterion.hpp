@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schema/measurement.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::measure {
+
+/// A location with its 95 % interval, in the samples' unit.
+struct IntervalEstimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Distribution-free 95 % interval of the median by order statistics (ranks of the sign test: Conover 1999, 3.2; Le Boudec
+/// 2010, 2.2), widened by the lag-1 autocorrelation of "above the median". nullopt below 8 samples (or so few independent
+/// ones): no interval of that kind exists. `scratch` is overwritten; it allocates only to grow. O(n).
+[[nodiscard]] std::optional<IntervalEstimate> median_interval(std::span<const double> samples, std::vector<double>& scratch);
+
+/// Mean with a 95 % Student interval over ten batches of consecutive samples (batch means absorb autocorrelation).
+/// nullopt below 20 samples.
+[[nodiscard]] std::optional<IntervalEstimate> mean_interval(std::span<const double> samples);
+
+/// Decides between rounds of samples whether enough were taken. Lives in measure and not in analysis, because a worker
+/// times without judging: its rule may change without touching how records are interpreted, and layers forbid the edge.
+class StoppingCriterion {
+ public:
+  struct Options {
+    schema::MeasurementPlan plan;
+    int lanes = 1;
+    double items_per_inference = 1;
+    std::optional<double> abandon_above_ns;  ///< cost above which the trial is a clear loser
+    bool throughput = false;                 ///< that cost is ns an item instead of the median latency
+    double expected_latency_ns = 0;          ///< from warm-up, places the first look; 0: unknown
+  };
+  explicit StoppingCriterion(const Options& options);
+
+  /// Most inferences a lane before the next look, at least 1. Looks are spaced geometrically: their cost stays a small
+  /// share, and few looks mean few chances to stop on a lucky streak.
+  [[nodiscard]] std::int64_t next_round(std::int64_t done_a_lane) const noexcept;
+
+  /// The budget left for the timed window, in seconds; nullopt with a fixed number of runs.
+  [[nodiscard]] std::optional<double> time_left_s(double elapsed_s) const noexcept;
+
+  /// nullopt: go on. `samples` of all lanes in order of completion.
+  [[nodiscard]] std::optional<schema::StopReason> decide(std::span<const double> samples, std::int64_t done_a_lane,
+                                                         double elapsed_s);
+
+  /// The interval at the last look that computed one.
+  [[nodiscard]] const std::optional<IntervalEstimate>& interval() const noexcept { return interval_; }
+
+ private:
+  [[nodiscard]] bool clearly_lost(std::span<const double> samples) const;
+
+  Options options_;
+  std::int64_t run_limit_ = 0;  ///< a lane
+  std::vector<double> scratch_;
+  std::optional<IntervalEstimate> interval_;
+};
+
+}  // namespace ridgeline::measure
