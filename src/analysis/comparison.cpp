@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include "analysis/summary.hpp"
+#include "base/random.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::Objective;
+
+constexpr double kConfidence = 0.95;
+constexpr double kTrim = 0.2;
+
+/// A log ratio with its standard error and degrees of freedom.
+struct Estimate {
+  double location = 0;
+  double error = 0;
+  double freedom = 0;
+};
+
+schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
+  const boost::math::students_t student(estimate.freedom);
+  const double half = boost::math::quantile(student, 0.5 + kConfidence / 2) * estimate.error;
+  const auto bounded = [](double log) { return std::clamp(std::exp(log), 1 / kUnbounded, kUnbounded); };
+  schema::Comparison comparison;
+  comparison.ratio = bounded(estimate.location);
+  comparison.low = bounded(estimate.location - half);
+  comparison.high = bounded(estimate.location + half);
+  if (estimate.error > 0)
+    comparison.p_value = 2 * boost::math::cdf(student, -std::abs(estimate.location) / estimate.error);
+  else
+    comparison.p_value = estimate.location == 0 ? 1 : 0;
+  comparison.verdict = judge(comparison.ratio, comparison.low, comparison.high, min_effect);
+  return comparison;
+}
+
+/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h - 1 degrees of freedom, h values
+/// left after trimming. Needs two values.
+Estimate robust_location(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto trim = static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(trim);
+  const auto last = values.end() - static_cast<std::ptrdiff_t>(trim);
+  const auto kept = static_cast<double>(last - first);
+  const double location = std::accumulate(first, last, 0.0) / kept;
+  std::fill(values.begin(), first, *first);
+  std::fill(last, values.end(), *(last - 1));
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {location, std::sqrt(squares / (kept * (kept - 1))), kept - 1};
+}
+
+/// Four blocks with a cost each, in the order they ran.
+struct Quad {
+  const schema::PairedBlock* block[4];
+};
+
+std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks) {
+  std::vector<Quad> quads;
+  for (std::size_t at = 0; at + 4 <= blocks.size(); at += 4) {
+    const auto* block = &blocks[at];
+    const bool in_order = block[0].arm == block[3].arm && block[1].arm == block[2].arm && block[0].arm != block[1].arm;
+    const bool filled = std::all_of(block, block + 4, [](const auto& one) { return !one.latency_ns.empty(); });
+    if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}});
+  }
+  return quads;
+}
+
+/// log(cost of A / cost of B) of a block pair: positive when B is better.
+double log_ratio(double cost_first, double cost_second, const schema::PairedBlock& first) {
+  return first.arm == 'A' ? std::log(cost_first / cost_second) : std::log(cost_second / cost_first);
+}
+
+/// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
+std::vector<double> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
+                                Objective objective) {
+  const auto cost = [&](const schema::PairedBlock& block) {
+    if (objective == Objective::latency) return quantile(block.latency_ns, 0.5);
+    const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
+    return block.wall_ns / (static_cast<double>(block.latency_ns.size()) * items);
+  };
+  std::vector<double> ratios;
+  for (const auto& quad : quads) {
+    double costs[4];
+    for (int i = 0; i < 4; ++i) costs[i] = cost(*quad.block[i]);
+    if (std::any_of(costs, costs + 4, [](double value) { return !(value > 0); })) continue;
+    const double first = log_ratio(costs[0], costs[1], *quad.block[0]);
+    const double second = log_ratio(costs[3], costs[2], *quad.block[3]);
+    if (quads.size() == 1) return {first, second};
+    ratios.push_back((first + second) / 2);
+  }
+  return ratios;
+}
+
+std::vector<double> pooled(const std::vector<Quad>& quads, std::size_t begin, std::size_t end, char arm) {
+  std::vector<double> samples;
+  for (std::size_t at = begin; at < end; ++at)
+    for (const auto* block : quads[at].block)
+      if (block->arm == arm) samples.insert(samples.end(), block->latency_ns.begin(), block->latency_ns.end());
+  return samples;
+}
+
+/// Tail ratios of groups of quads. Under "no difference" the arms of a group are exchangeable, so its log ratio is
+/// symmetric about 0 even where the tail estimate of a small group is biased; two samples beyond the quantile suffice.
+std::vector<double> tail_ratios(const std::vector<Quad>& quads) {
+  constexpr std::size_t kLeastGroups = 4;
+  const auto samples = std::min(pooled(quads, 0, quads.size(), 'A').size(), pooled(quads, 0, quads.size(), 'B').size());
+  const double q = supported_tail(static_cast<std::int64_t>(samples));
+  const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
+  const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
+  const std::size_t groups = std::min(quads.size(), std::max(most, kLeastGroups));
+  std::vector<double> ratios;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::size_t begin = group * quads.size() / groups;
+    const std::size_t end = (group + 1) * quads.size() / groups;
+    const double a = quantile(pooled(quads, begin, end, 'A'), q);
+    const double b = quantile(pooled(quads, begin, end, 'B'), q);
+    if (a > 0 && b > 0) ratios.push_back(std::log(a / b));
+  }
+  return ratios;
+}
+
+/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement and is
+/// evaluated by one pass over the samples sorted once.
+class BlockBootstrap {
+ public:
+  /// q: the quantile that is the cost; nullopt: the mean (wall time an item is proportional to it).
+  BlockBootstrap(const std::vector<double>& samples, std::optional<double> q) : q_(q) {
+    blocks_ = std::clamp<std::size_t>(samples.size() / 4, 1, kMostBlocks);
+    samples_.reserve(samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) samples_.push_back({samples[i], i * blocks_ / samples.size()});
+    std::sort(samples_.begin(), samples_.end());
+  }
+
+  [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
+
+  /// Standard deviation of the log cost.
+  [[nodiscard]] double log_error(base::Random& random) const {
+    std::vector<double> logs;
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<double> weight(blocks_, 0.0);
+      for (std::size_t draw = 0; draw < blocks_; ++draw) ++weight[random.below(blocks_)];
+      logs.push_back(std::log(cost(weight)));
+    }
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / kRounds;
+    double squares = 0;
+    for (const double value : logs) squares += (value - mean) * (value - mean);
+    // The plug-in variance of a resampled mean is short by (blocks - 1) / blocks.
+    const auto count = static_cast<double>(blocks_);
+    return std::sqrt(squares / (kRounds - 1) * count / (count - 1));
+  }
+
+ private:
+  static constexpr std::size_t kMostBlocks = 10;  // long enough to hold seconds of drift inside a block of a typical run
+  static constexpr int kRounds = 300;
+  struct Sample {
+    double value;
+    std::size_t block;
+    bool operator<(const Sample& other) const noexcept { return value < other.value; }
+  };
+
+  [[nodiscard]] double cost(const std::vector<double>& weight) const {
+    double total = 0;
+    double weighted = 0;
+    for (const auto& sample : samples_) {
+      total += weight[sample.block];
+      weighted += weight[sample.block] * sample.value;
+    }
+    if (!q_) return weighted / total;
+    double below = 0;
+    for (const auto& sample : samples_)
+      if ((below += weight[sample.block]) >= *q_ * total) return sample.value;
+    return samples_.back().value;
+  }
+
+  std::optional<double> q_;
+  std::size_t blocks_ = 1;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace
+
+schema::Verdict judge(double ratio, double low, double high, double min_effect) noexcept {
+  const double band = 1 + min_effect;
+  if (low > 1 && ratio >= band) return schema::Verdict::faster;
+  if (high < 1 && ratio <= 1 / band) return schema::Verdict::slower;
+  if (low >= 1 / band && high <= band) return schema::Verdict::no_difference;
+  if (low > 1 || high < 1) return schema::Verdict::no_difference;
+  return schema::Verdict::inconclusive;
+}
+
+schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective, double min_effect) {
+  const auto quads = complete_quads(measurement.blocks);
+  const auto ratios = objective == Objective::p99 && quads.size() > 1 ? tail_ratios(quads)
+                                                                      : quad_ratios(quads, measurement, objective);
+  if (ratios.size() < 2) return {};
+  auto comparison = to_comparison(robust_location(ratios), min_effect);
+  comparison.quads = static_cast<int>(quads.size());
+  return comparison;
+}
+
+schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b, Objective objective,
+                                    double min_effect) {
+  if (a.latency_ns.empty() || b.latency_ns.empty()) return {};
+  std::optional<double> q;
+  if (objective == Objective::latency) q = 0.5;
+  if (objective == Objective::p99)
+    q = supported_tail(static_cast<std::int64_t>(std::min(a.latency_ns.size(), b.latency_ns.size())));
+  const auto cost = [&](const schema::Measurement& measurement) {
+    return q ? quantile(measurement.latency_ns, *q) : cost_of(measurement, objective).value;
+  };
+  const double cost_a = cost(a);
+  const double cost_b = cost(b);
+  if (!(cost_a > 0) || !(cost_b > 0)) return {};
+  const BlockBootstrap bootstrap_a(a.latency_ns, q);
+  const BlockBootstrap bootstrap_b(b.latency_ns, q);
+  schema::Comparison comparison;
+  if (std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) < 2) {
+    comparison.ratio = cost_a / cost_b;
+    comparison.low = 1 / kUnbounded;
+    comparison.high = kUnbounded;
+    return comparison;
+  }
+  base::Random random(20260101);
+  const double error_a = bootstrap_a.log_error(random);
+  const double error_b = bootstrap_b.log_error(random);
+  const double error = std::sqrt(error_a * error_a + error_b * error_b + 2 * kRunToRunStdev * kRunToRunStdev);
+  // Fewer degrees of freedom than Welch would give: the run-to-run share is an assumption, not an estimate.
+  const auto freedom = static_cast<double>(std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) - 1);
+  return to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
+}
+
+}  // namespace ridgeline::analysis

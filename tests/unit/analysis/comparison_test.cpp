@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/comparison.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fakes/noisy_machine.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::Objective;
+using schema::PairedBlock;
+using schema::Verdict;
+
+/// Blocks A B B A ... with exact times per quad.
+schema::PairedMeasurement exact(const std::vector<std::pair<double, double>>& quads) {
+  schema::PairedMeasurement measurement;
+  for (const auto& [a, b] : quads)
+    for (const char arm : {'A', 'B', 'B', 'A'}) {
+      const double time = arm == 'A' ? a : b;
+      measurement.blocks.push_back({arm, std::vector<double>(5, time), 5 * time});
+    }
+  return measurement;
+}
+
+TEST(Judge, needs_both_the_interval_and_the_effect) {
+  EXPECT_EQ(judge(1.05, 1.03, 1.07, 0.02), Verdict::faster);
+  EXPECT_EQ(judge(0.95, 0.93, 0.97, 0.02), Verdict::slower);
+  EXPECT_EQ(judge(1.05, 0.99, 1.11, 0.02), Verdict::inconclusive);
+  EXPECT_EQ(judge(1.015, 1.01, 1.03, 0.02), Verdict::no_difference);  // real, but below the minimum effect
+  EXPECT_EQ(judge(1.001, 0.99, 1.012, 0.02), Verdict::no_difference);
+  EXPECT_EQ(judge(1.001, 0.99, 1.012, 0), Verdict::inconclusive);
+  EXPECT_EQ(judge(1.001, 1.0005, 1.002, 0), Verdict::faster);
+}
+
+TEST(ComparePaired, gives_the_ratio_turned_so_that_above_one_is_better) {
+  const auto faster = compare_paired(exact({{103, 100}, {102, 100}, {104, 100}, {103, 100}}), Objective::latency, 0.02);
+  EXPECT_NEAR(faster.ratio, 1.03, 0.001);
+  EXPECT_GT(faster.low, 1.015);
+  EXPECT_LT(faster.high, 1.045);
+  EXPECT_LT(faster.p_value, 0.01);
+  EXPECT_EQ(faster.quads, 4);
+  EXPECT_EQ(faster.verdict, Verdict::faster);
+  EXPECT_EQ(compare_paired(exact({{100, 103}, {100, 102}, {100, 104}, {100, 103}}), Objective::latency, 0.02).verdict,
+            Verdict::slower);
+}
+
+TEST(ComparePaired, matches_students_t_where_nothing_is_trimmed) {
+  // log ratios 0.01 0.02 0.03 0.04: mean 0.025, standard error 0.0064550, t(3, 0.975) = 3.18245
+  std::vector<std::pair<double, double>> quads;
+  for (const double log : {0.01, 0.02, 0.03, 0.04}) quads.emplace_back(100 * std::exp(log), 100);
+  const auto comparison = compare_paired(exact(quads), Objective::latency, 0);
+  EXPECT_NEAR(comparison.ratio, std::exp(0.025), 1e-9);
+  EXPECT_NEAR(std::log(comparison.low), 0.025 - 3.18245 * 0.0064550, 1e-6);
+  EXPECT_NEAR(std::log(comparison.high), 0.025 + 3.18245 * 0.0064550, 1e-6);
+  EXPECT_NEAR(comparison.p_value, 0.0305, 0.0005);
+}
+
+TEST(ComparePaired, cancels_a_linear_drift_exactly) {
+  schema::PairedMeasurement measurement;
+  double log_speed = 0;
+  for (int block = 0; block < 32; ++block) {
+    const char arm = block % 4 == 0 || block % 4 == 3 ? 'A' : 'B';
+    measurement.blocks.push_back({arm, std::vector<double>(5, 100 * std::exp(log_speed)), 500});
+    log_speed += 0.02;
+  }
+  const auto comparison = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_NEAR(comparison.ratio, 1, 1e-9);
+  EXPECT_EQ(comparison.verdict, Verdict::no_difference);
+}
+
+TEST(ComparePaired, is_not_moved_by_two_disturbed_quads_of_twelve) {
+  std::vector<std::pair<double, double>> quads;
+  for (int i = 0; i < 12; ++i) quads.emplace_back(100 + 0.1 * (i % 3), 100);
+  quads[2] = {300, 100};
+  quads[7] = {500, 100};
+  const auto comparison = compare_paired(exact(quads), Objective::latency, 0.02);
+  EXPECT_NEAR(comparison.ratio, 1.001, 0.001);
+  EXPECT_EQ(comparison.verdict, Verdict::no_difference);
+}
+
+TEST(ComparePaired, leaves_out_incomplete_and_disordered_quads) {
+  auto measurement = exact({{110, 100}, {110, 100}, {111, 100}});
+  measurement.blocks.push_back({'A', {900}, 900});
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).quads, 3);
+  measurement.blocks[5].latency_ns.clear();
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).quads, 2);
+  measurement.blocks[1].arm = 'A';
+  const auto one = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_EQ(one.quads, 1);
+}
+
+TEST(ComparePaired, with_one_quad_is_wide_and_without_any_says_nothing) {
+  schema::PairedMeasurement measurement;
+  for (const auto& [arm, time] : std::vector<std::pair<char, double>>{{'A', 110}, {'B', 100}, {'B', 100}, {'A', 112}})
+    measurement.blocks.push_back({arm, {time}, time});
+  const auto one = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_NEAR(one.ratio, 1.11, 0.001);
+  EXPECT_LT(one.low, 1);
+  EXPECT_EQ(one.verdict, Verdict::inconclusive);
+  const auto none = compare_paired({}, Objective::latency, 0.02);
+  EXPECT_EQ(none.quads, 0);
+  EXPECT_EQ(none.verdict, Verdict::inconclusive);
+}
+
+TEST(ComparePaired, judges_throughput_per_item_over_the_block_wall_time) {
+  auto measurement = exact({{100, 300}, {100, 301}, {100, 299}, {100, 300}});
+  measurement.items_per_inference_b = 4;  // three times the time for four times the items
+  const auto comparison = compare_paired(measurement, Objective::throughput, 0.02);
+  EXPECT_NEAR(comparison.ratio, 4.0 / 3, 0.01);
+  EXPECT_EQ(comparison.verdict, Verdict::faster);
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).verdict, Verdict::slower);
+}
+
+TEST(ComparePaired, sees_a_worse_tail_that_the_median_hides) {
+  base::Random random(5);
+  schema::PairedMeasurement measurement;
+  for (int block = 0; block < 48; ++block) {
+    const char arm = block % 4 == 0 || block % 4 == 3 ? 'A' : 'B';
+    PairedBlock one{arm, {}, 0};
+    for (int i = 0; i < 100; ++i) {
+      const bool slow = arm == 'B' && random.uniform() < 0.03;
+      one.latency_ns.push_back((slow ? 2000 : 1000) * std::exp(0.02 * random.normal()));
+      one.wall_ns += one.latency_ns.back();
+    }
+    measurement.blocks.push_back(std::move(one));
+  }
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).verdict, Verdict::no_difference);
+  const auto tail = compare_paired(measurement, Objective::p99, 0.02);
+  EXPECT_EQ(tail.verdict, Verdict::slower);
+  EXPECT_NEAR(tail.ratio, 0.52, 0.05);
+}
+
+struct Rates {
+  double different = 0;
+  double faster = 0;
+  double slower = 0;
+};
+
+/// Shares of verdicts over `rounds` comparisons on the noisy machine at the default plan.
+Rates simulate(int rounds, double b_over_a, Objective objective, double min_effect, std::uint64_t seed) {
+  Rates rates;
+  for (int round = 0; round < rounds; ++round) {
+    fakes::NoisyMachine machine(seed + static_cast<std::uint64_t>(round));
+    const auto verdict = compare_paired(machine.compare(5e6, 5e6 * b_over_a, {}), objective, min_effect).verdict;
+    rates.faster += verdict == Verdict::faster ? 1.0 / rounds : 0;
+    rates.slower += verdict == Verdict::slower ? 1.0 / rounds : 0;
+  }
+  rates.different = rates.faster + rates.slower;
+  return rates;
+}
+
+TEST(ComparePaired, calls_a_configuration_different_from_itself_at_most_five_times_in_a_hundred) {
+  EXPECT_LE(simulate(400, 1, Objective::latency, 0.02, 100).different, 0.05);
+  // Without a minimum effect the bare interval has to hold: 5 % and two standard errors of 400 rounds.
+  EXPECT_LE(simulate(400, 1, Objective::latency, 0, 100).different, 0.072);
+  EXPECT_LE(simulate(200, 1, Objective::throughput, 0, 900).different, 0.081);
+  EXPECT_LE(simulate(200, 1, Objective::p99, 0, 1900).different, 0.081);
+}
+
+TEST(ComparePaired, finds_a_three_percent_slow_down_at_least_nine_times_in_ten) {
+  const auto rates = simulate(200, 1.03, Objective::latency, 0.02, 7000);
+  EXPECT_GE(rates.slower, 0.9);
+  EXPECT_EQ(rates.faster, 0);
+}
+
+TEST(CompareSeparate, finds_a_large_difference_and_forgives_a_small_one) {
+  const auto a = fakes::NoisyMachine(1, {.drift = 0.002}).measure(5e6, 5);
+  const auto slow = fakes::NoisyMachine(2, {.drift = 0.002}).measure(5.5e6, 5);
+  const auto same = fakes::NoisyMachine(3, {.drift = 0.002}).measure(5e6, 5);
+  const auto verdict = compare_separate(a, slow, Objective::latency, 0.02);
+  EXPECT_EQ(verdict.verdict, Verdict::slower);
+  EXPECT_NEAR(verdict.ratio, 1 / 1.1, 0.01);
+  EXPECT_EQ(compare_separate(a, same, Objective::latency, 0.02).verdict, Verdict::no_difference);
+  EXPECT_EQ(compare_separate(a, slow, Objective::throughput, 0.02).verdict, Verdict::slower);
+}
+
+TEST(CompareSeparate, is_deterministic_and_antisymmetric) {
+  const auto a = fakes::NoisyMachine(1).measure(5e6, 2);
+  const auto b = fakes::NoisyMachine(2).measure(5.2e6, 2);
+  const auto first = compare_separate(a, b, Objective::latency, 0.02);
+  const auto again = compare_separate(a, b, Objective::latency, 0.02);
+  EXPECT_DOUBLE_EQ(first.low, again.low);
+  EXPECT_NEAR(compare_separate(b, a, Objective::latency, 0.02).ratio * first.ratio, 1, 1e-9);
+}
+
+TEST(CompareSeparate, admits_drift_inside_a_run_that_single_samples_would_hide) {
+  // Each run wanders by 5 % over seconds: twenty thousand tight samples must not pretend to know better.
+  int wrong = 0;
+  constexpr int kRounds = 60;
+  for (int round = 0; round < kRounds; ++round) {
+    const fakes::NoisyMachine::Noise noise{.jitter = 0.01, .drift = 0.03, .drift_time_s = 0.3};
+    const auto seed = static_cast<std::uint64_t>(round);
+    const auto a = fakes::NoisyMachine(300 + seed, noise).measure(5e6, 8);
+    const auto b = fakes::NoisyMachine(900 + seed, noise).measure(5e6, 8);
+    const auto verdict = compare_separate(a, b, Objective::latency, 0.02).verdict;
+    wrong += verdict == Verdict::faster || verdict == Verdict::slower ? 1 : 0;
+  }
+  EXPECT_LE(wrong, kRounds / 20);
+}
+
+TEST(CompareSeparate, never_claims_more_than_the_run_to_run_allowance) {
+  schema::Measurement a;
+  a.latency_ns.assign(1000, 1e6);
+  a.wall_ns = 1e9;
+  auto b = a;
+  for (double& value : b.latency_ns) value = 1.005e6;
+  const auto comparison = compare_separate(a, b, Objective::latency, 0);
+  EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
+  EXPECT_GT(std::log(comparison.high / comparison.low), 2 * kRunToRunStdev);
+}
+
+TEST(CompareSeparate, of_a_handful_of_samples_is_unbounded) {
+  schema::Measurement a;
+  a.latency_ns = {100, 100};
+  auto b = a;
+  b.latency_ns = {300};
+  const auto comparison = compare_separate(a, b, Objective::latency, 0.02);
+  EXPECT_NEAR(comparison.ratio, 1.0 / 3, 1e-9);
+  EXPECT_DOUBLE_EQ(comparison.high, kUnbounded);
+  EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
+  EXPECT_EQ(compare_separate({}, b, Objective::latency, 0.02).verdict, Verdict::inconclusive);
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis
