@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -50,6 +51,9 @@ class Workload {
   /// Settings as the runtime reports them, by parameter key; only those that can be read back.
   [[nodiscard]] virtual std::map<std::string, std::string> effective_settings() const { return {}; }
   [[nodiscard]] virtual std::vector<schema::QualityFlag> flags() const { return {}; }
+  /// The phase as the parent process sees it, even after a death. prepare may publish its own phase there at once (else
+  /// `phase` is polled); the measurement publishes the rest. Called before prepare; the cell outlives the workload.
+  virtual void share_phase(std::atomic<schema::TrialPhase>& /*cell*/) noexcept {}
 };
 
 /// Distance of `candidate` from `reference` (paired by position and name).

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/synthetic/synthetic_workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "schema/catalog.hpp"
+#include "workload/synthetic/fault_injection.hpp"
+#include "workload/synthetic/response_surface.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using schema::TrialPhase;
+
+constexpr std::int64_t kOutputElements = 1000;
+constexpr double kFirstStepExcess = 3;     ///< the first inference takes 1 + this times as long
+constexpr double kRewriteRounding = 2e-7;  ///< what fused kernels change in float results
+constexpr double kTwoPi = 6.283185307179586;
+
+int lane_count(const schema::Configuration& configuration) {
+  return static_cast<int>(std::clamp<std::int64_t>(configuration.get_or("parallel_sessions", 1).as_integer(1), 1, 256));
+}
+
+}  // namespace
+
+SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::TrialSpec& spec,
+                                     std::shared_ptr<const VirtualClock> clock, std::uint64_t instance)
+    : options_(std::move(options)),
+      configuration_(spec.configuration),
+      virtual_clock_(std::move(clock)),
+      output_seed_(spec.workload.seed),
+      step_ns_(static_cast<double>(options_.base.count()) * relative_duration(options_, configuration_)),
+      items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))),
+      timeline_(*virtual_clock_, lane_count(configuration_)) {
+  base::Random seeds(options_.seed * 0x9E3779B97F4A7C15ULL + spec.workload.seed);
+  std::uint64_t seed = seeds.next() ^ (instance * 0xD1B54A32D192ED03ULL);
+  for (const char letter : configuration_.canonical()) seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
+  const int count = lane_count(configuration_);
+  lanes_.reserve(static_cast<std::size_t>(count));
+  for (int lane = 0; lane < count; ++lane) lanes_.emplace_back(base::Random(seed + static_cast<std::uint64_t>(lane)).next());
+}
+
+void SyntheticWorkload::enter(TrialPhase phase) noexcept {
+  phase_.store(phase);
+  if (shared_phase_ != nullptr) shared_phase_->store(phase);
+}
+
+base::Result<void> SyntheticWorkload::show_fault(TrialPhase phase) const {
+  const auto* fault = options_.find_fault(phase, configuration_);
+  if (fault == nullptr) return {};
+  return inject_fault(*fault);
+}
+
+base::Result<void> SyntheticWorkload::prepare() {
+  enter(TrialPhase::load_runtime);
+  RL_TRY(show_fault(TrialPhase::load_runtime));
+  enter(TrialPhase::create_session);
+  RL_TRY(show_fault(TrialPhase::create_session));
+  memory_.assign(static_cast<std::size_t>(options_.memory_mib) << 20U, '\1');
+  session_create_time_ = options_.session_time * lanes();
+  clock().sleep_for(session_create_time_);
+  return {};
+}
+
+const base::Clock& SyntheticWorkload::clock() const noexcept {
+  if (options_.clock == ClockMode::real) return base::system_clock();
+  return *virtual_clock_;
+}
+
+double SyntheticWorkload::drift_factor() const noexcept {
+  if (options_.drift == 0) return 1;
+  const double turns = base::to_seconds(clock().now()) / base::to_seconds(options_.drift_period);
+  return 1 + options_.drift * std::sin(kTwoPi * turns);
+}
+
+base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
+  double duration = step_ns_ * drift_factor();
+  if (options_.noise > 0) duration *= std::exp(options_.noise * lane.random.normal());
+  if (options_.spikes > 0 && lane.random.uniform() < options_.spikes) duration *= options_.spike_size;
+  if (lane.steps < options_.warmup)
+    duration *= 1 + kFirstStepExcess * std::exp(-4.0 * static_cast<double>(lane.steps) / static_cast<double>(options_.warmup));
+  ++lane.steps;
+  return base::Nanoseconds(std::max<std::int64_t>(1, std::llround(duration)));
+}
+
+void SyntheticWorkload::spend(int lane, base::Nanoseconds duration) noexcept {
+  if (options_.clock == ClockMode::virtual_time) {
+    timeline_.pass(lane, duration);
+    return;
+  }
+  const auto end = base::system_clock().now() + duration;
+  while (base::system_clock().now() < end) {
+  }
+}
+
+bool SyntheticWorkload::step(int lane) noexcept {
+  auto& mine = lanes_[static_cast<std::size_t>(lane)];
+  const auto current = shared_phase_ != nullptr ? shared_phase_->load(std::memory_order_relaxed) : TrialPhase::measure;
+  if (!options_.faults.empty() && mine.faulted != current) {
+    mine.faulted = current;
+    if (auto shown = show_fault(current); !shown) {
+      mine.error = shown.error();
+      return false;
+    }
+  }
+  spend(lane, next_duration(mine));
+  return true;
+}
+
+base::Error SyntheticWorkload::last_error(int lane) const { return lanes_[static_cast<std::size_t>(lane)].error; }
+
+base::Result<OutputSet> SyntheticWorkload::outputs() {
+  enter(TrialPhase::verify);
+  RL_TRY(show_fault(TrialPhase::verify));
+  double relative = configuration_.get_or("graph_optimization_level", "all").as_text() == "disable_all" ? 0 : kRewriteRounding;
+  for (const auto& drift : options_.accuracy)
+    if (holds(drift.when, configuration_)) relative += drift.ratio;
+
+  // Scaled by the largest magnitude (1), with a sign that alternates: a distance that is known exactly.
+  base::Random values(output_seed_);
+  std::vector<float> data(static_cast<std::size_t>(kOutputElements));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const double exact = i == 0 ? 1 : 2 * values.uniform() - 1;
+    data[i] = static_cast<float>(exact + (i % 2 == 0 ? relative : -relative));
+  }
+  const auto* fault = options_.find_fault(TrialPhase::verify, configuration_);
+  if (fault != nullptr && fault->kind == FaultKind::nan) data[7] = std::numeric_limits<float>::quiet_NaN();
+
+  NamedTensor tensor{"y", "float", {1, kOutputElements}, std::string(data.size() * sizeof(float), '\0')};
+  std::memcpy(tensor.bytes.data(), data.data(), tensor.bytes.size());
+  return OutputSet{std::move(tensor)};
+}
+
+std::map<std::string, std::string> SyntheticWorkload::effective_settings() const {
+  std::map<std::string, std::string> settings;
+  for (const auto& [key, value] : configuration_.values()) {
+    const bool ignored = std::find(options_.ignores.begin(), options_.ignores.end(), key) != options_.ignores.end();
+    const auto* param = ignored ? schema::find_param(key) : nullptr;
+    if (!ignored)
+      settings[key] = value.to_text();
+    else if (param != nullptr && param->default_value)
+      settings[key] = param->default_value->to_text();
+  }
+  return settings;
+}
+
+}  // namespace ridgeline::workload
