@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/constraint_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/math/distributions/binomial.hpp>
+#include <fmt/format.h>
+
+namespace ridgeline::analysis {
+namespace {
+
+constexpr double kDoubt = 0.05;
+
+std::optional<double> percentile_of(std::string_view metric) {
+  if (metric == "latency_p90_ms") return 0.9;
+  if (metric == "latency_p95_ms") return 0.95;
+  if (metric == "latency_p99_ms") return 0.99;
+  return std::nullopt;
+}
+
+/// "At most bound" for quantile q from the number of samples beyond the bound: met when so few would be unlikely if the
+/// true share beyond were 1 - q, broken when so many would be (mlcommons/inference loadgen, early stopping).
+std::optional<std::string> binomial_check(const schema::Constraint& constraint, double q,
+                                          const std::vector<double>& samples_ns) {
+  const double bound_ns = constraint.bound * 1e6;
+  const auto beyond = static_cast<double>(
+      std::count_if(samples_ns.begin(), samples_ns.end(), [&](double value) { return value > bound_ns; }));
+  const auto count = static_cast<double>(samples_ns.size());
+  const boost::math::binomial share(count, 1 - q);
+  const double at_most = boost::math::cdf(share, beyond);
+  const double at_least = beyond > 0 ? boost::math::cdf(boost::math::complement(share, beyond - 1)) : 1;
+  const bool below = at_most <= kDoubt;
+  const bool above = at_least <= kDoubt;
+  if (constraint.at_most ? below : above) return std::nullopt;
+  if (constraint.at_most ? above : below)
+    return fmt::format("{}: {} of {} samples above {:g} ms", constraint.to_text(), beyond, count, constraint.bound);
+  return fmt::format("{} undecided: {} of {} samples above {:g} ms, {} samples would decide", constraint.metric, beyond,
+                     count, constraint.bound, samples_needed(q));
+}
+
+}  // namespace
+
+std::optional<std::string> broken_constraint(const schema::Constraint& constraint,
+                                             const schema::Measurement& measurement, const Summary& summary) {
+  if (const auto value = metric_value(measurement, summary, constraint.metric)) {
+    const bool met = constraint.at_most ? *value <= constraint.bound : *value >= constraint.bound;
+    if (met) return std::nullopt;
+    return fmt::format("{} {:.3g} {} {:g}", constraint.metric, *value, constraint.at_most ? ">" : "<", constraint.bound);
+  }
+  const auto q = percentile_of(constraint.metric);
+  if (q && !measurement.latency_ns.empty()) return binomial_check(constraint, *q, measurement.latency_ns);
+  return fmt::format("{} was not measured", constraint.metric);
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/ranking.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analysis/constraint_check.hpp"
+#include "schema/catalog.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::Configuration;
+using schema::FlagLevel;
+using schema::StopReason;
+using schema::TrialStatus;
+
+bool is_rankable(const schema::TrialOutcome& outcome) {
+  if (outcome.status != TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty()) return false;
+  const auto& flags = outcome.measurement->flags;
+  return std::none_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.level == FlagLevel::error; });
+}
+
+bool is_abandoned(const RankedTrial& ranked) {
+  return ranked.outcome->measurement->stop_reason == StopReason::abandoned;
+}
+
+bool ties(const RankedTrial& leader, const RankedTrial& other, double min_effect) {
+  if (leader.meets_constraints != other.meets_constraints) return false;
+  const auto& a = leader.cost;
+  const auto& b = other.cost;
+  return b.interval.low <= a.interval.high || b.value <= a.value * (1 + min_effect);
+}
+
+/// Numbers the groups of trials sorted by constraint, then cost.
+void assign_groups(std::vector<RankedTrial>& ranking, double min_effect) {
+  const RankedTrial* leader = nullptr;
+  int group = 0;
+  for (auto& ranked : ranking) {
+    if (leader == nullptr || !ties(*leader, ranked, min_effect)) {
+      // The first group of constraint breakers is never group 1, even when nothing meets the constraints.
+      group = ranked.meets_constraints ? group + 1 : std::max(group + 1, 2);
+      leader = &ranked;
+    }
+    ranked.tie_group = group;
+  }
+}
+
+/// Without the settings that say what the runtime does anyway.
+Configuration without_defaults(const Configuration& configuration) {
+  auto result = configuration;
+  for (const auto& [key, value] : configuration.values()) {
+    const auto* param = schema::find_param(key);
+    if (param != nullptr && param->default_value == value) result.unset(key);
+  }
+  return result;
+}
+
+std::optional<double> type_tolerance(std::string_view element_type) {
+  if (element_type == "float") return 1e-3;
+  if (element_type == "float16") return 1e-2;
+  if (element_type == "bfloat16") return 5e-2;
+  if (element_type == "double") return 1e-6;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
+  std::vector<RankedTrial> ranking;
+  std::set<std::string> seen;
+  for (const auto& trial : run.trials) {
+    const auto at = outcomes.find(trial.key);
+    if (at == outcomes.end() || !is_rankable(at->second) || !seen.insert(trial.key).second) continue;
+    RankedTrial ranked;
+    ranked.trial = &trial;
+    ranked.outcome = &at->second;
+    ranked.summary = summarize(*at->second.measurement);
+    ranked.cost = cost_of(*at->second.measurement, run.objective);
+    if (ranked.cost.value <= 0) continue;
+    for (const auto& constraint : run.constraints) {
+      const auto broken = broken_constraint(constraint, *at->second.measurement, ranked.summary);
+      if (!broken) continue;
+      ranked.meets_constraints = false;
+      ranked.broken_constraint = *broken;
+      break;
+    }
+    ranking.push_back(std::move(ranked));
+  }
+  std::sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
+    return std::tuple(!a.meets_constraints, a.cost.value, a.trial->id) <
+           std::tuple(!b.meets_constraints, b.cost.value, b.trial->id);
+  });
+  assign_groups(ranking, run.min_effect);
+  std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.tie_group, is_abandoned(a)) < std::tuple(b.tie_group, is_abandoned(b));
+  });
+  return ranking;
+}
+
+const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking, const Configuration& current) {
+  const auto wanted = without_defaults(current);
+  const RankedTrial* best = nullptr;
+  std::tuple<std::size_t, std::size_t, std::int64_t> least;
+  for (const auto& ranked : ranking) {
+    if (ranked.tie_group != 1 || !ranked.meets_constraints || is_abandoned(ranked)) continue;
+    const auto configuration = without_defaults(ranked.trial->configuration);
+    const std::tuple effort(schema::differing_keys(configuration, wanted).size(), configuration.size(),
+                            ranked.outcome->measurement->peak_rss_bytes);
+    if (best != nullptr && effort >= least) continue;
+    best = &ranked;
+    least = effort;
+  }
+  return best;
+}
+
+std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {
+  std::vector<const RankedTrial*> points;
+  for (const auto& ranked : ranking)
+    if (ranked.meets_constraints && !is_abandoned(ranked)) points.push_back(&ranked);
+  std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) {
+    return std::tuple(a->summary.median_ns, -a->summary.throughput_per_s) <
+           std::tuple(b->summary.median_ns, -b->summary.throughput_per_s);
+  });
+  std::vector<int> front;
+  double highest = 0;
+  for (const auto* point : points) {
+    if (point->summary.throughput_per_s <= highest) continue;
+    highest = point->summary.throughput_per_s;
+    front.push_back(point->trial->id);
+  }
+  return front;
+}
+
+std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, double tolerance) {
+  const auto& where = drift.worst_output;
+  if (drift.shape_mismatch)
+    return fmt::format("outputs differ in shape from the reference's, first in output \"{}\"", where);
+  if (drift.nan_mismatches > 0)
+    return fmt::format("{} of {} output elements are NaN or infinite in one of candidate and reference only, output \"{}\"",
+                       drift.nan_mismatches, drift.elements, where);
+  // Negated, so that a NaN error is a fault as well.
+  if (!(drift.scaled_max_abs <= tolerance))
+    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}", drift.scaled_max_abs, where,
+                       tolerance);
+  return std::nullopt;
+}
+
+double default_tolerance(const schema::ModelDescription& model, double noise) {
+  double tolerance = 0;
+  for (const auto& output : model.outputs) tolerance = std::max(tolerance, type_tolerance(output.element_type).value_or(0));
+  // A float output computed from half-precision weights is no more exact than they are.
+  if (tolerance > 0)
+    for (const auto& [type, count] : model.parameter_types)
+      if (static_cast<double>(count) >= 0.1 * static_cast<double>(model.parameters))
+        tolerance = std::max(tolerance, type_tolerance(type).value_or(0));
+  return std::max(tolerance, 10 * noise);
+}
+
+}  // namespace ridgeline::analysis
