@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/dim_guess.hpp"
+
+#include "workload/onnx/dim_role.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+constexpr std::int64_t kDenseImage = 640;      // detection, segmentation: YOLO and PP-OCR detection default to it
+constexpr std::int64_t kClassifierImage = 224; // ImageNet classifiers
+constexpr std::int64_t kTextLineWidth = 320;   // PP-OCR and CRNN recognition: 32 or 48 high, 320 wide
+constexpr std::int64_t kTextLineMaxHeight = 64;
+constexpr std::int64_t kSequence = 128;        // the sequence length BERT benchmarks use
+constexpr std::int64_t kSamples = 16000;       // one second of 16 kHz speech
+constexpr std::int64_t kClip = 16;             // frames of a video clip
+
+/// Axes of an image within an input, when its layout is recognised.
+struct ImageAxes {
+  std::size_t height;
+  std::size_t width;
+};
+
+bool is_channel_count(std::int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
+
+bool may_be_spatial(const schema::TensorDescription& input, std::size_t axis) {
+  if (input.dims[axis] >= 0) return true;
+  const auto role = role_of_dim_name(input.dim_names[axis]);
+  return role == DimRole::unknown || role == DimRole::height || role == DimRole::width;
+}
+
+std::optional<ImageAxes> image_axes(const schema::TensorDescription& input) {
+  const auto& dims = input.dims;
+  const auto rank = dims.size();
+  const auto spatial = [&](ImageAxes axes) -> std::optional<ImageAxes> {
+    if (may_be_spatial(input, axes.height) && may_be_spatial(input, axes.width)) return axes;
+    return std::nullopt;
+  };
+  if (rank == 4 && is_channel_count(dims[3]) && !is_channel_count(dims[1])) return spatial({1, 2});
+  if (rank == 4 && (is_channel_count(dims[1]) || dims[1] < 0)) return spatial({2, 3});
+  if (rank == 3 && is_channel_count(dims[0])) return spatial({1, 2});
+  if (rank == 3 && dims[2] == 3) return spatial({0, 1});
+  if (rank == 5 && is_channel_count(dims[1])) return spatial({3, 4});
+  return std::nullopt;
+}
+
+DimHint guess_spatial(const schema::TensorDescription& input, bool is_height, const std::optional<ImageAxes>& axes,
+                      const ShapeHints& hints) {
+  const char* what = is_height ? "height" : "width";
+  if (hints.image)
+    return {is_height ? hints.image->height : hints.image->width, fmt::format("{} from {}", what, hints.image->reason)};
+  if (axes) {
+    const auto height = input.dims[axes->height];
+    const auto width = input.dims[axes->width];
+    if (!is_height && height > 0 && height <= kTextLineMaxHeight)
+      return {kTextLineWidth, fmt::format("a usual width of text lines {} high", height)};
+    if (const auto other = is_height ? width : height; other > 0) return {other, "square like the fixed side"};
+  }
+  if (hints.classifies) return {kClassifierImage, fmt::format("a usual {} of classifiers", what)};
+  return {kDenseImage, fmt::format("a usual {} of detection and segmentation models", what)};
+}
+
+}  // namespace
+
+DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, const ShapeHints& hints, bool decodes) {
+  const auto axes = image_axes(input);
+  if (dynamic_batch_axis(input) == axis) return {1, "batch"};
+  switch (role_of_dim_name(input.dim_names[axis])) {
+    case DimRole::batch: return {1, "batch"};
+    case DimRole::channels: return {3, "channels of a colour image"};
+    case DimRole::height: return guess_spatial(input, true, axes, hints);
+    case DimRole::width: return guess_spatial(input, false, axes, hints);
+    case DimRole::past: return {kSequence, "a usual number of past tokens"};
+    case DimRole::samples: return {kSamples, "one second of audio at 16 kHz"};
+    case DimRole::frames: return {input.dims.size() == 5 ? kClip : kSequence, "a usual number of frames"};
+    case DimRole::sequence:
+      if (decodes) return {1, "one new token after the past ones"};
+      return {kSequence, "a usual sequence length"};
+    case DimRole::unknown: break;
+  }
+  if (axes && axis == axes->height) return guess_spatial(input, true, axes, hints);
+  if (axes && axis == axes->width) return guess_spatial(input, false, axes, hints);
+  if (axes && axis == 1 && input.dims.size() == 4) return {3, "channels of a colour image"};
+  if (input.dims.size() == 5 && axes) return {kClip, "a usual number of frames"};
+  return {kSequence, "a usual length"};
+}
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/model_inspector.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "workload/onnx/dim_role.hpp"
+#include "workload/onnx/external_data.hpp"
+#include "workload/onnx/model_census.hpp"
+#include "workload/onnx/model_file.hpp"
+#include "workload/onnx/shape_choice.hpp"
+#include "workload/onnx/shape_hints.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+using schema::ModelDescription;
+
+/// The batch in the first shape set: a dynamic batch axis, else the first dimension that all tensor inputs of rank 2
+/// and more share.
+void recognise_batch(ModelDescription& description) {
+  const auto& shapes = description.shapes.front();
+  for (const auto& input : description.inputs) {
+    const auto axis = dynamic_batch_axis(input);
+    const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](const auto& one) { return one.name == input.name; });
+    if (!axis || shape == shapes.end() || *axis >= shape->dims.size()) continue;
+    description.batch_is_dynamic = true;
+    description.batch_axis_size = shape->dims[*axis];
+    return;
+  }
+  for (const auto& input : description.inputs) {
+    if (input.dims.size() < 2) continue;
+    if (input.dims[0] < 0 || (description.batch_axis_size && *description.batch_axis_size != input.dims[0])) {
+      description.batch_axis_size.reset();
+      return;
+    }
+    description.batch_axis_size = input.dims[0];
+  }
+}
+
+base::Result<ModelDescription> inspect(const InspectRequest& request) {
+  const std::filesystem::path path = request.workload.location;
+  RL_TRY_ASSIGN(const auto file, load_model_file(path));
+  const auto& model = file.model;
+  ModelDescription description;
+  description.path = path.string();
+  description.file_bytes = file.bytes;
+  RL_TRY_ASSIGN(const auto external, check_external_data(model, path));
+  description.external_data_bytes = external.bytes;
+  description.notes = external.notes;
+  RL_TRY_ASSIGN(description.sha256, sha256_model(path, external));
+  take_census(model, description);
+
+  const auto hints = collect_shape_hints(model, path, description.inputs, description.outputs);
+  RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, request.workload.shapes, hints));
+  description.shapes = std::move(choice.sets);
+  description.shape_notes = std::move(choice.notes);
+  recognise_batch(description);
+  return description;
+}
+
+}  // namespace
+
+base::Result<ModelDescription> inspect_onnx_model(const InspectRequest& request) {
+  try {
+    return inspect(request);
+  } catch (const std::bad_alloc&) {
+    return base::fail(ErrorCode::out_of_memory, "model {} does not fit in memory while it is read", request.workload.location);
+  } catch (const std::exception& error) {  // protobuf, libonnx and std::filesystem throw
+    return base::fail(ErrorCode::internal, "model {} could not be inspected: {}", request.workload.location, error.what());
+  }
+}
+
+}  // namespace ridgeline::workload
