@@ -16,7 +16,7 @@ using schema::Dimension;
 class Walk {
  public:
   Walk(const SearchSpace& space, const std::vector<SpaceRule>& rules, std::size_t limit)
-      : rules_(rules), limit_(limit), partial_(simplify(space.fixed())) {
+      : rules_(rules), limit_(limit), partial_(space.fixed()), has_fixed_(!space.fixed().empty()) {
     for (const auto& dimension : space.dimensions()) order_.push_back(&dimension);
     std::stable_partition(order_.begin(), order_.end(),
                           [](const Dimension* dimension) { return decides_relevance(dimension->key); });
@@ -47,7 +47,7 @@ class Walk {
   void add_leaf() {
     for (const auto* dimension : order_)
       if (partial_.contains(dimension->key) && !is_relevant(dimension->key, partial_)) return;
-    auto configuration = simplify(partial_);
+    auto configuration = has_fixed_ ? simplify(partial_) : partial_;
     for (const auto& rule : rules_)
       if (!rule.allows(configuration)) return;
     found_.push_back(std::move(configuration));
@@ -56,6 +56,7 @@ class Walk {
   const std::vector<SpaceRule>& rules_;
   std::size_t limit_;
   Configuration partial_;
+  bool has_fixed_;
   std::vector<const Dimension*> order_;
   std::vector<Configuration> found_;
 };

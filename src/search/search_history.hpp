@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/searcher.hpp"
+
+namespace ridgeline::search {
+
+struct Observed {
+  schema::Configuration configuration;
+  Observation observation;
+  bool in_space = true;  ///< false: the user's current configuration, when the space does not hold it
+};
+
+/// What a searcher has proposed and seen. Refuses what was proposed before and what the space forbids.
+class SearchHistory {
+ public:
+  explicit SearchHistory(const SearchSpace& space) : space_(&space) {}
+
+  /// A proposal of the canonical form, or nullopt when that is forbidden or no news.
+  [[nodiscard]] std::optional<Proposal> offer(const schema::Configuration& configuration, schema::TrialStage stage,
+                                              std::string reason);
+  /// As offer, for a configuration that is tried even outside the space (the user's current one).
+  [[nodiscard]] std::optional<Proposal> offer_as_is(const schema::Configuration& configuration, schema::TrialStage stage,
+                                                    std::string reason);
+  void record(const Proposal& proposal, const Observation& observation);
+
+  [[nodiscard]] bool proposed(const schema::Configuration& configuration) const { return proposed_.count(configuration) != 0; }
+  [[nodiscard]] std::size_t proposals() const noexcept { return proposed_.size(); }
+  [[nodiscard]] const std::vector<Observed>& observed() const noexcept { return observed_; }
+  /// nullptr when it was not observed.
+  [[nodiscard]] const Observed* find(const schema::Configuration& configuration) const;
+  /// The lowest cost within the space that was measured in full; nullptr when nothing was.
+  [[nodiscard]] const Observed* best() const noexcept;
+  /// Cost above which a candidate cannot come within `margin` of the best any more; nullopt without a best.
+  [[nodiscard]] std::optional<double> hopeless_above(double margin) const noexcept;
+
+ private:
+  const SearchSpace* space_;
+  std::set<schema::Configuration> proposed_;
+  std::vector<Observed> observed_;
+  std::map<schema::Configuration, std::size_t> index_;
+  std::optional<std::size_t> best_;
+};
+
+}  // namespace ridgeline::search

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "search/search_history.hpp"
+#include "search/searcher.hpp"
+
+namespace ridgeline::search {
+
+/// What every strategy shares: the default first, the user's current configuration second, then next() until it has no
+/// more; the history; nothing twice.
+class Strategy : public Searcher {
+ public:
+  Strategy(const SearchSpace& space, const SearcherOptions& options);
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+  [[nodiscard]] std::optional<Proposal> propose() final;
+  void observe(const Proposal& proposal, const Observation& observation) final;
+  [[nodiscard]] std::size_t remaining() const final;
+
+ protected:
+  /// The next proposal after the opening two, made with history().offer().
+  virtual std::optional<Proposal> next() = 0;
+  /// Upper estimate of next() calls to come that yield one.
+  [[nodiscard]] virtual std::size_t upcoming() const = 0;
+
+  [[nodiscard]] const SearchSpace& space() const noexcept { return space_; }
+  [[nodiscard]] const SearcherOptions& options() const noexcept { return options_; }
+  [[nodiscard]] SearchHistory& history() noexcept { return history_; }
+  [[nodiscard]] const SearchHistory& history() const noexcept { return history_; }
+
+ private:
+  std::optional<Proposal> opening();
+
+  SearchSpace space_;
+  SearcherOptions options_;
+  SearchHistory history_;
+  int opened_ = 0;
+};
+
+}  // namespace ridgeline::search
