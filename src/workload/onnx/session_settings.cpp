@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/session_settings.hpp"
+
+#include <algorithm>
+
+#include "schema/catalog.hpp"
+#include "workload/onnx/ort_library.hpp"
+#include "workload/onnx/ort_providers.hpp"
+#include "workload/onnx/ort_status.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+using schema::ParamScope;
+using schema::Value;
+
+/// Where a setter finds what it needs; `value` is already checked against the catalogue.
+struct Setting {
+  const OrtApi& api;
+  int api_version;
+  OrtSessionOptions* options;
+  const Value& value;
+};
+
+base::Result<void> set_optimization_level(const Setting& s) {
+  static constexpr std::pair<std::string_view, GraphOptimizationLevel> kLevels[] = {
+      {"disable_all", ORT_DISABLE_ALL}, {"basic", ORT_ENABLE_BASIC},   {"extended", ORT_ENABLE_EXTENDED},
+      {"layout", ORT_ENABLE_LAYOUT},    {"all", ORT_ENABLE_ALL},
+  };
+  constexpr int kFirstApiWithLayout = 23;
+  for (const auto& [name, level] : kLevels) {
+    if (name != s.value.as_text()) continue;
+    if (level == ORT_ENABLE_LAYOUT && s.api_version < kFirstApiWithLayout)
+      return base::fail(ErrorCode::unsupported, "needs ONNX Runtime 1.{}, this is 1.{}", kFirstApiWithLayout, s.api_version);
+    return check_ort(s.api, s.api.SetSessionGraphOptimizationLevel(s.options, level));
+  }
+  return base::fail(ErrorCode::internal, "a catalogue value that session_settings.cpp does not know");
+}
+
+struct SetterRow {
+  std::string_view key;
+  base::Result<void> (*apply)(const Setting&);
+};
+
+// One row for each catalogue row of scope session_option; a test holds the two tables together.
+constexpr SetterRow kSetters[] = {
+    {"intra_op_num_threads",
+     [](const Setting& s) {
+       return check_ort(s.api, s.api.SetIntraOpNumThreads(s.options, static_cast<int>(s.value.as_integer())));
+     }},
+    {"inter_op_num_threads",
+     [](const Setting& s) {
+       return check_ort(s.api, s.api.SetInterOpNumThreads(s.options, static_cast<int>(s.value.as_integer())));
+     }},
+    {"execution_mode",
+     [](const Setting& s) {
+       const auto mode = s.value.as_text() == "parallel" ? ORT_PARALLEL : ORT_SEQUENTIAL;
+       return check_ort(s.api, s.api.SetSessionExecutionMode(s.options, mode));
+     }},
+    {"graph_optimization_level", set_optimization_level},
+    {"enable_mem_pattern",
+     [](const Setting& s) {
+       return check_ort(s.api, s.value.as_bool() ? s.api.EnableMemPattern(s.options) : s.api.DisableMemPattern(s.options));
+     }},
+    {"enable_cpu_mem_arena",
+     [](const Setting& s) {
+       return check_ort(s.api,
+                        s.value.as_bool() ? s.api.EnableCpuMemArena(s.options) : s.api.DisableCpuMemArena(s.options));
+     }},
+    {"use_deterministic_compute",
+     [](const Setting& s) { return check_ort(s.api, s.api.SetDeterministicCompute(s.options, s.value.as_bool())); }},
+};
+
+base::Result<void> apply_session_option(const schema::ParamDef& param, const Setting& setting) {
+  for (const auto& row : kSetters)
+    if (row.key == param.key) return row.apply(setting);
+  return base::fail(ErrorCode::unsupported, "this build has no setter for it");
+}
+
+base::Result<std::string> config_entry(const OrtApi& api, const OrtSessionOptions* options, const char* target) {
+  std::size_t size = 0;
+  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, target, nullptr, &size)));
+  std::string text(size, '\0');
+  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, target, text.data(), &size)));
+  text.resize(size == 0 ? 0 : size - 1);  // the size counts the final NUL
+  return text;
+}
+
+bool applies_to(const schema::ParamDef& param, const std::string& provider) {
+  return param.providers.empty() ||
+         std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
+}
+
+base::Error in_setting(base::Error error, const schema::ParamDef& param, const Value& value) {
+  return std::move(error).in(fmt::format("{}={}", param.key, value.to_text()));
+}
+
+}  // namespace
+
+std::string ort_text(const Value& value) { return value.is_bool() ? (value.as_bool() ? "1" : "0") : value.to_text(); }
+
+base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library, const schema::Configuration& configuration,
+                                                    const std::string& provider) {
+  const auto& api = library.api();
+  OrtSessionOptions* options = nullptr;
+  RL_TRY(check_ort(api, api.CreateSessionOptions(&options)));
+  SessionHandle session(options, api.ReleaseSessionOptions);
+  OrtRunOptions* run_options = nullptr;
+  RL_TRY(check_ort(api, api.CreateRunOptions(&run_options)));
+  SessionSettings settings(std::move(session), RunHandle(run_options, api.ReleaseRunOptions));
+  RL_TRY(check_ort(api, api.SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_ERROR)));
+
+  std::vector<std::pair<std::string, std::string>> provider_options;
+  for (const auto& [key, value] : configuration.values()) {
+    RL_TRY_ASSIGN(const auto* param, schema::require_param(key));
+    RL_TRY(schema::check_value(*param, value));
+    if (!applies_to(*param, provider))
+      return base::fail(ErrorCode::invalid_argument, "{}={}: not an option of provider {}; it belongs to {}", key,
+                        value.to_text(), provider, fmt::join(param->providers, ", "));
+    base::Result<void> applied;
+    switch (param->scope) {
+      case ParamScope::session_option:
+        applied = apply_session_option(*param, {api, library.api_version(), options, value});
+        break;
+      case ParamScope::session_config:
+        // An empty text is "unset": the runtime would try to parse it.
+        if (const auto text = ort_text(value); !text.empty())
+          applied = check_ort(api, api.AddSessionConfigEntry(options, param->target.c_str(), text.c_str()));
+        break;
+      case ParamScope::run_option:
+        applied = check_ort(api, api.AddRunConfigEntry(run_options, param->target.c_str(), ort_text(value).c_str()));
+        break;
+      case ParamScope::provider_option: provider_options.emplace_back(param->target, ort_text(value)); break;
+      case ParamScope::execution: break;
+    }
+    if (!applied) return tl::unexpected<base::Error>(in_setting(std::move(applied).error(), *param, value));
+    if (param->scope == ParamScope::session_config && !ort_text(value).empty()) {
+      RL_TRY_ASSIGN(settings.read_back_[key], config_entry(api, options, param->target.c_str()));
+    }
+  }
+  RL_TRY(append_provider(library, options, provider, provider_options));
+  return settings;
+}
+
+}  // namespace ridgeline::workload
