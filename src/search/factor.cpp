@@ -30,7 +30,7 @@ int importance(std::string_view key) {
 }
 
 Factor single(const Dimension& dimension) {
-  Factor factor{dimension.key, {dimension.key}, {Configuration{}}, true, false};
+  Factor factor{dimension.key, {dimension.key}, {Configuration{}}, true};
   for (const auto& value : dimension.values) {
     factor.levels.push_back(Configuration{{dimension.key, value}});
     factor.ordered = factor.ordered && value.is_number();
@@ -44,7 +44,7 @@ Factor joint(const Dimension& outer, const Dimension& inner) {
   const auto outer_factor = single(outer);
   const auto inner_factor = single(inner);
   Factor factor{outer.key + " x " + inner.key, {outer.key, inner.key}, {}, false,
-                outer_factor.is_threads || inner_factor.is_threads};
+                outer_factor.is_threads || inner_factor.is_threads, inner_factor.levels.size()};
   for (const auto& first : outer_factor.levels)
     for (const auto& second : inner_factor.levels) factor.levels.push_back(first.merged(second));
   return factor;

@@ -18,6 +18,7 @@ struct Factor {
   std::vector<schema::Configuration> levels; ///< partial configurations over `keys`; the first is all unset
   bool ordered = false;                      ///< one numeric key: neighbouring levels act alike
   bool is_threads = false;                   ///< holds intra_op_num_threads or parallel_sessions
+  std::size_t inner = 1;                     ///< joint threads: levels of the second key, which varies fastest in `levels`
 
   /// Which level the configuration has; nullopt when its values are none of the candidates.
   [[nodiscard]] std::optional<std::size_t> level_of(const schema::Configuration& configuration) const;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "search/factor.hpp"
+#include "search/refinement.hpp"
+#include "search/screening.hpp"
+#include "search/strategy.hpp"
+
+namespace ridgeline::search {
+
+/// Default and current first, then Screening, then Refinement. Clear losers may be abandoned. Small spaces are capped at
+/// a quarter of an exhaustive search.
+class AdaptiveSearcher : public Strategy {
+ public:
+  static constexpr double kLargestShare = 0.24;    ///< of the space that is measured at most ...
+  static constexpr std::size_t kFewestTrials = 12; ///< ... where that leaves this many trials
+
+  AdaptiveSearcher(const SearchSpace& space, const SearcherOptions& options);
+
+ private:
+  std::optional<Proposal> next() override;
+  [[nodiscard]] std::size_t upcoming() const override;
+  [[nodiscard]] std::optional<Step> next_step();
+
+  std::vector<Factor> factors_;
+  Screening screening_;
+  Refinement refinement_;
+  std::size_t most_trials_;
+  bool screened_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace ridgeline::search

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/refinement.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+
+/// Settings that interact change each other's effect by a few per cent; worth as much as this many observations.
+constexpr double kPriorError = 0.03;
+constexpr double kPriorCount = 8;
+/// Thread counts interact with most other settings.
+constexpr double kThreadVarianceFactor = 4;
+/// Changes whose effect was never seen alone.
+constexpr double kUnknownVarianceFactor = 2;
+
+}  // namespace
+
+Refinement::Refinement(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect)
+    : space_(&space),
+      factors_(&factors),
+      min_effect_(min_effect),
+      error_squares_(kPriorCount * kPriorError * kPriorError),
+      error_count_(kPriorCount) {}
+
+std::size_t Refinement::upcoming() const {
+  return without_gain_ >= kPatience ? 0 : kMost - std::min(steps_, kMost);
+}
+
+void Refinement::learn(const SearchHistory& history) {
+  if (!awaited_) return;
+  const auto* seen = history.find(awaited_->configuration);
+  const bool gained = seen != nullptr && seen->observation.cost && !seen->observation.abandoned &&
+                      *seen->observation.cost < awaited_->best_cost * (1 - min_effect_ / 4);
+  without_gain_ = gained ? 0 : without_gain_ + 1;
+  if (seen != nullptr && seen->observation.cost && !seen->observation.abandoned) {
+    const double error = std::log(*seen->observation.cost) - awaited_->expected_log;
+    error_squares_ += error * error;
+    error_count_ += 1;
+  }
+  awaited_.reset();
+}
+
+std::optional<Step> Refinement::next(const SearchHistory& history) {
+  learn(history);
+  const auto* best = history.best();
+  if (best == nullptr || without_gain_ >= kPatience || steps_ >= kMost) return std::nullopt;
+  for (const auto& candidate : plausible(history)) {
+    const auto& first = (*factors_)[candidate.first.factor];
+    auto configuration = first.apply(*space_, best->configuration, candidate.first.level);
+    auto reason = "refining " + first.name;
+    if (candidate.second) {
+      const auto& second = (*factors_)[candidate.second->factor];
+      configuration = second.apply(*space_, configuration, candidate.second->level);
+      reason += " with " + second.name;
+    }
+    if (history.proposed(configuration) || !space_->allows(configuration)) continue;
+    ++steps_;
+    awaited_ = Awaited{configuration, std::log(*best->observation.cost) + candidate.expected, *best->observation.cost};
+    return Step{configuration, schema::TrialStage::search, std::move(reason), min_effect_ / 2};
+  }
+  return std::nullopt;
+}
+
+/// Levels seen only in configurations that failed.
+std::vector<std::vector<bool>> Refinement::hopeless_levels(const SearchHistory& history) const {
+  std::vector<std::vector<bool>> hopeless;
+  for (const auto& factor : *factors_) {
+    std::vector<bool> failed(factor.levels.size(), false);
+    std::vector<bool> worked(factor.levels.size(), false);
+    for (const auto& seen : history.observed())
+      if (const auto level = factor.level_of(seen.configuration)) (seen.observation.cost ? worked : failed)[*level] = true;
+    for (std::size_t level = 0; level < failed.size(); ++level) failed[level] = failed[level] && !worked[level];
+    hopeless.push_back(std::move(failed));
+  }
+  return hopeless;
+}
+
+std::vector<Refinement::Change> Refinement::changes(const SearchHistory& history) const {
+  const AdditiveModel model(*factors_, history);
+  const auto hopeless = hopeless_levels(history);
+  const auto& best = history.best()->configuration;
+  const double variance = error_squares_ / error_count_;
+  std::vector<Change> found;
+  for (std::size_t at = 0; at < factors_->size(); ++at) {
+    const auto& factor = (*factors_)[at];
+    const auto current = factor.level_of(best);
+    for (std::size_t level = 0; level < factor.levels.size(); ++level) {
+      if (level == current || hopeless[at][level]) continue;
+      Change change{at, level, model.effect(at, level), variance};
+      if (current) change.gain -= model.effect(at, *current);
+      if (factor.is_threads) change.variance *= kThreadVarianceFactor;
+      if (!model.known(at, level)) change.variance *= kUnknownVarianceFactor;
+      found.push_back(change);
+    }
+  }
+  return found;
+}
+
+std::vector<Refinement::Candidate> Refinement::plausible(const SearchHistory& history) const {
+  const double worth = std::log(1 - min_effect_ / 2);
+  const auto singles = changes(history);
+  std::vector<Candidate> found;
+  const auto add = [&](const Change& first, std::optional<Change> second) {
+    const double expected = first.gain + (second ? second->gain : 0);
+    const double bound = expected - std::sqrt(first.variance + (second ? second->variance : 0));
+    if (bound < worth) found.push_back({bound, expected, first, second});
+  };
+  for (std::size_t i = 0; i < singles.size(); ++i) {
+    add(singles[i], std::nullopt);
+    for (std::size_t j = i + 1; j < singles.size(); ++j)
+      if (singles[i].factor != singles[j].factor) add(singles[i], singles[j]);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  return found;
+}
+
+}  // namespace ridgeline::search
