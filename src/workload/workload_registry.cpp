@@ -2,6 +2,7 @@
 #include "workload/workload_registry.hpp"
 
 #include "base/text.hpp"
+#include "workload/onnx/onnx_kind.hpp"
 #include "workload/synthetic/synthetic_kind.hpp"
 
 namespace ridgeline::workload {
@@ -20,6 +21,7 @@ base::Result<const WorkloadKind*> WorkloadRegistry::find(const std::string& name
 
 WorkloadRegistry make_default_registry() {
   WorkloadRegistry registry;
+  registry.add(make_onnx_kind());
   registry.add(make_synthetic_kind());
   return registry;
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "workload/element_type.hpp"
+#include "workload/half.hpp"
+#include "workload/workload.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using schema::AccuracyDrift;
+
+// A relative error is taken against at least this share of the output's largest magnitude: near zero, rounding in the
+// last digit of a cancelled sum would otherwise count as a relative error of one or more.
+constexpr double kRelativeFloor = 1e-3;
+
+template <typename T, typename Convert>
+std::vector<double> convert(const std::string& bytes, Convert to_double) {
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    T raw;
+    std::memcpy(&raw, bytes.data() + at * sizeof(T), sizeof(T));
+    values[at] = to_double(raw);
+  }
+  return values;
+}
+
+template <typename T>
+std::vector<double> plain(const std::string& bytes) {
+  return convert<T>(bytes, [](T value) { return static_cast<double>(value); });
+}
+
+/// Values of real types; complex numbers as pairs. Empty for types whose bytes are compared as they are.
+std::vector<double> real_values(const NamedTensor& tensor) {
+  const auto type = element_type_from_name(tensor.element_type);
+  if (!type) return {};
+  switch (*type) {
+    case ElementType::float32:
+    case ElementType::complex64: return plain<float>(tensor.bytes);
+    case ElementType::float64:
+    case ElementType::complex128: return plain<double>(tensor.bytes);
+    case ElementType::float16:
+      return convert<std::uint16_t>(tensor.bytes, [](std::uint16_t v) { return static_cast<double>(half_to_float(v)); });
+    case ElementType::bfloat16:
+      return convert<std::uint16_t>(tensor.bytes, [](std::uint16_t v) { return static_cast<double>(bfloat16_to_float(v)); });
+    case ElementType::uint8:
+    case ElementType::boolean: return plain<std::uint8_t>(tensor.bytes);
+    case ElementType::int8: return plain<std::int8_t>(tensor.bytes);
+    case ElementType::uint16: return plain<std::uint16_t>(tensor.bytes);
+    case ElementType::int16: return plain<std::int16_t>(tensor.bytes);
+    case ElementType::uint32: return plain<std::uint32_t>(tensor.bytes);
+    case ElementType::int32: return plain<std::int32_t>(tensor.bytes);
+    case ElementType::uint64: return plain<std::uint64_t>(tensor.bytes);
+    case ElementType::int64: return plain<std::int64_t>(tensor.bytes);
+    default: return {};
+  }
+}
+
+// Labels, indices, masks and text: an index that is off by one is as wrong as one that is off by a thousand, so the
+// distance of an output is the share of its elements that differ.
+bool is_exact_type(const std::string& name) {
+  const auto type = element_type_from_name(name);
+  if (!type) return true;
+  switch (*type) {
+    case ElementType::float32:
+    case ElementType::float64:
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::complex64:
+    case ElementType::complex128: return false;
+    default: return true;
+  }
+}
+
+/// What one output adds to the drift.
+struct OutputDrift {
+  double max_abs = 0;
+  double max_rel = 0;
+  double scaled = 0;
+  double cosine = 1;
+};
+
+double cosine_of(double dot, double norm_a, double norm_b) {
+  if (norm_a == 0 && norm_b == 0) return 1;
+  if (norm_a == 0 || norm_b == 0) return 0;
+  return std::clamp(dot / (std::sqrt(norm_a) * std::sqrt(norm_b)), -1.0, 1.0);
+}
+
+OutputDrift compare_reals(const std::vector<double>& reference, const std::vector<double>& candidate, AccuracyDrift& drift) {
+  double largest = 0;
+  for (const double value : reference)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  const double scale = largest > 0 ? largest : 1;  // an all-zero reference is held against one
+  OutputDrift output;
+  double dot = 0;
+  double norm_reference = 0;
+  double norm_candidate = 0;
+  for (std::size_t at = 0; at < reference.size(); ++at) {
+    const double b = reference[at];
+    const double a = candidate[at];
+    if (!std::isfinite(a)) ++drift.nonfinite;
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      const bool same = (std::isnan(a) && std::isnan(b)) || a == b;
+      if (!same) ++drift.nan_mismatches;
+      continue;
+    }
+    const double distance = std::abs(a - b);
+    output.max_abs = std::max(output.max_abs, distance);
+    output.max_rel = std::max(output.max_rel, distance / std::max(std::abs(b), kRelativeFloor * scale));
+    // Divided first, so that squares of values near the largest double stay finite.
+    dot += (a / scale) * (b / scale);
+    norm_reference += (b / scale) * (b / scale);
+    norm_candidate += (a / scale) * (a / scale);
+  }
+  output.scaled = output.max_abs / scale;
+  output.cosine = cosine_of(dot, norm_reference, norm_candidate);
+  return output;
+}
+
+std::vector<std::string> text_elements(const std::string& bytes) {
+  std::vector<std::string> elements;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto end = std::min(bytes.find('\0', at), bytes.size());
+    elements.push_back(bytes.substr(at, end - at));
+    at = end + 1;
+  }
+  return elements;
+}
+
+template <typename T>
+double mismatch_share(const T& reference, const T& candidate) {
+  if (reference.size() != candidate.size()) return 1;
+  if (reference.empty()) return 0;
+  std::size_t different = 0;
+  for (std::size_t at = 0; at < reference.size(); ++at) different += reference[at] == candidate[at] ? 0 : 1;
+  return static_cast<double>(different) / static_cast<double>(reference.size());
+}
+
+OutputDrift compare_exact(const NamedTensor& reference, const NamedTensor& candidate) {
+  OutputDrift output;
+  double share = 0;
+  if (reference.element_type == "string") {
+    share = mismatch_share(text_elements(reference.bytes), text_elements(candidate.bytes));
+  } else {
+    const auto bits = element_bits(element_type_from_name(reference.element_type).value_or(ElementType::uint8));
+    const auto width = static_cast<std::size_t>(std::max(1, bits / 8));
+    std::size_t different = 0;
+    const auto elements = reference.bytes.size() / width;
+    for (std::size_t at = 0; at < elements; ++at)
+      different += std::memcmp(reference.bytes.data() + at * width, candidate.bytes.data() + at * width, width) == 0 ? 0 : 1;
+    share = elements == 0 ? 0 : static_cast<double>(different) / static_cast<double>(elements);
+    const auto a = real_values(candidate);
+    const auto b = real_values(reference);
+    for (std::size_t at = 0; at < b.size(); ++at) output.max_abs = std::max(output.max_abs, std::abs(a[at] - b[at]));
+  }
+  output.max_rel = share;
+  output.scaled = share;
+  output.cosine = 1 - share;
+  return output;
+}
+
+bool same_form(const NamedTensor& a, const NamedTensor& b) {
+  return a.name == b.name && a.element_type == b.element_type && a.dims == b.dims &&
+         (a.bytes.size() == b.bytes.size() || a.element_type == "string");
+}
+
+std::int64_t elements_of(const NamedTensor& tensor) {
+  const auto count = element_count(tensor.dims);
+  return count ? *count : 0;
+}
+
+}  // namespace
+
+AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candidate) {
+  AccuracyDrift drift;
+  const auto pairs = std::min(reference.size(), candidate.size());
+  if (reference.size() != candidate.size()) {
+    drift.shape_mismatch = true;
+    drift.worst_output = (reference.size() > pairs ? reference : candidate)[pairs].name;
+  }
+  for (std::size_t at = 0; at < pairs; ++at) {
+    const auto& b = reference[at];
+    const auto& a = candidate[at];
+    drift.elements += elements_of(a);
+    if (!same_form(b, a)) {
+      if (!drift.shape_mismatch) drift.worst_output = b.name;
+      drift.shape_mismatch = true;
+      continue;
+    }
+    const auto mismatches_before = drift.nan_mismatches;
+    const auto output =
+        is_exact_type(b.element_type) ? compare_exact(b, a) : compare_reals(real_values(b), real_values(a), drift);
+    const bool first = drift.worst_output.empty();
+    const bool worse = output.scaled > drift.scaled_max_abs || (drift.nan_mismatches > mismatches_before && mismatches_before == 0);
+    if (!drift.shape_mismatch && (worse || first)) drift.worst_output = b.name;
+    drift.max_abs = std::max(drift.max_abs, output.max_abs);
+    drift.max_rel = std::max(drift.max_rel, output.max_rel);
+    drift.scaled_max_abs = std::max(drift.scaled_max_abs, output.scaled);
+    drift.cosine = std::min(drift.cosine, output.cosine);
+  }
+  return drift;
+}
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/onnx_kind.hpp"
+
+#include "workload/onnx/model_inspector.hpp"
+#include "workload/onnx/ort_library.hpp"
+#include "workload/onnx/ort_workload.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+base::Result<schema::RuntimeIdentity> probe(const std::string& library_flag) {
+  RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, OrtSearchEnvironment::of_this_process()));
+  return library.identity();
+}
+
+base::Result<std::unique_ptr<Workload>> make(const schema::TrialSpec& spec) {
+  return make_ort_workload(spec, OrtSearchEnvironment::of_this_process());
+}
+
+}  // namespace
+
+WorkloadKind make_onnx_kind() {
+  return {.name = "onnx",
+          .inspect = inspect_onnx_model,
+          .probe = probe,
+          .make = make,
+          .reference = {{"graph_optimization_level", "disable_all"},
+                        {"intra_op_num_threads", 1},
+                        {"use_deterministic_compute", true}}};
+}
+
+}  // namespace ridgeline::workload
