@@ -139,19 +139,16 @@ base::Result<void> LaneRunner::run(const RoundLimits& limits) {
 }
 
 void LaneRunner::count_common() noexcept {
-  counted_a_lane_ = std::numeric_limits<std::int64_t>::max();
-  if (lanes_.size() == 1) {
-    lanes_[0].counted = counted_a_lane_ = lanes_[0].count;
-    return;
-  }
-  // On a virtual clock every lane has its own time line from zero; else all share the clock's.
-  const auto origin = [this](const Lane& lane) { return virtual_time_ ? lane.start : 0; };
+  // Threads share one time line, and only what ended while all were busy counts. Virtual lanes do not slow each other
+  // down, so everything counts.
   auto common_end = std::numeric_limits<std::int64_t>::max();
-  for (const auto& lane : lanes_)
-    common_end = std::min(common_end, lane.count > 0 ? lane.ends[static_cast<std::size_t>(lane.count - 1)] - origin(lane) : 0);
+  if (!virtual_time_)
+    for (const auto& lane : lanes_)
+      common_end = std::min(common_end, lane.count > 0 ? lane.ends[static_cast<std::size_t>(lane.count - 1)] : 0);
+  counted_a_lane_ = std::numeric_limits<std::int64_t>::max();
   for (auto& lane : lanes_) {
     const auto first = lane.ends.begin();
-    const auto within = std::upper_bound(first, first + lane.count, common_end + origin(lane));
+    const auto within = std::upper_bound(first, first + lane.count, common_end);
     lane.counted = std::min<std::int64_t>(within - first, limits_.max_inferences);
     counted_a_lane_ = std::min(counted_a_lane_, lane.counted);
   }

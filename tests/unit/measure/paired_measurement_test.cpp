@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_workload.hpp"
+#include "measure/measurement_session.hpp"
+
+namespace ridgeline::measure {
+namespace {
+
+using fakes::FakeWorkload;
+
+constexpr double kMillisecond = 1e6;
+
+schema::PairedPlan plan_of(int quads) {
+  schema::PairedPlan plan;
+  plan.quads = quads;
+  plan.warmup.warmup_max_s = 0;
+  plan.warmup.warmup_runs = 2;
+  return plan;
+}
+
+std::string order_of(const schema::PairedMeasurement& measurement) {
+  std::string order;
+  for (const auto& block : measurement.blocks) order += block.arm;
+  return order;
+}
+
+TEST(MeasurePaired, mirrors_every_second_quad) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
+  FakeWorkload b([](int, std::int64_t) { return 20 * kMillisecond; });
+  b.items = 2;
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan_of(4), control);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(order_of(*result), "ABBABAABABBABAAB");
+  EXPECT_EQ(result->items_per_inference_a, 1);
+  EXPECT_EQ(result->items_per_inference_b, 2);
+  for (const auto& block : result->blocks) {
+    EXPECT_EQ(block.latency_ns, std::vector<double>(block.arm == 'A' ? 10 : 5, block.arm == 'A' ? 10 * kMillisecond
+                                                                                               : 20 * kMillisecond));
+    EXPECT_EQ(block.wall_ns, 100 * kMillisecond);
+  }
+  // First run, two warm-up runs, then eight blocks with one discarded run each.
+  EXPECT_EQ(a.steps[0].load(), 1 + 2 + 8 * 11);
+  EXPECT_EQ(b.steps[0].load(), 1 + 2 + 8 * 6);
+  EXPECT_EQ(control.phase.load(), schema::TrialPhase::measure);
+}
+
+TEST(MeasurePaired, does_not_count_the_discarded_runs) {
+  // The first two inferences after the other arm ran are slow.
+  FakeWorkload* other = nullptr;
+  std::int64_t seen = -1;
+  std::int64_t since = 0;
+  FakeWorkload b([](int, std::int64_t) { return kMillisecond; });
+  FakeWorkload a([&](int, std::int64_t) {
+    since = other->steps[0].load() == seen ? since + 1 : 0;
+    seen = other->steps[0].load();
+    return since < 2 ? 30 * kMillisecond : kMillisecond;
+  });
+  other = &b;
+  auto plan = plan_of(4);
+  plan.discard_runs = 2;
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(result);
+  for (std::size_t i = 0; i < result->blocks.size(); ++i) {
+    const bool after_other = i == 0 || result->blocks[i - 1].arm != result->blocks[i].arm;
+    if (after_other) EXPECT_EQ(result->blocks[i].latency_ns.front(), kMillisecond) << i;
+  }
+}
+
+TEST(MeasurePaired, cancels_a_linear_drift_within_a_quad) {
+  // One time line for both arms: everything gets slower by 1 % an inference.
+  std::int64_t clock = 0;
+  const auto drifting = [&](int, std::int64_t) { return kMillisecond * (1 + 0.01 * static_cast<double>(clock++)); };
+  FakeWorkload a(drifting);
+  FakeWorkload b(drifting);
+  auto plan = plan_of(4);
+  plan.block_time_s = 0;
+  plan.min_block_runs = 5;
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(result);
+  for (std::size_t quad = 0; quad < 4; ++quad) {
+    double log_ratio = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto& block = result->blocks[quad * 4 + i];
+      ASSERT_EQ(block.latency_ns.size(), 5U);
+      log_ratio += (block.arm == 'A' ? 1 : -1) * std::log(block.latency_ns[2]) / 2;
+    }
+    EXPECT_NEAR(log_ratio, 0, 0.01) << quad;
+  }
+}
+
+TEST(MeasurePaired, does_the_least_runs_of_a_block) {
+  FakeWorkload a([](int, std::int64_t) { return 1e9; });
+  FakeWorkload b([](int, std::int64_t) { return 1e9; });
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan_of(4), control);
+  ASSERT_TRUE(result);
+  for (const auto& block : result->blocks) EXPECT_EQ(block.latency_ns.size(), 3U);
+}
+
+TEST(MeasurePaired, stops_after_the_budget_but_not_before_four_quads) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
+  FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
+  MeasureControl control;
+  auto plan = plan_of(40);
+  plan.max_time_s = 0.01;
+  auto result = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->blocks.size(), 16U);
+  plan.max_time_s = 2.5;  // a quad takes 0.44 s
+  result = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->blocks.size(), 6U * 4);
+  ASSERT_EQ(result->flags.size(), 1U);
+  EXPECT_EQ(result->flags[0].code, "time_budget");
+}
+
+TEST(MeasurePaired, never_sleeps_on_a_virtual_clock) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
+  FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
+  auto plan = plan_of(4);
+  plan.settle_s = 3600;
+  MeasureControl control;
+  ASSERT_TRUE(measure_paired(a, b, plan, control));
+  EXPECT_EQ(a.fake_clock().sleeps.load() + b.fake_clock().sleeps.load(), 0);
+}
+
+TEST(MeasurePaired, settles_before_each_block_on_the_system_clock) {
+  FakeWorkload a([](int, std::int64_t) { return 1e5; });
+  FakeWorkload b([](int, std::int64_t) { return 1e5; });
+  a.real_time = b.real_time = true;
+  auto plan = plan_of(4);
+  plan.block_time_s = 0.001;
+  plan.settle_s = 0.005;
+  MeasureControl control;
+  const auto start = base::system_clock().now();
+  ASSERT_TRUE(measure_paired(a, b, plan, control));
+  EXPECT_GE(base::to_seconds(base::system_clock().now() - start), 16 * 0.006);
+}
+
+TEST(MeasurePaired, times_all_lanes_of_a_block) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; }, 2);
+  FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; }, 5);
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan_of(4), control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->blocks[0].latency_ns.size(), 20U);
+  EXPECT_EQ(result->blocks[1].latency_ns.size(), 50U);
+  EXPECT_DOUBLE_EQ(result->blocks[1].wall_ns, 100 * kMillisecond);
+}
+
+TEST(MeasurePaired, keeps_only_whole_quads_when_cancelled) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
+  FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
+  MeasureControl control;
+  b.on_step = [&](int, std::int64_t index) {
+    if (index == 3 + 3 * 11 + 5) control.cancel = true;  // in its fourth block
+  };
+  const auto result = measure_paired(a, b, plan_of(8), control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(order_of(*result), "ABBA");
+  EXPECT_EQ(result->flags.back().code, "cancelled");
+}
+
+TEST(MeasurePaired, returns_an_arms_error) {
+  FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
+  FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
+  b.fail_at = 30;
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan_of(8), control);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::ErrorCode::out_of_memory);
+}
+
+}  // namespace
+}  // namespace ridgeline::measure
