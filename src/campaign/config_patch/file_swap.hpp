@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace ridgeline::campaign {
+
+/// The file that a path stands for: the end of its symbolic links.
+[[nodiscard]] std::filesystem::path link_target(const std::filesystem::path& file);
+
+/// Writes `old_bytes` to a new "<target>.bak-<UTC>" (same permissions) and replaces the target by `new_bytes`, atomically.
+/// Errors, with target and backups as they were: the target no longer holds `old_bytes` (someone else changed it); io.
+[[nodiscard]] base::Result<std::filesystem::path> swap_with_backup(const std::filesystem::path& target,
+                                                                   std::string_view old_bytes, std::string_view new_bytes,
+                                                                   std::string_view utc);
+
+}  // namespace ridgeline::campaign
