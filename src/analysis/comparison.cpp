@@ -129,25 +129,39 @@ std::vector<double> tail_ratios(const std::vector<Quad>& quads) {
   return ratios;
 }
 
-/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement and is
-/// evaluated by one pass over the samples sorted once.
+/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The samples
+/// are sorted once into at most kBins bins of equal count, so that a resample costs the same however long the run was.
 class BlockBootstrap {
  public:
   /// q: the quantile that is the cost; nullopt: the mean (wall time an item is proportional to it).
-  BlockBootstrap(const std::vector<double>& samples, std::optional<double> q) : q_(q) {
-    blocks_ = std::clamp<std::size_t>(samples.size() / 4, 1, kMostBlocks);
-    samples_.reserve(samples.size());
-    for (std::size_t i = 0; i < samples.size(); ++i) samples_.push_back({samples[i], i * blocks_ / samples.size()});
-    std::sort(samples_.begin(), samples_.end());
+  BlockBootstrap(const std::vector<double>& samples, std::optional<double> q)
+      : q_(q), blocks_(std::clamp<std::size_t>(samples.size() / 4, 1, kMostBlocks)), sums_(blocks_), counts_(blocks_) {
+    std::vector<std::pair<double, std::size_t>> sorted;
+    sorted.reserve(samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const std::size_t block = i * blocks_ / samples.size();
+      sorted.emplace_back(samples[i], block);
+      sums_[block] += samples[i];
+      ++counts_[block];
+    }
+    if (!q_) return;
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t bins = std::min(kBins, sorted.size());
+    for (std::size_t bin = 0; bin < bins; ++bin) {
+      const std::size_t begin = bin * sorted.size() / bins;
+      const std::size_t end = (bin + 1) * sorted.size() / bins;
+      bins_.push_back({sorted[(begin + end) / 2].first, std::vector<double>(blocks_)});
+      for (std::size_t i = begin; i < end; ++i) ++bins_.back().counts[sorted[i].second];
+    }
   }
 
   [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
 
-  /// Standard deviation of the log cost.
+  /// Standard deviation of the log cost. Needs two blocks.
   [[nodiscard]] double log_error(base::Random& random) const {
     std::vector<double> logs;
     for (int round = 0; round < kRounds; ++round) {
-      std::vector<double> weight(blocks_, 0.0);
+      std::vector<double> weight(blocks_);
       for (std::size_t draw = 0; draw < blocks_; ++draw) ++weight[random.below(blocks_)];
       logs.push_back(std::log(cost(weight)));
     }
@@ -160,31 +174,30 @@ class BlockBootstrap {
   }
 
  private:
-  static constexpr std::size_t kMostBlocks = 10;  // long enough to hold seconds of drift inside a block of a typical run
+  static constexpr std::size_t kMostBlocks = 10;  ///< long enough to hold seconds of drift inside a block of a typical run
+  static constexpr std::size_t kBins = 2000;
   static constexpr int kRounds = 300;
-  struct Sample {
+  struct Bin {
     double value;
-    std::size_t block;
-    bool operator<(const Sample& other) const noexcept { return value < other.value; }
+    std::vector<double> counts;  ///< by block
   };
 
   [[nodiscard]] double cost(const std::vector<double>& weight) const {
-    double total = 0;
-    double weighted = 0;
-    for (const auto& sample : samples_) {
-      total += weight[sample.block];
-      weighted += weight[sample.block] * sample.value;
-    }
-    if (!q_) return weighted / total;
+    const double total = std::inner_product(counts_.begin(), counts_.end(), weight.begin(), 0.0);
+    if (!q_) return std::inner_product(sums_.begin(), sums_.end(), weight.begin(), 0.0) / total;
     double below = 0;
-    for (const auto& sample : samples_)
-      if ((below += weight[sample.block]) >= *q_ * total) return sample.value;
-    return samples_.back().value;
+    for (const auto& bin : bins_) {
+      below += std::inner_product(bin.counts.begin(), bin.counts.end(), weight.begin(), 0.0);
+      if (below >= *q_ * total) return bin.value;
+    }
+    return bins_.back().value;
   }
 
   std::optional<double> q_;
-  std::size_t blocks_ = 1;
-  std::vector<Sample> samples_;
+  std::size_t blocks_;
+  std::vector<double> sums_;
+  std::vector<double> counts_;
+  std::vector<Bin> bins_;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace ridgeline::analysis {
 
 enum class FindingKind { gain, no_effect, harmful, quality, failure, limit };
 
-/// One sentence a person can act on, with the numbers and trial ids it rests on.
+/// One sentence a person can act on, with the numbers and trial ids it rests on. Plain text, first letter upper case, no
+/// full stop at the end.
 struct Finding {
   FindingKind kind = FindingKind::gain;
   std::string title;      ///< one sentence
@@ -19,7 +20,8 @@ struct Finding {
   std::string advice;     ///< what to do, or ""
 };
 
-/// Effect of single settings, from leave-one-out pairs and from screening trials against the default.
+/// Everything worth saying about a run, most important first: gain, contributions and single-setting effects (leave-one-out
+/// pairs, and trials that differ from the current configuration or the defaults in one setting), limits, quality, failures.
 [[nodiscard]] std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
 }  // namespace ridgeline::analysis

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the winner achieves against the model's arithmetic: floating-point rate, memory traffic, cost of a node. Machine
+// peaks are not known here, so the rule speaks of intensity and leaves the roof to the reader.
+#include <fmt/format.h>
+
+#include "analysis/rules/rule.hpp"
+#include "base/text.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+/// FLOP a byte: CPUs of the last decade reach their arithmetic peak somewhere between 5 and 20 (Williams, Waterman,
+/// Patterson 2009; cores gained vector width about as fast as sockets gained channels).
+constexpr double kMemoryBound = 4;
+constexpr double kComputeBound = 25;
+/// Below this a node's dispatch (schedule, allocate outputs, look up the kernel) is a visible share of its time.
+constexpr double kDispatchNs = 3000;
+
+double batch_factor(const schema::ModelDescription& model, const schema::Configuration& configuration) {
+  if (!model.batch_axis_size || *model.batch_axis_size <= 0) return 1;
+  const auto described = *model.batch_axis_size;
+  const auto batch = configuration.get_or("batch_size", described).as_integer(described);
+  return static_cast<double>(batch) / static_cast<double>(described);
+}
+
+std::string uncounted(const schema::ModelDescription& model) {
+  std::int64_t nodes = 0;
+  for (const auto& [type, count] : model.uncounted_ops) nodes += count;
+  return nodes == 0 ? "" : fmt::format("; {} of {} nodes are of operators whose FLOPs are not known", nodes, model.nodes);
+}
+
+}  // namespace
+
+std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
+  const auto& model = evidence.run.model;
+  if (evidence.chosen == nullptr || evidence.chosen->summary.median_ns <= 0) return {};
+  const auto& summary = evidence.chosen->summary;
+  const int id = evidence.chosen->trial->id;
+  const double lanes = std::max(1, evidence.chosen->outcome->measurement->lanes);
+  std::vector<Finding> findings;
+  if (model.flops > 0 && model.min_bytes > 0) {
+    const double factor = batch_factor(model, evidence.chosen->trial->configuration);
+    const double gflops = model.flops * factor * lanes / summary.median_ns;
+    const double gbytes = model.min_bytes * factor * lanes / summary.median_ns;
+    const double intensity = model.flops / model.min_bytes;
+    Finding finding;
+    finding.kind = FindingKind::limit;
+    finding.title = intensity >= kComputeBound ? fmt::format("Arithmetic is the likely limit: {:.0f} FLOP for every byte moved", intensity)
+                    : intensity <= kMemoryBound
+                        ? fmt::format("Memory traffic is the likely limit: only {:.1f} FLOP for every byte moved", intensity)
+                        : fmt::format("Arithmetic and memory traffic may both limit: {:.0f} FLOP for every byte moved", intensity);
+    finding.evidence = fmt::format("{:.3g} GFLOP and at least {} an inference; {:.3g} GFLOP/s and at least {:.3g} GB/s reached "
+                                   "in trial {}{}",
+                                   model.flops * factor * 1e-9, base::format_bytes(model.min_bytes * factor), gflops, gbytes, id,
+                                   uncounted(model));
+    if (intensity <= kMemoryBound) finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
+    if (intensity >= kComputeBound) finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
+    findings.push_back(std::move(finding));
+  }
+  if (model.nodes > 0 && summary.median_ns / static_cast<double>(model.nodes) < kDispatchNs)
+    findings.push_back({FindingKind::limit,
+                        fmt::format("Nodes are tiny: {} each on average, so dispatch is a visible share of the time",
+                                    base::format_duration(summary.median_ns / static_cast<double>(model.nodes))),
+                        fmt::format("median {} over {} nodes of the file (trial {}); fusion may have removed some",
+                                    base::format_duration(summary.median_ns), model.nodes, id),
+                        "Fewer threads, a larger batch, or a simplified graph help more than faster kernels"});
+  return findings;
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failed trials grouped by cause, with the setting that all of a group share and no successful trial has.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/rules/rule.hpp"
+#include "analysis/rules/wording.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::TrialStatus;
+
+const char* status_text(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::ok: return "ran";
+    case TrialStatus::failed: return "failed";
+    case TrialStatus::timeout: return "ran into the time limit";
+    case TrialStatus::crashed: return "crashed";
+    case TrialStatus::out_of_memory: return "ran out of memory";
+    case TrialStatus::unsupported: return "are not supported by this runtime";
+    case TrialStatus::rejected_accuracy: return "changed the outputs beyond the tolerance";
+    case TrialStatus::invalid: return "are illegal for this runtime";
+  }
+  return "failed";
+}
+
+const char* status_advice(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::timeout: return "If they are merely slow, raise --max-time; a hang is worth a report to the runtime";
+    case TrialStatus::crashed: return "Reproduce one with: ridgeline rerun TRIAL; do not use these settings";
+    case TrialStatus::out_of_memory: return "Lower the batch or parallel_sessions, or give the machine more memory";
+    case TrialStatus::rejected_accuracy: return "Accept the drift with --accuracy-tolerance only if your own metric allows it";
+    default: return "";
+  }
+}
+
+/// The message with every number blanked, so that the same cause with other sizes is one group.
+std::string shape_of(const std::string& message) {
+  std::string shape;
+  for (const char c : message) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit)
+      shape += c;
+    else if (shape.empty() || shape.back() != '#')
+      shape += '#';
+  }
+  return shape;
+}
+
+struct Group {
+  std::vector<const schema::TunedTrial*> trials;
+  std::string message;
+};
+
+/// "execution_mode=parallel", or "" when no single setting tells the failures from the successes.
+std::string common_setting(const Group& group, const Evidence& evidence) {
+  for (const auto& [key, value] : group.trials.front()->configuration.values()) {
+    const auto has = [&key = key, &value = value](const schema::Configuration& configuration) {
+      const auto* other = configuration.find(key);
+      return other != nullptr && *other == value;
+    };
+    const bool in_all = std::all_of(group.trials.begin(), group.trials.end(),
+                                    [&](const auto* trial) { return has(trial->configuration); });
+    const bool in_none = std::none_of(evidence.ranking.begin(), evidence.ranking.end(),
+                                      [&](const auto& ranked) { return has(ranked.trial->configuration); });
+    if (in_all && in_none) return fmt::format("{}={}", key, value.to_text());
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Finding> failure_rule(const Evidence& evidence) {
+  std::map<std::tuple<TrialStatus, std::string>, Group> groups;
+  for (const auto& trial : evidence.run.trials) {
+    const auto at = evidence.outcomes.find(trial.key);
+    if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok) continue;
+    const auto& outcome = at->second;
+    std::string message = outcome.failure ? outcome.failure->message : "";
+    if (message.empty() && outcome.drift)
+      message = accuracy_fault(*outcome.drift, evidence.run.accuracy_tolerance).value_or("");
+    auto& group = groups[{outcome.status, shape_of(message)}];
+    if (group.trials.empty()) group.message = message;
+    group.trials.push_back(&trial);
+  }
+  std::vector<Finding> findings;
+  for (const auto& [cause, group] : groups) {
+    const auto status = std::get<TrialStatus>(cause);
+    std::vector<int> ids;
+    for (const auto* trial : group.trials) ids.push_back(trial->id);
+    const auto setting = evidence.ranking.empty() ? std::string() : common_setting(group, evidence);
+    findings.push_back({FindingKind::failure,
+                        fmt::format("{} {} {}{}", ids.size(), ids.size() == 1 ? "configuration" : "configurations",
+                                    ids.size() == 1 && std::string_view(status_text(status)).substr(0, 4) == "are "
+                                        ? "is " + std::string(status_text(status) + 4)
+                                        : std::string(status_text(status)),
+                                    setting.empty() ? "" : fmt::format(", and only with {}", setting)),
+                        group.message.empty() ? trials_text(ids) : fmt::format("{}: {}", trials_text(ids), group.message),
+                        status_advice(status)});
+  }
+  return findings;
+}
+
+}  // namespace ridgeline::analysis

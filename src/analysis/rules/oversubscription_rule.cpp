@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// More runnable threads than CPUs.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/comparison.hpp"
+#include "analysis/rules/rule.hpp"
+#include "analysis/rules/wording.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+/// Threads a configuration keeps busy; 0 threads a session means one a physical core, whatever a container's quota says.
+double busy_threads(const schema::Configuration& configuration, const schema::Environment& environment) {
+  auto threads = configuration.get_or("intra_op_num_threads", 0).as_integer();
+  if (threads == 0) threads = environment.physical_cores;
+  return static_cast<double>(threads * configuration.get_or("parallel_sessions", 1).as_integer(1));
+}
+
+}  // namespace
+
+std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
+  const auto& environment = evidence.run.environment;
+  const double usable = environment.usable_cpus;
+  if (evidence.run.provider != "cpu" || usable <= 0 || evidence.chosen == nullptr) return {};
+  std::vector<Finding> findings;
+  const double current = busy_threads(evidence.run.current, environment);
+  if (current > usable + 0.5) {
+    const auto quota = environment.cgroup_cpu_quota
+                           ? fmt::format(" (container quota {:g})", *environment.cgroup_cpu_quota) : std::string();
+    findings.push_back({FindingKind::limit,
+                        fmt::format("The current configuration asks for {:g} threads on {:g} usable CPUs", current, usable),
+                        fmt::format("{}; physical cores {}{}", evidence.run.current.to_text(), environment.physical_cores,
+                                    quota),
+                        fmt::format("Set intra_op_num_threads times parallel_sessions to at most {:.0f}",
+                                    std::max(1.0, std::floor(usable)))});
+  }
+  std::vector<int> slower;
+  const RankedTrial* worst = nullptr;
+  for (const auto& ranked : evidence.ranking) {
+    if (busy_threads(ranked.trial->configuration, environment) <= usable + 0.5) continue;
+    if (judge(evidence.chosen->cost.value / ranked.cost.value, evidence.chosen->cost.interval.low / ranked.cost.interval.high,
+              evidence.chosen->cost.interval.high / ranked.cost.interval.low, evidence.run.min_effect) !=
+        schema::Verdict::slower)
+      continue;
+    slower.push_back(ranked.trial->id);
+    if (worst == nullptr || ranked.cost.value > worst->cost.value) worst = &ranked;
+  }
+  if (worst != nullptr)
+    findings.push_back(
+        {FindingKind::harmful,
+         fmt::format("More threads than usable CPUs made it up to {} than trial {}",
+                     effect_text(evidence.chosen->cost.value / worst->cost.value), evidence.chosen->trial->id),
+         fmt::format("{} with more than {:g} threads; slowest {} (trial {})", trials_text(slower), usable,
+                     worst->trial->configuration.to_text(), worst->trial->id),
+         ""});
+  return findings;
+}
+
+}  // namespace ridgeline::analysis

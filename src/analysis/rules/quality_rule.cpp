@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quality flags of the measurements, one finding a kind of flag.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/rules/rule.hpp"
+#include "analysis/rules/wording.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+struct FlagText {
+  const char* code;
+  const char* title;   ///< after "3 of 20 trials "
+  const char* advice;
+};
+
+constexpr FlagText kTexts[] = {
+    {"not_steady", "did not settle during warm-up", "Raise --warmup, or close other programs"},
+    {"few_samples", "ended with few samples", "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
+    {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
+    {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
+    {"throttled", "ran at a reduced clock", "Improve cooling or cap the clock, then repeat"},
+    {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
+};
+
+struct Group {
+  std::vector<int> ids;
+  std::string message;
+  bool chosen = false;
+};
+
+}  // namespace
+
+std::vector<Finding> quality_rule(const Evidence& evidence) {
+  std::map<std::string, Group> groups;
+  int measured = 0;
+  for (const auto& trial : evidence.run.trials) {
+    const auto at = evidence.outcomes.find(trial.key);
+    if (at == evidence.outcomes.end() || !at->second.measurement) continue;
+    ++measured;
+    for (const auto& flag : at->second.measurement->flags) {
+      if (flag.level == schema::FlagLevel::info) continue;
+      auto& group = groups[flag.code];
+      if (!group.ids.empty() && group.ids.back() == trial.id) continue;
+      if (group.ids.empty()) group.message = flag.message;
+      group.ids.push_back(trial.id);
+      group.chosen = group.chosen || (evidence.chosen != nullptr && evidence.chosen->trial->id == trial.id);
+    }
+  }
+  std::vector<Finding> findings;
+  for (const auto& [code, group] : groups) {
+    const auto* text = std::find_if(std::begin(kTexts), std::end(kTexts), [&](const auto& row) { return row.code == code; });
+    const bool known = text != std::end(kTexts);
+    findings.push_back({FindingKind::quality,
+                        fmt::format("{} of {} trials {}{}", group.ids.size(), measured,
+                                    known ? text->title : fmt::format("carry the flag {}", code).c_str(),
+                                    group.chosen ? ", the recommended one among them" : ""),
+                        fmt::format("{}; {}", trials_text(group.ids), group.message), known ? text->advice : ""});
+  }
+  return findings;
+}
+
+}  // namespace ridgeline::analysis

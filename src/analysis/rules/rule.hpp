@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "analysis/findings.hpp"
+
+namespace ridgeline::analysis {
+
+/// What every rule sees: the records, and the judgements that several rules need.
+struct Evidence {
+  const schema::TuneRun& run;
+  const OutcomesByKey& outcomes;
+  std::vector<RankedTrial> ranking;
+  const RankedTrial* reference = nullptr;  ///< the current configuration's trial, else the defaults'; nullptr: neither ran
+  const RankedTrial* chosen = nullptr;     ///< the recommended trial, else the best; nullptr: nothing ran to the end
+};
+
+/// A rule reads the evidence and says what it has to say; nothing is a legal answer.
+using Rule = std::vector<Finding> (*)(const Evidence& evidence);
+
+// One rule a file, rules/<name>.cpp. Registered in findings.cpp.
+[[nodiscard]] std::vector<Finding> gain_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> contribution_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> single_setting_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> thread_scaling_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> oversubscription_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> arithmetic_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> spikes_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> ineffective_setting_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> quality_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> machine_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> failure_rule(const Evidence& evidence);
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials that differ from the current configuration or the defaults in exactly one setting, changed on its own.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/comparison.hpp"
+#include "analysis/rules/rule.hpp"
+#include "analysis/rules/wording.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::Verdict;
+
+struct Effect {
+  const RankedTrial* trial = nullptr;
+  const RankedTrial* against = nullptr;
+  schema::Comparison comparison;
+};
+
+/// Effects by parameter key, in trial order.
+std::map<std::string, std::vector<Effect>> single_effects(const Evidence& evidence) {
+  std::vector<const RankedTrial*> references;
+  if (evidence.reference != nullptr) references.push_back(evidence.reference);
+  for (const auto& ranked : evidence.ranking)
+    if (ranked.trial->configuration.empty() && &ranked != evidence.reference) references.push_back(&ranked);
+  std::map<std::string, std::vector<Effect>> effects;
+  for (const auto& ranked : evidence.ranking)
+    for (const auto* reference : references) {
+      const auto keys = schema::differing_keys(ranked.trial->configuration, reference->trial->configuration);
+      // The defaults as a trial against the current configuration say what the current setting does, not the default.
+      if (keys.size() != 1 || ranked.trial->configuration.empty()) continue;
+      effects[keys.front()].push_back(
+          {&ranked, reference,
+           compare_separate(*reference->outcome->measurement, *ranked.outcome->measurement, evidence.run.objective,
+                            evidence.run.min_effect)});
+    }
+  for (auto& [key, list] : effects)
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.trial->trial->id < b.trial->trial->id; });
+  return effects;
+}
+
+Finding harmful(const std::string& key, const Effect& worst) {
+  const auto setting = setting_text(worst.trial->trial->configuration, key);
+  return {FindingKind::harmful,
+          fmt::format("{} made it {} (trial {})", setting, effect_text(worst.comparison.ratio), worst.trial->trial->id),
+          fmt::format("{}, trial {} against trial {}, measured one after the other", interval_text(worst.comparison),
+                      worst.trial->trial->id, worst.against->trial->id),
+          fmt::format("Do not set {} for this model on this machine", setting)};
+}
+
+}  // namespace
+
+std::vector<Finding> single_setting_rule(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  std::vector<std::string> idle;
+  std::vector<std::string> numbers;
+  for (const auto& [key, effects] : single_effects(evidence)) {
+    const auto worst = std::min_element(effects.begin(), effects.end(), [](const auto& a, const auto& b) {
+      return a.comparison.ratio < b.comparison.ratio;
+    });
+    if (worst->comparison.verdict == Verdict::slower) findings.push_back(harmful(key, *worst));
+    const bool all_idle = std::all_of(effects.begin(), effects.end(), [](const auto& effect) {
+      return effect.comparison.verdict == Verdict::no_difference;
+    });
+    if (!all_idle) continue;
+    idle.push_back(key);
+    for (const auto& effect : effects)
+      numbers.push_back(fmt::format("{} {:.3f} ({:.3f} to {:.3f}, trial {})",
+                                    setting_text(effect.trial->trial->configuration, key), effect.comparison.ratio,
+                                    effect.comparison.low, effect.comparison.high, effect.trial->trial->id));
+  }
+  if (!idle.empty())
+    findings.push_back({FindingKind::no_effect, fmt::format("No difference on its own: {}", list_text(idle)),
+                        fmt::format("{}", fmt::join(numbers, "; ")), "Leave at the default"});
+  return findings;
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/rules/wording.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace ridgeline::analysis {
+
+std::string effect_text(double ratio) {
+  const double times = ratio >= 1 ? ratio : 1 / ratio;
+  const auto* direction = ratio >= 1 ? "faster" : "slower";
+  if (times < 1.0005) return "equally fast";
+  if (times < 1.2) return fmt::format("{:.1f} % {}", (times - 1) * 100, direction);
+  return times < 10 ? fmt::format("{:.2f} times {}", times, direction) : fmt::format("{:.0f} times {}", times, direction);
+}
+
+std::string interval_text(const schema::Comparison& comparison) {
+  return fmt::format("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}", comparison.ratio, comparison.low, comparison.high);
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
+    text += items[i];
+  }
+  return text;
+}
+
+std::string trials_text(const std::vector<int>& ids) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < ids.size() && i < kMost; ++i) names.push_back(fmt::format("{}", ids[i]));
+  if (ids.size() > kMost) names.push_back(fmt::format("{} more", ids.size() - kMost));
+  return fmt::format("{} {}", ids.size() == 1 ? "trial" : "trials", list_text(names));
+}
+
+std::string setting_text(const schema::Configuration& configuration, const std::string& key) {
+  const auto* value = configuration.find(key);
+  return value != nullptr ? fmt::format("{}={}", key, value->to_text()) : key + " unset";
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::analysis {
+
+/// "3.1 % faster", "1.82 times faster", "1.8 times slower"; "equally fast" within 0.05 %. ratio above 1 is faster.
+[[nodiscard]] std::string effect_text(double ratio);
+
+/// "ratio 1.82, 95 % interval 1.79 to 1.85".
+[[nodiscard]] std::string interval_text(const schema::Comparison& comparison);
+
+/// "trial 7", "trials 3 and 7", "trials 1, 2, 3 and 4 more".
+[[nodiscard]] std::string trials_text(const std::vector<int>& ids);
+
+/// "a", "a and b", "a, b and c".
+[[nodiscard]] std::string list_text(const std::vector<std::string>& items);
+
+/// "execution_mode=parallel", or "execution_mode unset" when the configuration leaves it at the runtime's default.
+[[nodiscard]] std::string setting_text(const schema::Configuration& configuration, const std::string& key);
+
+}  // namespace ridgeline::analysis
