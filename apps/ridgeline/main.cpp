@@ -1,2 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "base/cancel.hpp"
+#include "base/version.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace {
+
+using namespace ridgeline;
+
+int exit_code_of(base::ErrorCode code) {
+  switch (code) {
+    case base::ErrorCode::internal: return app::kInternal;
+    case base::ErrorCode::cancelled: return app::kCancelled;
+    default: return app::kBadInput;
+  }
+}
+
+void print_error(std::string_view message) {
+  const auto terminal = app::inspect_terminal(stderr);
+  fmt::print(stderr, "{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), message);
+}
+
+int run(int argc, char** argv) {
+  app::Context context;
+  context.arguments.assign(argv, argv + argc);
+  CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
+               "ridgeline"};
+  cli.footer("Examples:\n"
+             "  ridgeline tune model.onnx\n"
+             "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
+             "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n"
+             "\n`ridgeline COMMAND --help` shows a command's options and an example.");
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", "ridgeline " + std::string(base::version()));
+  cli.get_formatter()->column_width(34);
+  app::add_tune(cli, context);
+  app::add_show(cli, context);
+  app::add_history(cli, context);
+  app::add_report(cli, context);
+  app::add_compare(cli, context);
+  app::add_rerun(cli, context);
+  app::add_apply(cli, context);
+  app::add_rollback(cli, context);
+  app::add_params(cli, context);
+  app::add_version(cli, context);
+  app::add_completion(cli, context);
+  app::add_worker(cli, context);
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::Success& success) {   // --help, --version
+    return cli.exit(success);
+  } catch (const CLI::ParseError& error) {
+    if (argc <= 1) {
+      fmt::print("{}", cli.help());
+      return app::kBadInput;
+    }
+    print_error(fmt::format("{}; see {} --help", error.what(), [&] {
+      const auto used = cli.get_subcommands();
+      return used.empty() ? std::string("ridgeline") : "ridgeline " + used.front()->get_name();
+    }()));
+    return app::kBadInput;
+  }
+  if (context.error) {
+    print_error(context.error->message);
+    return exit_code_of(context.error->code);
+  }
+  return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  base::install_cancel_signals();
+  int code = app::kInternal;
+  try {
+    code = run(argc, argv);
+  } catch (const std::exception& error) {
+    print_error(fmt::format("unexpected: {}; please report this with the command line", error.what()));
+  }
+  if (std::fflush(stdout) != 0) {
+    print_error("cannot write to standard output; is the disk full?");
+    return app::kBadInput;
+  }
+  return code;
+}

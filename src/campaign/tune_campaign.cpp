@@ -8,6 +8,7 @@
 
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
+#include "base/version.hpp"
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
 #include "campaign/trial_runner.hpp"
@@ -110,6 +111,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   TrialRunner runner(executor_, store_, clock_, observer_, request, result);
 
   run.environment = request.environment ? *request.environment : probe_environment();
+  run.environment.ridgeline_version = base::version();
   RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()

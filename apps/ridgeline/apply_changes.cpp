@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/apply_changes.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "campaign/recommendation.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+std::string coloured_diff(std::string_view diff, bool colour) {
+  std::string out;
+  for (const auto& line : base::split(diff, '\n')) {
+    if (line.empty()) continue;
+    const bool header = line.rfind("---", 0) == 0 || line.rfind("+++", 0) == 0;
+    const Style style = header ? Style::bold : line[0] == '+' ? Style::good : line[0] == '-' ? Style::bad : Style::dim;
+    out += (line[0] == ' ' ? line : styled(line, style, colour)) + "\n";
+  }
+  return out;
+}
+
+bool agreed(const std::string& file) {
+  fmt::print("write this to {}? [Y/n] ", file);
+  std::fflush(stdout);
+  std::string answer;
+  if (!std::getline(std::cin, answer)) return false;
+  const auto word = base::trim(answer);
+  return word.empty() || word == "y" || word == "Y" || word == "yes";
+}
+
+}  // namespace
+
+base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal) {
+  const auto say = [&](const std::string& text) {
+    if (!request.quiet) fmt::print("{}", text);
+  };
+  if (!run.verdict || run.verdict->decision != schema::Decision::change) {
+    say(fmt::format("{}: not touched\n", request.file));
+    return {};
+  }
+  if (request.provenance)
+    request.patch.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
+  const auto wanted = campaign::settings_to_write(run);
+  for (const auto& key : campaign::settings_to_remove(run))
+    say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file, key));
+  RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
+  RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, request.file, wanted, request.patch));
+  if (patch.edits.empty()) {
+    say(fmt::format("{}: already holds the recommended values\n", request.file));
+    return {};
+  }
+  say(coloured_diff(campaign::unified_diff(text, patch.text, request.file), terminal.colour));
+  if (request.mode == ApplyMode::dry_run) {
+    say(fmt::format("{}: not written (--dry-run)\n", request.file));
+    return {};
+  }
+  if (request.mode == ApplyMode::ask && terminal.interactive && ::isatty(STDIN_FILENO) == 1 && !agreed(request.file)) {
+    say(fmt::format("{}: not touched; later: ridgeline apply {} --config {}\n", request.file, run.id, request.file));
+    return {};
+  }
+  RL_TRY_ASSIGN(const auto applied,
+                campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now()));
+  say(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}\n", request.file,
+             applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s", applied.backup.filename().string(),
+             request.file));
+  return {};
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "campaign/config_patch.hpp"
+#include "campaign/tune_campaign.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+
+enum class ApplyMode {
+  ask,      ///< asks in a terminal, applies elsewhere
+  apply,
+  dry_run,  ///< shows the diff only
+};
+
+struct ApplyRequest {
+  std::string file;
+  campaign::PatchOptions patch;
+  ApplyMode mode = ApplyMode::ask;
+  bool provenance = false;
+  bool quiet = false;       ///< print nothing but errors and a question
+};
+
+/// Shows what the run's recommendation changes in the file as a diff and, as the mode says, writes it. Nothing is
+/// written when the run's answer is to keep what there is.
+[[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal);
+
+}  // namespace ridgeline::app

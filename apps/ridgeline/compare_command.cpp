@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "base/text.hpp"
+#include "campaign/compare_runs.hpp"
+#include "report/renderers.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+#include "ridgeline/terminal_progress.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+struct Flags {
+  std::string a;
+  std::string b;
+  std::string min_effect = "2%";
+  bool json = false;
+};
+
+/// What else differs: a slow-down usually has its reason here.
+std::vector<std::string> differences(const campaign::ComparedTrial& a, const campaign::ComparedTrial& b) {
+  std::vector<std::string> lines;
+  const auto differs = [&](std::string_view what, const std::string& x, const std::string& y) {
+    if (x != y) lines.push_back(fmt::format("{}: {} -> {}", what, x, y));
+  };
+  differs("settings", a.trial.configuration.to_text(), b.trial.configuration.to_text());
+  differs("runtime", a.run.runtime.name + " " + a.run.runtime.version, b.run.runtime.name + " " + b.run.runtime.version);
+  differs("provider", a.run.provider, b.run.provider);
+  differs("device", a.run.device, b.run.device);
+  differs("operating system", a.run.environment.os + ", " + a.run.environment.kernel, b.run.environment.os + ", " + b.run.environment.kernel);
+  return lines;
+}
+
+std::string sentence(const schema::Comparison& comparison, const Flags& flags) {
+  switch (comparison.verdict) {
+    case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
+    case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
+    case schema::Verdict::no_difference: return "no difference worth speaking of";
+    case schema::Verdict::inconclusive: return "inconclusive: the interval is too wide; measure longer with --runs or --trial-time";
+  }
+  return "";
+}
+
+base::Result<int> compare(const Flags& flags, const Context& context) {
+  RL_TRY_ASSIGN(const auto min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+  RL_TRY_ASSIGN(const auto a, campaign::find_compared(store, flags.a));
+  RL_TRY_ASSIGN(const auto b, campaign::find_compared(store, flags.b));
+  RL_TRY_ASSIGN(const auto comparison, campaign::compare_runs(a, b, min_effect));
+  const bool worse = comparison.verdict == schema::Verdict::slower;
+  if (flags.json) {
+    base::Json out = comparison;
+    out["a"] = a.name();
+    out["b"] = b.name();
+    out["min_effect"] = min_effect;
+    out["differences"] = differences(a, b);
+    fmt::print("{}\n", base::dump_json(out));
+    return worse ? kFinding : kOk;
+  }
+  const auto terminal = inspect_terminal(stdout);
+  const auto objective = a.run.objective;
+  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name(), objective_text(*a.outcome.measurement, objective), a.outcome.measured_utc,
+             b.name(), objective_text(*b.outcome.measurement, objective), b.outcome.measured_utc);
+  const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
+  fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}: {}\n",
+             styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low, comparison.high,
+             sentence(comparison, flags));
+  for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
+  return worse ? kFinding : kOk;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<Flags>();
+  auto* command = add_subcommand(app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
+                                 "  ridgeline compare 20261120-0900 latest\n"
+                                 "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)",
+                                 [flags, &context] { return compare(*flags, context); });
+  command->add_option("RUN_A", flags->a, "Run (its recommended trial), or RUN/TRIAL")->required();
+  command->add_option("RUN_B", flags->b, "The one to judge against RUN_A")->required();
+  command->add_option("--min-effect", flags->min_effect, "Smaller differences are none")->type_name("SHARE")->capture_default_str();
+  command->add_flag("--json", flags->json, "As JSON");
+  add_database_option(*command, context);
+}
+
+}  // namespace ridgeline::app

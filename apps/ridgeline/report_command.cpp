@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "campaign/tune_campaign.hpp"
+#include "report/renderers.hpp"
+#include "report/tune_report.hpp"
+#include "ridgeline/report_files.hpp"
+#include "ridgeline/subcommand.hpp"
+
+namespace ridgeline::app {
+
+void add_report(CLI::App& app, Context& context) {
+  struct Flags {
+    std::string run;
+    std::string output;
+    std::string html;
+  };
+  auto flags = std::make_shared<Flags>();
+  auto* command = add_subcommand(
+      app, context, "report", "Write a run's report again, from the results file alone",
+      "  ridgeline report latest --output report.md --report-html\n  ridgeline report latest           (Markdown on standard output)",
+      [flags, &context]() -> base::Result<int> {
+        if (flags->html == "auto" && flags->output.empty())
+          return base::fail(base::ErrorCode::invalid_argument,
+                            "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+        const auto html = flags->html == "auto" ? html_beside(flags->output) : flags->html;
+        RL_TRY(check_writable(flags->output, "--output"));
+        RL_TRY(check_writable(html, "--report-html"));
+        RL_TRY_ASSIGN(auto store, context.open_store());
+        RL_TRY_ASSIGN(const auto result, campaign::load_result(store, flags->run));
+        RL_TRY(write_reports(result, flags->output, html));
+        if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);
+        if (!html.empty()) fmt::print("report   {}\n", html);
+        if (flags->output.empty() && html.empty())
+          fmt::print("{}", report::render_markdown(report::build_tune_report(result.run, result.outcomes, result.pairs)));
+        return kOk;
+      });
+  command->add_option("RUN", flags->run, "Run id, its beginning, or latest")->required();
+  command->add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
+  command->add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
+      ->type_name("FILE")->expected(0, 1)->default_str("auto");
+  add_database_option(*command, context);
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/report_files.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "report/renderers.hpp"
+#include "report/tune_report.hpp"
+#include "ridgeline/embedded.hpp"
+
+namespace ridgeline::app {
+
+base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown, const std::string& html) {
+  if (markdown.empty() && html.empty()) return {};
+  const auto model = report::build_tune_report(result.run, result.outcomes, result.pairs);
+  if (!markdown.empty()) {
+    RL_TRY(base::write_file_atomically(markdown, report::render_markdown(model)));
+  }
+  if (!html.empty()) {
+    RL_TRY(base::write_file_atomically(html, report::render_html(model, echarts_js())));
+  }
+  return {};
+}
+
+std::string html_beside(const std::string& markdown) {
+  return std::filesystem::path(markdown).replace_extension(".html").string();
+}
+
+base::Result<void> check_writable(const std::string& path, std::string_view flag) {
+  if (path.empty()) return {};
+  std::error_code ignored;
+  const std::filesystem::path file(path);
+  if (std::filesystem::is_directory(file, ignored))
+    return base::fail(base::ErrorCode::invalid_argument, "{} {}: is a folder; expected a file name, for example {}/report.md", flag, path, path);
+  const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
+  if (!std::filesystem::is_directory(folder, ignored))
+    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist; create it first", flag, path, folder.string());
+  if (::access(folder.c_str(), W_OK) != 0)
+    return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable; choose another place", flag, path, folder.string());
+  return {};
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "analysis/comparison.hpp"
+#include "base/text.hpp"
+#include "campaign/compare_runs.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+#include "ridgeline/terminal_progress.hpp"
+#include "ridgeline/worker_options.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+struct Flags {
+  std::string trial;
+  bool json = false;
+};
+
+base::Result<int> rerun(const Flags& flags, const Context& context) {
+  RL_TRY_ASSIGN(auto store, context.open_store());
+  const auto slash = flags.trial.find('/');
+  const bool bare_number = slash == std::string::npos && flags.trial.find_first_not_of("0123456789") == std::string::npos &&
+                           flags.trial.size() < 6;
+  RL_TRY_ASSIGN(const auto before, campaign::find_compared(store, bare_number ? "latest/" + flags.trial : flags.trial));
+  RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
+  if (!stored)
+    return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(), context.database_path().string());
+  const auto executor = execute::make_local_executor(worker_options(execute::Isolation::trial));
+  execute::TrialOptions options;
+  options.throughput = before.run.objective == schema::Objective::throughput;
+  RL_TRY_ASSIGN(const auto again, executor->run_trial(stored->spec, options));
+  if (again.status != schema::TrialStatus::ok || !again.measurement)
+    return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(), base::enum_name(again.status),
+                      again.failure ? again.failure->message : "no reason given");
+  const auto comparison =
+      analysis::compare_separate(*before.outcome.measurement, *again.measurement, before.run.objective, before.run.min_effect);
+  const bool worse = comparison.verdict == schema::Verdict::slower;
+  if (flags.json) {
+    base::Json out = comparison;
+    out["trial"] = before.name();
+    fmt::print("{}\n", base::dump_json(out));
+    return worse ? kFinding : kOk;
+  }
+  fmt::print("{}  {}\n", before.name(), before.trial.configuration.to_text());
+  fmt::print("then  {}  ({})\nnow   {}\n", objective_text(*before.outcome.measurement, before.run.objective),
+             before.outcome.measured_utc, objective_text(*again.measurement, before.run.objective));
+  fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}: {}\n", comparison.ratio, comparison.low, comparison.high,
+             base::enum_name(comparison.verdict));
+  return worse ? kFinding : kOk;
+}
+
+}  // namespace
+
+void add_rerun(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<Flags>();
+  auto* command = add_subcommand(app, context, "rerun", "Measure one trial again and compare it with its record",
+                                 "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
+                                 [flags, &context] { return rerun(*flags, context); });
+  command->add_option("TRIAL", flags->trial, "RUN/TRIAL, RUN (its recommended trial), or a trial number of the latest run")->required();
+  command->add_flag("--json", flags->json, "As JSON");
+  add_database_option(*command, context);
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/section_text.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/inline_text.hpp"
+#include "report/renderers.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+Style style_of(report::Tone tone) {
+  switch (tone) {
+    case report::Tone::good: return Style::good;
+    case report::Tone::warning: return Style::warning;
+    case report::Tone::bad: return Style::bad;
+    case report::Tone::neutral: break;
+  }
+  return Style::accent;
+}
+
+/// Writes one kind of block each; `out` ends with a newline after every block.
+struct BlockWriter {
+  const Terminal& terminal;
+  std::string& out;
+
+  void text(std::string_view marked, int indent, std::string_view lead = "") const {
+    out += fmt::format("{}{}\n", lead, wrapped(report::strip_marks(marked), terminal.width - indent, indent));
+  }
+  void operator()(const report::Paragraph& paragraph) const { text(paragraph.text, 0); }
+  void operator()(const report::Callout& callout) const {
+    const auto bar = styled("▌ ", style_of(callout.tone), terminal.colour);
+    if (!callout.title.empty()) out += bar + styled(callout.title, Style::bold, terminal.colour) + "\n";
+    for (const auto& line : base::split(wrapped(report::strip_marks(callout.text), terminal.width - 2, 0), '\n'))
+      if (!line.empty()) out += bar + line + "\n";
+  }
+  void operator()(const report::BulletList& list) const {
+    for (const auto& item : list.items) text(item, 2, "• ");
+  }
+  void operator()(const report::CodeBlock& code) const {
+    for (const auto& line : base::split(code.text, '\n'))
+      if (!line.empty()) out += "    " + line + "\n";
+  }
+  void operator()(const report::Table& table) const {
+    out += report::render_table(table, terminal.width, terminal.colour);
+    if (!out.empty() && out.back() != '\n') out += '\n';
+  }
+  void operator()(const report::Chart& chart) const {
+    if (!chart.alternative.empty()) text(chart.alternative, 0);
+  }
+  void operator()(const report::Facts& facts) const {
+    std::size_t widest = 0;
+    for (const auto& [name, value] : facts.rows) widest = std::max(widest, report::columns_of(name));
+    for (const auto& [name, value] : facts.rows) {
+      const std::string padded = name + std::string(widest - report::columns_of(name), ' ');
+      text(value, static_cast<int>(widest) + 2, styled(padded, Style::dim, terminal.colour) + "  ");
+    }
+  }
+  void operator()(const report::KeyFigures& figures) const {
+    for (const auto& figure : figures.figures) {
+      std::string line = fmt::format("{}  {}", styled(figure.value, style_of(figure.tone), terminal.colour), figure.label);
+      if (!figure.note.empty()) line += " (" + report::strip_marks(figure.note) + ")";
+      out += line + "\n";
+    }
+  }
+};
+
+}  // namespace
+
+std::string section_text(const report::Section& section, const Terminal& terminal) {
+  std::string out;
+  if (!section.title.empty()) out += styled(section.title, Style::bold, terminal.colour) + "\n\n";
+  for (std::size_t i = 0; i < section.blocks.size(); ++i) {
+    if (i > 0) out += "\n";
+    std::visit(BlockWriter{terminal, out}, section.blocks[i]);
+  }
+  return out;
+}
+
+}  // namespace ridgeline::app

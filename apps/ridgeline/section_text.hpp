@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "report/report_model.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+
+/// A report section for a terminal: tables aligned, callouts coloured, charts as their one-sentence alternative.
+[[nodiscard]] std::string section_text(const report::Section& section, const Terminal& terminal);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/subcommand.hpp"
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace ridgeline::app {
+
+std::filesystem::path Context::database_path() const {
+  return database.empty() ? base::state_folder() / "ridgeline.db" : std::filesystem::path(database);
+}
+
+base::Result<store::Store> Context::open_store() const { return store::Store::open(database_path()); }
+
+CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
+                         const std::string& example, std::function<base::Result<int>()> body) {
+  auto* command = app.add_subcommand(name, description);
+  if (!example.empty()) command->footer("Example:\n" + example);
+  command->callback([&context, body = std::move(body)] {
+    auto result = body();
+    if (result)
+      context.exit_code = *result;
+    else
+      context.error = std::move(result).error();
+  });
+  return command;
+}
+
+void add_database_option(CLI::App& command, Context& context) {
+  command.add_option("--db", context.database, "Results file (default: ridgeline.db in $XDG_STATE_HOME/ridgeline)")
+      ->type_name("FILE");
+}
+
+void add_choice(CLI::App& command, Context& context, const std::string& name, std::string& value,
+                const std::vector<std::string>& words, const std::string& description) {
+  context.choices[name] = words;
+  std::string listed;
+  for (const auto& word : words) listed += (listed.empty() ? "" : "|") + word;
+  command.add_option(name, value, description)
+      ->type_name(listed)
+      ->capture_default_str()
+      ->check(CLI::Validator(
+          [words, listed](std::string& text) -> std::string {
+            if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+            return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words), listed);
+          },
+          std::string{}, "choice"));
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "store/store.hpp"
+
+namespace ridgeline::app {
+
+/// Exit codes are part of the interface: scripts and CI branch on them.
+enum ExitCode : int {
+  kOk = 0,
+  kFinding = 1,     ///< the command worked and has bad news (compare: a significant slow-down)
+  kBadInput = 2,    ///< the user can mend it
+  kInternal = 70,   ///< a fault of ours
+  kCancelled = 130, ///< interrupted; what was found is kept
+};
+
+/// What every subcommand shares.
+struct Context {
+  std::vector<std::string> arguments;   ///< the whole command line, argv[0] included
+  std::string database;                 ///< --db, or ""
+  int exit_code = kOk;
+  std::optional<base::Error> error;     ///< set by a subcommand that failed
+  std::map<std::string, std::vector<std::string>> choices;  ///< option name to its words, for completions
+
+  /// --db, or the default in the XDG state folder.
+  [[nodiscard]] std::filesystem::path database_path() const;
+  [[nodiscard]] base::Result<store::Store> open_store() const;
+};
+
+/// Adds a subcommand whose body returns an exit code or an error; `example` is shown under its --help.
+CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
+                         const std::string& example, std::function<base::Result<int>()> body);
+
+/// --db, for the commands that read or write results.
+void add_database_option(CLI::App& command, Context& context);
+
+/// An option whose value is one of `words`; unknown words are refused with the nearest one named.
+void add_choice(CLI::App& command, Context& context, const std::string& name, std::string& value,
+                const std::vector<std::string>& words, const std::string& description);
+
+// One function a file.
+void add_tune(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+void add_history(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
+void add_rerun(CLI::App& app, Context& context);
+void add_apply(CLI::App& app, Context& context);
+void add_rollback(CLI::App& app, Context& context);
+void add_params(CLI::App& app, Context& context);
+void add_version(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+void add_worker(CLI::App& app, Context& context);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/terminal_progress.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/summary.hpp"
+#include "base/text.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+
+std::string minutes(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  return whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+                       : fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string bar(double share, std::size_t cells) {
+  static constexpr std::array<const char*, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double filled = std::clamp(share, 0.0, 1.0) * static_cast<double>(cells);
+  const auto whole = static_cast<std::size_t>(filled);
+  std::string out;
+  for (std::size_t i = 0; i < whole; ++i) out += "█";
+  std::size_t used = whole;
+  if (whole < cells) {
+    const auto part = static_cast<std::size_t>((filled - static_cast<double>(whole)) * 8);
+    out += kParts[part];
+    used += part > 0;
+  }
+  for (std::size_t i = used; i < cells; ++i) out += "·";
+  return out;
+}
+
+std::string phase_text(schema::TrialPhase phase) {
+  switch (phase) {
+    case schema::TrialPhase::launch: return "starting the worker";
+    case schema::TrialPhase::load_runtime: return "loading the runtime";
+    case schema::TrialPhase::create_session: return "creating the session";
+    case schema::TrialPhase::warmup: return "warming up";
+    case schema::TrialPhase::measure: return "measuring";
+    case schema::TrialPhase::verify: return "checking the outputs";
+  }
+  return "";
+}
+
+std::string_view stage_name(schema::TrialStage stage) {
+  return stage == schema::TrialStage::baseline ? "default" : base::enum_name(stage);
+}
+
+}  // namespace
+
+std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
+  if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
+  const auto cost = analysis::cost_of(measurement, objective);
+  return base::format_duration(cost.value);
+}
+
+TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective, std::string patched_file)
+    : terminal_(terminal), verbosity_(verbosity), objective_(objective), patched_file_(std::move(patched_file)) {}
+
+TerminalProgress::~TerminalProgress() { erase(); }
+
+void TerminalProgress::finish() {
+  erase();
+  terminal_.interactive = false;
+}
+
+void TerminalProgress::erase() {
+  if (drawn_lines_ == 0) return;
+  fmt::print(stderr, "\r\x1b[{}A\x1b[J", drawn_lines_);
+  std::fflush(stderr);
+  drawn_lines_ = 0;
+}
+
+void TerminalProgress::line(std::string_view text) {
+  if (verbosity_ < 0) return;
+  erase();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void TerminalProgress::fact(std::string_view name, std::string_view text) {
+  constexpr int kIndent = 9;
+  line(fmt::format("{} {}", styled(fmt::format("{:<8}", name), Style::dim, terminal_.colour),
+                   wrapped(text, terminal_.width - kIndent, kIndent)));
+}
+
+void TerminalProgress::environment_ready(const schema::TuneRun& run) {
+  const auto& environment = run.environment;
+  std::string machine = fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
+                                    environment.usable_cpus, environment.logical_cpus);
+  if (environment.memory_bytes > 0)
+    machine += fmt::format(", {}", base::format_bytes(static_cast<double>(environment.memory_bytes)));
+  if (!environment.os.empty()) machine += ", " + environment.os;
+  fact("machine", machine);
+  fact("runtime", fmt::format("{} {} ({}), provider {}", run.runtime.name, run.runtime.version,
+                              run.runtime.library_path.empty() ? "built in" : run.runtime.library_path, run.provider));
+}
+
+void TerminalProgress::model_ready(const schema::TuneRun& run) {
+  const auto& model = run.model;
+  fact("model", fmt::format("{}: {} nodes, {} parameters, {} FLOP per inference", report::one_line(run.workload.location), model.nodes,
+                            base::format_count(static_cast<double>(model.parameters)), base::format_count(model.flops)));
+  for (const auto& text : model.shape_notes) fact("shapes", text);
+  if (verbosity_ >= 1)
+    for (const auto& text : model.notes) fact("note", text);
+}
+
+void TerminalProgress::space_ready(const schema::TuneRun& run) {
+  std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(), base::format_count(run.space_size), run.search);
+  if (run.search == "grid") text += fmt::format(", about {} at most", minutes(run.space_size * (run.plan.max_time_s + 1)));
+  fact("space", text);
+  fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
+  if (verbosity_ >= 2)
+    for (const auto& pruned : run.pruned) fact("pruned", fmt::format("{}: {}", pruned.key, pruned.reason));
+  if (verbosity_ >= 0) line("");
+}
+
+void TerminalProgress::stage(std::string_view title) {
+  stage_ = title;
+  now_.clear();
+  phase_.clear();
+  if (terminal_.interactive)
+    draw(true);
+  else
+    line(fmt::format("... {}", title));
+}
+
+void TerminalProgress::trial_started(const schema::TunedTrial& trial, std::size_t remaining) {
+  remaining_ = remaining + 1;
+  stage_ = "searching";
+  now_ = fmt::format("trial {}  {}", trial.id, trial.configuration.to_text());
+  phase_.clear();
+  draw(false);
+}
+
+void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+  ++finished_;
+  remaining_ = remaining_ > 0 ? remaining_ - 1 : 0;
+  if (trial.from_store) {
+    ++from_store_;
+  } else {
+    ++measured_;
+    measured_s_ += outcome.duration_s;
+  }
+  std::string result;
+  Style style = Style::bold;
+  if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
+    const bool abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+    const auto cost = analysis::cost_of(*outcome.measurement, objective_);
+    result = objective_text(*outcome.measurement, objective_) + (abandoned ? " (abandoned: slower)" : "");
+    if (abandoned) style = Style::dim;
+    if (!abandoned && (!best_ || cost.value < *best_)) {
+      best_ = cost.value;
+      best_text_ = fmt::format("trial {}  {}  {}", trial.id, result, trial.configuration.to_text());
+      style = Style::good;
+    }
+  } else {
+    ++failed_;
+    style = Style::bad;
+    result = fmt::format("{}{}", base::enum_name(outcome.status),
+                         outcome.failure ? ": " + report::shorten(report::one_line(outcome.failure->message), 100) : "");
+  }
+  if (!terminal_.interactive || verbosity_ >= 1) {
+    line(fmt::format("[{:>3}/{}] {:<10} {}  {}{}", trial.id, finished_ + remaining_, stage_name(trial.stage),
+                     styled(fmt::format("{:<14}", result), style, terminal_.colour), trial.configuration.to_text(),
+                     trial.from_store ? styled("  (from the store)", Style::dim, terminal_.colour) : ""));
+    if (verbosity_ >= 2 && !trial.reason.empty()) line(fmt::format("          {}", trial.reason));
+  }
+  draw(false);
+}
+
+void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
+  if (terminal_.interactive && verbosity_ < 1) return;
+  std::string text = pair.failure;
+  if (pair.comparison)
+    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}", pair.comparison->ratio, pair.comparison->low, pair.comparison->high,
+                       base::enum_name(pair.comparison->verdict));
+  line(fmt::format("[pair]    {:<10} {}", pair.purpose == schema::PairPurpose::finalist ? "finalist" : pair.setting, text));
+}
+
+void TerminalProgress::note(std::string_view text) { fact("note", text); }
+
+void TerminalProgress::on_progress(const execute::TrialProgress& progress) {
+  phase_ = phase_text(progress.phase);
+  if (progress.phase == schema::TrialPhase::measure && progress.steps > 0) phase_ += fmt::format(", {} runs", progress.steps);
+  draw(false);
+}
+
+double TerminalProgress::seconds_left() const {
+  return measured_ == 0 ? 0 : measured_s_ / static_cast<double>(measured_) * static_cast<double>(remaining_);
+}
+
+std::string TerminalProgress::headline() const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto total = finished_ + remaining_;
+  const auto cells = static_cast<std::size_t>(std::clamp(terminal_.width / 4, 10, 30));
+  std::string text = fmt::format("{} {} {}/{} trials  {} elapsed", styled(fmt::format("{:<10}", "tuning"), Style::bold, terminal_.colour),
+                                 styled(bar(total > 0 ? static_cast<double>(finished_) / static_cast<double>(total) : 0, cells),
+                                        Style::accent, terminal_.colour),
+                                 finished_, total, minutes(elapsed));
+  if (stage_ == "searching" && seconds_left() > 0) text += fmt::format(", about {} left", minutes(seconds_left()));
+  return text;
+}
+
+void TerminalProgress::draw(bool forced) {
+  if (!terminal_.interactive || verbosity_ < 0) return;
+  const auto now = Clock::now();
+  if (!forced && drawn_ && now - *drawn_ < kRedraw) return;
+  drawn_ = now;
+  const auto room = static_cast<std::size_t>(std::max(terminal_.width - 12, 20));
+  const auto row = [&](std::string_view name, std::string_view text) {
+    return fmt::format("{} {}\n", styled(fmt::format("{:<10}", name), Style::dim, terminal_.colour),
+                       report::shorten(report::one_line(text), room));
+  };
+  std::string block = headline() + "\n";
+  block += row("now", now_.empty() ? stage_ : phase_.empty() ? now_ : phase_ + ": " + now_);
+  block += row("best", best_text_.empty() ? "-" : best_text_);
+  std::string counts = fmt::format("{} measured", measured_);
+  if (from_store_ > 0) counts += fmt::format(", {} from the store", from_store_);
+  if (failed_ > 0) counts += fmt::format(", {} failed", failed_);
+  block += row("", counts + "; Ctrl-C keeps what was found");
+  erase();
+  fmt::print(stderr, "{}", block);
+  std::fflush(stderr);
+  drawn_lines_ = 4;
+}
+
+}  // namespace ridgeline::app

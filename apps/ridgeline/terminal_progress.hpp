@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "campaign/tune_campaign.hpp"
+#include "execute/executor.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+
+/// What a run does, on standard error: in a terminal a block that is redrawn (bar, trial now running, best so far, time
+/// left), elsewhere one line a trial. Everything is written from the campaign's thread, between timed inferences of
+/// another process.
+class TerminalProgress final : public campaign::CampaignObserver {
+ public:
+  /// verbosity: -1 quiet, 0 normal, 1 every trial also in a terminal, 2 with reasons.
+  TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective, std::string patched_file);
+  ~TerminalProgress() override;
+
+  void environment_ready(const schema::TuneRun& run) override;
+  void model_ready(const schema::TuneRun& run) override;
+  void space_ready(const schema::TuneRun& run) override;
+  void stage(std::string_view title) override;
+  void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
+  void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;
+  void pair_finished(const schema::TunedPair& pair) override;
+  void note(std::string_view line) override;
+
+  /// For WorkerOptions::on_progress.
+  void on_progress(const execute::TrialProgress& progress);
+  /// Removes the block; what follows is printed on clean ground.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void line(std::string_view text);
+  void fact(std::string_view name, std::string_view text);
+  void draw(bool forced);
+  void erase();
+  [[nodiscard]] std::string headline() const;
+  [[nodiscard]] double seconds_left() const;
+
+  Terminal terminal_;
+  int verbosity_;
+  schema::Objective objective_;
+  std::string patched_file_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> drawn_;
+  int drawn_lines_ = 0;
+  std::size_t finished_ = 0;
+  std::size_t measured_ = 0;
+  std::size_t from_store_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t remaining_ = 0;
+  double measured_s_ = 0;
+  std::string stage_;
+  std::string now_;
+  std::string phase_;
+  std::optional<double> best_;       ///< cost, lower is better
+  std::string best_text_;
+};
+
+/// "8.21 ms" or "134 items/s" of a measurement by the objective.
+[[nodiscard]] std::string objective_text(const schema::Measurement& measurement, schema::Objective objective);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+
+#include "base/cancel.hpp"
+#include "base/file.hpp"
+#include "campaign/tune_campaign.hpp"
+#include "report/json_report.hpp"
+#include "report/tune_report.hpp"
+#include "ridgeline/apply_changes.hpp"
+#include "ridgeline/report_files.hpp"
+#include "ridgeline/section_text.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal_progress.hpp"
+#include "ridgeline/tune_flags.hpp"
+#include "ridgeline/worker_options.hpp"
+
+namespace ridgeline::app {
+
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kEpilogueSections = "verdict ranking effects";
+
+void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
+  const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);
+  for (const auto& section : report.sections)
+    if (kEpilogueSections.find(section.id) != std::string_view::npos) fmt::print("{}\n", section_text(section, terminal));
+}
+
+int exit_code_of(const schema::TuneRun& run) {
+  if (run.interrupted) return kCancelled;
+  return run.verdict && run.verdict->decision == schema::Decision::none ? kBadInput : kOk;
+}
+
+Result<int> tune(const TuneFlags& flags, Context& context) {
+  RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
+  const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
+  RL_TRY(check_writable(flags.output, "--output"));
+  RL_TRY(check_writable(html, "--report-html"));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+
+  const auto terminal = inspect_terminal(stdout);
+  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, plan.request.objective, flags.config);
+  auto options = worker_options(plan.isolation);
+  options.on_progress = [&](const execute::TrialProgress& now) { progress.on_progress(now); };
+  const auto executor = execute::make_local_executor(std::move(options));
+  campaign::TuneCampaign campaign(*executor, store, base::system_clock(), progress, &base::cancel_requested);
+  RL_TRY_ASSIGN(const auto result, campaign.run(plan.request));
+  progress.finish();
+
+  const auto& run = result.run;
+  if (flags.json)
+    fmt::print("{}\n", base::dump_json(report::tune_json(run, result.outcomes, result.pairs)));
+  else if (!flags.quiet)
+    print_result(result, terminal);
+  RL_TRY(write_reports(result, flags.output, html));
+  // The machine-readable answer stays alone on standard output; a file is still written when that was asked for.
+  if (!flags.config.empty() && !flags.no_apply && !run.interrupted && (!flags.json || flags.apply || flags.yes)) {
+    ApplyRequest request{flags.config, plan.patch, ApplyMode::ask, flags.provenance};
+    if (flags.dry_run) request.mode = ApplyMode::dry_run;
+    if (flags.apply || flags.yes) request.mode = ApplyMode::apply;
+    request.quiet = flags.json || flags.quiet;
+    RL_TRY(apply_recommendation(run, request, terminal));
+  }
+  if (!flags.json && !flags.quiet) {
+    if (!flags.output.empty()) fmt::print("report   {}\n", flags.output);
+    if (!html.empty()) fmt::print("report   {}\n", html);
+    fmt::print("run      {}  (ridgeline show {})\n", run.id, run.id);
+  }
+  return exit_code_of(run);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<TuneFlags>();
+  auto* command = add_subcommand(
+      app, context, "tune", "Find the fastest settings of an ONNX model on this machine",
+      "  ridgeline tune model.onnx --config config.yaml --output report.md --report-html\n"
+      "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
+      "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
+      "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)",
+      [flags, &context] { return tune(*flags, context); });
+  auto& tune = *command;
+  tune.add_option("MODEL", flags->model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");
+  tune.add_option("--model", flags->model_option, "The same as an option")->type_name("FILE");
+
+  const std::string what = "What is tuned";
+  add_choice(tune, context, "--provider", flags->provider, {"auto", "cpu", "cuda", "tensorrt"}, "Execution provider");
+  add_choice(tune, context, "--objective", flags->objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
+  tune.add_option("--constraint", flags->constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
+      ->type_name("METRIC<=N")->allow_extra_args(false);
+  tune.add_option("--shape", flags->shapes, "Input shape; several for one input are a mix; repeatable")
+      ->type_name("NAME:AxBxC")->allow_extra_args(false);
+  tune.add_option("--batch", flags->batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
+  tune.add_option("--input", flags->inputs, "Real input data instead of generated; repeatable")
+      ->type_name("NAME:FILE.npy")->allow_extra_args(false);
+  tune.add_option("--seed", flags->seed, "Of generated inputs and random search")->type_name("N")->capture_default_str();
+  tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
+  for (const auto* name : {"--provider", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
+    tune.get_option(name)->group(what);
+
+  const std::string how = "How it is searched";
+  add_choice(tune, context, "--search", flags->search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
+  tune.add_flag("--quick", flags->quick, "About a dozen well-chosen trials, short measurements");
+  tune.add_option("--space", flags->space, "Own values, fixed values and constraints")->type_name("FILE.yaml");
+  tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")->type_name("KEY=VALUE")->allow_extra_args(false);
+  tune.add_option("--trials", flags->trials, "Trials of --search random")->type_name("N");
+  tune.add_option("--max-time", flags->max_time, "Time for the whole run, for example 5m")->type_name("TIME");
+  tune.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
+  for (const auto* name : {"--search", "--quick", "--space", "--set", "--trials", "--max-time", "--fresh"})
+    tune.get_option(name)->group(how);
+
+  const std::string measured = "How it is measured and judged";
+  tune.add_option("--warmup", flags->warmup, "Least warm-up inferences a trial (more until times are steady)")->type_name("N");
+  tune.add_option("--runs", flags->runs, "Timed inferences a trial (default: until the 95 % interval is within 1 %)")->type_name("N");
+  tune.add_option("--trial-time", flags->trial_time, "Longest timed window of one trial (default 5s)")->type_name("TIME");
+  tune.add_option("--min-effect", flags->min_effect, "Smallest gain worth a change")->type_name("SHARE")->capture_default_str();
+  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance, "Allowed scaled output error, or off")->type_name("X");
+  add_choice(tune, context, "--isolation", flags->isolation, {"pooled", "trial"}, "One worker for many trials, or one each");
+  for (const auto* name : {"--warmup", "--runs", "--trial-time", "--min-effect", "--accuracy-tolerance", "--isolation"})
+    tune.get_option(name)->group(measured);
+
+  const std::string output = "What is written";
+  tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")->type_name("FILE");
+  tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")->type_name("NAME")->capture_default_str();
+  tune.add_flag("--apply", flags->apply, "Write --config without asking");
+  tune.add_flag("--dry-run", flags->dry_run, "Show the change to --config, write nothing");
+  tune.add_flag("--no-apply", flags->no_apply, "Leave --config alone");
+  tune.add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");
+  tune.add_flag("-y,--yes", flags->yes, "Answer every question with yes");
+  tune.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
+  tune.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
+      ->type_name("FILE")->expected(0, 1)->default_str("auto");
+  tune.add_flag("--json", flags->json, "The result as JSON on standard output");
+  add_database_option(tune, context);
+  tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
+  tune.add_flag("-q,--quiet", flags->quiet, "Errors only");
+  for (const auto* name : {"--config", "--config-section", "--apply", "--dry-run", "--no-apply", "--provenance", "--yes", "--output",
+                           "--report-html", "--json", "--db", "--verbose", "--quiet"})
+    tune.get_option(name)->group(output);
+}
+
+}  // namespace ridgeline::app

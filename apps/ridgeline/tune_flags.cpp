@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/tune_flags.hpp"
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "campaign/space_file.hpp"
+#include "schema/catalog.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::app {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kSynthetic = "synthetic:";
+
+Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
+  auto value = base::parse_integer(text, flag);
+  if (!value || *value < low || *value > high)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
+  return *value;
+}
+
+Result<std::pair<std::string, std::string>> name_and_rest(const std::string& text, std::string_view flag,
+                                                          std::string_view example) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos || colon + 1 == text.size())
+    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE, for example {} {}", flag, text, flag, example);
+  return std::pair{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+/// Several --shape for one input are a mix; an input given once is the same in every member of the mix.
+Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::vector<std::vector<std::int64_t>>>> inputs;
+  for (const auto& text : texts) {
+    RL_TRY_ASSIGN(const auto pair, name_and_rest(text, "--shape", "images:1x3x640x640"));
+    std::vector<std::int64_t> dims;
+    for (const auto& part : base::split(pair.second, 'x')) {
+      auto dim = base::parse_integer(part, "--shape");
+      if (!dim || *dim < 1 || *dim > 1'000'000'000)
+        return fail(ErrorCode::invalid_argument, "--shape {}: \"{}\" is not a size from 1 to 1000000000, for example --shape {}:1x3x640x640",
+                    text, part, pair.first);
+      dims.push_back(*dim);
+    }
+    const auto known = std::find_if(inputs.begin(), inputs.end(), [&](const auto& input) { return input.first == pair.first; });
+    if (known == inputs.end())
+      inputs.push_back({pair.first, {dims}});
+    else
+      known->second.push_back(dims);
+  }
+  std::size_t members = 0;
+  for (const auto& [name, shapes] : inputs) members = std::max(members, shapes.size());
+  std::vector<schema::ShapeSet> sets(members);
+  for (const auto& [name, shapes] : inputs) {
+    if (shapes.size() != 1 && shapes.size() != members)
+      return fail(ErrorCode::invalid_argument, "--shape {}: given {} times, another input {} times; expected once or the same number of times",
+                  name, shapes.size(), members);
+    for (std::size_t i = 0; i < members; ++i) sets[i].push_back({name, shapes[shapes.size() == 1 ? 0 : i]});
+  }
+  return sets;
+}
+
+Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, search::SpaceRequest& space) {
+  if (flags.batch.empty()) return {};
+  std::vector<schema::Value> values;
+  for (const auto& part : base::split(flags.batch, ',')) {
+    RL_TRY_ASSIGN(const auto value, whole_number(std::string(base::trim(part)), "--batch", 1, 65536));
+    values.emplace_back(value);
+  }
+  if (values.size() == 1) {
+    space.fixed.set("batch_size", values.front());
+    return {};
+  }
+  if (objective != schema::Objective::throughput)
+    return fail(ErrorCode::invalid_argument, "--batch {}: several batch sizes can only be ranked by throughput; add --objective throughput, "
+                "or give one", flags.batch);
+  space.values.push_back({"batch_size", values});
+  return {};
+}
+
+Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
+  auto& plan = request.plan;
+  if (flags.quick) {
+    plan.max_time_s = 1.5;
+    plan.warmup_max_s = 2;
+    request.paired.quads = 8;
+    request.finalists = 2;
+  }
+  if (!flags.warmup.empty()) {
+    RL_TRY_ASSIGN(plan.warmup_runs, whole_number(flags.warmup, "--warmup", 0, 1'000'000));
+  }
+  if (!flags.runs.empty()) {
+    RL_TRY_ASSIGN(plan.runs, whole_number(flags.runs, "--runs", 1, plan.max_runs));
+  }
+  if (!flags.trial_time.empty()) {
+    RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags.trial_time, "--trial-time"));
+    plan.max_time_s = base::to_seconds(limit);
+    plan.min_time_s = std::min(plan.min_time_s, plan.max_time_s);
+  }
+  request.paired.warmup = plan;
+  return {};
+}
+
+Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, campaign::PatchOptions& patch) {
+  if (!flags.space.empty()) {
+    RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
+    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
+    request.space = std::move(file.request);
+    patch.mapping = std::move(file.mapping);
+  }
+  for (const auto& text : flags.set) {
+    RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
+    if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)
+      return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}; give one value", text, setting.first,
+                  request.space.fixed.find(setting.first)->to_text());
+    request.space.fixed.set(std::move(setting.first), std::move(setting.second));
+  }
+  return {};
+}
+
+Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request, const campaign::PatchOptions& patch) {
+  if (flags.config.empty()) return {};
+  if (flags.apply || !(flags.dry_run || flags.no_apply)) {
+    RL_TRY(campaign::check_patchable(flags.config));
+  }
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, flags.config, patch));
+  for (const auto& setting : found) {
+    request.current.set(setting.key, setting.value);
+    request.current_origins.push_back(fmt::format("{}:{} {} = {}", flags.config, setting.line, setting.path, setting.value.to_text()));
+  }
+  return {};
+}
+
+Result<std::string> model_of(const TuneFlags& flags) {
+  if (!flags.model.empty() && !flags.model_option.empty() && flags.model != flags.model_option)
+    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}; give one", flags.model, flags.model_option);
+  const auto& model = flags.model.empty() ? flags.model_option : flags.model;
+  if (model.empty())
+    return fail(ErrorCode::invalid_argument, "no model is named; for example: ridgeline tune model.onnx");
+  return model;
+}
+
+}  // namespace
+
+schema::WorkloadRef workload_of(const std::string& model) {
+  schema::WorkloadRef workload;
+  const bool synthetic = model == "synthetic" || model.rfind(kSynthetic, 0) == 0;
+  workload.kind = synthetic ? "synthetic" : "onnx";
+  workload.location = !synthetic ? model : model.size() > kSynthetic.size() ? model.substr(kSynthetic.size()) : "";
+  return workload;
+}
+
+Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context) {
+  TunePlan plan;
+  auto& request = plan.request;
+  RL_TRY_ASSIGN(const auto model, model_of(flags));
+  request.workload = workload_of(model);
+  RL_TRY_ASSIGN(request.seed, whole_number(flags.seed, "--seed", 0, 9'000'000'000'000'000'000));
+  request.workload.seed = request.seed;
+  RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
+  for (const auto& text : flags.inputs) {
+    RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
+    request.workload.input_files.push_back({pair.first, pair.second, ""});
+  }
+  request.provider = flags.provider;
+  request.ort_library = flags.ort_library;
+  request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
+  request.objective = *base::enum_from_name<schema::Objective>(flags.objective);
+  for (const auto& text : flags.constraints) {
+    RL_TRY_ASSIGN(auto constraint, schema::parse_constraint(text));
+    request.constraints.push_back(std::move(constraint));
+  }
+  if (!flags.max_time.empty()) {
+    RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags.max_time, "--max-time"));
+  }
+  RL_TRY_ASSIGN(request.min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
+  if (request.min_effect < 0 || request.min_effect >= 1)
+    return fail(ErrorCode::invalid_argument, "--min-effect {}: expected a share from 0 to below 1, for example 2%", flags.min_effect);
+  if (flags.accuracy_tolerance == "off") {
+    request.check_accuracy = false;
+  } else if (!flags.accuracy_tolerance.empty()) {
+    const auto tolerance = base::parse_number(flags.accuracy_tolerance, "--accuracy-tolerance");
+    if (!tolerance || *tolerance <= 0)
+      return fail(ErrorCode::invalid_argument, "--accuracy-tolerance {}: expected a number above 0 (scaled error, for example 1e-3) or off",
+                  flags.accuracy_tolerance);
+    request.accuracy_tolerance = *tolerance;
+  }
+  if (!flags.trials.empty()) {
+    RL_TRY_ASSIGN(const auto budget, whole_number(flags.trials, "--trials", 1, 1'000'000));
+    request.random_budget = static_cast<std::size_t>(budget);
+  }
+  if (flags.apply + flags.dry_run + flags.no_apply > 1)
+    return fail(ErrorCode::invalid_argument, "--apply, --dry-run and --no-apply exclude each other; give one");
+  if ((flags.apply || flags.dry_run) && flags.config.empty())
+    return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE", flags.apply ? "--apply" : "--dry-run");
+  if (flags.html == "auto" && flags.output.empty())
+    return fail(ErrorCode::invalid_argument, "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+  RL_TRY(read_plan(flags, request));
+  plan.patch.section = flags.config_section;
+  RL_TRY(read_space(flags, request, plan.patch));
+  RL_TRY(read_batch(flags, request.objective, request.space));
+  RL_TRY(read_current(flags, request, plan.patch));
+  request.use_store = !flags.fresh;
+  request.command_line = shell_line(context.arguments);
+  request.reference_folder = base::cache_folder() / "references";
+  const auto registry = workload::make_default_registry();
+  RL_TRY_ASSIGN(const auto* kind, registry.find(request.workload.kind));
+  request.reference = kind->reference;
+  plan.isolation = flags.isolation == "trial" ? execute::Isolation::trial : execute::Isolation::pooled;
+  return plan;
+}
+
+std::string shell_line(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    // The program's own path says nothing on another machine.
+    const std::string word = i == 0 ? "ridgeline" : arguments[i];
+    const bool plain = !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                                               "0123456789_-./:=,+%@") == std::string::npos;
+    std::string quoted = word;
+    if (!plain) {
+      quoted = "'";
+      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      quoted += "'";
+    }
+    line += (line.empty() ? "" : " ") + quoted;
+  }
+  return line;
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "campaign/config_patch.hpp"
+#include "campaign/tune_campaign.hpp"
+#include "execute/executor.hpp"
+#include "ridgeline/subcommand.hpp"
+
+namespace ridgeline::app {
+
+/// The flags of `ridgeline tune` as typed. Numbers stay text until `read`, so that every refusal names the flag, the
+/// value and what was expected in one style.
+struct TuneFlags {
+  std::string model;
+  std::string model_option;
+  std::string config;
+  std::string config_section = "onnxruntime";
+  std::string output;
+  std::string html;            ///< "auto": beside --output
+  bool quick = false;
+  std::string warmup;
+  std::string runs;
+  std::string provider = "auto";
+  std::string search = "adaptive";
+  std::string space;
+  std::vector<std::string> set;
+  std::string batch;
+  std::vector<std::string> shapes;
+  std::vector<std::string> inputs;
+  std::string objective = "latency";
+  std::vector<std::string> constraints;
+  std::string max_time;
+  std::string trial_time;
+  std::string min_effect = "2%";
+  std::string accuracy_tolerance;
+  std::string isolation = "pooled";
+  std::string ort_library;
+  std::string seed = "1";
+  std::string trials;
+  bool fresh = false;
+  bool apply = false;
+  bool dry_run = false;
+  bool no_apply = false;
+  bool provenance = false;
+  bool json = false;
+  bool yes = false;
+  int verbose = 0;
+  bool quiet = false;
+};
+
+/// The flags read and checked.
+struct TunePlan {
+  campaign::TuneRequest request;
+  campaign::PatchOptions patch;
+  execute::Isolation isolation = execute::Isolation::pooled;
+};
+
+/// Reads --config and --space too, so that every fault is found before anything is measured.
+[[nodiscard]] base::Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context);
+
+/// Arguments as one line that a shell reads back as the same words.
+[[nodiscard]] std::string shell_line(const std::vector<std::string>& arguments);
+
+/// "model.onnx" is of kind onnx, "synthetic:..." of kind synthetic.
+[[nodiscard]] schema::WorkloadRef workload_of(const std::string& model);
+
+}  // namespace ridgeline::app
