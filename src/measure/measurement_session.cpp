@@ -6,6 +6,7 @@
 
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
+#include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/warm_up.hpp"
 
@@ -14,6 +15,9 @@ namespace {
 
 // Inferences a round in all lanes together: 0.5 MiB of time stamps, and at 1 us an inference a look every 65 ms.
 constexpr std::int64_t kRoundSamples = 1 << 16;
+
+// A change of level worth a remark: what warm-up, which sees a fraction of a second, could not.
+constexpr double kDriftRatio = 0.03;
 
 base::Result<void> check_plan(const schema::MeasurementPlan& plan) {
   if (plan.warmup_runs < 0 || plan.min_runs < 0 || plan.max_runs < 1 || (plan.runs && *plan.runs < 1))
@@ -28,6 +32,8 @@ void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& 
   const auto count = static_cast<std::int64_t>(measurement.latency_ns.size());
   if (measurement.stop_reason == schema::StopReason::cancelled)
     measurement.flags.push_back({FlagLevel::error, "cancelled", fmt::format("cancelled after {} timed inferences", count)});
+  if (check_steadiness(measurement.latency_ns, kDriftRatio) == Steadiness::moving)
+    measurement.flags.push_back({FlagLevel::notice, "drift", "times changed by more than 3 % while they were taken"});
   const auto& interval = criterion.interval();
   if (!interval)
     measurement.flags.push_back({FlagLevel::notice, "few_samples",

@@ -29,7 +29,7 @@ struct MeasureControl {
 /// rounds of samples, outside any timed inference. With several lanes all threads start together and every lane runs
 /// until the last one stops; only the common window counts. Counts in the plan are a lane's, except max_runs.
 /// The calling thread is lane 0. On a virtual clock lanes run one after the other, so that results are reproducible.
-/// Flags: not_steady, few_samples, wide_interval, disturbed, cancelled (level error), and the workload's own.
+/// Flags: not_steady, few_samples, wide_interval, drift, disturbed, cancelled (level error), and the workload's own.
 /// Not set here: peak_rss_bytes, because its mark is reset before prepare.
 /// Errors: the workload's own, with its code; invalid_argument (a plan out of range); out_of_memory (buffers, threads).
 [[nodiscard]] base::Result<schema::Measurement> measure(workload::Workload& workload, const schema::MeasurementPlan& plan,

@@ -169,7 +169,9 @@ TEST(LaneRunner, returns_the_failing_lanes_error_and_stops_the_others) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, base::ErrorCode::out_of_memory);
     EXPECT_EQ(done.error().message, "lane 2 ran out of memory");
-    if (real_time) EXPECT_LT(workload.steps[0].load(), 10000);
+    if (real_time) {
+      EXPECT_LT(workload.steps[0].load(), 10000);
+    }
   }
 }
 

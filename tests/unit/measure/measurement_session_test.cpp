@@ -99,7 +99,7 @@ TEST(Measure, does_not_prolong_the_warm_up_of_a_steady_workload) {
 }
 
 TEST(Measure, says_so_when_times_never_settle) {
-  FakeWorkload workload([](int, std::int64_t index) { return kMillisecond * std::exp(-static_cast<double>(index) / 5000); });
+  FakeWorkload workload([](int, std::int64_t index) { return kMillisecond * std::exp(-static_cast<double>(index) / 1000); });
   MeasureControl control;
   schema::MeasurementPlan plan;
   plan.warmup_max_s = 0.5;
@@ -107,6 +107,14 @@ TEST(Measure, says_so_when_times_never_settle) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(has_flag(result->flags, "not_steady"));
   EXPECT_NEAR(result->warmup_ns, 500 * kMillisecond, kMillisecond);
+}
+
+TEST(Measure, remarks_on_a_drift_too_slow_for_the_warm_up_to_see) {
+  FakeWorkload workload([](int, std::int64_t index) { return kMillisecond * (1 + 1e-4 * static_cast<double>(index)); });
+  MeasureControl control;
+  const auto result = measure(workload, fixed_plan(2000, 20), control);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(has_flag(result->flags, "drift"));
 }
 
 TEST(Measure, does_the_warm_up_floor_however_slow) {

@@ -68,7 +68,9 @@ TEST(MeasurePaired, does_not_count_the_discarded_runs) {
   ASSERT_TRUE(result);
   for (std::size_t i = 0; i < result->blocks.size(); ++i) {
     const bool after_other = i == 0 || result->blocks[i - 1].arm != result->blocks[i].arm;
-    if (after_other) EXPECT_EQ(result->blocks[i].latency_ns.front(), kMillisecond) << i;
+    if (after_other) {
+      EXPECT_EQ(result->blocks[i].latency_ns.front(), kMillisecond) << i;
+    }
   }
 }
 
