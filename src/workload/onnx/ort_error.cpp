@@ -37,7 +37,7 @@ constexpr Rule kRules[] = {
     {"is not enabled in this build", ErrorCode::unsupported},
     {"Unknown provider option", ErrorCode::invalid_argument},
     {"thread_affinities", ErrorCode::invalid_argument},
-    {"affinity", ErrorCode::invalid_argument},
+    {"Number of affinities", ErrorCode::invalid_argument},
     {"Failed to load shared library", ErrorCode::unavailable},
     {"Failed to load library", ErrorCode::unavailable},
     {"External data", ErrorCode::not_found},
@@ -47,6 +47,7 @@ constexpr Rule kRules[] = {
     {"ShapeInferenceError", ErrorCode::corrupt},
     {"TypeInferenceError", ErrorCode::corrupt},
     {"This is an invalid model", ErrorCode::corrupt},
+    {"Invalid model", ErrorCode::corrupt},
     {"Protobuf parsing failed", ErrorCode::corrupt},
     {"ModelProto does not have a graph", ErrorCode::corrupt},
     {"Missing opset in the model", ErrorCode::corrupt},
@@ -64,25 +65,43 @@ ErrorCode code_of(int ort_code) {
   }
 }
 
-// "/onnxruntime_src/onnxruntime/core/x.cc:123 type onnxruntime::f(args) text": what a person needs starts after the
-// signature's last ") ". Messages without a source position stay as they are.
-std::string_view without_source_position(std::string_view text) {
-  const auto position = text.find(".cc:");
-  const auto header = position != std::string_view::npos ? position : text.find(".h:");
-  if (header == std::string_view::npos) return text;
-  const auto start = text.find_last_of(" \n", header);
-  const auto path_start = start == std::string_view::npos ? 0 : start + 1;
-  if (text.substr(path_start, 1) != "/") return text;
+/// Where "file.cc:123" or "file.h:123" ends its name, or npos.
+std::size_t find_source_position(std::string_view text) {
+  for (const std::string_view suffix : {".cc:", ".h:", ".cpp:"})
+    for (auto at = text.find(suffix); at != std::string_view::npos; at = text.find(suffix, at + 1))
+      if (const auto next = at + suffix.size(); next < text.size() && text[next] >= '0' && text[next] <= '9') return at;
+  return std::string_view::npos;
+}
+
+/// Past the signature that starts at `from`: behind its last closing parenthesis, "const" and template arguments.
+std::size_t end_of_signature(std::string_view text, std::size_t from) {
   int depth = 0;
   bool opened = false;
-  for (auto at = header; at < text.size(); ++at) {
-    if (text[at] == '(') ++depth, opened = true;
-    if (text[at] == ')') --depth;
-    if (opened && depth == 0 && at + 1 < text.size() && text[at + 1] == ' ') {
-      auto rest = text.substr(at + 2);
-      if (rest.substr(0, 6) == "const ") rest.remove_prefix(6);
-      return rest;
+  for (auto at = from; at < text.size(); ++at) {
+    if (text[at] == '(') {
+      ++depth;
+      opened = true;
     }
+    if (text[at] == ')') --depth;
+    if (!opened || depth != 0 || text.substr(at, 2) != ") ") continue;
+    auto end = at + 2;
+    if (text.substr(end, 6) == "const ") end += 6;
+    if (text.substr(end, 6) == "[with ")
+      if (const auto close = text.find("] ", end); close != std::string_view::npos) end = close + 2;
+    return end;
+  }
+  return std::string_view::npos;
+}
+
+// "while running Add node: /onnxruntime_src/onnxruntime/core/x.cc:123 type onnxruntime::f(args) text": what a person
+// needs is what stands before the path and after the signature.
+std::string without_source_positions(std::string text) {
+  for (auto position = find_source_position(text); position != std::string::npos; position = find_source_position(text)) {
+    const auto space = text.find_last_of(" \n", position);
+    const auto path = text.find('/', space == std::string::npos ? 0 : space);
+    const auto end = end_of_signature(text, position);
+    if (path > position || end == std::string::npos) break;
+    text.erase(path, end - path);
   }
   return text;
 }
@@ -92,7 +111,7 @@ std::string_view without_source_position(std::string_view text) {
 std::string shorten_ort_message(std::string_view message) {
   constexpr std::size_t kLongest = 300;
   std::string line;
-  for (const char c : without_source_position(base::trim(message))) {
+  for (const char c : without_source_positions(std::string(base::trim(message)))) {
     const char shown = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     if (shown == ' ' && (line.empty() || line.back() == ' ')) continue;
     line += shown;
