@@ -55,8 +55,14 @@ DimHint guess_spatial(const schema::TensorDescription& input, bool is_height, co
       return {kTextLineWidth, fmt::format("a usual width of text lines {} high", height)};
     if (const auto other = is_height ? width : height; other > 0) return {other, "square like the fixed side"};
   }
+  if (hints.other_size) return {*hints.other_size, fmt::format("a {} that fits the graph, usual ones do not", what)};
   if (hints.classifies) return {kClassifierImage, fmt::format("a usual {} of classifiers", what)};
   return {kDenseImage, fmt::format("a usual {} of detection and segmentation models", what)};
+}
+
+DimHint guess_length(const ShapeHints& hints, const char* reason) {
+  if (hints.other_size) return {*hints.other_size, "a length that fits the graph, usual ones do not"};
+  return {kSequence, reason};
 }
 
 }  // namespace
@@ -74,14 +80,14 @@ DimHint guess_dim(const schema::TensorDescription& input, std::size_t axis, cons
     case DimRole::frames: return {input.dims.size() == 5 ? kClip : kSequence, "a usual number of frames"};
     case DimRole::sequence:
       if (decodes) return {1, "one new token after the past ones"};
-      return {kSequence, "a usual sequence length"};
+      return guess_length(hints, "a usual sequence length");
     case DimRole::unknown: break;
   }
   if (axes && axis == axes->height) return guess_spatial(input, true, axes, hints);
   if (axes && axis == axes->width) return guess_spatial(input, false, axes, hints);
   if (axes && axis == 1 && input.dims.size() == 4) return {3, "channels of a colour image"};
   if (input.dims.size() == 5 && axes) return {kClip, "a usual number of frames"};
-  return {kSequence, "a usual length"};
+  return guess_length(hints, "a usual length");
 }
 
 }  // namespace ridgeline::workload

@@ -10,7 +10,9 @@
 
 #include "workload/onnx/dim_role.hpp"
 #include "workload/onnx/external_data.hpp"
+#include "workload/onnx/graph_shapes.hpp"
 #include "workload/onnx/model_census.hpp"
+#include "workload/onnx/model_cost.hpp"
 #include "workload/onnx/model_file.hpp"
 #include "workload/onnx/shape_choice.hpp"
 #include "workload/onnx/shape_hints.hpp"
@@ -43,6 +45,27 @@ void recognise_batch(ModelDescription& description) {
   }
 }
 
+std::size_t contradictions_of(const onnx::ModelProto& model, const ShapeChoice& choice) {
+  std::size_t count = 0;
+  for (const auto& shapes : choice.sets) count += infer_shapes(model, shapes, [](const TypedNode&) {}).contradictions.size();
+  return count;
+}
+
+/// The user's shapes and the usual guesses; when the graph refuses the guesses, the first other size that it accepts.
+base::Result<ShapeChoice> choose_fitting_shapes(const onnx::ModelProto& model, const ModelDescription& description,
+                                                const InspectRequest& request, ShapeHints hints) {
+  const auto& wanted = request.workload.shapes;
+  RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, wanted, hints));
+  if (!choice.guessed || contradictions_of(model, choice) == 0) return choice;
+  // Sides and lengths that models are commonly exported for.
+  for (const std::int64_t size : {224, 256, 512, 384, 320, 416, 640, 128, 64, 32, 16, 8, 1}) {
+    hints.other_size = size;
+    RL_TRY_ASSIGN(auto other, choose_shapes(description.inputs, wanted, hints));
+    if (contradictions_of(model, other) == 0) return other;
+  }
+  return choice;
+}
+
 base::Result<ModelDescription> inspect(const InspectRequest& request) {
   const std::filesystem::path path = request.workload.location;
   RL_TRY_ASSIGN(const auto file, load_model_file(path));
@@ -57,10 +80,11 @@ base::Result<ModelDescription> inspect(const InspectRequest& request) {
   take_census(model, description);
 
   const auto hints = collect_shape_hints(model, path, description.inputs, description.outputs);
-  RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, request.workload.shapes, hints));
+  RL_TRY_ASSIGN(auto choice, choose_fitting_shapes(model, description, request, hints));
   description.shapes = std::move(choice.sets);
   description.shape_notes = std::move(choice.notes);
   recognise_batch(description);
+  estimate_cost(model, description);
   return description;
 }
 

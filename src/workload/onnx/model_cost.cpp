@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/model_cost.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "workload/element_type.hpp"
+#include "workload/onnx/flop_count.hpp"
+#include "workload/onnx/model_census.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+double bytes_of(const onnx::TypeProto* type) {
+  const auto dims = concrete_dims(type);
+  if (!dims) return 0;
+  double bits = element_bits(static_cast<ElementType>(type->tensor_type().elem_type()));
+  for (const auto dim : *dims) bits *= static_cast<double>(dim);
+  return bits / 8;
+}
+
+double bytes_of_inputs(const schema::ModelDescription& description, const schema::ShapeSet& shapes) {
+  double total = 0;
+  for (const auto& shape : shapes)
+    for (const auto& input : description.inputs)
+      if (input.name == shape.name) {
+        double bits = element_bits(element_type_from_name(input.element_type).value_or(ElementType::string));
+        for (const auto dim : shape.dims) bits *= static_cast<double>(dim);
+        total += bits / 8;
+      }
+  return total;
+}
+
+std::string list_counts(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(count == 1 ? name : fmt::format("{} ({})", name, count));
+  constexpr std::size_t kShown = 8;
+  const auto more = parts.size() > kShown ? fmt::format(" and {} more", parts.size() - kShown) : std::string();
+  parts.resize(std::min(parts.size(), kShown));
+  return fmt::format("{}{}", fmt::join(parts, ", "), more);
+}
+
+/// Sums over the nodes of one pass.
+class CostSum {
+ public:
+  CostSum(schema::ModelDescription& description, double weight, bool first)
+      : description_(description), weight_(weight), first_(first) {
+    for (const auto& output : description.outputs) outputs_.insert(output.name);
+  }
+
+  void add(const TypedNode& node) {
+    const auto count = count_flops(node);
+    const auto name = operator_name(node.node);
+    const double flops = count.flops * node.repeats * weight_;
+    if (count.knowledge != FlopKnowledge::counted) {
+      if (first_) ++description_.uncounted_ops[name];
+    } else if (flops > 0) {
+      description_.flops += flops;
+      description_.flops_by_op[name] += flops;
+    }
+    const bool view = is_view(node.node);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const double bytes = bytes_of(node.outputs[i]) * node.repeats * weight_;
+      const bool leaves = outputs_.count(node.node.output(static_cast<int>(i))) != 0;
+      if (leaves) description_.min_bytes += bytes;
+      if (!leaves && !view && !node.folded) description_.min_bytes += 2 * bytes;
+    }
+  }
+
+ private:
+  schema::ModelDescription& description_;
+  double weight_;
+  bool first_;
+  std::set<std::string> outputs_;
+};
+
+void note_gaps(const ShapeReport& report, schema::ModelDescription& description) {
+  constexpr std::int64_t kNewestKnownOpset = 17;  // of libonnx 1.12
+  auto& notes = description.notes;
+  const auto opset = description.opsets.find("");
+  if (opset != description.opsets.end() && opset->second > kNewestKnownOpset)
+    notes.push_back(fmt::format("opset {} is newer than {}, the newest that the shape rules here know: shapes of changed operators may be missing",
+                                opset->second, kNewestKnownOpset));
+  if (!report.unknown_operators.empty())
+    notes.push_back(fmt::format("operators without a shape rule here: {}", list_counts(report.unknown_operators)));
+  if (report.shapeless_nodes > 0)
+    notes.push_back(fmt::format("{} of {} nodes have results of unknown shape: flops and min_bytes are lower bounds",
+                                report.shapeless_nodes, description.nodes));
+  if (!description.uncounted_ops.empty())
+    notes.push_back(fmt::format("arithmetic of these operators is not counted: {}", list_counts(description.uncounted_ops)));
+  if (report.unknown_trip_count)
+    notes.push_back("a loop runs as often as the data decide: its body is counted once");
+  if (report.unknown_branch) notes.push_back("a branch depends on the data: both sides are counted by half");
+  for (const auto& contradiction : report.contradictions)
+    notes.push_back(fmt::format("the chosen shapes do not fit {}; other ones can be given with --shape", contradiction));
+}
+
+}  // namespace
+
+void estimate_cost(const onnx::ModelProto& model, schema::ModelDescription& description) {
+  const double weight = 1.0 / static_cast<double>(std::max<std::size_t>(1, description.shapes.size()));
+  description.min_bytes = static_cast<double>(description.parameter_bytes);
+  for (std::size_t i = 0; i < description.shapes.size(); ++i) {
+    description.min_bytes += bytes_of_inputs(description, description.shapes[i]) * weight;
+    CostSum sum(description, weight, i == 0);
+    const auto report = infer_shapes(model, description.shapes[i], [&](const TypedNode& node) { sum.add(node); });
+    if (i == 0) note_gaps(report, description);
+  }
+}
+
+}  // namespace ridgeline::workload
