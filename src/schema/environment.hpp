@@ -39,6 +39,7 @@ struct Environment {
   std::vector<GpuDescription> gpus;
   std::string gpu_note;              ///< why no GPU is listed, or ""
   std::string ridgeline_version;
+  std::vector<std::vector<int>> core_siblings;  ///< usable logical CPUs by physical core, cores by NUMA node; empty: unknown
 
   /// "cpu:<model>/<usable cpus>": the TrialSpec.device of CPU trials.
   [[nodiscard]] std::string cpu_device_id() const { return fmt::format("cpu:{}/{:g}", cpu_model, usable_cpus); }
@@ -46,6 +47,6 @@ struct Environment {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Environment, cpu_model, logical_cpus, physical_cores, usable_cpus, affinity,
                                                 cgroup_cpu_quota, smt, governor, isa, numa_nodes, memory_bytes,
                                                 memory_available_bytes, os, kernel, hostname, load_average, gpus, gpu_note,
-                                                ridgeline_version)
+                                                ridgeline_version, core_siblings)
 
 }  // namespace ridgeline::schema

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "schema/param_def.hpp"
+#include "search/space_builder.hpp"
+
+namespace ridgeline::search {
+
+/// Values of a parameter worth trying on this machine and model, ascending, legal, without the default; empty when there
+/// are none.
+[[nodiscard]] std::vector<schema::Value> candidates(const schema::ParamDef& param, const SpaceInput& input);
+
+}  // namespace ridgeline::search

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/space_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "schema/catalog.hpp"
+#include "search/candidates.hpp"
+#include "search/constraint_expression.hpp"
+#include "search/cpu_budget.hpp"
+#include "search/pruning.hpp"
+#include "search/relevance.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using schema::Configuration;
+using schema::Dimension;
+using schema::ParamDef;
+using schema::Value;
+
+/// A rule with the keys that it looks at, which is all that a reachability check has to vary.
+struct KeyedRule {
+  SpaceRule rule;
+  std::vector<std::string> keys;
+};
+
+class SpaceBuild {
+ public:
+  explicit SpaceBuild(const SpaceInput& input) : input_(input), request_(input.request), cpu_(cpu_budget(input.environment)) {}
+
+  Result<BuiltSpace> run() {
+    RL_TRY(check_request());
+    for (const auto& param : schema::catalog()) add(param);
+    add_machine_rules();
+    RL_TRY(add_constraints());
+    std::vector<SpaceRule> rules;
+    for (auto& keyed : rules_) rules.push_back(std::move(keyed.rule));
+    return BuiltSpace{SearchSpace(std::move(dimensions_), std::move(fixed_), std::move(rules)), std::move(pruned_)};
+  }
+
+ private:
+  Result<void> check_request() const {
+    std::set<std::string> listed;
+    for (const auto& dimension : request_.values) {
+      RL_TRY_ASSIGN(const auto* param, schema::require_param(dimension.key));
+      if (!listed.insert(dimension.key).second)
+        return base::fail(ErrorCode::invalid_argument, "{} is listed twice in the space; list all its values once", dimension.key);
+      if (dimension.values.empty())
+        return base::fail(ErrorCode::invalid_argument, "{} is listed in the space without values; expected at least one",
+                          dimension.key);
+      for (const auto& value : dimension.values) RL_TRY(schema::check_value(*param, value));
+    }
+    RL_TRY(schema::check_configuration(request_.fixed));
+    for (const auto& key : request_.exclude) {
+      RL_TRY(schema::require_param(key));
+      if (listed.count(key) != 0)
+        return base::fail(ErrorCode::invalid_argument, "{} is both excluded and listed with values; keep one of the two", key);
+    }
+    return {};
+  }
+
+  const Dimension* requested(const std::string& key) const {
+    for (const auto& dimension : request_.values)
+      if (dimension.key == key) return &dimension;
+    return nullptr;
+  }
+
+  void add(const ParamDef& param) {
+    const auto* wanted = requested(param.key);
+    const auto* pin = request_.fixed.find(param.key);
+    const auto drop = [&](std::string reason) { pruned_.push_back({param.key, {}, std::move(reason)}); };
+    if (auto reason = why_impossible(param, input_)) {
+      // A setting of another provider is no news, unless the user asked for it.
+      const bool others = !param.providers.empty() && std::find(param.providers.begin(), param.providers.end(),
+                                                                input_.provider) == param.providers.end();
+      if (!others || wanted != nullptr || pin != nullptr) drop(std::move(*reason));
+      return;
+    }
+    if (pin != nullptr) {
+      fixed_.set(param.key, *pin);
+      return drop(fmt::format("pinned to {}", pin->to_text().empty() ? "\"\"" : pin->to_text()));
+    }
+    if (wanted != nullptr) {
+      dimensions_.push_back(*wanted);
+      return;
+    }
+    if (std::find(request_.exclude.begin(), request_.exclude.end(), param.key) != request_.exclude.end())
+      return drop("excluded by request");
+    if (request_.only_listed) return drop("not listed, and only listed parameters are searched");
+    if (auto reason = why_pointless(param, input_)) return drop(std::move(*reason));
+    Dimension dimension{param.key, {}};
+    for (const auto& value : candidates(param, input_)) {
+      if (auto reason = why_pointless(param, value, input_))
+        pruned_.push_back({param.key, {value}, std::move(*reason)});
+      else
+        dimension.values.push_back(value);
+    }
+    if (param.key == "intra_op_num_threads") note_quota(param.key);
+    if (!dimension.values.empty()) dimensions_.push_back(std::move(dimension));
+  }
+
+  /// Thread counts a person would expect from the core count, but that the quota makes useless.
+  void note_quota(const std::string& key) {
+    if (cpu_.usable >= cpu_.logical) return;
+    std::set<int> beyond;
+    for (const int count : {cpu_.physical, cpu_.logical})
+      if (count > cpu_.usable) beyond.insert(count);
+    schema::PrunedParam note{key, {}, fmt::format("the CPU quota allows {:g} of {} logical CPUs",
+                                                  input_.environment.usable_cpus, cpu_.logical)};
+    for (const int count : beyond) note.values.emplace_back(count);
+    if (!note.values.empty()) pruned_.push_back(std::move(note));
+  }
+
+  void add_machine_rules() {
+    const bool sessions_are_ours = requested("parallel_sessions") == nullptr && !request_.fixed.contains("parallel_sessions");
+    if (sessions_are_ours) {
+      const auto allows = [cpu = cpu_](const Configuration& configuration) {
+        const auto sessions = configuration.get_or("parallel_sessions", 1).as_integer();
+        const auto threads = configuration.get_or("intra_op_num_threads", 0).as_integer();
+        return sessions <= 1 || sessions * (threads > 0 ? threads : cpu.physical) <= cpu.usable;
+      };
+      rules_.push_back({{fmt::format("sessions x threads stay within {} usable cores", cpu_.usable), allows},
+                        {"intra_op_num_threads", "parallel_sessions"}});
+    }
+    const auto groups_match = [](const Configuration& configuration) {
+      const auto* affinities = configuration.find("intra_op_thread_affinities");
+      if (affinities == nullptr || affinities->as_text().empty()) return true;
+      const auto text = affinities->as_text();
+      const auto groups = std::count(text.begin(), text.end(), ';') + 1;
+      return configuration.get_or("intra_op_num_threads", 0).as_integer() == groups + 1;
+    };
+    rules_.push_back({{"intra_op_thread_affinities names one group for each thread but the first", groups_match},
+                      {"intra_op_thread_affinities", "intra_op_num_threads"}});
+  }
+
+  Result<void> add_constraints() {
+    const std::map<std::string, double> automatic{{"intra_op_num_threads", cpu_.physical},
+                                                  {"inter_op_num_threads", cpu_.physical}};
+    RL_TRY(check_reachable());
+    for (const auto& text : request_.constraints) {
+      RL_TRY_ASSIGN(auto expression, ConstraintExpression::parse(text));
+      for (const auto& key : expression.keys())
+        if (find_dimension(key) == nullptr && !fixed_.contains(key) && !schema::find_param(key)->default_value)
+          return base::fail(ErrorCode::invalid_argument,
+                            "constraint \"{}\": {} is not searched here and has no fixed default; list or pin it", text, key);
+      auto keys = expression.keys();
+      rules_.push_back({{text, [expression = std::move(expression), automatic](const Configuration& configuration) {
+                           return expression.holds(configuration, automatic);
+                         }},
+                        std::move(keys)});
+      RL_TRY(check_reachable());
+    }
+    return {};
+  }
+
+  const Dimension* find_dimension(const std::string& key) const {
+    for (const auto& dimension : dimensions_)
+      if (dimension.key == key) return &dimension;
+    return nullptr;
+  }
+
+  /// Whether any configuration is left by the rules so far; the last one added is to blame if not. Only the keys that the
+  /// rules look at, and those that decide what is relevant, are varied.
+  Result<void> check_reachable() const {
+    std::set<std::string> keys;
+    for (const auto& keyed : rules_) keys.insert(keyed.keys.begin(), keyed.keys.end());
+    std::vector<Dimension> varied;
+    for (const auto& dimension : dimensions_)
+      if (keys.count(dimension.key) != 0 || dimension.key == "execution_mode") varied.push_back(dimension);
+    std::vector<SpaceRule> rules;
+    for (const auto& keyed : rules_) rules.push_back(keyed.rule);
+    if (!SearchSpace(std::move(varied), fixed_, std::move(rules)).enumerate(1).empty()) return {};
+    return base::fail(ErrorCode::invalid_argument, "constraint \"{}\" is unreachable: no candidate values{} meet it; loosen it or list other values",
+                      rules_.back().rule.text, fixed_.empty() ? "" : " beside the pinned settings");
+  }
+
+  const SpaceInput& input_;
+  const SpaceRequest& request_;
+  CpuBudget cpu_;
+  std::vector<Dimension> dimensions_;
+  Configuration fixed_;
+  std::vector<KeyedRule> rules_;
+  std::vector<schema::PrunedParam> pruned_;
+};
+
+}  // namespace
+
+Result<BuiltSpace> build_space(const SpaceInput& input) { return SpaceBuild(input).run(); }
+
+}  // namespace ridgeline::search
