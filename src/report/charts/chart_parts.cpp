@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/chart_parts.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+
+using base::Json;
+
+std::string_view role_of(const TuneView& view, const analysis::RankedTrial& entry) {
+  if (view.recommended() == entry.trial && view.changes()) return "best";
+  if (view.current() == entry.trial) return "current";
+  return entry.tie_group == 1 ? "tie" : "other";
+}
+
+std::string_view role_title(std::string_view role) noexcept {
+  if (role == "best") return "Recommended";
+  if (role == "current") return "In use now";
+  if (role == "tie") return "First group";
+  return "Others";
+}
+
+const std::vector<std::string_view>& trial_roles() {
+  static const std::vector<std::string_view> roles{"best", "current", "tie", "other"};
+  return roles;
+}
+
+std::vector<const analysis::RankedTrial*> top_trials(const TuneView& view, std::size_t limit) {
+  std::vector<const analysis::RankedTrial*> out;
+  for (const auto& entry : view.ranking)
+    if (out.size() < limit || entry.trial == view.current() || entry.trial == view.recommended()) out.push_back(&entry);
+  return out;
+}
+
+std::string trial_label(const TuneView& view, const schema::TunedTrial& trial) {
+  return fmt::format("#{}\n{}", trial.id, view.difference(trial.configuration));
+}
+
+Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry) {
+  const auto role = role_of(view, entry);
+  auto head = fmt::format("Trial {}", entry.trial->id);
+  if (role == "best" || role == "current") head += fmt::format(": {}", role == "best" ? "recommended" : "in use now");
+  return Json::array({head, view.difference(entry.trial->configuration),
+                      fmt::format("{} {} ({})", objective_title(view.run.objective), view.objective.text(entry.cost.value),
+                                  view.objective.interval(entry.cost.interval)),
+                      fmt::format("Median {}, {}", view.latency.text(entry.summary.median_ns),
+                                  view.rate.text(entry.summary.throughput_per_s)),
+                      fmt::format("{} samples", entry.summary.count)});
+}
+
+Json datum(Json value, Json tip, int trial) {
+  return {{"value", std::move(value)}, {"tip", std::move(tip)}, {"trial", trial}};
+}
+
+Json rounded(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+Json value_axis(const std::string& name, int decimals) {
+  return {{"type", "value"}, {"name", name}, {"scale", true}, {"decimals", decimals}};
+}
+
+Json trial_axis(const std::vector<std::string>& labels) {
+  return {{"type", "category"}, {"data", labels}, {"inverse", true}, {"labels", "trial"}};
+}
+
+}  // namespace ridgeline::report

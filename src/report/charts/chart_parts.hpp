@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the charts share. The vocabulary of Chart::option beyond ECharts' own, resolved by html/report.js:
+//   series.role           "best" "current" "tie" "other" "front" "failed" "rejected" "abandoned": the theme's colour
+//   series.renderItem     "whisker" ([row, value, low, high]) or "box" ([row, p5, p25, p50, p75, p95])
+//   data[].tip            tooltip lines; data[].trial: the trial whose table row a click shows
+//   axis.labels "trial"   category texts "#7\nlong form": the long form where there is room
+//   axis.decimals         fixed decimals of the labels
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "report/tune_view.hpp"
+
+namespace ridgeline::report {
+
+/// "best" for the recommended trial, "current", "tie" for others of the first group, else "other".
+[[nodiscard]] std::string_view role_of(const TuneView& view, const analysis::RankedTrial& entry);
+[[nodiscard]] std::string_view role_title(std::string_view role) noexcept;
+/// All four roles, in the order legends show them.
+[[nodiscard]] const std::vector<std::string_view>& trial_roles();
+
+/// The best `limit` trials, best first; the current and the recommended one always among them.
+[[nodiscard]] std::vector<const analysis::RankedTrial*> top_trials(const TuneView& view, std::size_t limit);
+
+/// Category text: "#7\nintra_op_num_threads=2".
+[[nodiscard]] std::string trial_label(const TuneView& view, const schema::TunedTrial& trial);
+/// Tooltip: id and role, settings, the objective with interval, throughput, samples.
+[[nodiscard]] base::Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry);
+
+/// {"value": ..., "tip": ..., "trial": id}
+[[nodiscard]] base::Json datum(base::Json value, base::Json tip, int trial);
+
+/// A number rounded to six significant digits: goldens and pages stay small; not finite becomes null.
+[[nodiscard]] base::Json rounded(double value);
+
+/// Value axis that need not start at zero.
+[[nodiscard]] base::Json value_axis(const std::string& name, int decimals);
+/// Category axis with one trial a row, first on top.
+[[nodiscard]] base::Json trial_axis(const std::vector<std::string>& labels);
+
+}  // namespace ridgeline::report

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "report/report_model.hpp"
+#include "report/tune_view.hpp"
+
+namespace ridgeline::report {
+
+/// The objective of the best trials with interval whiskers, one row a trial.
+[[nodiscard]] Chart ranking_chart(const TuneView& view);
+/// Leave-one-out worth of each setting, in percent, with interval whiskers.
+[[nodiscard]] Chart effects_chart(const TuneView& view);
+/// Quantile boxes of the best trials' latency samples.
+[[nodiscard]] Chart distribution_chart(const TuneView& view);
+/// Share of inferences that took no longer than x: the recommended trial, the current one and runners-up.
+[[nodiscard]] Chart ecdf_chart(const TuneView& view);
+/// Throughput over median latency with the Pareto front.
+[[nodiscard]] Chart tradeoff_chart(const TuneView& view);
+/// Every trial at the time it started, and the best so far.
+[[nodiscard]] Chart timeline_chart(const TuneView& view);
+
+}  // namespace ridgeline::report

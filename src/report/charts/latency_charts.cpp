@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "report/charts/chart_parts.hpp"
+#include "report/charts/charts.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using base::Json;
+
+/// Quantile (Hyndman-Fan type 7) of sorted samples.
+double sorted_quantile(const std::vector<double>& sorted, double q) {
+  const auto position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
+}
+
+std::vector<double> sorted_samples(const analysis::RankedTrial& entry) {
+  std::vector<double> samples;
+  if (entry.outcome->measurement) samples = entry.outcome->measurement->latency_ns;
+  std::sort(samples.begin(), samples.end());
+  return samples;
+}
+
+}  // namespace
+
+Chart distribution_chart(const TuneView& view) {
+  constexpr std::size_t kRows = 10;
+  std::vector<std::string> labels;
+  std::map<std::string_view, Json> data;
+  std::string alternative;
+  for (const auto* entry : top_trials(view, kRows)) {
+    const auto samples = sorted_samples(*entry);
+    if (samples.empty()) continue;
+    Json value = Json::array({labels.size()});
+    for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95}) value.push_back(rounded(view.latency.convert(sorted_quantile(samples, q))));
+    const auto low = view.latency.text(sorted_quantile(samples, 0.05));
+    const auto high = view.latency.text(sorted_quantile(samples, 0.95));
+    auto tip = trial_tip(view, *entry);
+    tip.push_back(fmt::format("Nine of ten between {} and {}", low, high));
+    if (alternative.empty())
+      alternative = fmt::format("Nine of ten inferences of trial {} took {} to {}.", entry->trial->id, low, high);
+    data[role_of(view, *entry)].push_back(datum(std::move(value), std::move(tip), entry->trial->id));
+    labels.push_back(trial_label(view, *entry->trial));
+  }
+  Chart chart;
+  chart.id = "distributions";
+  chart.title = "Latency distribution of the best trials";
+  chart.alternative = alternative;
+  chart.option["xAxis"] = value_axis("Latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
+  chart.option["yAxis"] = trial_axis(labels);
+  chart.option["series"] = Json::array();
+  for (const auto role : trial_roles())
+    if (data.count(role) != 0)
+      chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "box"}, {"name", role_title(role)}, {"role", role},
+                                        {"encode", {{"x", {1, 2, 3, 4, 5}}, {"y", 0}}}, {"data", data[role]}});
+  chart.height_px = 110 + 30 * static_cast<int>(labels.size());
+  return chart;
+}
+
+Chart ecdf_chart(const TuneView& view) {
+  constexpr int kSteps = 100;     // a hundred points draw the curve; the raw samples are in the store
+  Chart chart;
+  chart.id = "ecdf";
+  chart.title = "Share of inferences that took no longer";
+  chart.option["xAxis"] = value_axis("Latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
+  chart.option["yAxis"] = {{"type", "value"}, {"name", "Share, %"}, {"min", 0}, {"max", 100}, {"decimals", 0}};
+  chart.option["series"] = Json::array();
+  std::string alternative;
+  std::size_t others = 0;
+  for (const auto* entry : top_trials(view, view.ranking.size())) {
+    const auto role = role_of(view, *entry);
+    const auto samples = sorted_samples(*entry);
+    if (samples.size() < 2) continue;
+    const auto is_lead = role == "best" || role == "current";
+    if (!is_lead && ++others > 2) continue;
+    Json data = Json::array();
+    for (int i = 0; i <= kSteps; ++i) {
+      const auto q = static_cast<double>(i) / kSteps;
+      data.push_back({rounded(view.latency.convert(sorted_quantile(samples, q))), i});
+    }
+    if (is_lead)
+      alternative += fmt::format("{}trial {} stays below {} in 95 % of inferences", alternative.empty() ? "" : ", ", entry->trial->id,
+                                 view.latency.text(sorted_quantile(samples, 0.95)));
+    const auto name = is_lead ? fmt::format("#{} {}", entry->trial->id, role == "best" ? "recommended" : "in use now")
+                              : fmt::format("#{}", entry->trial->id);
+    chart.option["series"].push_back({{"type", "line"}, {"name", name}, {"role", is_lead ? std::string(role) : "other"},
+                                      {"symbol", "none"}, {"data", std::move(data)}});
+  }
+  if (!alternative.empty()) alternative[0] = 'T', alternative += '.';
+  chart.alternative = alternative.empty() ? std::string("Distribution of the best trials' latencies.") : alternative;
+  chart.height_px = 320;
+  return chart;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/chart_parts.hpp"
+#include "report/charts/charts.hpp"
+
+namespace ridgeline::report {
+
+using base::Json;
+
+Chart ranking_chart(const TuneView& view) {
+  constexpr std::size_t kRows = 12;
+  const auto shown = top_trials(view, kRows);
+  std::vector<std::string> labels;
+  std::map<std::string_view, Json> data;
+  for (std::size_t row = 0; row < shown.size(); ++row) {
+    const auto& entry = *shown[row];
+    labels.push_back(trial_label(view, *entry.trial));
+    const auto a = view.objective.convert(entry.cost.interval.low);
+    const auto b = view.objective.convert(entry.cost.interval.high);
+    data[role_of(view, entry)].push_back(
+        datum({row, rounded(view.objective.convert(entry.cost.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
+              trial_tip(view, entry), entry.trial->id));
+  }
+  Chart chart;
+  chart.id = "ranking";
+  chart.title = fmt::format("{} of the best trials, with 95 % intervals", objective_title(view.run.objective));
+  const auto& best = *shown.front();
+  chart.alternative = fmt::format("Trial {} leads with {} (95 % interval {}); {} shown, {} is better.", best.trial->id,
+                                  view.objective.text(best.cost.value), view.objective.interval(best.cost.interval),
+                                  counted(shown.size(), "trial"),
+                                  schema::higher_is_better(view.run.objective) ? "further right" : "further left");
+  chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
+                                     view.objective.decimals);
+  chart.option["yAxis"] = trial_axis(labels);
+  chart.option["series"] = Json::array();
+  for (const auto role : trial_roles())
+    if (data.count(role) != 0)
+      chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "whisker"}, {"name", role_title(role)}, {"role", role},
+                                        {"encode", {{"x", {1, 2, 3}}, {"y", 0}}}, {"data", data[role]}});
+  chart.height_px = 110 + 30 * static_cast<int>(shown.size());
+  return chart;
+}
+
+Chart effects_chart(const TuneView& view) {
+  std::vector<std::string> labels;
+  std::map<std::string, Json> data;
+  std::string largest;
+  double most = 0;
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
+    const auto worth = inverted(*pair.comparison);
+    const auto* value = pair.a.find(pair.setting);
+    const auto name = fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default");
+    const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
+    const auto role = worth.verdict == schema::Verdict::faster ? "best" : worth.verdict == schema::Verdict::slower ? "failed" : "other";
+    data[role].push_back({{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
+                          {"tip", {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
+                                                     change_text(worth.high))}}});
+    labels.push_back(name);
+    if (largest.empty() || worth.ratio > most) {
+      most = worth.ratio;
+      largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name, change_text(worth.ratio),
+                            change_text(worth.low), change_text(worth.high));
+    }
+  }
+  Chart chart;
+  chart.id = "effects";
+  chart.title = "What each setting of the recommended configuration is worth, with 95 % intervals";
+  chart.alternative = largest.empty() ? std::string("No setting could be measured alone.") : largest;
+  chart.option["xAxis"] = value_axis("Change against leaving it at its current value, %", 0);
+  chart.option["yAxis"] = trial_axis(labels);
+  chart.option["yAxis"]["labels"] = "setting";
+  chart.option["series"] = Json::array();
+  const std::map<std::string, std::string> titles{{"best", "Helps"}, {"failed", "Hurts"}, {"other", "No clear difference"}};
+  bool first = true;
+  for (const auto& [role, rows] : data) {
+    Json series{{"type", "custom"}, {"renderItem", "whisker"}, {"name", titles.at(role)}, {"role", role},
+                {"encode", {{"x", {1, 2, 3}}, {"y", 0}}}, {"data", rows}};
+    if (first) series["markLine"] = {{"data", Json::array({{{"xAxis", 0}}})}};
+    first = false;
+    chart.option["series"].push_back(std::move(series));
+  }
+  chart.height_px = 110 + 36 * static_cast<int>(labels.size());
+  return chart;
+}
+
+}  // namespace ridgeline::report

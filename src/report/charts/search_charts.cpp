@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "report/charts/chart_parts.hpp"
+#include "report/charts/charts.hpp"
+
+namespace ridgeline::report {
+
+using base::Json;
+
+Chart tradeoff_chart(const TuneView& view) {
+  std::map<std::string_view, Json> data;
+  std::vector<std::pair<double, Json>> front;
+  std::string fastest;
+  double top_rate = 0;
+  for (const auto& entry : view.ranking) {
+    const auto x = view.latency.convert(entry.summary.median_ns);
+    const auto y = view.rate.convert(entry.summary.throughput_per_s);
+    auto point = datum({rounded(x), rounded(y)}, trial_tip(view, entry), entry.trial->id);
+    if (std::find(view.front.begin(), view.front.end(), entry.trial->id) != view.front.end())
+      front.emplace_back(x, Json::array({rounded(x), rounded(y)}));
+    data[role_of(view, entry)].push_back(std::move(point));
+    if (entry.summary.throughput_per_s > top_rate) {
+      top_rate = entry.summary.throughput_per_s;
+      fastest = fmt::format("Most throughput: trial {} with {} at a median of {}.", entry.trial->id, view.rate.text(top_rate),
+                            view.latency.text(entry.summary.median_ns));
+    }
+  }
+  std::sort(front.begin(), front.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Json line = Json::array();
+  for (auto& point : front) line.push_back(std::move(point.second));
+  Chart chart;
+  chart.id = "tradeoff";
+  chart.title = "Throughput over latency: up and to the left is better";
+  chart.alternative = fastest;
+  chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
+  chart.option["yAxis"] = value_axis("Throughput, items/s", std::max(0, view.rate.decimals - 1));
+  chart.option["series"] = Json::array();
+  chart.option["series"].push_back({{"type", "line"}, {"name", "Pareto front"}, {"role", "front"}, {"symbol", "none"},
+                                    {"step", "end"}, {"data", std::move(line)}});
+  for (auto role = trial_roles().rbegin(); role != trial_roles().rend(); ++role)
+    if (data.count(*role) != 0)
+      chart.option["series"].push_back({{"type", "scatter"}, {"name", role_title(*role)}, {"role", *role}, {"data", data[*role]}});
+  chart.height_px = 380;
+  return chart;
+}
+
+Chart timeline_chart(const TuneView& view) {
+  std::map<std::string, Json> data;
+  Json best = Json::array();
+  double best_cost = 0;
+  double end_s = 0;
+  int best_id = 0;
+  std::size_t improvements = 0;
+  std::vector<const schema::TunedTrial*> order;
+  for (const auto& trial : view.run.trials) order.push_back(&trial);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->started_s < b->started_s; });
+  for (const auto* trial : order) {
+    const auto* outcome = view.outcome(*trial);
+    const auto* entry = view.ranked(trial->id);
+    if (outcome == nullptr) continue;
+    const auto finished_s = trial->started_s + (trial->from_store ? 0 : outcome->duration_s);
+    end_s = std::max(end_s, finished_s);
+    if (entry == nullptr) {
+      const auto role = outcome->status == schema::TrialStatus::rejected_accuracy ? "rejected" : "failed";
+      data[role].push_back(datum({rounded(trial->started_s), 0},
+                                 Json::array({fmt::format("Trial {}: {}", trial->id, view.ending(*trial)),
+                                              view.difference(trial->configuration)}), trial->id));
+      continue;
+    }
+    const auto value = rounded(view.objective.convert(entry->cost.value));
+    const auto role = view.ending(*trial) == "abandoned" ? std::string("abandoned") : std::string(role_of(view, *entry));
+    data[role == "tie" ? "other" : role].push_back(datum({rounded(trial->started_s), value}, trial_tip(view, *entry), trial->id));
+    if (entry->meets_constraints && (best_id == 0 || entry->cost.value < best_cost)) {
+      best_cost = entry->cost.value;
+      best_id = trial->id;
+      ++improvements;
+      best.push_back({rounded(trial->started_s), value});
+    }
+  }
+  Chart chart;
+  chart.id = "timeline";
+  chart.title = "The search over time";
+  chart.alternative = best_id == 0 ? std::string("No trial gave a usable number.")
+                                   : fmt::format("The best so far improved {} and ended at {} with trial {}.",
+                                                 improvements == 1 ? "never" : counted(improvements - 1, "time"),
+                                                 view.objective.text(best_cost), best_id);
+  if (best_id != 0) best.push_back({rounded(end_s), rounded(view.objective.convert(best_cost))});
+  chart.option["xAxis"] = {{"type", "value"}, {"name", "Seconds since the start"}, {"min", 0}, {"decimals", 0}};
+  chart.option["yAxis"] = Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
+                                                  std::max(0, view.objective.decimals - 1)),
+                                       {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
+  chart.option["series"] = Json::array();
+  chart.option["series"].push_back({{"type", "line"}, {"name", "Best so far"}, {"role", "front"}, {"symbol", "none"}, {"step", "end"},
+                                    {"data", std::move(best)}});
+  const std::vector<std::pair<std::string, std::string>> kinds{{"other", "Trial"}, {"abandoned", "Abandoned"}, {"current", "In use now"},
+                                                               {"best", "Recommended"}, {"rejected", "Rejected: accuracy"},
+                                                               {"failed", "Failed"}};
+  for (const auto& [role, name] : kinds) {
+    if (data.count(role) == 0) continue;
+    Json series{{"type", "scatter"}, {"name", name}, {"role", role}, {"data", data[role]}};
+    if (role == "failed" || role == "rejected") series["yAxisIndex"] = 1;  // they have no value: drawn along the bottom
+    chart.option["series"].push_back(std::move(series));
+  }
+  chart.height_px = 360;
+  return chart;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/format.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/inline_text.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+/// Decimals that give four significant digits at `value`.
+int decimals_for(double value) {
+  if (!std::isfinite(value) || value <= 0) return 2;
+  return std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 3);
+}
+
+}  // namespace
+
+double Scale::convert(double raw) const noexcept { return inverse ? 1e9 / raw : raw / per_unit; }
+
+std::string Scale::number(double raw) const {
+  const auto value = convert(raw);
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : std::string(kAbsent);
+}
+
+std::string Scale::text(double raw) const {
+  return std::isfinite(convert(raw)) ? fmt::format("{} {}", number(raw), unit) : std::string(kAbsent);
+}
+
+std::string Scale::interval(const analysis::Interval& raw) const {
+  return inverse ? fmt::format("{}–{}", number(raw.high), number(raw.low))
+                 : fmt::format("{}–{}", number(raw.low), number(raw.high));
+}
+
+Scale duration_scale(double typical_ns) {
+  Scale scale{"ms", 1e6, 2, false};
+  if (std::isfinite(typical_ns) && typical_ns > 0) {
+    if (typical_ns < 1e3) scale = {"ns", 1, 0, false};
+    else if (typical_ns < 1e6) scale = {"µs", 1e3, 2, false};
+    else if (typical_ns < 1e10) scale = {"ms", 1e6, 2, false};
+    else scale = {"s", 1e9, 2, false};
+    scale.decimals = decimals_for(typical_ns / scale.per_unit);
+  }
+  return scale;
+}
+
+Scale rate_scale(double typical_per_s) { return {"items/s", 1, decimals_for(typical_per_s), false}; }
+
+Scale objective_scale(schema::Objective objective, double typical_cost) {
+  if (objective != schema::Objective::throughput) return duration_scale(typical_cost);
+  return {"items/s", 1, decimals_for(1e9 / typical_cost), true};
+}
+
+std::string_view objective_title(schema::Objective objective) noexcept {
+  switch (objective) {
+    case schema::Objective::p99: return "99th-percentile latency";
+    case schema::Objective::throughput: return "Throughput";
+    default: return "Median latency";
+  }
+}
+
+std::string gain_phrase(schema::Objective objective, double ratio, int decimals) {
+  const auto times = ratio_text(ratio, decimals);
+  switch (objective) {
+    case schema::Objective::p99: return times + " as fast at the 99th percentile";
+    case schema::Objective::throughput: return times + " the throughput";
+    default: return times + " as fast";
+  }
+}
+
+std::string ratio_text(double ratio, int decimals) {
+  return std::isfinite(ratio) ? fmt::format("{:.{}f}×", ratio, decimals) : std::string(kAbsent);
+}
+
+int ratio_decimals(const schema::Comparison& comparison) noexcept {
+  return comparison.high - comparison.low < 0.015 ? 3 : 2;
+}
+
+std::string interval_text(const schema::Comparison& comparison) {
+  const auto decimals = ratio_decimals(comparison);
+  return fmt::format("95 % interval {:.{}f}–{:.{}f}", comparison.low, decimals, comparison.high, decimals);
+}
+
+std::string change_text(double ratio) {
+  if (!std::isfinite(ratio)) return std::string(kAbsent);
+  const auto change = (ratio - 1) * 100;
+  const auto text = fmt::format("{:.1f} %", std::abs(change));
+  if (text == "0.0 %") return text;
+  return (change < 0 ? "−" : "+") + text;
+}
+
+schema::Comparison inverted(const schema::Comparison& comparison) noexcept {
+  auto out = comparison;
+  out.ratio = 1 / comparison.ratio;
+  out.low = 1 / comparison.high;
+  out.high = 1 / comparison.low;
+  if (comparison.verdict == schema::Verdict::faster) out.verdict = schema::Verdict::slower;
+  if (comparison.verdict == schema::Verdict::slower) out.verdict = schema::Verdict::faster;
+  return out;
+}
+
+std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += i + 1 == words.size() ? " and " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+std::string duration_text(double nanoseconds) {
+  auto text = base::format_duration(nanoseconds);
+  if (text.size() > 3 && text.compare(text.size() - 3, 3, " us") == 0) text.replace(text.size() - 2, 2, "µs");
+  return text;
+}
+
+std::string utc_text(std::string_view utc) {
+  const auto shape_fits = utc.size() == 20 && utc[10] == 'T' && utc[19] == 'Z';
+  if (!shape_fits) return plain_text(utc);
+  return plain_text(fmt::format("{} {} UTC", utc.substr(0, 10), utc.substr(11, 8)));
+}
+
+}  // namespace ridgeline::report

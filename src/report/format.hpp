@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/summary.hpp"
+#include "schema/objective.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::report {
+
+/// What stands where a number is missing.
+inline constexpr std::string_view kAbsent = "–";
+
+/// Writes one column's numbers in one unit with the same number of decimals, so that they can be compared by eye.
+struct Scale {
+  std::string unit;      ///< "ms", "items/s", "MiB"
+  double per_unit = 1;   ///< raw values a unit
+  int decimals = 2;
+  bool inverse = false;  ///< the raw value is a cost in ns an item, shown as items a second
+
+  [[nodiscard]] double convert(double raw) const noexcept;
+  /// "12.34" or "–" when not finite.
+  [[nodiscard]] std::string number(double raw) const;
+  /// "12.34 ms"
+  [[nodiscard]] std::string text(double raw) const;
+  /// "12.30–12.38", lower end first whatever the direction.
+  [[nodiscard]] std::string interval(const analysis::Interval& raw) const;
+};
+
+/// ns, µs, ms or s, with four significant digits at `typical_ns`.
+[[nodiscard]] Scale duration_scale(double typical_ns);
+/// Items a second from raw items a second.
+[[nodiscard]] Scale rate_scale(double typical_per_s);
+/// An objective's cost (analysis::Cost) as people read it: a duration, or items a second.
+[[nodiscard]] Scale objective_scale(schema::Objective objective, double typical_cost);
+
+/// "Median latency", "99th-percentile latency", "Throughput".
+[[nodiscard]] std::string_view objective_title(schema::Objective objective) noexcept;
+/// "1.43× as fast", "1.43× as fast at the 99th percentile", "1.43× the throughput".
+[[nodiscard]] std::string gain_phrase(schema::Objective objective, double ratio, int decimals = 2);
+
+/// "1.43×"; `decimals` as ratio_decimals says for a whole interval.
+[[nodiscard]] std::string ratio_text(double ratio, int decimals = 2);
+/// Enough decimals that the interval's ends differ.
+[[nodiscard]] int ratio_decimals(const schema::Comparison& comparison) noexcept;
+/// "95 % interval 1.39–1.47"
+[[nodiscard]] std::string interval_text(const schema::Comparison& comparison);
+/// A ratio as a signed change: 1.114 -> "+11.4 %".
+[[nodiscard]] std::string change_text(double ratio);
+/// The comparison seen from B: A over B. Verdicts swap too.
+[[nodiscard]] schema::Comparison inverted(const schema::Comparison& comparison) noexcept;
+
+/// A share as a percentage: 0.02 -> "2 %".
+[[nodiscard]] std::string percent(double share);
+/// "1 trial", "3 trials".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+/// "a", "a and b", "a, b and c".
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+/// base::format_duration with the proper micro sign.
+[[nodiscard]] std::string duration_text(double nanoseconds);
+/// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.
+[[nodiscard]] std::string utc_text(std::string_view utc);
+
+}  // namespace ridgeline::report

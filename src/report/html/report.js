@@ -1,0 +1,245 @@
+// Draws the charts from the JSON in #charts with ECharts; the page is complete without it.
+// The vocabulary of the options is told in src/report/charts/chart_parts.hpp.
+(function () {
+  'use strict';
+  var root = document.documentElement;
+  var mounted = [];
+
+  function colour(role) {
+    return getComputedStyle(root).getPropertyValue(role).trim();
+  }
+  function roleColour(role) {
+    return colour('--chart-' + role) || colour('--ink');
+  }
+
+  // Tooltips are DOM nodes with text content: no text of the data is ever read as markup.
+  function tipNode(lines) {
+    var box = document.createElement('div');
+    box.style.maxWidth = '21rem';
+    box.style.whiteSpace = 'normal';
+    box.style.overflowWrap = 'anywhere';
+    lines.forEach(function (line, index) {
+      var row = document.createElement('div');
+      row.textContent = line;
+      if (index === 0) row.style.fontWeight = '600';
+      box.appendChild(row);
+    });
+    return box;
+  }
+
+  function fixed(decimals) {
+    return function (value) {
+      return Number(value).toFixed(decimals);
+    };
+  }
+
+  // One interval: a line with caps and a dot. Data: [row, value, low, high].
+  function whisker(series) {
+    return function (params, api) {
+      var row = api.value(0);
+      var middle = api.coord([api.value(1), row]);
+      var low = api.coord([api.value(2), row]);
+      var high = api.coord([api.value(3), row]);
+      var stroke = { stroke: roleColour(series.role), lineWidth: 2, fill: null };
+      function line(x1, y1, x2, y2) {
+        return { type: 'line', shape: { x1: x1, y1: y1, x2: x2, y2: y2 }, style: stroke };
+      }
+      return {
+        type: 'group',
+        children: [
+          { type: 'rect', shape: { x: low[0] - 8, y: middle[1] - 11, width: high[0] - low[0] + 16, height: 22 },
+            style: { fill: 'rgba(0,0,0,0)' } },
+          line(low[0], middle[1], high[0], middle[1]),
+          line(low[0], middle[1] - 5, low[0], middle[1] + 5),
+          line(high[0], middle[1] - 5, high[0], middle[1] + 5),
+          { type: 'circle', shape: { cx: middle[0], cy: middle[1], r: 4.5 }, style: { fill: roleColour(series.role) } }
+        ]
+      };
+    };
+  }
+
+  // Quantiles of a sample. Data: [row, p5, p25, p50, p75, p95].
+  function box(series) {
+    return function (params, api) {
+      var row = api.value(0);
+      var at = [1, 2, 3, 4, 5].map(function (i) { return api.coord([api.value(i), row]); });
+      var y = at[0][1];
+      var half = Math.min(9, Math.abs(api.size([0, 1])[1]) * 0.32);
+      var main = roleColour(series.role);
+      function line(x1, y1, x2, y2, width, stroke) {
+        return { type: 'line', shape: { x1: x1, y1: y1, x2: x2, y2: y2 }, style: { stroke: stroke, lineWidth: width } };
+      }
+      return {
+        type: 'group',
+        children: [
+          line(at[0][0], y, at[4][0], y, 1.5, main),
+          line(at[0][0], y - half / 2, at[0][0], y + half / 2, 1.5, main),
+          line(at[4][0], y - half / 2, at[4][0], y + half / 2, 1.5, main),
+          { type: 'rect', shape: { x: at[1][0], y: y - half, width: Math.max(1, at[3][0] - at[1][0]), height: 2 * half, r: 2 },
+            style: { fill: main } },
+          line(at[2][0], y - half, at[2][0], y + half, 2.5, colour('--page'))
+        ]
+      };
+    };
+  }
+
+  var symbols = { failed: 'path://M2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 L0,2 Z', rejected: 'triangle', current: 'diamond' };
+
+  function readySeries(series) {
+    var main = roleColour(series.role);
+    series.itemStyle = { color: main };
+    if (series.renderItem) series.renderItem = series.renderItem === 'box' ? box(series) : whisker(series);
+    if (series.type === 'line') {
+      series.lineStyle = { color: main, width: series.role === 'other' ? 1.5 : 2.25, opacity: series.role === 'front' ? 0.75 : 1 };
+      series.silent = true;
+    }
+    if (series.type === 'scatter') {
+      series.symbol = symbols[series.role] || 'circle';
+      series.symbolSize = series.role === 'best' || series.role === 'current' ? 14 : 9;
+      series.z = series.role === 'best' || series.role === 'current' ? 4 : 3;
+    }
+    if (series.markLine)
+      Object.assign(series.markLine, { symbol: 'none', silent: true, label: { show: false },
+        lineStyle: { color: colour('--soft'), type: 'dashed', width: 1 } });
+  }
+
+  function readyAxis(axis, vertical, wide) {
+    var soft = colour('--soft');
+    axis.axisLine = { show: !vertical || axis.type === 'category', lineStyle: { color: colour('--line-strong') } };
+    axis.axisTick = { show: false };
+    axis.splitLine = { show: axis.type === 'value' && axis.show !== false, lineStyle: { color: colour('--line') } };
+    axis.axisLabel = { color: soft, fontSize: 12, hideOverlap: true };
+    if (axis.decimals !== undefined) axis.axisLabel.formatter = fixed(axis.decimals);
+    if (axis.type === 'value' && !vertical) axis.splitNumber = wide ? 6 : 3;
+    if (axis.name) {
+      axis.nameTextStyle = { color: soft, fontSize: 12, align: vertical ? 'left' : 'center', padding: vertical ? [0, 0, 2, -30] : 0 };
+      axis.nameLocation = vertical ? 'end' : 'middle';
+      axis.nameGap = vertical ? 12 : 30;
+    }
+    if (axis.labels) {
+      axis.axisLabel.width = wide ? 300 : axis.labels === 'setting' ? 130 : 60;
+      axis.axisLabel.overflow = 'truncate';
+      axis.axisLabel.hideOverlap = false;
+      axis.axisLabel.interval = 0;
+      axis.axisLabel.color = colour('--ink');
+      if (axis.labels === 'trial')
+        axis.axisLabel.formatter = function (text) {
+          var parts = text.split('\n');
+          return wide ? parts[0] + '  ' + parts[1] : parts[0];
+        };
+    }
+  }
+
+  function ready(option, element) {
+    var wide = element.clientWidth >= 640;
+    option = JSON.parse(JSON.stringify(option));
+    [].concat(option.xAxis).forEach(function (axis) { readyAxis(axis, false, wide); });
+    [].concat(option.yAxis).forEach(function (axis) { readyAxis(axis, true, wide); });
+    option.series.forEach(readySeries);
+    var rows = [].concat(option.yAxis)[0].type === 'category';
+    option.grid = { left: 8, right: 20, top: rows ? 36 : 58, bottom: 34, containLabel: true };
+    option.legend = { show: option.series.length > 1, top: 0, left: 0, type: 'scroll', itemWidth: 12, itemHeight: 10, itemGap: 16,
+      icon: 'roundRect', textStyle: { color: colour('--soft'), fontSize: 12 }, pageTextStyle: { color: colour('--soft') },
+      pageIconColor: colour('--accent') };
+    option.tooltip = { trigger: 'item', confine: true, backgroundColor: colour('--page'), borderColor: colour('--line-strong'),
+      textStyle: { color: colour('--ink'), fontSize: 13, fontFamily: getComputedStyle(document.body).fontFamily },
+      formatter: function (item) { return item.data && item.data.tip ? tipNode(item.data.tip) : ''; } };
+    option.textStyle = { fontFamily: getComputedStyle(document.body).fontFamily };
+    option.animation = false;
+    return option;
+  }
+
+  function showTrial(id) {
+    if (document.getElementById('trial-' + Number(id))) location.hash = 'trial-' + Number(id);
+  }
+
+  function draw(entry) {
+    entry.plot.setOption(ready(entry.option, entry.element), true);
+  }
+  function redraw() {
+    mounted.forEach(draw);
+  }
+
+  function mount() {
+    var data = document.getElementById('charts');
+    if (!data || typeof echarts === 'undefined') return;
+    root.classList.add('charts');
+    var options = JSON.parse(data.textContent);
+    Array.prototype.forEach.call(document.querySelectorAll('[data-chart]'), function (element) {
+      var option = options[element.getAttribute('data-chart')];
+      if (!option) return;
+      var entry = { element: element, option: option, plot: echarts.init(element, null, { renderer: 'svg' }), width: element.clientWidth };
+      entry.plot.on('click', function (item) { if (item.data && item.data.trial) showTrial(item.data.trial); });
+      mounted.push(entry);
+      draw(entry);
+      if (typeof ResizeObserver !== 'undefined')
+        new ResizeObserver(function () {
+          if (element.clientWidth === entry.width) return;
+          entry.width = element.clientWidth;
+          entry.plot.resize();
+          draw(entry);
+        }).observe(element);
+    });
+  }
+
+  function themes() {
+    var system = window.matchMedia ? window.matchMedia('(prefers-color-scheme: dark)') : { matches: false };
+    var button = document.querySelector('.theme');
+    function dark() {
+      return root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
+    }
+    function label() {
+      button.textContent = dark() ? 'Light' : 'Dark';
+      button.setAttribute('aria-label', 'Switch to ' + (dark() ? 'light' : 'dark') + ' colours');
+    }
+    button.hidden = false;
+    label();
+    button.addEventListener('click', function () {
+      root.dataset.theme = dark() ? 'light' : 'dark';
+      label();
+      redraw();
+    });
+    if (system.addEventListener) system.addEventListener('change', function () { label(); redraw(); });
+    var before;
+    window.addEventListener('beforeprint', function () { before = root.dataset.theme; root.dataset.theme = 'light'; redraw(); });
+    window.addEventListener('afterprint', function () {
+      if (before) root.dataset.theme = before; else delete root.dataset.theme;
+      redraw();
+    });
+  }
+
+  function copies() {
+    if (!navigator.clipboard) return;
+    Array.prototype.forEach.call(document.querySelectorAll('.code'), function (block) {
+      var button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'copy';
+      button.textContent = 'Copy';
+      button.addEventListener('click', function () {
+        navigator.clipboard.writeText(block.querySelector('code').textContent).then(function () {
+          button.textContent = 'Copied';
+          setTimeout(function () { button.textContent = 'Copy'; }, 1500);
+        }, function () { button.textContent = 'Not allowed here'; });
+      });
+      block.appendChild(button);
+    });
+  }
+
+  function follow() {
+    if (typeof IntersectionObserver === 'undefined') return;
+    var links = {};
+    Array.prototype.forEach.call(document.querySelectorAll('nav a'), function (link) { links[link.hash.slice(1)] = link; });
+    var watcher = new IntersectionObserver(function (entries) {
+      entries.forEach(function (entry) {
+        if (!entry.isIntersecting || !links[entry.target.id]) return;
+        Object.keys(links).forEach(function (id) { links[id].classList.toggle('here', id === entry.target.id); });
+      });
+    }, { rootMargin: '-10% 0px -80% 0px' });
+    Array.prototype.forEach.call(document.querySelectorAll('main section'), function (section) { watcher.observe(section); });
+  }
+
+  themes();
+  mount();
+  copies();
+  follow();
+})();

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// GitHub-flavoured Markdown. Everything that came from outside is escaped, so that it shows as it is.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "report/inline_text.hpp"
+#include "report/renderers.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Plain text that no Markdown reader takes for markup, HTML, a link or a mention.
+std::string escape(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = text[i];
+    const auto before = i > 0 ? text[i - 1] : ' ';
+    const auto after = i + 1 < text.size() ? text[i + 1] : ' ';
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '@': out += "&#64;"; break;
+      case '\\': case '`': case '*': case '[': case ']': case '|': case '~': case '$': out += '\\', out += c; break;
+      case '_': out += is_word(before) && is_word(after) ? "_" : "\\_"; break;
+      case '#': out += i == 0 || is_word(after) ? "\\#" : "#"; break;
+      case '!': out += after == '[' ? "\\!" : "!"; break;
+      case ':': out += text.substr(i, 3) == "://" ? "&#58;" : ":"; break;
+      default: out += c;
+    }
+  }
+  const auto starts_block = !out.empty() && (out[0] == '-' || out[0] == '+' || out[0] == '=') && (out.size() == 1 || out[1] == ' ' || out[1] == out[0]);
+  if (starts_block) out.insert(0, "\\");
+  return out;
+}
+
+/// A code span; in a table a pipe ends the cell even inside code.
+std::string code(std::string_view text, bool in_table) {
+  std::string body;
+  for (const auto c : one_line(text)) {
+    if (c == '|' && in_table) body += '\\';
+    body += c;
+  }
+  const auto fence = body.find('`') == std::string::npos ? "`" : "``";
+  const auto pad = body.find('`') == std::string::npos ? "" : " ";
+  return fmt::format("{0}{1}{2}{1}{0}", fence, pad, body);
+}
+
+std::string inline_markdown(std::string_view text, bool in_table = false) {
+  std::string out;
+  for (const auto& span : parse_inline(clean_utf8(text))) {
+    switch (span.kind) {
+      case Span::Kind::code: out += code(span.text, in_table); break;
+      case Span::Kind::strong: out += "**" + escape(one_line(span.text)) + "**"; break;
+      case Span::Kind::link: out += fmt::format("[{}](#{})", escape(one_line(span.text)), span.anchor); break;
+      default: {
+        auto line = span.text;
+        std::replace(line.begin(), line.end(), '\n', ' ');
+        out += escape(line);
+      }
+    }
+  }
+  return out;
+}
+
+std::string plain(std::string_view text) { return escape(one_line(text)); }
+
+struct MarkdownWriter {
+  std::string out;
+
+  void operator()(const Paragraph& block) { out += inline_markdown(block.text) + "\n\n"; }
+
+  void operator()(const Callout& block) {
+    static constexpr std::array<std::string_view, 4> kKinds{"NOTE", "TIP", "WARNING", "CAUTION"};
+    out += fmt::format("> [!{}]\n> **{}**\n", kKinds[static_cast<std::size_t>(block.tone)], plain(block.title));
+    if (!block.text.empty()) out += ">\n> " + inline_markdown(block.text) + "\n";
+    out += "\n";
+  }
+
+  void operator()(const BulletList& block) {
+    for (const auto& item : block.items) out += "- " + inline_markdown(item) + "\n";
+    out += "\n";
+  }
+
+  void operator()(const CodeBlock& block) {
+    std::size_t longest = 2;
+    std::size_t run = 0;
+    auto text = clean_utf8(block.text);
+    for (const auto c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+    const std::string fence(longest + 1, '`');
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    out += fence + block.language + "\n" + text + fence + "\n\n";
+  }
+
+  void operator()(const Table& block) {
+    if (!block.caption.empty()) out += fmt::format("**{}**\n\n", plain(block.caption));
+    out += "|";
+    for (const auto& column : block.columns) out += fmt::format(" {} |", plain(column.title));
+    out += "\n|";
+    for (const auto& column : block.columns) out += column.align == Align::right ? "---:|" : "---|";
+    out += "\n";
+    for (const auto& row : block.rows) {
+      out += "|";
+      bool first = true;
+      for (const auto& cell : row.cells) {
+        const auto anchor = first && !row.anchor.empty() ? fmt::format("<a id=\"{}\"></a>", row.anchor) : std::string();
+        out += fmt::format(" {}{} |", anchor, inline_markdown(cell, true));
+        first = false;
+      }
+      out += "\n";
+    }
+    out += "\n";
+  }
+
+  void operator()(const Chart& block) { out += fmt::format("*{}*: {}\n\n", plain(block.title), inline_markdown(block.alternative)); }
+
+  void operator()(const Facts& block) {
+    out += "| | |\n|---|---|\n";
+    for (const auto& [key, value] : block.rows) out += fmt::format("| {} | {} |\n", plain(key), inline_markdown(value, true));
+    out += "\n";
+  }
+
+  void operator()(const KeyFigures& block) {
+    std::string rule = "|";
+    std::string heads = "|";
+    std::string values = "|";
+    std::string notes = "|";
+    for (const auto& figure : block.figures) {
+      heads += fmt::format(" {} |", plain(figure.label));
+      rule += "---|";
+      values += fmt::format(" **{}** |", plain(figure.value));
+      notes += fmt::format(" {} |", inline_markdown(figure.note, true));
+    }
+    out += heads + "\n" + rule + "\n" + values + "\n" + notes + "\n\n";
+  }
+};
+
+}  // namespace
+
+std::string render_markdown(const ReportModel& report) {
+  MarkdownWriter writer;
+  writer.out = fmt::format("# {}\n\n", plain(report.title));
+  if (!report.subtitle.empty()) writer.out += plain(report.subtitle) + "\n\n";
+  for (const auto& section : report.sections) {
+    writer.out += fmt::format("<a id=\"{}\"></a>\n\n## {}\n\n", section.id, plain(section.title));
+    for (const auto& block : section.blocks) std::visit(writer, block);
+  }
+  if (!report.footer.empty()) writer.out += "---\n\n" + plain(report.footer) + "\n";
+  return std::move(writer.out);
+}
+
+}  // namespace ridgeline::report

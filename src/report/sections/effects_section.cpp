@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/charts/charts.hpp"
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+std::string worth_words(const schema::TunedPair& pair) {
+  if (!pair.comparison) return "not measured: " + plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure);
+  switch (pair.comparison->verdict) {
+    case schema::Verdict::slower: return "helps";        // taking it away makes the winner slower
+    case schema::Verdict::faster: return "**hurts**";
+    case schema::Verdict::no_difference: return "makes no difference";
+    default: return "undecided: the interval is too wide";
+  }
+}
+
+Table contributions_table(const TuneView& view) {
+  Table table{"What each setting contributes (leave one out)",
+              {{"Setting"}, {"Without it"}, {"Worth", Align::right}, {"95 % interval", Align::right}, {"Verdict"}}, {}};
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::leave_one_out) continue;
+    const auto* with = pair.a.find(pair.setting);
+    const auto* without = pair.b.find(pair.setting);
+    Table::Row row;
+    row.cells = {code_mark(fmt::format("{}={}", pair.setting, with != nullptr ? with->to_text() : "default")),
+                 without != nullptr ? code_mark(without->to_text()) : std::string("default")};
+    if (pair.comparison) {
+      const auto worth = inverted(*pair.comparison);
+      row.cells.push_back(change_text(worth.ratio));
+      row.cells.push_back(fmt::format("{} to {}", change_text(worth.low), change_text(worth.high)));
+      if (worth.verdict == schema::Verdict::slower) row.tone = Tone::bad;
+      if (worth.verdict == schema::Verdict::faster) row.tone = Tone::good;
+    } else {
+      row.cells.insert(row.cells.end(), 2, std::string(kAbsent));
+      row.tone = Tone::warning;
+    }
+    row.cells.push_back(worth_words(pair));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string id_of(const TuneView& view, const schema::Configuration& configuration) {
+  for (const auto& trial : view.run.trials)
+    if (trial.configuration == configuration && view.ranked(trial.id) != nullptr) return trial_link(trial.id);
+  return std::string(kAbsent);
+}
+
+Table finalists_table(const TuneView& view) {
+  Table table{"Finalists against the current configuration, interleaved",
+              {{"Trial", Align::right}, {"Settings that differ"}, {"Ratio", Align::right}, {"95 % interval", Align::right},
+               {"Blocks", Align::right}, {"p", Align::right}, {"Verdict"}}, {}};
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::finalist) continue;
+    Table::Row row;
+    row.cells = {id_of(view, pair.b), view.difference_marked(pair.b)};
+    if (const auto& found = pair.comparison) {
+      const auto decimals = ratio_decimals(*found);
+      auto words = std::string(base::enum_name(found->verdict));
+      for (auto& c : words)
+        if (c == '_') c = ' ';
+      row.cells.insert(row.cells.end(),
+                       {ratio_text(found->ratio, decimals), fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
+                        fmt::format("{}", found->quads * 4),
+                        found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
+      if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
+      if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
+    } else {
+      row.cells.insert(row.cells.end(), 4, std::string(kAbsent));
+      row.cells.push_back(plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure));
+      row.tone = Tone::warning;
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Section effects_section(const TuneView& view) {
+  Section section{"effects", "What each setting contributes", {}};
+  auto contributions = contributions_table(view);
+  auto finalists = finalists_table(view);
+  if (!contributions.rows.empty()) {
+    section.blocks.emplace_back(Paragraph{
+        "Each setting of the recommended configuration was put back to its current value, alone, and the two were measured in "
+        "turns in a fresh process. The loss is what the setting is worth. Settings interact, so the parts need not multiply to "
+        "the whole gain."});
+    section.blocks.emplace_back(effects_chart(view));
+    section.blocks.emplace_back(std::move(contributions));
+  }
+  if (!finalists.rows.empty()) section.blocks.emplace_back(std::move(finalists));
+  return section;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "report/charts/charts.hpp"
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+constexpr std::size_t kRowsShown = 20;  // the rest is in the table of all trials
+
+std::string optional_number(const Scale& scale, const std::optional<double>& value) {
+  return value ? scale.number(*value) : std::string(kAbsent);
+}
+
+Tone tone_of(const TuneView& view, const analysis::RankedTrial& entry) {
+  if (view.recommended() == entry.trial) return Tone::good;
+  return entry.meets_constraints ? Tone::neutral : Tone::warning;
+}
+
+std::string remarks(const TuneView& view, const analysis::RankedTrial& entry) {
+  std::vector<std::string> words;
+  if (view.recommended() == entry.trial) words.emplace_back("**recommended**");
+  if (view.current() == entry.trial) words.emplace_back("**in use now**");
+  if (!entry.meets_constraints) words.push_back("breaks " + code_mark(entry.broken_constraint));
+  if (view.ending(*entry.trial) == "abandoned") words.emplace_back("stopped early");
+  if (entry.trial->from_store) words.emplace_back("from the store");
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+Table ranking_table(const TuneView& view) {
+  const auto p99_objective = view.run.objective == schema::Objective::p99;
+  const auto rate_objective = view.run.objective == schema::Objective::throughput;
+  Table table;
+  table.caption = "Ranking, best first";
+  table.columns = {{"Group", Align::right}, {"Trial", Align::right}, {"Settings that differ from the current ones"},
+                   {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
+                   {"95 % interval", Align::right}};
+  if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right});
+  if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right});
+  if (!rate_objective) table.columns.push_back({"Items/s", Align::right});
+  table.columns.push_back({"Memory, MiB", Align::right});
+  table.columns.push_back({"Remarks"});
+  for (const auto& entry : view.ranking) {
+    const auto special = entry.trial == view.current() || entry.trial == view.recommended();
+    if (table.rows.size() >= kRowsShown && !special) continue;
+    Table::Row row;
+    row.cells = {fmt::format("{}", entry.tie_group), trial_link(entry.trial->id), view.difference_marked(entry.trial->configuration),
+                 view.objective.number(entry.cost.value), view.objective.interval(entry.cost.interval)};
+    if (p99_objective || rate_objective) row.cells.push_back(view.latency.number(entry.summary.median_ns));
+    if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
+    if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));
+    const auto rss = entry.outcome->measurement ? entry.outcome->measurement->peak_rss_bytes : 0;
+    row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0)) : std::string(kAbsent));
+    row.cells.push_back(remarks(view, entry));
+    row.tone = tone_of(view, entry);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string introduction(const TuneView& view) {
+  const auto tied = std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
+  auto text = fmt::format(
+      "{} that ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
+      "{} of the group's best. ", counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
+  if (tied > 1)
+    text += fmt::format("**{} trials share the first group**; of those, the one closest to the current configuration, with the "
+                        "fewest settings and the least memory is preferred.", tied);
+  else
+    text += "**One trial stands alone in the first group.**";
+  return text;
+}
+
+}  // namespace
+
+Section ranking_section(const TuneView& view) {
+  Section section{"ranking", "Ranking", {}};
+  if (view.ranking.empty()) return section;
+  section.blocks.emplace_back(Paragraph{introduction(view)});
+  section.blocks.emplace_back(ranking_chart(view));
+  auto table = ranking_table(view);
+  const auto hidden = view.ranking.size() - table.rows.size();
+  section.blocks.emplace_back(std::move(table));
+  std::string note = "A dash stands where there are too few samples to support the number.";
+  if (hidden > 0) note += fmt::format(" {} more in [all trials](#trials).", counted(hidden, "trial"));
+  section.blocks.emplace_back(Paragraph{note});
+  return section;
+}
+
+}  // namespace ridgeline::report

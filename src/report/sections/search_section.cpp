@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/charts/charts.hpp"
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+std::string list_values(const std::vector<schema::Value>& values) {
+  std::string out;
+  for (const auto& value : values) out += (out.empty() ? "" : " ") + code_mark(value.to_text().empty() ? "\"\"" : value.to_text());
+  return out;
+}
+
+Table space_table(const TuneView& view) {
+  Table table{"Searched settings", {{"Setting"}, {"Values in the space"}, {"Trials that set it", Align::right}}, {}};
+  for (const auto& dimension : view.run.space) {
+    const auto used = std::count_if(view.run.trials.begin(), view.run.trials.end(),
+                                    [&](const auto& trial) { return trial.configuration.contains(dimension.key); });
+    table.rows.push_back({{code_mark(dimension.key), list_values(dimension.values), fmt::format("{}", used)}, Tone::neutral, ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section search_section(const TuneView& view) {
+  Section section{"search", "The search", {}};
+  if (view.run.trials.empty()) return section;
+  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search), counted(view.run.trials.size(), "trial"),
+                          duration_text(view.run.duration_s * 1e9));
+  if (view.run.space_size >= 1)
+    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried", base::format_count(view.run.space_size),
+                        std::min(100.0, 100.0 * static_cast<double>(view.run.trials.size()) / view.run.space_size));
+  section.blocks.emplace_back(Paragraph{text + "."});
+  section.blocks.emplace_back(timeline_chart(view));
+  if (!view.run.space.empty()) section.blocks.emplace_back(space_table(view));
+  return section;
+}
+
+Section pruned_section(const TuneView& view) {
+  Section section{"pruned", "Left out, and without effect", {}};
+  Table pruned{"Left out of the search", {{"Setting"}, {"Values"}, {"Why"}}, {}};
+  for (const auto& entry : view.run.pruned)
+    pruned.rows.push_back({{code_mark(entry.key), entry.values.empty() ? std::string("all") : list_values(entry.values),
+                            plain_text(entry.reason)}, Tone::neutral, ""});
+  if (!pruned.rows.empty()) section.blocks.emplace_back(std::move(pruned));
+
+  Table idle{"Measured, but without effect", {{"Setting"}, {"Change", Align::right}, {"95 % interval", Align::right}}, {}};
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
+    if (pair.comparison->verdict != schema::Verdict::no_difference) continue;
+    const auto worth = inverted(*pair.comparison);
+    const auto* value = pair.a.find(pair.setting);
+    idle.rows.push_back({{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
+                          change_text(worth.ratio), fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
+                         Tone::neutral, ""});
+  }
+  if (!idle.rows.empty()) section.blocks.emplace_back(std::move(idle));
+
+  // What the runtime read back against what the trial asked for.
+  Table swallowed{"Set, but not taken over by the runtime", {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
+  std::map<std::vector<std::string>, std::vector<int>> cases;
+  for (const auto& trial : view.run.trials) {
+    const auto* outcome = view.outcome(trial);
+    if (outcome == nullptr || !outcome->measurement) continue;
+    for (const auto& [key, effective] : outcome->measurement->effective_settings) {
+      const auto* asked = trial.configuration.find(key);
+      if (asked != nullptr && asked->to_text() != effective) cases[{key, asked->to_text(), effective}].push_back(trial.id);
+    }
+  }
+  for (const auto& [words, ids] : cases)
+    swallowed.rows.push_back({{code_mark(words[0]), code_mark(words[1]), code_mark(words[2]), trial_links(ids)}, Tone::warning, ""});
+  if (!swallowed.rows.empty()) section.blocks.emplace_back(std::move(swallowed));
+  return section;
+}
+
+}  // namespace ridgeline::report

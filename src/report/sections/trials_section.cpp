@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+Table::Row trial_row(const TuneView& view, const schema::TunedTrial& trial) {
+  const auto dash = std::string(kAbsent);
+  const auto* outcome = view.outcome(trial);
+  const auto* ranked = view.ranked(trial.id);
+  const auto* measured = outcome != nullptr && outcome->measurement ? &*outcome->measurement : nullptr;
+  std::string flags;
+  if (measured != nullptr)
+    for (const auto& flag : measured->flags)
+      if (flag.level != schema::FlagLevel::info) flags += (flags.empty() ? "" : ", ") + plain_text(flag.message);
+  Table::Row row;
+  row.anchor = fmt::format("trial-{}", trial.id);
+  row.cells = {fmt::format("{}", trial.id),
+               std::string(base::enum_name(trial.stage)),
+               view.ending(trial) + (trial.from_store ? ", from the store" : ""),
+               view.difference_marked(trial.configuration),
+               ranked != nullptr ? view.latency.number(ranked->summary.median_ns) : dash,
+               ranked != nullptr ? view.latency.interval({ranked->summary.median_interval_ns.low, ranked->summary.median_interval_ns.high}) : dash,
+               ranked != nullptr ? view.rate.number(ranked->summary.throughput_per_s) : dash,
+               measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : dash,
+               measured != nullptr ? duration_text(measured->session_create_ns) : dash,
+               measured != nullptr ? duration_text(measured->first_run_ns) : dash,
+               duration_text(trial.started_s * 1e9),
+               plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags)};
+  if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy) row.tone = Tone::warning;
+  else if (outcome->status != schema::TrialStatus::ok) row.tone = Tone::bad;
+  else if (view.recommended() == &trial) row.tone = Tone::good;
+  return row;
+}
+
+}  // namespace
+
+Section trials_section(const TuneView& view) {
+  Section section{"trials", "All trials", {}};
+  if (view.run.trials.empty()) return section;
+  const auto unit = view.latency.unit;
+  Table table{"Every trial, in the order they ran",
+              {{"Trial", Align::right}, {"Stage"}, {"Ended"}, {"Settings that differ from the current ones"},
+               {"Median, " + unit, Align::right}, {"95 % interval", Align::right}, {"Items/s", Align::right},
+               {"Samples", Align::right}, {"Session", Align::right}, {"First run", Align::right}, {"Started", Align::right},
+               {"Why it was tried; remarks"}}, {}};
+  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, trial));
+  section.blocks.emplace_back(Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
+                                                    code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+#include "report/utf8.hpp"
+#include "report/yaml_text.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::Decision;
+using schema::Objective;
+
+const analysis::RankedTrial* ranked_of(const TuneView& view, const schema::TunedTrial* trial) {
+  return trial != nullptr ? view.ranked(trial->id) : nullptr;
+}
+
+/// ": median latency 9.83 ms instead of 14.1 ms", or "" when one of the two is not known.
+std::string instead_of(const TuneView& view) {
+  const auto* best = ranked_of(view, view.recommended());
+  const auto* now = ranked_of(view, view.current());
+  if (best == nullptr || now == nullptr) return {};
+  auto title = std::string(objective_title(view.run.objective));
+  title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+  return fmt::format(": {} {} instead of {}", title, view.objective.text(best->cost.value),
+                     view.objective.text(now->cost.value));
+}
+
+std::string change_sentence(const TuneView& view) {
+  const auto& verdict = *view.run.verdict;
+  const auto rate = view.run.objective == Objective::throughput;
+  auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
+  if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
+  return fmt::format("{} {} **{}** {} the current configuration ({}){}.", who, rate ? "has" : "is",
+                     gain_phrase(view.run.objective, verdict.gain->ratio, ratio_decimals(*verdict.gain)), rate ? "of" : "as",
+                     interval_text(*verdict.gain), instead_of(view));
+}
+
+std::string keep_sentence(const TuneView& view) {
+  const auto& verdict = *view.run.verdict;
+  if (!verdict.gain)
+    return verdict.reason.empty() ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
+                                  : plain_text(verdict.reason);
+  return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
+                     percent(view.run.min_effect), ratio_text(verdict.gain->ratio, ratio_decimals(*verdict.gain)),
+                     interval_text(*verdict.gain));
+}
+
+Callout verdict_callout(const TuneView& view) {
+  const auto decision = view.run.verdict ? view.run.verdict->decision : Decision::none;
+  if (decision == Decision::change) return {Tone::good, "Change the configuration", change_sentence(view)};
+  if (decision == Decision::keep) return {Tone::neutral, "Keep what you have", keep_sentence(view)};
+  const auto reason = view.run.verdict ? plain_text(view.run.verdict->reason) : std::string();
+  return {Tone::warning, "No verdict",
+          reason.empty() ? std::string("The run ended before the configurations could be compared.") : reason};
+}
+
+KeyFigures key_figures(const TuneView& view) {
+  KeyFigures out;
+  const auto figure = [&](const char* label, const schema::TunedTrial* trial, Tone tone) {
+    const auto* ranked = ranked_of(view, trial);
+    if (ranked == nullptr) return;
+    out.figures.push_back({label, view.objective.text(ranked->cost.value),
+                           fmt::format("trial {}, {}", trial_link(trial->id), view.objective.interval(ranked->cost.interval)), tone});
+  };
+  figure("Now", view.current(), Tone::neutral);
+  if (view.changes()) {
+    figure("Recommended", view.recommended(), Tone::good);
+    if (const auto& gain = view.run.verdict->gain)
+      out.figures.push_back({"Gain", ratio_text(gain->ratio, ratio_decimals(*gain)), interval_text(*gain), Tone::good});
+  }
+  std::size_t unsuccessful = 0;
+  std::size_t stored = 0;
+  for (const auto& trial : view.run.trials) {
+    const auto* outcome = view.outcome(trial);
+    if (outcome != nullptr && outcome->status != schema::TrialStatus::ok) ++unsuccessful;
+    if (trial.from_store) ++stored;
+  }
+  auto note = unsuccessful == 0 ? std::string("all ran to the end") : fmt::format("{} failed or rejected", unsuccessful);
+  if (stored > 0) note += fmt::format(", {} from the store", stored);
+  out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
+  out.figures.push_back({"Search time", duration_text(view.run.duration_s * 1e9),
+                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : ""), Tone::neutral});
+  return out;
+}
+
+std::string value_text(const schema::Configuration& configuration, const std::string& key) {
+  const auto* value = configuration.find(key);
+  return value != nullptr ? code_mark(value->to_text()) : std::string("default");
+}
+
+/// The settings that change, and what each is worth where that was measured.
+Table changes_table(const TuneView& view) {
+  Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Worth", Align::right}}, {}};
+  for (const auto& key : schema::differing_keys(view.run.current, view.run.verdict->configuration)) {
+    std::string worth(kAbsent);
+    for (const auto& pair : view.run.pairs)
+      if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
+        worth = change_text(1 / pair.comparison->ratio);
+    table.rows.push_back({{code_mark(key), value_text(view.run.current, key), value_text(view.run.verdict->configuration, key),
+                           worth}, Tone::neutral, ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section verdict_section(const TuneView& view) {
+  Section section{"verdict", "Verdict", {}};
+  section.blocks.emplace_back(verdict_callout(view));
+  if (view.run.interrupted)
+    section.blocks.emplace_back(Callout{Tone::warning, "The run was interrupted",
+                                        "It holds what was found until then; the same command again goes on from here."});
+  section.blocks.emplace_back(key_figures(view));
+  const auto& verdict = view.run.verdict;
+  if (!verdict || verdict->decision == Decision::none) return section;
+  if (view.changes()) {
+    if (!verdict->reason.empty()) section.blocks.emplace_back(Paragraph{link_trials(view, plain_text(verdict->reason))});
+    section.blocks.emplace_back(changes_table(view));
+  }
+  section.blocks.emplace_back(Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
+  section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(verdict->configuration, "onnxruntime")});
+  return section;
+}
+
+}  // namespace ridgeline::report

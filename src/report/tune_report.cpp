@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/tune_report.hpp"
+
+#include <array>
+
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+std::string model_name(const schema::TuneRun& run) {
+  auto name = run.model.path.empty() ? run.workload.location : run.model.path;
+  const auto slash = name.find_last_of('/');
+  if (slash != std::string::npos) name.erase(0, slash + 1);
+  return one_line(name);
+}
+
+std::string subtitle(const schema::TuneRun& run) {
+  std::string out;
+  const auto add = [&](const std::string& word) {
+    const auto line = one_line(word);
+    if (!line.empty()) out += (out.empty() ? "" : " · ") + line;
+  };
+  add(run.runtime.name + " " + run.runtime.version);
+  add(run.provider);
+  add(run.environment.cpu_model);
+  add(run.started_utc.substr(0, 10));
+  add(run.id.empty() ? "" : "run " + run.id);
+  return out;
+}
+
+}  // namespace
+
+ReportModel build_tune_report(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
+                              const analysis::PairsByKey& pairs) {
+  static constexpr std::array kSections{verdict_section,  ranking_section,     effects_section, findings_section,
+                                        latency_section,  tradeoff_section,    search_section,  pruned_section,
+                                        failures_section, environment_section, model_section,   runtime_section,
+                                        method_section,   reproduce_section,   trials_section};
+  const TuneView view(run, outcomes, pairs);
+  ReportModel report;
+  const auto name = model_name(run);
+  report.title = name.empty() ? "Tuning report" : "Tuning report: " + name;
+  report.subtitle = subtitle(run);
+  for (const auto build : kSections) {
+    auto section = build(view);
+    if (!section.blocks.empty()) report.sections.push_back(std::move(section));
+  }
+  report.footer = one_line(fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  return report;
+}
+
+}  // namespace ridgeline::report

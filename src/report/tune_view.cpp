@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/tune_view.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "report/inline_text.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+double typical(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string value_or_default(const schema::Configuration& configuration, const std::string& key) {
+  const auto* value = configuration.find(key);
+  return value != nullptr ? value->to_text() : "default";
+}
+
+}  // namespace
+
+TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey& the_outcomes,
+                   const analysis::PairsByKey& the_pairs)
+    : run(the_run), outcomes(the_outcomes), pairs(the_pairs), ranking(analysis::rank(the_run, the_outcomes)),
+      front(analysis::pareto_front(ranking)), findings(analysis::find_all(the_run, the_outcomes)) {
+  for (const auto& trial : run.trials) trials_by_id_.emplace(trial.id, &trial);
+  std::vector<double> costs;
+  std::vector<double> medians;
+  std::vector<double> rates;
+  for (const auto& entry : ranking) {
+    ranked_by_id_.emplace(entry.trial->id, &entry);
+    costs.push_back(entry.cost.value);
+    medians.push_back(entry.summary.median_ns);
+    rates.push_back(entry.summary.throughput_per_s);
+  }
+  objective = objective_scale(run.objective, typical(costs));
+  latency = duration_scale(typical(medians));
+  rate = rate_scale(typical(rates));
+  for (const auto& trial : run.trials) {
+    const auto better = current_ == nullptr || (trial.stage == schema::TrialStage::current && current_->stage != trial.stage);
+    if (trial.configuration == run.current && better) current_ = &trial;
+  }
+  if (run.verdict) recommended_ = trial(run.verdict->trial_id);
+}
+
+const schema::TunedTrial* TuneView::trial(int id) const {
+  const auto at = trials_by_id_.find(id);
+  return at == trials_by_id_.end() ? nullptr : at->second;
+}
+
+const schema::TrialOutcome* TuneView::outcome(const schema::TunedTrial& trial) const {
+  const auto at = outcomes.find(trial.key);
+  return at == outcomes.end() ? nullptr : &at->second;
+}
+
+const analysis::RankedTrial* TuneView::ranked(int id) const {
+  const auto at = ranked_by_id_.find(id);
+  return at == ranked_by_id_.end() ? nullptr : at->second;
+}
+
+bool TuneView::changes() const { return run.verdict && run.verdict->decision == schema::Decision::change; }
+
+std::string TuneView::difference(const schema::Configuration& configuration) const {
+  std::string out;
+  for (const auto& key : schema::differing_keys(configuration, run.current))
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value_or_default(configuration, key));
+  return out.empty() ? "current configuration" : one_line(out);
+}
+
+std::string TuneView::difference_marked(const schema::Configuration& configuration) const {
+  std::string out;
+  for (const auto& key : schema::differing_keys(configuration, run.current))
+    out += fmt::format("{}{}", out.empty() ? "" : " ",
+                       code_mark(fmt::format("{}={}", key, value_or_default(configuration, key))));
+  return out.empty() ? "current configuration" : out;
+}
+
+std::string TuneView::ending(const schema::TunedTrial& trial) const {
+  const auto* found = outcome(trial);
+  if (found == nullptr) return "not finished";
+  if (found->status == schema::TrialStatus::ok && found->measurement &&
+      found->measurement->stop_reason == schema::StopReason::abandoned)
+    return "abandoned";
+  return status_text(found->status);
+}
+
+std::string status_text(schema::TrialStatus status) {
+  switch (status) {
+    case schema::TrialStatus::rejected_accuracy: return "rejected: accuracy";
+    case schema::TrialStatus::out_of_memory: return "out of memory";
+    default: return std::string(base::enum_name(status));
+  }
+}
+
+std::string link_trials(const TuneView& view, std::string_view text) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string out;
+  bool in_list = false;  // between "trial " and the end of the numbers that belong to it
+  bool many = false;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto rest = text.substr(at);
+    const auto word = rest.substr(0, 7) == "trials " ? 7U : rest.substr(0, 6) == "trial " ? 6U : 0U;
+    if (word != 0 && (at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1])))) {
+      out += rest.substr(0, word);
+      at += word;
+      in_list = true;
+      many = word == 7;
+      continue;
+    }
+    if (in_list && digit(text[at])) {
+      auto end = at;
+      while (end < text.size() && digit(text[end]) && end - at < 9) ++end;
+      const auto whole = end == text.size() || (!digit(text[end]) && text[end] != '.' && text[end] != '%') ||
+                         (text[end] == '.' && (end + 1 == text.size() || !digit(text[end + 1])));
+      const auto id = std::stoi(std::string(text.substr(at, end - at)));
+      out += whole && view.trial(id) != nullptr ? trial_link(id) : std::string(text.substr(at, end - at));
+      at = end;
+      in_list = many;
+      continue;
+    }
+    if (in_list) {
+      const auto glue = rest.substr(0, 2) == ", " ? 2U : rest.substr(0, 5) == " and " ? 5U : 0U;
+      if (glue != 0 && at + glue < text.size() && digit(text[at + glue])) {
+        out += rest.substr(0, glue);
+        at += glue;
+        continue;
+      }
+      in_list = false;
+    }
+    out += text[at++];
+  }
+  return out;
+}
+
+}  // namespace ridgeline::report

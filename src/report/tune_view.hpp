@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/findings.hpp"
+#include "analysis/ranking.hpp"
+#include "report/format.hpp"
+#include "schema/tune_run.hpp"
+
+namespace ridgeline::report {
+
+/// What the sections of a tune report read: the records, the judgements made of them once, and how numbers are written.
+/// Refers to the records, which must outlive it. Not copied, since its parts point into each other.
+class TuneView {
+ public:
+  TuneView(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs);
+  TuneView(const TuneView&) = delete;
+  TuneView& operator=(const TuneView&) = delete;
+
+  const schema::TuneRun& run;
+  const analysis::OutcomesByKey& outcomes;
+  const analysis::PairsByKey& pairs;
+  std::vector<analysis::RankedTrial> ranking;
+  std::vector<int> front;                    ///< trial ids on the Pareto front
+  std::vector<analysis::Finding> findings;
+  Scale objective;                           ///< of Cost.value
+  Scale latency;                             ///< of nanoseconds
+  Scale rate;                                ///< of items a second
+
+  /// nullptr when there is none.
+  [[nodiscard]] const schema::TunedTrial* trial(int id) const;
+  [[nodiscard]] const schema::TrialOutcome* outcome(const schema::TunedTrial& trial) const;
+  [[nodiscard]] const analysis::RankedTrial* ranked(int id) const;
+  /// The trial of the configuration in use; nullptr when it was never measured.
+  [[nodiscard]] const schema::TunedTrial* current() const { return current_; }
+  /// The verdict's trial, when there is one.
+  [[nodiscard]] const schema::TunedTrial* recommended() const { return recommended_; }
+  /// True when the answer is to change to another configuration.
+  [[nodiscard]] bool changes() const;
+
+  /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2 execution_mode=parallel",
+  /// "current configuration"; a setting that falls back to the runtime's default is "key=default".
+  [[nodiscard]] std::string difference(const schema::Configuration& configuration) const;
+  /// As difference, each setting a `code` mark.
+  [[nodiscard]] std::string difference_marked(const schema::Configuration& configuration) const;
+  /// How a trial ended: "ok", "abandoned", "rejected: accuracy", "out of memory", "not finished".
+  [[nodiscard]] std::string ending(const schema::TunedTrial& trial) const;
+
+ private:
+  std::map<int, const schema::TunedTrial*> trials_by_id_;
+  std::map<int, const analysis::RankedTrial*> ranked_by_id_;
+  const schema::TunedTrial* current_ = nullptr;
+  const schema::TunedTrial* recommended_ = nullptr;
+};
+
+/// "out of memory", "rejected: accuracy" ...
+[[nodiscard]] std::string status_text(schema::TrialStatus status);
+
+/// Text of ours that names trials ("trial 7", "trials 3, 5 and 9") with those numbers as links.
+[[nodiscard]] std::string link_trials(const TuneView& view, std::string_view text);
+
+}  // namespace ridgeline::report
