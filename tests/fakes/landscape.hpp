@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/random.hpp"
+#include "search/relevance.hpp"
+#include "search/searcher.hpp"
+
+namespace ridgeline::fakes {
+
+/// A whole grid of configurations with their costs, so that searchers can be judged without measuring anything. The file:
+///   {"name": "...", "origin": "recorded" | "published" | "generated", "source": "...", "noise": 0.01,
+///    "dimensions": [{"key": "intra_op_num_threads", "values": [1, 2, 4]}, ...],
+///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
+/// A row holds one number a dimension (0: unset, i: the i-th value) and then the cost in nanoseconds, or how it failed.
+/// Combinations without a row are outside the space. noise: relative standard error of one measurement.
+class Landscape {
+ public:
+  explicit Landscape(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    const auto json = base::Json::parse(file);
+    json.at("name").get_to(name_);
+    json.at("origin").get_to(origin_);
+    noise_ = json.value("noise", 0.0);
+    const auto dimensions = json.at("dimensions").get<std::vector<schema::Dimension>>();
+    for (const auto& row : json.at("rows")) {
+      schema::Configuration configuration;
+      for (std::size_t at = 0; at < dimensions.size(); ++at)
+        if (const auto level = row.at(at).get<std::size_t>(); level > 0)
+          configuration.set(dimensions[at].key, dimensions[at].values.at(level - 1));
+      const auto& cost = row.at(dimensions.size());
+      costs_->emplace(search::simplify(configuration),
+                      cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
+    }
+    const search::SpaceRule recorded{"measured in the landscape",
+                                     [costs = costs_](const schema::Configuration& c) { return costs->count(c) != 0; }};
+    space_ = search::SearchSpace(dimensions, {}, {recorded});
+    for (const auto& [configuration, cost] : *costs_)
+      if (cost) best_ = std::min(best_, *cost);
+  }
+
+  /// Every *.json of a folder, by name.
+  static std::vector<Landscape> load_all(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    return {paths.begin(), paths.end()};
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+  [[nodiscard]] const search::SearchSpace& space() const { return space_; }
+  [[nodiscard]] double noise() const { return noise_; }
+  [[nodiscard]] std::size_t size() const { return costs_->size(); }
+  [[nodiscard]] double best_cost() const { return best_; }
+  [[nodiscard]] std::optional<double> cost(const schema::Configuration& configuration) const {
+    const auto at = costs_->find(search::simplify(configuration));
+    return at == costs_->end() ? std::nullopt : at->second;
+  }
+
+  /// Seconds that a measurement of the configuration takes: a session, a warm-up and ten inferences, at least 0.2 s timed.
+  /// A failure costs the session.
+  [[nodiscard]] double trial_seconds(const schema::Configuration& configuration) const {
+    constexpr double kSession = 0.1;
+    const auto one = cost(configuration);
+    return one ? kSession + 4 * *one * 1e-9 + std::max(0.2, 10 * *one * 1e-9) : kSession;
+  }
+  [[nodiscard]] double exhaustive_seconds() const {
+    double total = 0;
+    for (const auto& [configuration, cost] : *costs_) total += trial_seconds(configuration);
+    return total;
+  }
+
+  /// What a trial would observe, with `noise` as relative standard error of the cost.
+  [[nodiscard]] search::Observation observe(const search::Proposal& proposal, double noise, base::Random& random) const {
+    search::Observation seen;
+    const auto exact = cost(proposal.configuration);
+    if (!exact) return seen;
+    seen.cost = *exact * std::exp(noise * random.normal());
+    seen.cost_low = *seen.cost * (1 - 2 * noise);
+    seen.cost_high = *seen.cost * (1 + 2 * noise);
+    seen.abandoned = proposal.abandon_above && seen.cost_low > *proposal.abandon_above;
+    return seen;
+  }
+
+ private:
+  std::string name_;
+  std::string origin_;
+  double noise_ = 0;
+  std::shared_ptr<std::map<schema::Configuration, std::optional<double>>> costs_ =
+      std::make_shared<std::map<schema::Configuration, std::optional<double>>>();
+  search::SearchSpace space_;
+  double best_ = HUGE_VAL;
+};
+
+}  // namespace ridgeline::fakes

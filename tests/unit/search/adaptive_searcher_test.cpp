@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/adaptive_searcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fakes/landscape.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using fakes::Landscape;
+
+const std::vector<Landscape>& landscapes() {
+  static const auto all = Landscape::load_all(RL_TEST_DATA "/landscapes");
+  return all;
+}
+
+struct Campaign {
+  double share_of_best = 0;    ///< best true cost over the true cost of the choice
+  std::size_t trials = 0;
+  double seconds = 0;
+};
+
+/// A search with noise, then what a campaign does: the true cost decides among the three best-looking (finalists are
+/// measured again, interleaved). Without noise the best-looking one is the choice.
+Campaign run(const Landscape& landscape, const std::string& strategy, double noise, std::uint64_t seed) {
+  SearcherOptions options;
+  options.seed = seed;
+  const auto searcher = make_searcher(strategy, landscape.space(), options);
+  base::Random random(seed);
+  std::vector<std::pair<double, double>> seen;  // observed, true
+  Campaign result;
+  while (auto proposal = (*searcher)->propose()) {
+    const auto observation = landscape.observe(*proposal, noise, random);
+    (*searcher)->observe(*proposal, observation);
+    ++result.trials;
+    result.seconds += landscape.trial_seconds(proposal->configuration);
+    if (observation.cost && !observation.abandoned) seen.emplace_back(*observation.cost, *landscape.cost(proposal->configuration));
+  }
+  std::sort(seen.begin(), seen.end());
+  double choice = HUGE_VAL;
+  for (std::size_t i = 0; i < std::min<std::size_t>(noise > 0 ? 3 : 1, seen.size()); ++i)
+    choice = std::min(choice, seen[i].second);
+  result.share_of_best = landscape.best_cost() / choice;
+  return result;
+}
+
+/// Where a quarter of the space is fewer than the fewest trials that a search makes sense with, those are the bound.
+std::size_t most_trials(const Landscape& landscape) {
+  return std::max(AdaptiveSearcher::kFewestTrials, landscape.size() / 4);
+}
+
+TEST(AdaptiveSearcher, there_are_at_least_five_landscapes_large_enough_to_judge_it) {
+  const auto large = std::count_if(landscapes().begin(), landscapes().end(), [](const Landscape& landscape) {
+    return landscape.size() >= 4 * AdaptiveSearcher::kFewestTrials;
+  });
+  EXPECT_GE(large, 5);
+}
+
+TEST(AdaptiveSearcher, finds_98_percent_of_the_best_within_a_quarter_of_the_exhaustive_time) {
+  for (const auto& landscape : landscapes()) {
+    SCOPED_TRACE(landscape.name());
+    const auto result = run(landscape, "adaptive", 0, 1);
+    EXPECT_GE(result.share_of_best, 0.98);
+    EXPECT_LE(result.trials, most_trials(landscape));
+    if (landscape.size() >= 4 * AdaptiveSearcher::kFewestTrials) {
+      EXPECT_LE(result.seconds, 0.25 * landscape.exhaustive_seconds());
+    }
+    if (std::getenv("RL_SHOW"))
+      std::printf("%-40s size %5zu trials %3zu share %.4f time %.3f\n", landscape.name().c_str(), landscape.size(),
+                  result.trials, result.share_of_best, result.seconds / landscape.exhaustive_seconds());
+  }
+}
+
+TEST(AdaptiveSearcher, finds_98_percent_of_the_best_in_nine_of_ten_noisy_searches) {
+  constexpr int kSeeds = 20;
+  for (const auto& landscape : landscapes()) {
+    SCOPED_TRACE(landscape.name());
+    int good = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const auto result = run(landscape, "adaptive", landscape.noise(), seed);
+      good += result.share_of_best >= 0.98 ? 1 : 0;
+      EXPECT_LE(result.trials, most_trials(landscape));
+      if (std::getenv("RL_SHOW")) std::printf("%.3f/%zu ", result.share_of_best, result.trials);
+    }
+    EXPECT_GE(good, kSeeds * 9 / 10);
+    if (std::getenv("RL_SHOW")) std::printf("  %s\n", landscape.name().c_str());
+  }
+}
+
+}  // namespace
+}  // namespace ridgeline::search
