@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -40,15 +42,22 @@ struct StoredPair {
   schema::PairedOutcome outcome;
 };
 
+struct StoreOptions {
+  std::chrono::milliseconds busy_timeout{10000};  ///< how long to wait for another process's lock
+};
+
 /// Results on disk: one SQLite file in WAL mode. Trials and pairs are content-addressed (TrialSpec::key) and shared by
-/// runs. Every save is one transaction, durable against kill -9. Two processes may use one file; a lock held longer than
-/// the busy timeout (10 s) is ErrorCode::unavailable naming the file. One thread at a time may use an object.
-/// Errors: corrupt (not a database, damaged), unsupported (written by a newer version: says which), io (disk full,
-/// read-only folder), unavailable (locked).
+/// runs. Every save is one transaction, durable against kill -9 of every process (the pages are with the kernel); it is
+/// not synced to the disk one by one (synchronous=NORMAL: fsync at checkpoints), so a power cut may cost the last saves
+/// but leaves the file whole. That keeps a save far below a millisecond; a trial lost so is measured again.
+/// Two processes may use one file; a lock held longer than the busy timeout is ErrorCode::unavailable naming the file.
+/// One thread at a time may use an object; not across fork.
+/// Errors: corrupt (not a database, another program's, damaged), unsupported (written by a newer version: says which),
+/// io (disk full, read-only folder, a directory), unavailable (locked).
 class Store {
  public:
   /// Creates the file and its folder when missing; migrates older schemas.
-  [[nodiscard]] static base::Result<Store> open(const std::filesystem::path& path);
+  [[nodiscard]] static base::Result<Store> open(const std::filesystem::path& path, const StoreOptions& options = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

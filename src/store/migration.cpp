@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/migration.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+
+namespace ridgeline::store {
+namespace {
+
+// Samples and whole records stand in tables of their own: a scan of the narrow tables then never touches their pages.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE trials (
+  key          TEXT NOT NULL PRIMARY KEY,  -- TrialSpec::key
+  status       TEXT NOT NULL,
+  measured_utc TEXT NOT NULL,
+  duration_s   REAL NOT NULL,
+  spec         TEXT NOT NULL,              -- JSON
+  outcome      TEXT NOT NULL               -- JSON without the samples
+) STRICT;
+CREATE TABLE trial_samples (
+  key     TEXT NOT NULL PRIMARY KEY REFERENCES trials (key) ON DELETE CASCADE,
+  samples BLOB NOT NULL                    -- sample_codec.hpp
+) STRICT;
+CREATE TABLE pairs (
+  key          TEXT NOT NULL PRIMARY KEY,  -- PairedSpec::key
+  status       TEXT NOT NULL,
+  measured_utc TEXT NOT NULL,
+  duration_s   REAL NOT NULL,
+  spec         TEXT NOT NULL,
+  outcome      TEXT NOT NULL
+) STRICT;
+CREATE TABLE pair_samples (
+  key     TEXT NOT NULL REFERENCES pairs (key) ON DELETE CASCADE,
+  block   INTEGER NOT NULL,                -- index into the outcome's blocks
+  samples BLOB NOT NULL,
+  PRIMARY KEY (key, block)
+) STRICT;
+CREATE TABLE runs (
+  id           TEXT NOT NULL PRIMARY KEY,
+  started_utc  TEXT NOT NULL,
+  finished_utc TEXT NOT NULL,              -- '' while running
+  command      TEXT NOT NULL,
+  model        TEXT NOT NULL,
+  provider     TEXT NOT NULL,
+  device       TEXT NOT NULL,
+  objective    TEXT NOT NULL,
+  trials       INTEGER NOT NULL,
+  decision     TEXT NOT NULL,              -- '' without a verdict
+  gain_ratio   REAL,
+  duration_s   REAL NOT NULL
+) STRICT;
+CREATE INDEX runs_by_time ON runs (started_utc, id);
+CREATE TABLE run_records (
+  id     TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  record TEXT NOT NULL                     -- schema::TuneRun as JSON
+) STRICT;
+)sql";
+
+constexpr std::array kMigrations{Migration{1, kVersion1}};
+
+/// Entering WAL needs the file alone, and SQLite does not call its busy handler for that; so ask until it works.
+base::Result<void> enter_wal(const Connection& connection) {
+  RL_TRY_ASSIGN(const auto mode, connection.query_text("PRAGMA journal_mode"));
+  if (mode == "wal") return {};
+  const auto& clock = base::system_clock();
+  const auto deadline = clock.now() + connection.busy_timeout();
+  while (true) {
+    const auto entered = connection.query_text("PRAGMA journal_mode = WAL");
+    if (entered && *entered == "wal") return {};
+    if (entered)
+      return base::fail(base::ErrorCode::io, "database {} cannot use a write-ahead log (journal mode \"{}\"): network folders lack "
+                        "the shared memory that it needs, pass --db FILE on a local disk", connection.path().string(), *entered);
+    if (entered.error().code != base::ErrorCode::unavailable || clock.now() >= deadline)
+      return tl::unexpected<base::Error>(entered.error());
+    clock.sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() { return kMigrations; }
+
+base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps) {
+  const int newest = steps.back().to;
+  const auto check_owner = [&]() -> base::Result<std::int64_t> {
+    // Tables before owner: when another process is creating the file right now, seen tables imply a seen owner.
+    RL_TRY_ASSIGN(const auto tables, connection.query_integer("SELECT count(*) FROM sqlite_master"));
+    RL_TRY_ASSIGN(const auto owner, connection.query_integer("PRAGMA application_id"));
+    if (owner != kApplicationId && tables > 0)
+      return base::fail(base::ErrorCode::corrupt, "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
+                        connection.path().string());
+    RL_TRY_ASSIGN(const auto version, connection.query_integer("PRAGMA user_version"));
+    if (version > newest)
+      return base::fail(base::ErrorCode::unsupported,
+                        "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
+                        "Ridgeline or pass --db FILE", connection.path().string(), version, newest);
+    return version;
+  };
+  // Before anything is written: a file that is not ours stays as it is.
+  RL_TRY_ASSIGN(auto version, check_owner());
+  RL_TRY(enter_wal(connection));
+  for (const auto& step : steps) {
+    if (step.to <= version) continue;
+    RL_TRY_ASSIGN(auto transaction, connection.begin());
+    // Again under the lock: another process may have done it meanwhile.
+    RL_TRY_ASSIGN(version, check_owner());
+    if (step.to <= version) continue;
+    RL_TRY(connection.execute(step.sql));
+    RL_TRY(connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, step.to)));
+    RL_TRY(transaction.commit());
+  }
+  return {};
+}
+
+}  // namespace ridgeline::store

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "base/error.hpp"
+#include "store/sqlite.hpp"
+
+namespace ridgeline::store {
+
+/// A step from schema version `to - 1` to `to`. Append-only: a released step is never edited.
+struct Migration {
+  int to = 0;
+  const char* sql = nullptr;
+};
+
+/// Versions 1, 2, 3 ... in order; the last one is what this program writes.
+[[nodiscard]] std::span<const Migration> migrations();
+
+/// Marks a file as ours (PRAGMA application_id): "RDGL".
+inline constexpr std::int64_t kApplicationId = 0x5244474c;
+
+/// Brings the file up to date, each step in one transaction together with its version number, so that a crash leaves the
+/// one or the other. Safe when two processes do it at once. Also switches the file to WAL.
+/// Errors: unsupported (written by a newer version), corrupt (another program's database), and Connection's.
+[[nodiscard]] base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps = migrations());
+
+}  // namespace ridgeline::store

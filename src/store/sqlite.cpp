@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace ridgeline::store {
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+
+void Statement::note(int code) noexcept {
+  if (bind_code_ == SQLITE_OK) bind_code_ = code;
+}
+
+Statement& Statement::bind(int index, std::string_view text) noexcept {
+  // A null pointer would bind NULL; an empty text is not NULL.
+  note(sqlite3_bind_text64(statement_.get(), index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::int64_t value) noexcept {
+  note(sqlite3_bind_int64(statement_.get(), index, value));
+  return *this;
+}
+
+Statement& Statement::bind(int index, double value) noexcept {
+  note(sqlite3_bind_double(statement_.get(), index, value));
+  return *this;
+}
+
+Statement& Statement::bind_null(int index) noexcept {
+  note(sqlite3_bind_null(statement_.get(), index));
+  return *this;
+}
+
+Statement& Statement::bind_blob(int index, std::string_view bytes) noexcept {
+  note(sqlite3_bind_blob64(statement_.get(), index, bytes.empty() ? "" : bytes.data(), bytes.size(), SQLITE_STATIC));
+  return *this;
+}
+
+base::Result<bool> Statement::step() {
+  if (bind_code_ != SQLITE_OK) return tl::unexpected<base::Error>(connection_->error(bind_code_));
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return tl::unexpected<base::Error>(connection_->error(code));
+}
+
+base::Result<void> Statement::run() {
+  RL_TRY(step());
+  return {};
+}
+
+std::string_view Statement::text(int column) const noexcept {
+  const auto* data = sqlite3_column_text(statement_.get(), column);
+  const auto size = sqlite3_column_bytes(statement_.get(), column);
+  return data ? std::string_view(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)) : std::string_view();
+}
+
+std::string_view Statement::blob(int column) const noexcept {
+  const auto* data = sqlite3_column_blob(statement_.get(), column);
+  const auto size = sqlite3_column_bytes(statement_.get(), column);
+  return data ? std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size)) : std::string_view();
+}
+
+std::int64_t Statement::integer(int column) const noexcept { return sqlite3_column_int64(statement_.get(), column); }
+double Statement::real(int column) const noexcept { return sqlite3_column_double(statement_.get(), column); }
+bool Statement::is_null(int column) const noexcept {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+Transaction::~Transaction() {
+  // Nothing to report: the caller already has the error that kept it from committing.
+  if (connection_) static_cast<void>(connection_->execute("ROLLBACK"));
+}
+
+base::Result<void> Transaction::commit() {
+  // A commit that found the database locked or full leaves the transaction open: the destructor ends it.
+  RL_TRY(connection_->execute("COMMIT"));
+  connection_ = nullptr;
+  return {};
+}
+
+void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
+
+base::Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& path,
+                                                           std::chrono::milliseconds busy_timeout) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE", path.string());
+  if (const auto folder = path.parent_path(); !folder.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed)
+      return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path.string(), failed.message());
+  }
+  std::unique_ptr<Connection> connection(new Connection(path, busy_timeout));
+  sqlite3* handle = nullptr;
+  errno = 0;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  connection->handle_.reset(handle);
+  if (!handle) return base::fail(base::ErrorCode::out_of_memory, "no memory to open database {}", path.string());
+  sqlite3_extended_result_codes(handle, 1);
+  if (code != SQLITE_OK) return tl::unexpected<base::Error>(connection->error(code));
+  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
+  if (sqlite3_db_readonly(handle, "main") == 1)
+    return base::fail(base::ErrorCode::io, "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
+                      path.string());
+  return connection;
+}
+
+base::Result<Statement> Connection::prepare(std::string_view sql) const {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
+  return Statement(*this, statement);
+}
+
+base::Result<void> Connection::execute(const std::string& sql) const {
+  const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
+  return {};
+}
+
+base::Result<std::int64_t> Connection::query_integer(std::string_view sql) const {
+  RL_TRY_ASSIGN(auto statement, prepare(sql));
+  RL_TRY_ASSIGN(const bool row, statement.step());
+  return row ? statement.integer(0) : 0;
+}
+
+base::Result<std::string> Connection::query_text(std::string_view sql) const {
+  RL_TRY_ASSIGN(auto statement, prepare(sql));
+  RL_TRY_ASSIGN(const bool row, statement.step());
+  return row ? std::string(statement.text(0)) : std::string();
+}
+
+base::Result<Transaction> Connection::begin() const {
+  RL_TRY(execute("BEGIN IMMEDIATE"));
+  return Transaction(*this);
+}
+
+base::Result<Transaction> Connection::begin_read() const {
+  RL_TRY(execute("BEGIN"));
+  return Transaction(*this);
+}
+
+base::Error Connection::error(int code) const {
+  using base::ErrorCode;
+  const auto path = path_.string();
+  const std::string detail = sqlite3_errmsg(handle_.get());
+  const int system_error = sqlite3_system_errno(handle_.get());
+  const std::string reason = system_error != 0 ? std::strerror(system_error) : detail;
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {ErrorCode::unavailable,
+              fmt::format("database {} has been locked by another process for more than {:.3g} s, try again once it has ended", path,
+                          std::chrono::duration<double>(busy_timeout_).count())};
+    case SQLITE_NOTADB:
+      return {ErrorCode::corrupt, fmt::format("{} is not a database: move it away or pass --db FILE", path)};
+    case SQLITE_CORRUPT:
+      return {ErrorCode::corrupt,
+              fmt::format("database {} is damaged ({}): move it away, or rescue it with sqlite3's .recover", path, detail)};
+    case SQLITE_FULL:
+      return {ErrorCode::io, fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {ErrorCode::io, fmt::format("database {} or its folder is read-only ({}): check permissions or pass --db FILE", path, reason)};
+    case SQLITE_CANTOPEN:
+      return {ErrorCode::io, fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path, reason)};
+    case SQLITE_IOERR:
+      if (system_error == ENOSPC || system_error == EDQUOT)
+        return {ErrorCode::io, fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+      return {ErrorCode::io, fmt::format("cannot read or write database {}: {}", path, reason)};
+    case SQLITE_NOMEM:
+      return {ErrorCode::out_of_memory, fmt::format("no memory for database {}", path)};
+    case SQLITE_TOOBIG:
+      return {ErrorCode::io, fmt::format("a record is too large for database {}: {}", path, detail)};
+    default:
+      return {ErrorCode::internal, fmt::format("database {}: {} (SQLite code {})", path, detail, code)};
+  }
+}
+
+}  // namespace ridgeline::store
