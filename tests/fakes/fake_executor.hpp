@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "execute/executor.hpp"
+
+namespace ridgeline::fakes {
+
+/// Answers trials from a response surface with log-normal noise; starts no process.
+class FakeExecutor final : public execute::Executor {
+ public:
+  std::function<double(const schema::Configuration&)> cost_ns = [](const auto&) { return 1e6; };
+  std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) { return std::nullopt; };
+  std::function<double(const schema::Configuration&)> drift = [](const auto&) { return 0.0; };
+  double noise = 0.01;
+  std::int64_t reference_nonfinite = 0;
+  schema::ModelDescription model = default_model();
+  /// Called before every trial; the trial ends with `cancelled` when it returns true.
+  std::function<bool()> interrupt = [] { return false; };
+  int trials_run = 0;
+  int pairs_run = 0;
+  int references_made = 0;
+
+  static schema::ModelDescription default_model() {
+    schema::ModelDescription model;
+    model.path = "model.onnx";
+    model.sha256 = "abc";
+    model.opsets[""] = 17;
+    model.inputs = {{"x", "float", {1, 3, 32, 32}, {"", "", "", ""}}};
+    model.outputs = {{"y", "float", {1, 10}, {"", ""}}};
+    model.node_counts = {{"Conv", 40}, {"Relu", 40}, {"Gemm", 1}};
+    model.nodes = 81;
+    model.parameters = 1000000;
+    model.shapes = {{{"x", {1, 3, 32, 32}}}};
+    model.batch_axis_size = 1;
+    return model;
+  }
+
+  base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) override {
+    return schema::RuntimeIdentity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
+  }
+  base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) override { return model; }
+
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions&) override {
+    if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    ++trials_run;
+    schema::TrialOutcome outcome;
+    outcome.measured_utc = "2026-11-21T08:00:00Z";
+    outcome.duration_s = 1;
+    if (const auto status = failure(spec.configuration)) {
+      outcome.status = *status;
+      outcome.failure = schema::Failure{};
+      outcome.failure->message = "made to fail";
+      return outcome;
+    }
+    auto& measurement = outcome.measurement.emplace();
+    measurement.latency_ns = samples(spec.configuration, 200);
+    for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
+    measurement.peak_rss_bytes = 100 << 20;
+    outcome.drift.emplace().scaled_max_abs = drift(spec.configuration);
+    outcome.drift->elements = 10;
+    return outcome;
+  }
+
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    ++pairs_run;
+    schema::PairedOutcome outcome;
+    auto& measurement = outcome.measurement.emplace();
+    for (int quad = 0; quad < spec.plan.quads; ++quad)
+      for (const char arm : {'A', 'B', 'B', 'A'}) {
+        schema::PairedBlock block;
+        block.arm = arm;
+        block.latency_ns = samples(arm == 'A' ? spec.base.configuration : spec.other, 30);
+        for (const double latency : block.latency_ns) block.wall_ns += latency;
+        measurement.blocks.push_back(std::move(block));
+      }
+    return outcome;
+  }
+
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path& path) override {
+    ++references_made;
+    std::ofstream(path) << "outputs";
+    schema::AccuracyDrift noise_floor;
+    noise_floor.elements = 10;
+    noise_floor.nonfinite = reference_nonfinite;
+    noise_floor.worst_output = "y";
+    return noise_floor;
+  }
+
+ private:
+  std::vector<double> samples(const schema::Configuration& configuration, int count) {
+    std::vector<double> out;
+    const double cost = cost_ns(configuration);
+    for (int i = 0; i < count; ++i) out.push_back(cost * std::exp(noise * random_.normal()));
+    return out;
+  }
+  base::Random random_{7};
+};
+
+}  // namespace ridgeline::fakes

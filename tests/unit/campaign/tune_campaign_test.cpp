@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune_campaign.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "campaign/compare_runs.hpp"
+#include "campaign/recommendation.hpp"
+#include "fakes/fake_executor.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+using schema::Value;
+
+/// A scratch folder, a store in it, and a request whose space is small enough to reason about.
+class TuneCampaignTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rl-campaign-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    auto opened = store::Store::open(folder_ / "results.db");
+    ASSERT_TRUE(opened) << opened.error().message;
+    store_.emplace(std::move(*opened));
+    request_.workload.kind = "onnx";
+    request_.workload.location = "model.onnx";
+    request_.reference_folder = folder_ / "references";
+    request_.search = "grid";
+    request_.command_line = "ridgeline tune model.onnx";
+    request_.space.only_listed = true;
+    request_.space.values = {{"intra_op_num_threads", {1, 2, 4}}, {"enable_mem_pattern", {true, false}}};
+    schema::Environment environment;
+    environment.cpu_model = "Test CPU";
+    environment.logical_cpus = 8;
+    environment.physical_cores = 8;
+    environment.usable_cpus = 8;
+    environment.affinity = {0, 1, 2, 3, 4, 5, 6, 7};
+    request_.environment = environment;
+    executor_.cost_ns = [](const Configuration& c) { return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6; };
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  base::Result<TuneResult> run() {
+    CampaignObserver observer;
+    return TuneCampaign(executor_, *store_, base::system_clock(), observer, [this] { return cancelled_; }).run(request_);
+  }
+  TuneResult must_run() {
+    auto result = run();
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? std::move(*result) : TuneResult{};
+  }
+
+  std::filesystem::path folder_;
+  std::optional<store::Store> store_;
+  fakes::FakeExecutor executor_;
+  TuneRequest request_;
+  bool cancelled_ = false;
+};
+
+TEST_F(TuneCampaignTest, recommends_the_fastest_with_an_interval_that_holds_the_truth) {
+  const auto result = must_run();
+  ASSERT_TRUE(result.run.verdict);
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
+  EXPECT_EQ(result.run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
+  ASSERT_TRUE(result.run.verdict->gain);
+  EXPECT_LE(result.run.verdict->gain->low, 2.0);
+  EXPECT_GE(result.run.verdict->gain->high, 2.0);
+  EXPECT_GT(result.run.verdict->gain->low, 1.9);
+}
+
+TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_nothing_is_faster) {
+  executor_.cost_ns = [](const auto&) { return 1e6; };
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::keep);
+  EXPECT_EQ(result.run.verdict->configuration, result.run.current);
+  EXPECT_TRUE(settings_to_write(result.run).empty());
+}
+
+TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_the_minimum_effect) {
+  request_.min_effect = 0.1;
+  executor_.cost_ns = [](const Configuration& c) { return c.contains("intra_op_num_threads") ? 0.95e6 : 1e6; };
+  EXPECT_EQ(must_run().run.verdict->decision, schema::Decision::keep);
+}
+
+TEST_F(TuneCampaignTest, leaves_out_a_setting_that_adds_nothing) {
+  executor_.noise = 0.002;
+  executor_.cost_ns = [](const Configuration& c) {
+    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) * (c.contains("enable_mem_pattern") ? 0.997 : 1.0);
+  };
+  request_.finalists = 1;
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
+}
+
+TEST_F(TuneCampaignTest, reports_what_each_of_several_settings_contributes) {
+  executor_.cost_ns = [](const Configuration& c) {
+    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) * (c.contains("enable_mem_pattern") ? 0.8 : 1.0);
+  };
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->configuration.size(), 2U);
+  std::map<std::string, double> ratios;
+  for (const auto& pair : result.run.pairs)
+    if (pair.purpose == schema::PairPurpose::leave_one_out) ratios[pair.setting] = pair.comparison->ratio;
+  ASSERT_EQ(ratios.size(), 2U);
+  EXPECT_NEAR(ratios["intra_op_num_threads"], 2.0, 0.05);
+  EXPECT_NEAR(ratios["enable_mem_pattern"], 1.25, 0.03);
+}
+
+TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
+  must_run();
+  const int trials = executor_.trials_run;
+  const int pairs = executor_.pairs_run;
+  const auto again = must_run();
+  EXPECT_EQ(executor_.trials_run, trials);
+  EXPECT_EQ(executor_.pairs_run, pairs);
+  EXPECT_EQ(executor_.references_made, 1);
+  for (const auto& trial : again.run.trials) EXPECT_TRUE(trial.from_store);
+  EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
+}
+
+TEST_F(TuneCampaignTest, measures_again_when_told_to) {
+  must_run();
+  const int trials = executor_.trials_run;
+  request_.use_store = false;
+  must_run();
+  EXPECT_EQ(executor_.trials_run, 2 * trials);
+}
+
+TEST_F(TuneCampaignTest, an_interrupt_keeps_what_was_found_and_the_next_run_goes_on) {
+  executor_.interrupt = [this] { return executor_.trials_run == 3; };
+  const auto first = must_run();
+  EXPECT_TRUE(first.run.interrupted);
+  EXPECT_EQ(first.run.trials.size(), 3U);
+  EXPECT_EQ(first.run.verdict->decision, schema::Decision::none);
+  EXPECT_NE(first.run.verdict->reason.find("interrupted"), std::string::npos);
+  executor_.interrupt = [] { return false; };
+  const auto second = must_run();
+  EXPECT_EQ(executor_.trials_run, static_cast<int>(second.run.trials.size()));   // the first three were not repeated
+  EXPECT_EQ(second.run.verdict->decision, schema::Decision::change);
+}
+
+TEST_F(TuneCampaignTest, does_not_choose_a_configuration_whose_outputs_drifted) {
+  executor_.drift = [](const Configuration& c) { return c.get_or("intra_op_num_threads", 0) == Value(2) ? 0.5 : 0.0; };
+  const auto strict = must_run();
+  EXPECT_EQ(strict.run.verdict->decision, schema::Decision::keep);
+  bool rejected = false;
+  for (const auto& [key, outcome] : strict.outcomes) rejected |= outcome.status == schema::TrialStatus::rejected_accuracy;
+  EXPECT_TRUE(rejected);
+  // Another tolerance judges the same measurements anew.
+  const int trials = executor_.trials_run;
+  request_.accuracy_tolerance = 1.0;
+  EXPECT_EQ(must_run().run.verdict->decision, schema::Decision::change);
+  EXPECT_EQ(executor_.trials_run, trials);
+}
+
+TEST_F(TuneCampaignTest, refuses_a_model_whose_outputs_are_not_finite) {
+  executor_.reference_nonfinite = 3;
+  const auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(result.error().message.find("\"y\""), std::string::npos);
+  EXPECT_NE(result.error().message.find("--input"), std::string::npos);
+}
+
+TEST_F(TuneCampaignTest, says_why_when_nothing_ran) {
+  executor_.failure = [](const auto&) { return schema::TrialStatus::crashed; };
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
+  EXPECT_NE(result.run.verdict->reason.find("crashed: made to fail"), std::string::npos);
+}
+
+TEST_F(TuneCampaignTest, goes_on_after_failures) {
+  executor_.failure = [](const Configuration& c) -> std::optional<schema::TrialStatus> {
+    if (c.get_or("intra_op_num_threads", 0) == Value(1)) return schema::TrialStatus::out_of_memory;
+    return std::nullopt;
+  };
+  EXPECT_EQ(must_run().run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
+}
+
+TEST_F(TuneCampaignTest, changes_away_from_a_current_configuration_that_does_not_run) {
+  request_.current = Configuration{{"intra_op_num_threads", 4}};
+  executor_.failure = [](const Configuration& c) -> std::optional<schema::TrialStatus> {
+    if (c.get_or("intra_op_num_threads", 0) == Value(4)) return schema::TrialStatus::invalid;
+    return std::nullopt;
+  };
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
+  EXPECT_EQ(settings_to_write(result.run), (Configuration{{"intra_op_num_threads", 2}}));
+}
+
+TEST_F(TuneCampaignTest, names_the_constraint_that_nothing_meets) {
+  request_.constraints = {{"latency_median_ms", true, 0.001}};
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
+  EXPECT_NE(result.run.verdict->reason.find("latency_median_ms"), std::string::npos);
+}
+
+TEST_F(TuneCampaignTest, spends_no_more_than_its_time_on_the_search) {
+  request_.max_time = std::chrono::nanoseconds(1);
+  const auto result = must_run();
+  EXPECT_LE(result.run.trials.size(), 2U);   // one of the search, and the current configuration
+  ASSERT_FALSE(result.run.notes.empty());
+  EXPECT_NE(result.run.notes.front().find("time budget"), std::string::npos);
+}
+
+TEST_F(TuneCampaignTest, keeps_a_setting_of_the_users_file_that_is_not_searched) {
+  request_.current = Configuration{{"use_deterministic_compute", true}};
+  const auto result = must_run();
+  for (const auto& trial : result.run.trials) EXPECT_EQ(trial.configuration.get_or("use_deterministic_compute", false), Value(true));
+  EXPECT_FALSE(settings_to_write(result.run).contains("use_deterministic_compute"));
+}
+
+TEST_F(TuneCampaignTest, writes_a_default_that_the_file_spells_otherwise) {
+  request_.current = Configuration{{"intra_op_num_threads", 4}};
+  executor_.cost_ns = [](const Configuration& c) { return c.contains("intra_op_num_threads") ? 2e6 : 1e6; };
+  EXPECT_EQ(settings_to_write(must_run().run), (Configuration{{"intra_op_num_threads", 0}}));
+}
+
+TEST_F(TuneCampaignTest, refuses_a_gpu_provider_without_a_gpu) {
+  request_.provider = "cuda";
+  const auto result = run();
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("cuda"), std::string::npos);
+  EXPECT_NE(result.error().message.find("--provider cpu"), std::string::npos);
+}
+
+TEST_F(TuneCampaignTest, loads_what_it_saved) {
+  const auto result = must_run();
+  const auto loaded = load_result(*store_, result.run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(base::Json(loaded->run), base::Json(result.run));
+  EXPECT_EQ(loaded->outcomes.size(), result.outcomes.size());
+  EXPECT_EQ(loaded->pairs.size(), result.pairs.size());
+}
+
+TEST_F(TuneCampaignTest, compares_runs_and_finds_the_slower_one) {
+  const auto before = must_run();
+  executor_.cost_ns = [](const auto&) { return 3e6; };
+  request_.use_store = false;
+  request_.plan.max_time_s = 4;   // another plan, so that the first records stay
+  const auto after = must_run();
+  const auto a = find_compared(*store_, before.run.id);
+  const auto b = find_compared(*store_, after.run.id);
+  ASSERT_TRUE(a) << a.error().message;
+  ASSERT_TRUE(b) << b.error().message;
+  const auto comparison = compare_runs(*a, *b, 0.02);
+  ASSERT_TRUE(comparison) << comparison.error().message;
+  EXPECT_EQ(comparison->verdict, schema::Verdict::slower);
+  EXPECT_FALSE(find_compared(*store_, before.run.id + "/99"));
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
