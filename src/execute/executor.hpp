@@ -61,11 +61,12 @@ struct WorkerOptions {
 };
 
 /// Worker processes on this machine: one long-lived worker runs many trials (pooled); any failure that may have poisoned
-/// it ends it, and the next trial gets a fresh one.
+/// it ends it, and the next trial gets a fresh one. Workers die with the thread that called the executor, so use it from
+/// a thread that lives as long as it does.
 [[nodiscard]] std::unique_ptr<Executor> make_local_executor(WorkerOptions options);
 
-/// The body of `ridgeline worker`: serves requests on file descriptors 3 (in) and 4 (out) until end of file.
-/// Returns the exit code.
+/// The body of `ridgeline worker`: serves requests on file descriptors 3 (in) and 4 (out) until end of file, and tells
+/// its phase and progress through shared memory on 5. Returns the exit code: 0, or 2 when no parent of ours set these up.
 [[nodiscard]] int worker_main(const workload::WorkloadRegistry& registry);
 
 }  // namespace ridgeline::execute

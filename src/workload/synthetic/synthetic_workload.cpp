@@ -33,8 +33,7 @@ SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::Tri
       virtual_clock_(std::move(clock)),
       output_seed_(spec.workload.seed),
       step_ns_(static_cast<double>(options_.base.count()) * relative_duration(options_, configuration_)),
-      items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))),
-      timeline_(*virtual_clock_, lane_count(configuration_)) {
+      items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))) {
   base::Random seeds(options_.seed * 0x9E3779B97F4A7C15ULL + spec.workload.seed);
   std::uint64_t seed = seeds.next() ^ (instance * 0xD1B54A32D192ED03ULL);
   for (const char letter : configuration_.canonical()) seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
@@ -86,9 +85,9 @@ base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
   return base::Nanoseconds(std::max<std::int64_t>(1, std::llround(duration)));
 }
 
-void SyntheticWorkload::spend(int lane, base::Nanoseconds duration) noexcept {
+void SyntheticWorkload::spend(base::Nanoseconds duration) const noexcept {
   if (options_.clock == ClockMode::virtual_time) {
-    timeline_.pass(lane, duration);
+    virtual_clock_->sleep_for(duration);
     return;
   }
   const auto end = base::system_clock().now() + duration;
@@ -106,7 +105,7 @@ bool SyntheticWorkload::step(int lane) noexcept {
       return false;
     }
   }
-  spend(lane, next_duration(mine));
+  spend(next_duration(mine));
   return true;
 }
 

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "workload/synthetic/lane_timeline.hpp"
 #include "workload/synthetic/synthetic_options.hpp"
+#include "workload/synthetic/virtual_clock.hpp"
 #include "workload/workload.hpp"
 
 namespace ridgeline::workload {
 
 /// A workload whose times follow a known formula: see SyntheticOptions. Equal options, seed, configuration and
-/// `instance` give equal times.
+/// `instance` give equal times. On the virtual clock lanes are to be stepped one after another (as measure does): each
+/// has a time line of its own.
 class SyntheticWorkload final : public Workload {
  public:
   /// `instance` tells several workloads of one process apart, so that comparing a configuration with itself compares
@@ -46,7 +47,7 @@ class SyntheticWorkload final : public Workload {
   [[nodiscard]] base::Result<void> show_fault(schema::TrialPhase phase) const;
   [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) const noexcept;
   [[nodiscard]] double drift_factor() const noexcept;
-  void spend(int lane, base::Nanoseconds duration) noexcept;
+  void spend(base::Nanoseconds duration) const noexcept;
 
   SyntheticOptions options_;
   schema::Configuration configuration_;
@@ -55,7 +56,6 @@ class SyntheticWorkload final : public Workload {
   double step_ns_;
   double items_per_step_;
   std::vector<Lane> lanes_;
-  LaneTimeline timeline_;
   std::string memory_;
   base::Nanoseconds session_create_time_{};
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};

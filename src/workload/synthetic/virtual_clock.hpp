@@ -20,13 +20,6 @@ class VirtualClock final : public base::Clock {
   }
   [[nodiscard]] std::string utc_now() const override { return base::system_clock().utc_now(); }
 
-  /// Never goes back.
-  void advance_to(base::Nanoseconds time) const noexcept {
-    auto current = now_ns_.load(std::memory_order_acquire);
-    while (current < time.count() && !now_ns_.compare_exchange_weak(current, time.count(), std::memory_order_acq_rel)) {
-    }
-  }
-
  private:
   mutable std::atomic<std::int64_t> now_ns_{1'000'000'000};
 };

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "execute/classify.hpp"
+#include "execute/deadline.hpp"
+#include "execute/executor.hpp"
+#include "execute/message.hpp"
+#include "execute/worker_connection.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using Reply = WorkerConnection::Reply;
+
+constexpr double kProbeDeadlineS = 120;
+constexpr double kInspectDeadlineS = 600;
+constexpr std::string_view kAnswer = "worker's answer";
+
+class LocalExecutor final : public Executor {
+ public:
+  explicit LocalExecutor(WorkerOptions options) : options_(std::move(options)) {}
+
+  Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
+    RL_TRY_ASSIGN(const auto frame,
+                  ask(make_frame(FrameType::probe, ProbeRequest{kind, library}), kProbeDeadlineS,
+                      fmt::format("loading the runtime of \"{}\"", kind)));
+    return read_frame<schema::RuntimeIdentity>(frame, kAnswer);
+  }
+
+  Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
+    RL_TRY_ASSIGN(const auto frame,
+                  ask(make_frame(FrameType::inspect, InspectMessage{request.workload, request.runtime_library}),
+                      kInspectDeadlineS, fmt::format("reading {}", request.workload.location)));
+    return read_frame<schema::ModelDescription>(frame, kAnswer);
+  }
+
+  Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path) override {
+    RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
+                                        derived_deadline_s(spec.plan), "running the accuracy reference"));
+    return read_frame<schema::AccuracyDrift>(frame, kAnswer);
+  }
+
+  Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
+    const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string()};
+    const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
+    auto outcome = run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
+    if (options_.isolation == Isolation::trial) pooled_.reset();
+    return outcome;
+  }
+
+  Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    std::unique_ptr<WorkerConnection> fresh;
+    return run<schema::PairedOutcome>(fresh, make_frame(FrameType::pair, PairRequest{spec}), derived_deadline_s(spec.plan),
+                                      read_paired_outcome);
+  }
+
+ private:
+  /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
+  /// worker has answered.
+  Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s) {
+    if (slot && !slot->alive()) slot.reset();  // killed from outside while it was idle
+    const bool reused = slot != nullptr;
+    if (!slot) {
+      RL_TRY_ASSIGN(slot, WorkerConnection::launch(options_));
+    }
+    auto reply = slot->exchange(request, deadline_s);
+    if (reply && std::holds_alternative<Frame>(*reply)) return reply;
+    slot.reset();
+    // An idle worker that died just before it got the request says nothing about the request.
+    const auto* death = reply ? std::get_if<WorkerDeath>(&*reply) : nullptr;
+    if (reused && death != nullptr && death->cause == DeathCause::ended && death->phase == schema::TrialPhase::launch)
+      return exchange(slot, request, deadline_s);
+    return reply;
+  }
+
+  /// For requests that either succeed or are an Error. They leave no session behind, so they share the pooled worker.
+  Result<Frame> ask(const Frame& request, double deadline_s, std::string_view doing) {
+    auto reply = exchange(pooled_, request, deadline_s);
+    if (options_.isolation == Isolation::trial) pooled_.reset();
+    if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
+    if (const auto* death = std::get_if<WorkerDeath>(&*reply)) return tl::unexpected<base::Error>(error_of(*death).in(doing));
+    auto& frame = std::get<Frame>(*reply);
+    if (frame.type == FrameType::error) {
+      auto error = read_error_frame(frame);
+      if (!leaves_worker_usable(status_of(error)) && error.code != ErrorCode::not_found) pooled_.reset();
+      return tl::unexpected<base::Error>(std::move(error));
+    }
+    return std::move(frame);
+  }
+
+  template <typename Outcome, typename Read>
+  Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s, Read read) {
+    const auto measured_utc = base::system_clock().utc_now();
+    const auto begun = base::system_clock().now();
+    RL_TRY_ASSIGN(auto reply, exchange(slot, request, deadline_s));
+    Outcome outcome;
+    if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
+      outcome.status = status_of(*death);
+      outcome.failure = failure_of(*death);
+    } else {
+      auto& frame = std::get<Frame>(reply);
+      if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame));
+      RL_TRY_ASSIGN(outcome, read(std::move(frame)));
+      if (outcome.failure) outcome.failure->stderr_tail = slot->output_tail();
+      if (!leaves_worker_usable(outcome.status)) slot.reset();
+    }
+    outcome.measured_utc = measured_utc;
+    outcome.duration_s = base::to_seconds(base::system_clock().now() - begun);
+    return outcome;
+  }
+
+  const WorkerOptions options_;
+  std::unique_ptr<WorkerConnection> pooled_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_local_executor(WorkerOptions options) {
+  return std::make_unique<LocalExecutor>(std::move(options));
+}
+
+}  // namespace ridgeline::execute

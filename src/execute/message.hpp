@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/json.hpp"
+#include "execute/frame.hpp"
+#include "schema/trial_outcome.hpp"
+#include "schema/trial_spec.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::execute {
+
+/// Changes whenever frames or messages do; a worker with another number is refused.
+inline constexpr int kProtocolVersion = 1;
+
+struct Hello {
+  int protocol = kProtocolVersion;
+  std::string version;          ///< base::version() of the worker's build
+  std::size_t status_bytes = 0; ///< size of WorkerStatus in the worker's build
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, version, status_bytes)
+
+struct ProbeRequest {
+  std::string kind;
+  std::string library;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, kind, library)
+
+struct InspectMessage {
+  schema::WorkloadRef workload;
+  std::string library;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InspectMessage, workload, library)
+
+struct TrialRequest {
+  schema::TrialSpec spec;
+  std::optional<double> abandon_above_ns;
+  bool throughput = false;
+  std::string reference;        ///< path of the reference outputs, or ""
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, throughput, reference)
+
+struct PairRequest {
+  schema::PairedSpec spec;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairRequest, spec)
+
+struct ReferenceRequest {
+  schema::TrialSpec spec;
+  std::string path;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceRequest, spec, path)
+
+template <typename T>
+[[nodiscard]] Frame make_frame(FrameType type, const T& message) {
+  return {type, base::dump_json(base::Json(message)), {}};
+}
+
+/// Errors (corrupt) name what is missing or mistyped.
+template <typename T>
+[[nodiscard]] base::Result<T> read_frame(const Frame& frame, std::string_view what) {
+  RL_TRY_ASSIGN(const auto json, base::parse_json(frame.json, what));
+  return base::json_as<T>(json, what);
+}
+
+/// Outcomes with their samples beside the JSON.
+[[nodiscard]] Frame make_outcome_frame(schema::TrialOutcome outcome);
+[[nodiscard]] Frame make_outcome_frame(schema::PairedOutcome outcome);
+[[nodiscard]] base::Result<schema::TrialOutcome> read_trial_outcome(Frame frame);
+[[nodiscard]] base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame);
+
+[[nodiscard]] Frame make_error_frame(const base::Error& error);
+/// The error that an error frame carries.
+[[nodiscard]] base::Error read_error_frame(const Frame& frame);
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/output_tail.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+constexpr std::size_t kReadLimit = std::size_t{1} << 20U;
+
+bool is_continuation(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+}  // namespace
+
+bool OutputTail::drain(int fd) {
+  std::array<char, 65536> chunk;
+  for (std::size_t total = 0; total < kReadLimit;) {
+    const auto got = ::read(fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    append({chunk.data(), static_cast<std::size_t>(got)});
+    total += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+void OutputTail::append(std::string_view bytes) {
+  if (bytes.size() > kMaxBytes) bytes.remove_prefix(bytes.size() - kMaxBytes);
+  bytes_.append(bytes);
+  if (bytes_.size() > kMaxBytes) bytes_.erase(0, bytes_.size() - kMaxBytes);
+}
+
+std::string OutputTail::text() const {
+  // The JSON writer puts U+FFFD for whatever is not UTF-8; reading that back gives clean text.
+  const auto clean = base::parse_json(base::dump_json(base::Json(bytes_)), "worker output");
+  if (!clean || !clean->is_string()) return {};
+  auto text = clean->get<std::string>();
+  if (text.size() > kMaxBytes) {
+    std::size_t start = text.size() - kMaxBytes;
+    while (start < text.size() && is_continuation(text[start])) ++start;
+    text.erase(0, start);
+  }
+  for (char& letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if ((code < 0x20 && letter != '\n' && letter != '\t') || code == 0x7F) letter = ' ';
+  }
+  return text;
+}
+
+std::string OutputTail::last_line() const {
+  const auto all = text();
+  const auto trimmed = base::trim(all);
+  const auto at = trimmed.rfind('\n');
+  return std::string(at == std::string_view::npos ? trimmed : trimmed.substr(at + 1));
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ridgeline::execute {
+
+/// Keeps the end of what a worker writes to stdout and stderr. Reads at most 1 MiB a call, so that a flood cannot hold
+/// up the caller.
+class OutputTail {
+ public:
+  static constexpr std::size_t kMaxBytes = 4096;
+
+  /// Takes what the non-blocking `fd` has to give now. False at end of file.
+  bool drain(int fd);
+  void append(std::string_view bytes);
+  void clear() noexcept { bytes_.clear(); }
+  /// At most kMaxBytes of valid UTF-8 without control characters but line feeds and tabs.
+  [[nodiscard]] std::string text() const;
+  /// The last line that is not blank, or "".
+  [[nodiscard]] std::string last_line() const;
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace ridgeline::execute

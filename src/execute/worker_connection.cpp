@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/worker_connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/version.hpp"
+#include "execute/memory_usage.hpp"
+#include "execute/message.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using std::chrono::steady_clock;
+
+constexpr int kRequestFd = 3;
+constexpr int kReplyFd = 4;
+constexpr int kStatusFd = 5;
+constexpr auto kTick = std::chrono::milliseconds(50);          ///< how often cancellation and signs of life are looked at
+constexpr auto kLastWords = std::chrono::milliseconds(1000);   ///< for a worker that has hung up to end by itself
+constexpr auto kFarewell = std::chrono::milliseconds(500);     ///< for an idle worker to end after its input closed
+constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use
+
+steady_clock::duration seconds(double value) {
+  return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(std::clamp(value, 0.0, 1e8)));
+}
+
+/// Session creation and the verification report no steps; there, using the processor counts as progress.
+bool works_without_steps(schema::TrialPhase phase) noexcept {
+  return phase != schema::TrialPhase::warmup && phase != schema::TrialPhase::measure;
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+  std::string text;
+  for (const auto& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<WorkerConnection>> WorkerConnection::launch(const WorkerOptions& options) {
+  RL_TRY_ASSIGN(auto status, SharedStatus::create());
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return base::fail(ErrorCode::io, "cannot start a worker: no socket: {}", std::strerror(errno));
+  base::SubprocessOptions child;
+  child.argv = options.command;
+  child.file_descriptors = {{sockets[1], kRequestFd}, {sockets[1], kReplyFd}, {status.fd(), kStatusFd}};
+  child.address_space_bytes = options.address_space_bytes;
+  auto process = base::Subprocess::spawn(child);
+  ::close(sockets[1]);
+  if (!process) {
+    ::close(sockets[0]);
+    return tl::unexpected<base::Error>(std::move(process).error());
+  }
+  ::fcntl(sockets[0], F_SETFL, O_NONBLOCK);
+  std::unique_ptr<WorkerConnection> connection(
+      new WorkerConnection(options, std::move(*process), std::move(status), sockets[0]));
+  RL_TRY(connection->greet());
+  return connection;
+}
+
+WorkerConnection::WorkerConnection(const WorkerOptions& options, base::Subprocess process, SharedStatus status, int socket)
+    : options_(options), process_(std::move(process)), status_(std::move(status)), socket_(socket) {
+  status_->control.phase.store(schema::TrialPhase::launch);
+}
+
+WorkerConnection::~WorkerConnection() {
+  ::close(socket_);
+  // An idle worker ends at end of file and runs its exit handlers; a busy or stuck one is killed with its group.
+  if (!process_.poll() && status_->control.phase.load() == schema::TrialPhase::launch) (void)process_.wait_for(kFarewell);
+}
+
+base::Result<void> WorkerConnection::greet() {
+  const auto command = command_text(options_.command);
+  RL_TRY_ASSIGN(auto reply, wait_for_reply({}, options_.launch_timeout_s));
+  if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
+    const auto line = tail_.last_line();
+    const auto printed = line.empty() ? std::string() : fmt::format("; it printed: {}", line);
+    if (death->cause == DeathCause::ended)
+      return base::fail(ErrorCode::crashed, "worker \"{}\" ended before it was ready: {}{}", command, death->message, printed);
+    return base::fail(death->cause == DeathCause::protocol ? ErrorCode::corrupt : ErrorCode::timeout,
+                      "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s, death->message,
+                      printed);
+  }
+  const auto& frame = std::get<Frame>(reply);
+  if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame).in(command));
+  const auto hello = read_frame<Hello>(frame, "worker's greeting");
+  if (frame.type != FrameType::hello || !hello)
+    return base::fail(ErrorCode::corrupt, "worker \"{}\" did not greet: is it a ridgeline worker", command);
+  if (hello->protocol != kProtocolVersion || hello->version != base::version() ||
+      hello->status_bytes != sizeof(WorkerStatus))
+    return base::fail(ErrorCode::unsupported,
+                      "worker \"{}\" is version {} (protocol {}), expected {} (protocol {}): the program was replaced while "
+                      "it ran, start it again",
+                      command, hello->version, hello->protocol, base::version(), kProtocolVersion);
+  return {};
+}
+
+bool WorkerConnection::alive() { return !process_.poll().has_value(); }
+
+std::string WorkerConnection::output_tail() {
+  if (output_open_) output_open_ = tail_.drain(process_.output_fd());
+  return tail_.text();
+}
+
+base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& request, double deadline_s) {
+  if (output_open_) output_open_ = tail_.drain(process_.output_fd());
+  tail_.clear();
+  status_->control.steps.store(0);
+  status_->control.cancel.store(false);
+  status_->control.phase.store(schema::TrialPhase::launch);
+  oom_kills_before_ = oom_kills();
+  auto reply = wait_for_reply(encode_frame(request), deadline_s);
+  if (reply && std::holds_alternative<Frame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
+  return reply;
+}
+
+base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::string bytes, double deadline_s) {
+  Watch watch;
+  watch.begun = watch.last_beat = watch.last_progress = watch.last_report = steady_clock::now();
+  watch.deadline = watch.begun + seconds(deadline_s);
+  bool connected = true;
+  for (;;) {
+    auto frame = reader_.next();
+    if (!frame) return Reply(killed(DeathCause::protocol, frame.error().message));
+    if (*frame) return Reply(std::move(**frame));
+    if (!connected) return Reply(ended());
+    if (options_.cancelled && options_.cancelled()) {
+      (void)killed(DeathCause::ended, "");
+      return base::fail(ErrorCode::cancelled, "cancelled");
+    }
+    const auto now = steady_clock::now();
+    if (auto death = overdue(watch, now)) return Reply(std::move(*death));
+    report(watch, now);
+
+    const auto events = static_cast<short>(POLLIN | (bytes.empty() ? 0 : POLLOUT));
+    std::array<pollfd, 2> waiting{pollfd{socket_, events, 0}, pollfd{output_open_ ? process_.output_fd() : -1, POLLIN, 0}};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - now);
+    ::poll(waiting.data(), waiting.size(),
+           static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kTick).count())));
+    if (waiting[1].revents != 0) output_open_ = tail_.drain(process_.output_fd());
+    if (waiting[0].revents != 0) connected = transfer(bytes, waiting[0].revents);
+    // A grandchild may hold the socket open after the worker's death, so the end of file alone is not to be relied on.
+    if (connected && !alive()) {
+      receive();
+      connected = false;
+    }
+  }
+}
+
+bool WorkerConnection::transfer(std::string& bytes, short events) {
+  if ((events & POLLOUT) != 0 && !bytes.empty()) {
+    const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) bytes.erase(0, static_cast<std::size_t>(sent));
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+      receive();
+      return false;
+    }
+  }
+  if ((events & (POLLIN | POLLHUP | POLLERR)) == 0) return true;
+  return receive();
+}
+
+bool WorkerConnection::receive() {
+  std::array<char, 65536> chunk;
+  for (;;) {
+    const auto got = ::recv(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      reader_.append({chunk.data(), static_cast<std::size_t>(got)});
+    } else if (got == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN || errno == EWOULDBLOCK;
+    }
+  }
+}
+
+std::optional<WorkerDeath> WorkerConnection::overdue(Watch& watch, Time now) {
+  const auto beats = status_->beats.load(std::memory_order_relaxed);
+  const auto steps = status_->control.steps.load(std::memory_order_relaxed);
+  const auto phase = status_->control.phase.load(std::memory_order_relaxed);
+  const auto cpu_ns = status_->cpu_ns.load(std::memory_order_relaxed);
+  const auto in_phase = base::enum_name(phase);
+  if (beats != watch.beats) {
+    watch.beats = beats;
+    watch.last_beat = now;
+  }
+  const auto idle_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - watch.last_progress).count();
+  const bool busy = works_without_steps(phase) && cpu_ns - watch.cpu_ns > 1'000'000 &&
+                    static_cast<double>(cpu_ns - watch.cpu_ns) > kBusyShare * static_cast<double>(idle_ns);
+  if (steps != watch.steps || phase != watch.phase || busy) {
+    watch.steps = steps;
+    watch.phase = phase;
+    watch.cpu_ns = cpu_ns;
+    watch.last_progress = now;
+  }
+  if (now >= watch.deadline)
+    return killed(DeathCause::deadline, fmt::format("no result within {:g} s, the worker was in phase {}",
+                                                    base::to_seconds(watch.deadline - watch.begun), in_phase));
+  if (beats > 0 && now - watch.last_beat > seconds(options_.heartbeat_timeout_s))
+    return killed(DeathCause::no_heartbeat,
+                  fmt::format("no heartbeat for {:g} s in phase {}: the worker was stopped or starved",
+                              options_.heartbeat_timeout_s, in_phase));
+  if (now - watch.last_progress > seconds(options_.stall_timeout_s))
+    return killed(DeathCause::stalled, fmt::format("no progress for {:g} s in phase {} after {} inferences",
+                                                   options_.stall_timeout_s, in_phase, steps));
+  return std::nullopt;
+}
+
+void WorkerConnection::report(Watch& watch, Time now) const {
+  if (!options_.on_progress || now - watch.last_report < kTick) return;
+  watch.last_report = now;
+  TrialProgress progress;
+  progress.phase = status_->control.phase.load(std::memory_order_relaxed);
+  progress.steps = status_->control.steps.load(std::memory_order_relaxed);
+  progress.elapsed_s = base::to_seconds(now - watch.begun);
+  options_.on_progress(progress);
+}
+
+WorkerDeath WorkerConnection::killed(DeathCause cause, std::string message) {
+  WorkerDeath death;
+  death.cause = cause;
+  death.phase = status_->control.phase.load();
+  process_.signal_group(SIGKILL);
+  death.exit = process_.wait();
+  death.message = std::move(message);
+  death.stderr_tail = output_tail();
+  return death;
+}
+
+WorkerDeath WorkerConnection::ended() {
+  auto exit = process_.wait_for(kLastWords);
+  if (!exit) return killed(DeathCause::protocol, "the worker closed its connection but did not end");
+  WorkerDeath death;
+  death.phase = status_->control.phase.load();
+  death.exit = *exit;
+  death.stderr_tail = output_tail();
+  const auto kills = oom_kills();
+  death.oom_killed = exit->signal == SIGKILL && oom_kills_before_ && kills && *kills > *oom_kills_before_;
+  if (death.oom_killed)
+    death.message = "the worker was killed because memory ran out";
+  else if (exit->signal)
+    death.message = fmt::format("the worker died of {} ({}) in phase {}", signal_name(*exit->signal),
+                                ::strsignal(*exit->signal), base::enum_name(death.phase));
+  else
+    death.message = fmt::format("the worker ended with exit code {} in phase {}", exit->exit_code.value_or(0),
+                                base::enum_name(death.phase));
+  return death;
+}
+
+}  // namespace ridgeline::execute

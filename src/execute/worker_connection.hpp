@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/subprocess.hpp"
+#include "execute/classify.hpp"
+#include "execute/executor.hpp"
+#include "execute/frame.hpp"
+#include "execute/output_tail.hpp"
+#include "execute/worker_status.hpp"
+
+namespace ridgeline::execute {
+
+/// The parent's end of one worker process. Use: launch, then one `exchange` after another; after a WorkerDeath or an
+/// Error the object is of no more use. The process and its group are gone when the destructor returns. One thread.
+class WorkerConnection {
+ public:
+  /// An answer, or how the worker died over the request.
+  using Reply = std::variant<Frame, WorkerDeath>;
+
+  /// Starts the worker and checks that it is of our version. Errors: the program cannot be started, it dies or says
+  /// nothing within launch_timeout_s, it is of another version, cancelled. `options` must outlive the object.
+  [[nodiscard]] static base::Result<std::unique_ptr<WorkerConnection>> launch(const WorkerOptions& options);
+  ~WorkerConnection();
+  WorkerConnection(const WorkerConnection&) = delete;
+  WorkerConnection& operator=(const WorkerConnection&) = delete;
+
+  /// Sends a request and waits for its answer; stdout and stderr are drained all the while. Error: cancelled only.
+  [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s);
+
+  /// The process has not ended, as far as is known without waiting.
+  [[nodiscard]] bool alive();
+  /// What the worker printed during the latest request.
+  [[nodiscard]] std::string output_tail();
+  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Signs of life over one request.
+  struct Watch {
+    Time begun;
+    Time deadline;
+    Time last_beat;
+    Time last_progress;
+    Time last_report;
+    std::uint64_t beats = 0;
+    std::int64_t steps = 0;
+    std::int64_t cpu_ns = 0;
+    schema::TrialPhase phase = schema::TrialPhase::launch;
+  };
+
+  WorkerConnection(const WorkerOptions& options, base::Subprocess process, SharedStatus status, int socket);
+  [[nodiscard]] base::Result<void> greet();
+  [[nodiscard]] base::Result<Reply> wait_for_reply(std::string bytes, double deadline_s);
+  /// Sends what fits of `bytes`, receives what is there. False at end of file or when the worker does not listen.
+  bool transfer(std::string& bytes, short events);
+  bool receive();
+  [[nodiscard]] std::optional<WorkerDeath> overdue(Watch& watch, Time now);
+  void report(Watch& watch, Time now) const;
+  [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
+  [[nodiscard]] WorkerDeath ended();
+
+  const WorkerOptions& options_;
+  base::Subprocess process_;
+  SharedStatus status_;
+  int socket_;
+  FrameReader reader_;
+  OutputTail tail_;
+  bool output_open_ = true;
+  std::optional<std::int64_t> oom_kills_before_;
+};
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/worker_requests.hpp"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "execute/classify.hpp"
+#include "execute/memory_usage.hpp"
+#include "measure/measurement_session.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using schema::TrialPhase;
+using schema::TrialStatus;
+
+constexpr std::string_view kRequest = "request";
+
+template <typename Outcome>
+Outcome failed_outcome(const base::Error& error, TrialPhase phase) {
+  Outcome outcome;
+  outcome.status = status_of(error);
+  outcome.failure = failure_of(error, phase);
+  return outcome;
+}
+
+}  // namespace
+
+Frame WorkerRequests::answer(const Frame& request) {
+  base::Error error;
+  try {
+    auto answered = dispatch(request);
+    heartbeat_.follow(nullptr);
+    if (answered) return std::move(*answered);
+    error = std::move(answered).error();
+  } catch (const std::bad_alloc&) {
+    error = {ErrorCode::out_of_memory, "std::bad_alloc: an allocation was refused"};
+  } catch (const std::exception& thrown) {
+    error = {ErrorCode::internal, fmt::format("uncaught exception: {}", thrown.what())};
+  }
+  heartbeat_.follow(nullptr);
+  // An exception that got past every wrapper is the runtime's failure, so it belongs to the trial.
+  const bool thrown = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::internal;
+  if (thrown && request.type == FrameType::trial)
+    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase()));
+  if (thrown && request.type == FrameType::pair)
+    return make_outcome_frame(failed_outcome<schema::PairedOutcome>(error, phase()));
+  return make_error_frame(error);
+}
+
+Result<Frame> WorkerRequests::dispatch(const Frame& request) {
+  switch (request.type) {
+    case FrameType::probe: {
+      RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
+      return probe(message);
+    }
+    case FrameType::inspect: {
+      RL_TRY_ASSIGN(const auto message, read_frame<InspectMessage>(request, kRequest));
+      return inspect(message);
+    }
+    case FrameType::trial: {
+      RL_TRY_ASSIGN(const auto message, read_frame<TrialRequest>(request, kRequest));
+      return trial(message);
+    }
+    case FrameType::pair: {
+      RL_TRY_ASSIGN(const auto message, read_frame<PairRequest>(request, kRequest));
+      return pair(message);
+    }
+    case FrameType::reference: {
+      RL_TRY_ASSIGN(const auto message, read_frame<ReferenceRequest>(request, kRequest));
+      return reference(message);
+    }
+    default: return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}", static_cast<int>(request.type));
+  }
+}
+
+Result<Frame> WorkerRequests::probe(const ProbeRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
+  enter(TrialPhase::load_runtime);
+  RL_TRY_ASSIGN(const auto identity, kind->probe(request.library));
+  return make_frame(FrameType::result, identity);
+}
+
+Result<Frame> WorkerRequests::inspect(const InspectMessage& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.workload.kind));
+  enter(TrialPhase::load_runtime);
+  RL_TRY_ASSIGN(const auto model, kind->inspect({request.workload, request.library}));
+  return make_frame(FrameType::result, model);
+}
+
+Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(spec.workload.kind));
+  enter(TrialPhase::load_runtime);
+  RL_TRY_ASSIGN(auto workload, kind->make(spec));
+  workload->share_phase(status_.control.phase);
+  heartbeat_.follow(workload.get());
+  auto done = workload->prepare();
+  heartbeat_.follow(nullptr);
+  if (!done) {
+    enter(workload->phase());
+    return tl::unexpected<base::Error>(std::move(done).error());
+  }
+  return workload;
+}
+
+Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workload, const TrialRequest& request) {
+  auto& control = status_.control;
+  control.abandon_above_ns = request.abandon_above_ns;
+  control.throughput = request.throughput;
+  return measure::measure(workload, request.spec.plan, control);
+}
+
+Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
+  const bool fresh_mark = reset_peak_rss() || !std::exchange(served_trial_, true);
+  const auto failed = [this](const base::Error& error) {
+    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase()));
+  };
+  auto workload = prepared(request.spec);
+  if (!workload) return failed(workload.error());
+  auto measurement = measured(**workload, request);
+  if (!measurement) return failed(measurement.error());
+  if (const auto peak = peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
+  if (!fresh_mark)
+    measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",
+                                  "the kernel does not let the memory mark be reset: the peak may stem from an earlier "
+                                  "trial of the same worker, use --isolation trial"});
+  schema::TrialOutcome outcome;
+  outcome.measurement = std::move(*measurement);
+  if (!request.reference.empty()) {
+    enter(TrialPhase::verify);
+    auto outputs = (*workload)->outputs();
+    if (!outputs) return failed(outputs.error());
+    RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
+    outcome.drift = workload::compare_outputs(reference, *outputs);
+  }
+  return make_outcome_frame(std::move(outcome));
+}
+
+Result<Frame> WorkerRequests::pair(const PairRequest& request) {
+  const auto failed = [this](const base::Error& error, std::string_view arm) {
+    return make_outcome_frame(failed_outcome<schema::PairedOutcome>(
+        base::Error{error.code, fmt::format("{}{}", arm, error.message)}, phase()));
+  };
+  auto other = request.spec.base;
+  other.configuration = request.spec.other;
+  auto a = prepared(request.spec.base);
+  if (!a) return failed(a.error(), "arm A: ");
+  auto b = prepared(other);
+  if (!b) return failed(b.error(), "arm B: ");
+  auto measurement = measure::measure_paired(**a, **b, request.spec.plan, status_.control);
+  if (!measurement) return failed(measurement.error(), "");
+  schema::PairedOutcome outcome;
+  outcome.measurement = std::move(*measurement);
+  return make_outcome_frame(std::move(outcome));
+}
+
+Result<Frame> WorkerRequests::reference(const ReferenceRequest& request) {
+  // Two sessions, not two runs of one: differences between builds of a session belong to the noise as well.
+  const auto run = [&]() -> Result<workload::OutputSet> {
+    RL_TRY_ASSIGN(const auto workload, prepared(request.spec));
+    enter(TrialPhase::verify);
+    return workload->outputs();
+  };
+  RL_TRY_ASSIGN(const auto first, run());
+  RL_TRY_ASSIGN(const auto second, run());
+  RL_TRY(workload::save_outputs(first, request.path));
+  return make_frame(FrameType::result, workload::compare_outputs(first, second));
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "execute/frame.hpp"
+#include "execute/heartbeat.hpp"
+#include "execute/message.hpp"
+#include "execute/worker_status.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace ridgeline::execute {
+
+/// Answers requests inside a worker process.
+class WorkerRequests {
+ public:
+  WorkerRequests(const workload::WorkloadRegistry& registry, WorkerStatus& status, Heartbeat& heartbeat)
+      : registry_(registry), status_(status), heartbeat_(heartbeat) {}
+
+  /// Never fails: what goes wrong becomes an outcome with a status, or an error frame when the request itself or our own
+  /// files are at fault. Exceptions of libraries end here.
+  [[nodiscard]] Frame answer(const Frame& request);
+
+ private:
+  [[nodiscard]] base::Result<Frame> dispatch(const Frame& request);
+  [[nodiscard]] base::Result<Frame> probe(const ProbeRequest& request);
+  [[nodiscard]] base::Result<Frame> inspect(const InspectMessage& request);
+  [[nodiscard]] base::Result<Frame> trial(const TrialRequest& request);
+  [[nodiscard]] base::Result<Frame> pair(const PairRequest& request);
+  [[nodiscard]] base::Result<Frame> reference(const ReferenceRequest& request);
+
+  [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
+  [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);
+  void enter(schema::TrialPhase phase) noexcept { status_.control.phase.store(phase); }
+  [[nodiscard]] schema::TrialPhase phase() const noexcept { return status_.control.phase.load(); }
+
+  const workload::WorkloadRegistry& registry_;
+  WorkerStatus& status_;
+  Heartbeat& heartbeat_;
+  bool served_trial_ = false;
+};
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "measure/measurement_session.hpp"
+
+namespace ridgeline::execute {
+
+/// What the worker is doing, in memory that parent and worker share: the parent still reads the exact phase and step
+/// after a sudden death, and the worker makes no system call for it while it is timing. Constructed by the parent.
+struct WorkerStatus {
+  std::atomic<std::uint64_t> beats{0};        ///< the heartbeat, ten a second
+  std::atomic<std::int64_t> cpu_ns{0};        ///< processor time of the whole worker
+  measure::MeasureControl control;            ///< phase and steps; `cancel` may be set by the parent
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<schema::TrialPhase>::is_always_lock_free);
+
+/// A WorkerStatus in an anonymous shared file (memfd), mapped into this process.
+class SharedStatus {
+ public:
+  /// The parent's side: a fresh one.
+  [[nodiscard]] static base::Result<SharedStatus> create();
+  /// The worker's side; the descriptor stays open.
+  [[nodiscard]] static base::Result<SharedStatus> attach(int fd);
+  SharedStatus(SharedStatus&& other) noexcept;
+  SharedStatus& operator=(SharedStatus&& other) noexcept;
+  SharedStatus(const SharedStatus&) = delete;
+  SharedStatus& operator=(const SharedStatus&) = delete;
+  ~SharedStatus();
+
+  [[nodiscard]] WorkerStatus& operator*() const noexcept { return *status_; }
+  [[nodiscard]] WorkerStatus* operator->() const noexcept { return status_; }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  SharedStatus() = default;
+  int fd_ = -1;  ///< owned by the parent's side only
+  WorkerStatus* status_ = nullptr;
+};
+
+}  // namespace ridgeline::execute
