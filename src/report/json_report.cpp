@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_report.hpp"
+
+#include <set>
+
+#include "report/tune_view.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using base::Json;
+
+Json interval_json(const analysis::Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json comparison_json(const schema::Comparison& found) {
+  return {{"ratio", found.ratio}, {"interval", {found.low, found.high}}, {"p_value", found.p_value}, {"quads", found.quads},
+          {"verdict", found.verdict}};
+}
+
+Json optional_comparison(const std::optional<schema::Comparison>& found) { return found ? comparison_json(*found) : Json(nullptr); }
+
+Json run_json(const schema::TuneRun& run) {
+  Json constraints = Json::array();
+  for (const auto& constraint : run.constraints) constraints.push_back(constraint.to_text());
+  return {{"id", run.id},
+          {"command_line", run.command_line},
+          {"started_utc", run.started_utc},
+          {"finished_utc", run.finished_utc},
+          {"duration_s", run.duration_s},
+          {"interrupted", run.interrupted},
+          {"objective", run.objective},
+          {"constraints", constraints},
+          {"min_effect", run.min_effect},
+          {"accuracy_tolerance", run.accuracy_tolerance},
+          {"search", run.search},
+          {"seed", run.seed},
+          {"provider", run.provider},
+          {"device", run.device},
+          {"space_size", run.space_size}};
+}
+
+Json verdict_json(const schema::TuneRun& run) {
+  if (!run.verdict) return nullptr;
+  const auto& verdict = *run.verdict;
+  Json changed = Json::object();
+  if (verdict.decision == schema::Decision::change)
+    for (const auto& key : schema::differing_keys(run.current, verdict.configuration)) {
+      const auto* from = run.current.find(key);
+      const auto* to = verdict.configuration.find(key);
+      changed[key] = {{"from", from != nullptr ? Json(*from) : Json(nullptr)}, {"to", to != nullptr ? Json(*to) : Json(nullptr)}};
+    }
+  return {{"decision", verdict.decision},
+          {"trial_id", verdict.trial_id},
+          {"configuration", verdict.configuration},
+          {"changed", changed},
+          {"gain", optional_comparison(verdict.gain)},
+          {"tie_group", verdict.tie_group},
+          {"reason", verdict.reason}};
+}
+
+Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry) {
+  const auto& summary = entry.summary;
+  return {{"trial_id", entry.trial->id},
+          {"group", entry.tie_group},
+          {"value", entry.cost.value},
+          {"interval", interval_json(entry.cost.interval)},
+          {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
+          {"median_ns", summary.median_ns},
+          {"median_interval_ns", interval_json(summary.median_interval_ns)},
+          {"p90_ns", summary.p90_ns},
+          {"p95_ns", summary.p95_ns},
+          {"p99_ns", summary.p99_ns},
+          {"throughput_per_s", summary.throughput_per_s},
+          {"throughput_interval_per_s", interval_json(summary.throughput_interval_per_s)},
+          {"samples", summary.count},
+          {"peak_rss_bytes", entry.outcome->measurement ? Json(entry.outcome->measurement->peak_rss_bytes) : Json(nullptr)},
+          {"meets_constraints", entry.meets_constraints},
+          {"broken_constraint", entry.broken_constraint}};
+}
+
+Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
+  Json out{{"id", trial.id},           {"stage", trial.stage},     {"configuration", trial.configuration}, {"key", trial.key},
+           {"from_store", trial.from_store}, {"started_s", trial.started_s}, {"reason", trial.reason},
+           {"status", nullptr},        {"duration_s", nullptr},    {"measured_utc", nullptr},              {"failure", nullptr},
+           {"drift", nullptr},         {"samples", nullptr}};
+  const auto* outcome = view.outcome(trial);
+  if (outcome == nullptr) return out;
+  out["status"] = outcome->status;
+  out["duration_s"] = outcome->duration_s;
+  out["measured_utc"] = outcome->measured_utc;
+  out["failure"] = outcome->failure;
+  out["drift"] = outcome->drift;
+  if (!outcome->measurement) return out;
+  const auto& measured = *outcome->measurement;
+  out["samples"] = measured.latency_ns.size();
+  out["session_create_ns"] = measured.session_create_ns;
+  out["first_run_ns"] = measured.first_run_ns;
+  out["warmup_runs"] = measured.warmup_runs;
+  out["stop_reason"] = measured.stop_reason;
+  out["peak_rss_bytes"] = measured.peak_rss_bytes;
+  out["flags"] = measured.flags;
+  out["effective_settings"] = measured.effective_settings;
+  return out;
+}
+
+std::string finding_kind(analysis::FindingKind kind) {
+  switch (kind) {
+    case analysis::FindingKind::gain: return "gain";
+    case analysis::FindingKind::no_effect: return "no_effect";
+    case analysis::FindingKind::harmful: return "harmful";
+    case analysis::FindingKind::quality: return "quality";
+    case analysis::FindingKind::failure: return "failure";
+    default: return "limit";
+  }
+}
+
+std::string csv_field(std::string_view text) {
+  const auto line = one_line(text);
+  if (line.find_first_of(",\"") == std::string::npos) return line;
+  std::string out = "\"";
+  for (const auto c : line) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes, const analysis::PairsByKey& pairs) {
+  const TuneView view(run, outcomes, pairs);
+  Json ranking = Json::array();
+  for (const auto& entry : view.ranking) ranking.push_back(ranked_json(run, entry));
+  Json comparisons = Json::array();
+  for (const auto& pair : run.pairs) {
+    auto row = pair.comparison ? comparison_json(*pair.comparison)
+                               : Json{{"ratio", nullptr}, {"interval", nullptr}, {"p_value", nullptr}, {"quads", 0}, {"verdict", nullptr}};
+    row.update({{"purpose", pair.purpose}, {"setting", pair.setting}, {"a", pair.a}, {"b", pair.b}, {"status", pair.status},
+                {"failure", pair.failure}, {"from_store", pair.from_store}});
+    comparisons.push_back(std::move(row));
+  }
+  Json trials = Json::array();
+  for (const auto& trial : run.trials) trials.push_back(trial_json(view, trial));
+  Json findings = Json::array();
+  for (const auto& finding : view.findings)
+    findings.push_back({{"kind", finding_kind(finding.kind)}, {"title", finding.title}, {"evidence", finding.evidence},
+                        {"advice", finding.advice}});
+  return {{"schema", "ridgeline.tune"},
+          {"schema_version", kTuneJsonVersion},
+          {"run", run_json(run)},
+          {"verdict", verdict_json(run)},
+          {"current", {{"configuration", run.current},
+                       {"origins", run.current_origins},
+                       {"trial_id", view.current() != nullptr ? Json(view.current()->id) : Json(nullptr)}}},
+          {"ranking", ranking},
+          {"pareto_front", view.front},
+          {"comparisons", comparisons},
+          {"trials", trials},
+          {"findings", findings},
+          {"space", run.space},
+          {"pruned", run.pruned},
+          {"environment", run.environment},
+          {"model", run.model},
+          {"runtime", run.runtime},
+          {"plan", run.plan},
+          {"workload", run.workload},
+          {"notes", run.notes}};
+}
+
+std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes) {
+  const analysis::PairsByKey no_pairs;
+  const TuneView view(run, outcomes, no_pairs);
+  std::set<std::string> keys;
+  for (const auto& trial : run.trials)
+    for (const auto& [key, value] : trial.configuration.values()) keys.insert(key);
+  std::string out =
+      "id,stage,status,abandoned,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_bytes,started_s";
+  for (const auto& key : keys) out += "," + csv_field(key);
+  out += "\n";
+  for (const auto& trial : run.trials) {
+    const auto* outcome = view.outcome(trial);
+    const auto* ranked = view.ranked(trial.id);
+    const auto* measured = outcome != nullptr && outcome->measurement ? &*outcome->measurement : nullptr;
+    out += fmt::format("{},{},{},{}", trial.id, base::enum_name(trial.stage),
+                       outcome != nullptr ? base::enum_name(outcome->status) : std::string_view(),
+                       view.ending(trial) == "abandoned" ? "true" : "false");
+    if (ranked != nullptr) {
+      const auto& summary = ranked->summary;
+      out += fmt::format(",{:.0f},{:.0f},{:.0f},{},{:.6g},{}", summary.median_ns, summary.median_interval_ns.low,
+                         summary.median_interval_ns.high, summary.p99_ns ? fmt::format("{:.0f}", *summary.p99_ns) : "",
+                         summary.throughput_per_s, summary.count);
+    } else {
+      out += fmt::format(",,,,,,{}", measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : "");
+    }
+    out += fmt::format(",{},{:.3f}", measured != nullptr ? fmt::format("{}", measured->peak_rss_bytes) : "", trial.started_s);
+    for (const auto& key : keys) {
+      const auto* value = trial.configuration.find(key);
+      out += "," + (value != nullptr ? csv_field(value->to_text()) : std::string());
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace ridgeline::report
