@@ -8,7 +8,7 @@ namespace {
 
 std::size_t most_trials(const SearchSpace& space) {
   // Above this size the search ends by itself long before a quarter.
-  constexpr std::size_t kCounted = 2000;
+  constexpr std::size_t kCounted = 500;
   const auto size = space.enumerate(kCounted).size();
   return std::max(AdaptiveSearcher::kFewestTrials,
                   static_cast<std::size_t>(AdaptiveSearcher::kLargestShare * static_cast<double>(size)));

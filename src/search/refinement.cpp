@@ -9,8 +9,8 @@ namespace {
 
 using schema::Configuration;
 
-/// Settings that interact change each other's effect by a few per cent; worth as much as this many observations.
-constexpr double kPriorError = 0.03;
+/// Settings that interact change each other's effect by some per cent; worth as much as this many observations.
+constexpr double kPriorError = 0.05;
 constexpr double kPriorCount = 8;
 /// Thread counts interact with most other settings.
 constexpr double kThreadVarianceFactor = 4;

@@ -76,7 +76,7 @@ TEST(AdaptiveSearcher, finds_98_percent_of_the_best_within_a_quarter_of_the_exha
 }
 
 TEST(AdaptiveSearcher, finds_98_percent_of_the_best_in_nine_of_ten_noisy_searches) {
-  constexpr int kSeeds = 20;
+  constexpr int kSeeds = 10;
   for (const auto& landscape : landscapes()) {
     SCOPED_TRACE(landscape.name());
     int good = 0;
