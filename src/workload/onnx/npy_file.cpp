@@ -100,10 +100,11 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
   RL_TRY_ASSIGN(tensor.dims, parse_shape(shape, what));
   if (order.substr(0, 4) == "True" && tensor.dims.size() > 1)
     return base::fail(ErrorCode::unsupported, "{}: Fortran order: save it with numpy.ascontiguousarray(array)", what);
-  RL_TRY_ASSIGN(const auto expected, tensor_bytes(tensor.type, tensor.dims));
-  if (data.size() != static_cast<std::size_t>(expected))
+  const auto expected = tensor_bytes(tensor.type, tensor.dims);
+  if (!expected) return tl::unexpected<base::Error>(base::Error(expected.error()).in(what));
+  if (data.size() != static_cast<std::size_t>(*expected))
     return base::fail(ErrorCode::corrupt, "{}: holds {} bytes of data, but {} of {} needs {}", what, data.size(),
-                      shape_text(tensor.dims), element_type_name(tensor.type), expected);
+                      shape_text(tensor.dims), element_type_name(tensor.type), *expected);
   tensor.bytes = std::string(data);
   return tensor;
 }

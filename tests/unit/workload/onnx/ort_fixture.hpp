@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <fstream>
+#include <cstring>
 #include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "fakes/tiny_onnx.hpp"
+#include "unit/workload/temp_folder.hpp"
 #include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_workload.hpp"
 
 namespace ridgeline::workload {
-
-/// A folder that goes away with the test.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "rl_workload_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return path_ / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The search as the program does it, with the release that the build's headers belong to as ONNXRUNTIME_ROOT.
 inline OrtSearchEnvironment test_search() {

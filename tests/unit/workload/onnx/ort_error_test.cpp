@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/ort_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+
+// Texts as ONNX Runtime 1.17 to 1.29 write them; the numbers are OrtErrorCode.
+constexpr int kFail = 1;
+constexpr int kInvalidArgument = 2;
+constexpr int kNoSuchFile = 3;
+constexpr int kRuntimeException = 6;
+constexpr int kInvalidProtobuf = 7;
+constexpr int kNotImplemented = 9;
+constexpr int kInvalidGraph = 10;
+
+TEST(OrtError, classes_follow_text_and_code) {
+  struct Case {
+    int code;
+    const char* text;
+    ErrorCode expected;
+  };
+  const Case cases[] = {
+      {kNotImplemented, "Could not find an implementation for Acosh(22) node with name 'n'", ErrorCode::unsupported},
+      {kFail, "Load model from m.onnx failed:Fatal error: com.example:Foo(-1) is not a registered function/op", ErrorCode::unsupported},
+      {kInvalidGraph, "This is an invalid model. In Node, (\"n\", Foo, \"\", -1) : Error No Op registered for Foo with domain_version of 17", ErrorCode::unsupported},
+      {kFail, "ONNX Runtime only *guarantees* support for models stamped with official released onnx opset versions. Opset 99 is under development", ErrorCode::unsupported},
+      {kFail, "Unsupported model IR version: 99, max supported IR version: 11", ErrorCode::unsupported},
+      {kRuntimeException, "Failed to allocate memory for requested buffer of size 70368744177664", ErrorCode::out_of_memory},
+      {kRuntimeException, "Exception during initialization: std::bad_alloc", ErrorCode::out_of_memory},
+      {kFail, "CUDA failure 2: out of memory ; GPU=0", ErrorCode::out_of_memory},
+      {kInvalidProtobuf, "Load model from m.onnx failed:Protobuf parsing failed.", ErrorCode::corrupt},
+      {kInvalidGraph, "This is an invalid model. Type Error: Type 'tensor(int64)' of input parameter (x) is invalid.", ErrorCode::corrupt},
+      {kNoSuchFile, "Load model from m.onnx failed. File doesn't exist", ErrorCode::not_found},
+      {kInvalidArgument, "Got invalid dimensions for input: x for the following indices\n index: 1 Got: 5 Expected: 4\n Please fix either the inputs/outputs or the model.", ErrorCode::invalid_argument},
+      {kFail, "Number of affinities does not equal to thread_pool_size minus one, affinities: 1, thread_pool_size: 3", ErrorCode::invalid_argument},
+      {kFail, "Failed to load library libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open shared object file", ErrorCode::unavailable},
+      {kFail, "Exiting due to terminate flag being set to true.", ErrorCode::cancelled},
+      {kFail, "something nobody has seen before", ErrorCode::internal},
+  };
+  for (const auto& one : cases) EXPECT_EQ(classify_ort_error(one.code, one.text).code, one.expected) << one.text;
+}
+
+TEST(OrtError, the_message_keeps_what_matters_on_one_line) {
+  EXPECT_EQ(shorten_ort_message("Non-zero status code returned while running Add node. Name:'Add_y' Status Message: "
+                                "/onnxruntime_src/onnxruntime/core/providers/cpu/math/element_wise_ops.h:560 void "
+                                "onnxruntime::BroadcastIterator::Append(ptrdiff_t, ptrdiff_t) axis == 1 || axis == largest was false.\n"),
+            "Non-zero status code returned while running Add node. Name:'Add_y' Status Message: axis == 1 || axis == largest was false");
+  EXPECT_EQ(shorten_ort_message("failed:/a/b.cc:12 std::function<void()> ns::F::g(int (*)(int)) const [with T = float] bad\n\nthing"),
+            "failed:bad thing");
+  EXPECT_EQ(shorten_ort_message("plain text at m.cc: not a position"), "plain text at m.cc: not a position");
+  EXPECT_EQ(shorten_ort_message("cut /a/b.cc:12 void f(int"), "cut /a/b.cc:12 void f(int");
+}
+
+TEST(OrtError, a_long_message_is_cut_between_characters) {
+  std::string text(299, 'a');
+  text += "\xC3\xA9 and more";
+  EXPECT_EQ(shorten_ort_message(text), std::string(299, 'a') + "...");
+}
+
+TEST(OrtError, an_empty_message_names_the_code) {
+  EXPECT_EQ(classify_ort_error(6, "").message, "onnxruntime: error code 6 without a message");
+}
+
+TEST(OrtError, the_size_of_a_failed_allocation_is_read) {
+  EXPECT_EQ(requested_bytes("Failed to allocate memory for requested buffer of size 4096"), 4096);
+  EXPECT_EQ(requested_bytes("Available memory of 5 is smaller than requested bytes of 1024"), 1024);
+  EXPECT_EQ(requested_bytes("buffer of size much"), 0);
+  EXPECT_EQ(requested_bytes("nothing"), 0);
+}
+
+}  // namespace
+}  // namespace ridgeline::workload

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/ort_library.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "schema/catalog.hpp"
+#include "unit/workload/onnx/ort_fixture.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+using base::ErrorCode;
+
+bool has(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+OrtSearchEnvironment nothing_anywhere(const TempFolder& folder) {
+  OrtSearchEnvironment environment;
+  environment.executable = folder / "bin/ridgeline";
+  environment.cache = folder / "cache";
+  return environment;
+}
+
+TEST(OrtLibrary, the_real_library_says_who_it_is) {
+  const auto library = OrtLibrary::open("", test_search());
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_GE(library->api_version(), 17);
+  EXPECT_EQ(library->version().substr(0, 2), "1.");
+  const auto identity = library->identity();
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_EQ(identity->name, "onnxruntime");
+  EXPECT_EQ(identity->library_sha256, base::sha256_file(identity->library_path).value());
+  EXPECT_TRUE(has(identity->providers, "CPUExecutionProvider"));
+  EXPECT_TRUE(has(identity->known_targets, "session.intra_op.allow_spinning"));
+  EXPECT_TRUE(has(identity->known_targets, "parallel_sessions"));
+}
+
+TEST(OrtLibrary, every_cpu_row_of_the_catalogue_is_known_to_the_release_it_was_written_for) {
+  const auto library = OrtLibrary::open("", test_search());
+  ASSERT_TRUE(library);
+  if (library->version() != "1.29.0") GTEST_SKIP() << "the catalogue was written for 1.29.0, this is " << library->version();
+  const auto known = known_targets({library->path()}).value();
+  for (const auto& param : schema::catalog())
+    if (param.providers.empty() || has(param.providers, "cpu")) {
+      EXPECT_TRUE(has(known, param.target)) << param.target;
+    }
+}
+
+TEST(OrtLibrary, a_name_is_known_only_as_a_whole_string) {
+  const TempFolder folder;
+  const auto file = folder.write("lib.so", std::string("xx\0session.force_spinning_stopper\0session.session.dynamic_block_base\0session.disable_prepacking", 96));
+  const auto known = known_targets({file}).value();
+  EXPECT_FALSE(has(known, "session.force_spinning_stop"));
+  EXPECT_TRUE(has(known, "session.dynamic_block_base"));
+  EXPECT_TRUE(has(known, "session.intra_op_num_threads"));  // has a setter in the API
+}
+
+TEST(OrtLibrary, when_there_is_none_the_places_are_listed_on_one_line) {
+  const TempFolder folder;
+  auto environment = nothing_anywhere(folder);
+  environment.ort_root = "/nowhere/onnxruntime";
+  auto library = OrtLibrary::open("", environment);
+  if (library) GTEST_SKIP() << "the system has " << library->path();
+  EXPECT_EQ(library.error().code, ErrorCode::unavailable);
+  const auto& message = library.error().message;
+  for (const auto* place : {"RIDGELINE_ORT_LIBRARY", "beside the program", "ONNXRUNTIME_ROOT=/nowhere/onnxruntime", "cache", "system", "--ort-library"})
+    EXPECT_NE(message.find(place), std::string::npos) << place << ": " << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+TEST(OrtLibrary, a_named_library_that_does_not_load_is_not_replaced_by_another) {
+  auto search = test_search();
+  for (const std::string path : {"/nowhere/libonnxruntime.so", "/tmp", "/etc/hostname"}) {
+    const auto library = OrtLibrary::open(path, search);
+    ASSERT_FALSE(library) << path;
+    EXPECT_EQ(library.error().code, ErrorCode::unavailable);
+    EXPECT_NE(library.error().message.find("--ort-library " + path), std::string::npos) << library.error().message;
+  }
+}
+
+TEST(OrtLibrary, a_library_that_is_none_is_refused) {
+  const auto library = OrtLibrary::open("libm.so.6", test_search());
+  ASSERT_FALSE(library);
+  EXPECT_NE(library.error().message.find("OrtGetApiBase"), std::string::npos) << library.error().message;
+}
+
+TEST(OrtLibrary, an_old_library_is_refused_with_its_version) {
+  const auto library = OrtLibrary::open(RL_TEST_OLD_ORT, test_search());
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.error().code, ErrorCode::unavailable);
+  EXPECT_NE(library.error().message.find("library too old: ONNX Runtime 1.10.0"), std::string::npos) << library.error().message;
+}
+
+TEST(OrtLibrary, an_old_library_in_one_place_does_not_hide_a_good_one_in_the_next) {
+  const TempFolder folder;
+  const auto real = OrtLibrary::open("", test_search());
+  ASSERT_TRUE(real);
+  auto environment = nothing_anywhere(folder);
+  std::filesystem::create_directories(folder / "bin");
+  std::filesystem::create_symlink(RL_TEST_OLD_ORT, folder / "bin/libonnxruntime.so");
+  environment.ort_root = real->path().parent_path().string();
+  const auto library = OrtLibrary::open("", environment);
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ(library->version(), real->version());
+}
+
+}  // namespace
+}  // namespace ridgeline::workload
