@@ -4,8 +4,8 @@
 
 #include <yaml.h>
 
+#include <algorithm>
 #include <map>
-#include <memory>
 
 namespace ridgeline::campaign {
 namespace {
@@ -140,6 +140,7 @@ class TreeBuilder {
         const int index = add(event, YamlKind::scalar, data.tag, data.anchor);
         auto& node = tree_.at(index);
         node.value.assign(reinterpret_cast<const char*>(data.value), data.length);
+        if (node.begin == node.end) move_to_colon(node);
         node.style = data.style == YAML_SINGLE_QUOTED_SCALAR_STYLE   ? ScalarStyle::single_quoted
                      : data.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE ? ScalarStyle::double_quoted
                      : data.style == YAML_LITERAL_SCALAR_STYLE       ? ScalarStyle::literal
@@ -199,6 +200,15 @@ class TreeBuilder {
       parent.end = node.end;
     }
     return index;
+  }
+
+  /// libyaml places a flow mapping's empty value at the comma or brace behind it; text belongs behind the colon.
+  void move_to_colon(YamlNode& node) const {
+    auto at = node.end;
+    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t')) --at;
+    if (at == 0 || text_[at - 1] != ':') return;
+    node.column -= static_cast<int>(node.end - at);
+    node.begin = node.content = node.end = at;
   }
 
   void close_document(std::size_t at, bool marked) {
