@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/tune_report.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "fakes/tune_run_fixture.hpp"
+#include "report/json_report.hpp"
+#include "report/renderers.hpp"
+#include "unit/report/golden.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+ReportModel fixture_report() {
+  const auto records = fakes::TuneRunFixture::make();
+  return build_tune_report(records.run, records.outcomes, records.pairs);
+}
+
+/// The page without its style sheet and scripts, which have files of their own.
+std::string page_body(const std::string& page) {
+  const auto head = page.find("<style>");
+  const auto body = page.find("</style>");
+  const auto script = page.find("<script>");
+  return page.substr(0, head) + page.substr(body + 8, script - body - 8) + "\n";
+}
+
+std::set<std::string> all_matches(const std::string& text, const std::string& pattern) {
+  std::set<std::string> out;
+  const std::regex regex(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) out.insert((*at)[1]);
+  return out;
+}
+
+TEST(TuneReport, renders_the_fixed_run_as_markdown) { expect_golden("tune.md", render_markdown(fixture_report())); }
+
+TEST(TuneReport, renders_the_fixed_run_as_html) { expect_golden("tune.html", page_body(render_html(fixture_report(), ""))); }
+
+TEST(TuneReport, gives_the_fixed_run_as_json) {
+  const auto records = fakes::TuneRunFixture::make();
+  auto json = tune_json(records.run, records.outcomes, records.pairs);
+  expect_golden("tune.json", json.dump(1) + "\n");
+}
+
+TEST(TuneReport, gives_the_fixed_run_as_csv) {
+  const auto records = fakes::TuneRunFixture::make();
+  expect_golden("tune.csv", tune_csv(records.run, records.outcomes));
+}
+
+TEST(TuneReport, gives_the_same_bytes_for_the_same_records) {
+  EXPECT_EQ(render_html(fixture_report(), "x"), render_html(fixture_report(), "x"));
+}
+
+TEST(TuneReport, leads_with_the_verdict_its_ratio_and_its_interval) {
+  const auto report = fixture_report();
+  const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
+  EXPECT_EQ(callout.tone, Tone::good);
+  EXPECT_NE(callout.text.find("**1.61× as fast**"), std::string::npos) << callout.text;
+  EXPECT_NE(callout.text.find("95 % interval 1.59–1.63"), std::string::npos) << callout.text;
+}
+
+TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
+  const auto page = page_body(render_html(fixture_report(), ""));
+  const auto targets = all_matches(page, "id=\"([^\"]+)\"");
+  const auto links = all_matches(page, "href=\"#([^\"]+)\"");
+  EXPECT_GE(links.size(), 30U);
+  for (const auto& link : links) EXPECT_EQ(targets.count(link), 1U) << link;
+  const std::regex regex("id=\"[^\"]+\"");
+  const auto ids = std::distance(std::sregex_iterator(page.begin(), page.end(), regex), std::sregex_iterator());
+  EXPECT_EQ(static_cast<std::size_t>(ids), targets.size()) << "an id is used twice";
+}
+
+TEST(TuneReport, lists_every_trial_in_every_form) {
+  const auto records = fakes::TuneRunFixture::make();
+  const auto report = fixture_report();
+  const auto markdown = render_markdown(report);
+  const auto page = render_html(report, "");
+  for (const auto& trial : records.run.trials) {
+    EXPECT_NE(markdown.find(fmt::format("<a id=\"trial-{}\"></a>", trial.id)), std::string::npos) << trial.id;
+    EXPECT_NE(page.find(fmt::format("id=\"trial-{}\"", trial.id)), std::string::npos) << trial.id;
+  }
+}
+
+TEST(TuneReport, says_keep_when_nothing_is_better) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.verdict->decision = schema::Decision::keep;
+  records.run.verdict->configuration = records.run.current;
+  records.run.verdict->trial_id = 1;
+  records.run.verdict->gain = schema::Comparison{1.006, 0.997, 1.015, 0.2, 12, schema::Verdict::no_difference};
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
+  EXPECT_EQ(callout.title, "Keep what you have");
+  EXPECT_NE(callout.text.find("1.01×"), std::string::npos) << callout.text;
+}
+
+TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
+  const schema::TuneRun empty;
+  const auto report = build_tune_report(empty, {}, {});
+  EXPECT_EQ(std::get<Callout>(report.sections.at(0).blocks.at(0)).title, "No verdict");
+  auto records = fakes::TuneRunFixture::make();
+  records.run.interrupted = true;
+  records.run.verdict.reset();
+  const auto cut = render_markdown(build_tune_report(records.run, {}, {}));
+  EXPECT_NE(cut.find("The run was interrupted"), std::string::npos);
+  EXPECT_NE(cut.find("not finished"), std::string::npos);
+}
+
+TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.objective = schema::Objective::throughput;
+  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)).find("**1.61× the throughput** of"),
+            std::string::npos);
+  records.run.objective = schema::Objective::p99;
+  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)).find("at the 99th percentile** as"),
+            std::string::npos);
+}
+
+TEST(TuneReport, has_no_raw_samples_in_its_json) {
+  const auto records = fakes::TuneRunFixture::make();
+  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  EXPECT_EQ(json.dump().find("latency_ns"), std::string::npos);
+  EXPECT_EQ(json.at("schema_version"), kTuneJsonVersion);
+  EXPECT_EQ(json.at("trials").size(), records.run.trials.size());
+  EXPECT_EQ(json.at("verdict").at("changed").at("intra_op_num_threads").at("from"), 8);
+}
+
+/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder> RIDGELINE_ECHARTS=<echarts.min.js>.
+TEST(TuneReport, writes_a_page_to_look_at_on_demand) {
+  const auto* folder = std::getenv("RIDGELINE_LOOK");
+  const auto* echarts = std::getenv("RIDGELINE_ECHARTS");
+  if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
+  std::ifstream file(echarts, std::ios::binary);
+  const std::string library{std::istreambuf_iterator<char>(file), {}};
+  const auto page = render_html(fixture_report(), library);
+  EXPECT_LT(page.size(), 2U << 20U);
+  std::ofstream(std::string(folder) + "/report.html", std::ios::binary) << page;
+}
+
+}  // namespace
+}  // namespace ridgeline::report
