@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/migration.hpp"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "sample_records.hpp"
+
+namespace ridgeline::store {
+namespace {
+
+constexpr Migration kFirst{1, "CREATE TABLE words (word TEXT NOT NULL) STRICT; INSERT INTO words VALUES ('kept')"};
+constexpr Migration kSecond{2, "ALTER TABLE words ADD COLUMN length INTEGER NOT NULL DEFAULT 0; UPDATE words SET length = length(word)"};
+constexpr Migration kBroken{3, "CREATE TABLE half (x INTEGER) STRICT; INSERT INTO nowhere VALUES (1)"};
+
+std::unique_ptr<Connection> open_file(const TempFolder& folder) {
+  return std::move(*Connection::open(folder / "m.db", std::chrono::seconds(1)));
+}
+
+TEST(Migration, has_a_step_for_every_version) {
+  int expected = 1;
+  for (const auto& step : migrations()) EXPECT_EQ(step.to, expected++);
+}
+
+TEST(Migration, brings_an_older_file_up_to_date_and_keeps_its_rows) {
+  const TempFolder folder;
+  const auto connection = open_file(folder);
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst}));
+  EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(*connection->query_text("PRAGMA journal_mode"), "wal");
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));
+  EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 2);
+  EXPECT_EQ(*connection->query_text("SELECT word || length FROM words"), "kept4");
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));  // nothing left to do
+  EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM words"), 1);
+}
+
+TEST(Migration, undoes_a_step_that_fails) {
+  const TempFolder folder;
+  const auto connection = open_file(folder);
+  EXPECT_FALSE(migrate(*connection, std::array{kFirst, kSecond, kBroken}));
+  EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 2);
+  EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM sqlite_master WHERE name = 'half'"), 0);
+  EXPECT_TRUE(connection->begin());  // no transaction is left open
+}
+
+TEST(Migration, refuses_a_newer_file_and_says_which) {
+  const TempFolder folder;
+  ASSERT_TRUE(Store::open(folder / "m.db"));
+  ASSERT_TRUE(open_file(folder)->execute("PRAGMA user_version = 99"));
+  const auto store = Store::open(folder / "m.db");
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(store.error().message.find("schema 99, this one knows up to"), std::string::npos) << store.error().message;
+}
+
+TEST(Migration, refuses_another_programs_database_and_leaves_it_alone) {
+  const TempFolder folder;
+  ASSERT_TRUE(open_file(folder)->execute("CREATE TABLE theirs (x INTEGER)"));
+  const auto store = Store::open(folder / "m.db");
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, base::ErrorCode::corrupt);
+  const auto connection = open_file(folder);
+  EXPECT_EQ(*connection->query_text("PRAGMA journal_mode"), "delete");
+  EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM sqlite_master"), 1);
+}
+
+}  // namespace
+}  // namespace ridgeline::store
