@@ -92,22 +92,73 @@ Alias rule_of(const onnx::NodeProto& node, int version) {
   return {type, domain, version};
 }
 
-/// Why a node must not reach libonnx's rule, which divides by these and trusts required inputs to be there; or "".
-std::string unsafe_reason(const onnx::NodeProto& node, const onnx::OpSchema& schema,
-                          const std::vector<const TypeProto*>& types) {
+/// What keeps a node from libonnx's rule, which trusts much of what a valid model guarantees.
+enum class Gate {
+  open,
+  unknown,  ///< something that the rule reads is not known
+  refused,  ///< the node breaks its operator's definition
+};
+
+struct GateResult {
+  Gate gate = Gate::open;
+  std::string reason;
+};
+
+int rank_of(const TypeProto* type) { return type != nullptr && type->has_tensor_type() ? type->tensor_type().shape().dim_size() : -1; }
+
+/// Attributes that rules divide by.
+GateResult check_divisors(const onnx::NodeProto& node) {
   for (const char* name : {"strides", "dilations", "kernel_shape", "stride", "blocksize", "group", "num_heads"}) {
     const auto* attribute = find_attribute(node, name);
     if (attribute == nullptr) continue;
     const auto& sizes = attribute->ints();
     if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size < 1; }) || (attribute->has_i() && attribute->i() < 1))
-      return fmt::format("{} is not positive", name);
+      return {Gate::refused, fmt::format("{} is not positive", name)};
   }
+  return {};
+}
+
+/// Inputs must be of a kind that the operator takes, and tensors must have a rank.
+GateResult check_input_types(const onnx::OpSchema& schema, const std::vector<const TypeProto*>& types) {
+  const auto& formals = schema.inputs();
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == nullptr) {
+      if (i < static_cast<std::size_t>(schema.min_input())) return {Gate::unknown, ""};
+      continue;
+    }
+    if (types[i]->value_case() == TypeProto::VALUE_NOT_SET) return {Gate::unknown, ""};
+    if (types[i]->has_tensor_type() && !types[i]->tensor_type().has_shape()) return {Gate::unknown, ""};
+    if (formals.empty()) continue;
+    const auto& allowed = formals[std::min(i, formals.size() - 1)].GetTypes();
+    if (!allowed.empty() && allowed.count(onnx::Utils::DataTypeUtils::ToType(*types[i])) == 0)
+      return {Gate::refused, fmt::format("input {} has a type that it does not take", i)};
+  }
+  return {};
+}
+
+/// Convolutions index the weights' dimensions by the data's rank.
+GateResult check_ranks(const onnx::NodeProto& node, const std::string& rule, const std::vector<const TypeProto*>& types) {
+  static const std::map<std::string, std::size_t> kWeights = {
+      {"Conv", 1}, {"ConvTranspose", 1}, {"ConvInteger", 1}, {"QLinearConv", 3}};
+  const auto weight = kWeights.find(rule);
+  if (weight == kWeights.end()) return {};
+  const int rank = rank_of(types[0]);
+  if (rank < 3 || rank_of(types[weight->second]) != rank) return {Gate::refused, "data and weights differ in rank"};
+  for (const char* name : {"strides", "dilations", "kernel_shape", "output_padding", "output_shape"})
+    if (const auto sizes = attribute_ints(node, name); sizes && static_cast<int>(sizes->size()) != rank - 2)
+      return {Gate::refused, fmt::format("{} has {} sizes for {} spatial axes", name, sizes->size(), rank - 2)};
+  return {};
+}
+
+GateResult check_gate(const onnx::NodeProto& node, const std::string& rule, const onnx::OpSchema& schema,
+                      const std::vector<const TypeProto*>& types) {
   if (node.input_size() < schema.min_input() || node.input_size() > schema.max_input() ||
       node.output_size() < schema.min_output() || node.output_size() > schema.max_output())
-    return fmt::format("it has {} inputs and {} outputs", node.input_size(), node.output_size());
-  for (int i = 0; i < schema.min_input(); ++i)
-    if (types[static_cast<std::size_t>(i)] == nullptr) return "?";  // not a fault: the type is just not known
-  return "";
+    return {Gate::refused, fmt::format("it has {} inputs and {} outputs", node.input_size(), node.output_size())};
+  if (rule == "SequenceMap") return {Gate::unknown, ""};  // its rule reads the body's inputs without counting them
+  if (auto result = check_divisors(node); result.gate != Gate::open) return result;
+  if (auto result = check_input_types(schema, types); result.gate != Gate::open) return result;
+  return check_ranks(node, rule, types);
 }
 
 /// libonnx's texts carry a tag and sometimes line breaks.
@@ -129,19 +180,18 @@ RuleResult apply_shape_rule(const onnx::NodeProto& node, const std::map<std::str
   RuleResult result;
   const auto* schema = onnx::OpSchemaRegistry::Schema(alias.type, alias.version, alias.domain);
   if (schema == nullptr || schema->deprecated()) return result;
-  const auto reason = unsafe_reason(node, *schema, types);
-  if (!reason.empty()) {
-    // Newer opsets add optional inputs and outputs: no contradiction there.
-    const bool known = reason == "?" || (alias.domain.empty() && version > kNewestKnownOpset);
-    result.outcome = known ? RuleOutcome::inferred : RuleOutcome::contradiction;
-    result.outputs.resize(static_cast<std::size_t>(node.output_size()));
-    result.message = reason;
-    return result;
-  }
+  result.outputs.resize(static_cast<std::size_t>(node.output_size()));
   NodeContext context(node, types, values, subgraph);
   try {
+    if (const auto gate = check_gate(node, alias.type, *schema, types); gate.gate != Gate::open) {
+      // Newer opsets add types, inputs and attributes to operators: no contradiction there.
+      const bool newer = alias.domain.empty() && version > kNewestKnownOpset;
+      result.outcome = gate.gate == Gate::refused && !newer ? RuleOutcome::contradiction : RuleOutcome::inferred;
+      result.message = gate.reason;
+      return result;
+    }
     if (alias.type == node.op_type() && version <= kNewestKnownOpset) schema->Verify(node);
-    if (const auto rule = schema->GetTypeAndShapeInferenceFunction()) rule(context);
+    schema->GetTypeAndShapeInferenceFunction()(context);
     result.outcome = RuleOutcome::inferred;
   } catch (const std::exception& error) {
     result.outcome = RuleOutcome::contradiction;
