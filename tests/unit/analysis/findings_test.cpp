@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/findings.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tune_run_builder.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::FlagLevel;
+using schema::TrialStatus;
+using schema::Verdict;
+
+std::vector<Finding> of_kind(const TuneRunBuilder& builder, FindingKind kind) {
+  auto findings = find_all(builder.run, builder.outcomes);
+  findings.erase(std::remove_if(findings.begin(), findings.end(), [&](const auto& one) { return one.kind != kind; }),
+                 findings.end());
+  return findings;
+}
+
+/// The finding whose title starts so; a failure names all titles.
+Finding titled(const TuneRunBuilder& builder, const std::string& start) {
+  std::string titles;
+  for (const auto& finding : find_all(builder.run, builder.outcomes)) {
+    if (finding.title.rfind(start, 0) == 0) return finding;
+    titles += "\n  " + finding.title;
+  }
+  ADD_FAILURE() << "no finding starts with \"" << start << "\" among:" << titles;
+  return {};
+}
+
+bool says(const TuneRunBuilder& builder, const std::string& part) {
+  const auto findings = find_all(builder.run, builder.outcomes);
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const auto& one) { return one.title.find(part) != std::string::npos; });
+}
+
+schema::Comparison comparison(double ratio, Verdict verdict) {
+  return {.ratio = ratio, .low = ratio * 0.99, .high = ratio * 1.01, .p_value = 0.001, .quads = 12, .verdict = verdict};
+}
+
+TEST(Findings, of_an_empty_run_are_none) {
+  EXPECT_TRUE(find_all({}, {}).empty());
+}
+
+TEST(Findings, state_the_gain_with_interval_and_trials) {
+  TuneRunBuilder builder;
+  builder.run.id = "r1";
+  builder.add({}, 8e6, 0);
+  builder.add({{"intra_op_num_threads", 4}}, 4e6, 0);
+  builder.run.verdict.emplace();
+  builder.run.verdict->decision = schema::Decision::change;
+  builder.run.verdict->configuration = {{"intra_op_num_threads", 4}};
+  builder.run.verdict->trial_id = 2;
+  builder.run.verdict->gain = comparison(2, Verdict::faster);
+  const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00 times faster than the current configuration");
+  EXPECT_EQ(gain.kind, FindingKind::gain);
+  EXPECT_EQ(gain.evidence, "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved quads; "
+                           "median 4.00 ms (trial 2) against 8.00 ms (trial 1)");
+  EXPECT_EQ(gain.advice, "Apply it with: ridgeline apply r1 --config FILE");
+  builder.run.verdict->decision = schema::Decision::keep;
+  titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
+  builder.run.verdict->decision = schema::Decision::none;
+  titled(builder, "No recommendation");
+}
+
+TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
+  TuneRunBuilder builder;
+  const schema::Configuration winner{
+      {"batch_size", 8}, {"dynamic_block_base", 4}, {"enable_mem_pattern", false}, {"intra_op_num_threads", 4}};
+  builder.run.verdict.emplace();
+  builder.run.verdict->configuration = winner;
+  const auto leave_out = [&](const std::string& key, double ratio, Verdict verdict) {
+    schema::TunedPair pair;
+    pair.purpose = schema::PairPurpose::leave_one_out;
+    pair.setting = key;
+    pair.a = winner;
+    pair.b = winner.without(key);
+    pair.comparison = comparison(ratio, verdict);
+    builder.run.pairs.push_back(pair);
+  };
+  leave_out("intra_op_num_threads", 0.5, Verdict::slower);  // without it the winner is slower
+  leave_out("dynamic_block_base", 1.0, Verdict::no_difference);
+  leave_out("enable_mem_pattern", 1.05, Verdict::faster);   // without it the winner is faster
+  leave_out("batch_size", 1.01, Verdict::inconclusive);
+  const auto threads = titled(builder, "intra_op_num_threads=4 makes the recommendation 2.00 times faster");
+  EXPECT_EQ(threads.kind, FindingKind::gain);
+  EXPECT_NE(threads.evidence.find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos) << threads.evidence;
+  EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").kind, FindingKind::no_effect);
+  EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the recommendation 5.0 % slower").kind, FindingKind::harmful);
+  EXPECT_EQ(titled(builder, "What batch_size=8 contributes could not be told from noise").kind, FindingKind::quality);
+  // The same pairs recorded the other way round say the same.
+  for (auto& pair : builder.run.pairs) {
+    std::swap(pair.a, pair.b);
+    pair.comparison->ratio = 1 / pair.comparison->ratio;
+    if (pair.comparison->verdict == Verdict::slower) pair.comparison->verdict = Verdict::faster;
+    else if (pair.comparison->verdict == Verdict::faster) pair.comparison->verdict = Verdict::slower;
+  }
+  titled(builder, "intra_op_num_threads=4 makes the recommendation 2.00 times faster");
+}
+
+TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
+  TuneRunBuilder builder;
+  builder.add({}, 5e6);
+  builder.add({{"execution_mode", "parallel"}}, 9e6);
+  builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001);
+  builder.add({{"dynamic_block_base", 4}}, 5e6, 0.001);
+  builder.add({{"intra_op_num_threads", 2}}, 2.5e6);
+  const auto harm = titled(builder, "execution_mode=parallel made it 1.80 times slower (trial 2)");
+  EXPECT_EQ(harm.kind, FindingKind::harmful);
+  EXPECT_NE(harm.evidence.find("trial 2 against trial 1"), std::string::npos);
+  const auto idle = titled(builder, "No difference on its own: dynamic_block_base and enable_mem_pattern");
+  EXPECT_EQ(idle.kind, FindingKind::no_effect);
+  EXPECT_NE(idle.evidence.find("enable_mem_pattern=false 1.0"), std::string::npos) << idle.evidence;
+}
+
+TEST(Findings, say_that_threads_do_not_scale) {
+  TuneRunBuilder builder;
+  builder.add({{"intra_op_num_threads", 1}}, 5.5e6, 0);
+  builder.add({{"intra_op_num_threads", 2}}, 5e6, 0);
+  const auto finding = titled(builder, "Threads do not scale: 2 threads give 1.1 times the speed of 1");
+  EXPECT_EQ(finding.kind, FindingKind::limit);
+  EXPECT_EQ(finding.evidence, "1 thread 5.50 ms (trial 1), 2 threads 5.00 ms (trial 2)");
+  TuneRunBuilder good;
+  good.add({{"intra_op_num_threads", 1}}, 5e6, 0);
+  good.add({{"intra_op_num_threads", 2}}, 2.7e6, 0);
+  EXPECT_FALSE(says(good, "Threads do not scale"));
+}
+
+TEST(Findings, warn_of_more_threads_than_cpus) {
+  TuneRunBuilder builder;
+  builder.run.environment.usable_cpus = 4;
+  builder.run.environment.physical_cores = 4;
+  builder.run.current = {{"intra_op_num_threads", 8}};
+  builder.add({{"intra_op_num_threads", 8}}, 12e6, 0);
+  builder.add({{"intra_op_num_threads", 4}}, 4e6, 0);
+  titled(builder, "The current configuration asks for 8 threads on 4 usable CPUs");
+  EXPECT_EQ(titled(builder, "More threads than usable CPUs made it up to 3.00 times slower than trial 2").kind,
+            FindingKind::harmful);
+  builder.run.provider = "cuda";
+  EXPECT_FALSE(says(builder, "usable CPUs"));
+}
+
+TEST(Findings, set_the_speed_against_the_models_arithmetic) {
+  TuneRunBuilder builder;
+  builder.add({}, 10e6, 0);
+  builder.run.model.flops = 2e9;
+  builder.run.model.min_bytes = 40e6;
+  const auto compute = titled(builder, "Arithmetic is the likely limit: 50 FLOP for every byte moved");
+  EXPECT_NE(compute.evidence.find("200 GFLOP/s and at least 4 GB/s reached in trial 1"), std::string::npos) << compute.evidence;
+  builder.run.model.flops = 8e7;
+  titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
+  builder.run.model.nodes = 10000;
+  titled(builder, "Nodes are tiny: 1.00 us each");
+}
+
+TEST(Findings, scale_the_arithmetic_with_the_batch_of_the_trial) {
+  TuneRunBuilder builder;
+  builder.add({{"batch_size", 8}}, 10e6, 0);
+  builder.run.model.flops = 1e9;
+  builder.run.model.min_bytes = 1e8;
+  builder.run.model.batch_axis_size = 2;
+  EXPECT_NE(titled(builder, "Arithmetic and memory").evidence.find("400 GFLOP/s"), std::string::npos);
+}
+
+TEST(Findings, notice_spikes_in_the_recommended_trial) {
+  TuneRunBuilder builder;
+  auto& measurement = builder.add({}, 1e6, 0);
+  EXPECT_FALSE(says(builder, "spikes"));
+  for (std::size_t i = 0; i < 40; ++i) measurement.latency_ns[i * 50] = 5e6;
+  titled(builder, "Latency has spikes: p99 is 5.0 times the median (trial 1)");
+}
+
+TEST(Findings, group_quality_flags_and_mark_the_recommended_trial) {
+  TuneRunBuilder builder;
+  builder.add({}, 1e6).flags = {{FlagLevel::notice, "not_steady", "still 4 % faster at the end of warm-up"}};
+  builder.add({{"batch_size", 2}}, 2e6).flags = {{FlagLevel::notice, "not_steady", "other"},
+                                                 {FlagLevel::info, "time_budget", "not worth a finding"}};
+  builder.add({{"batch_size", 4}}, 3e6);
+  const auto flag = titled(builder, "2 of 3 trials did not settle during warm-up, the recommended one among them");
+  EXPECT_EQ(flag.kind, FindingKind::quality);
+  EXPECT_EQ(flag.evidence, "trials 1 and 2; still 4 % faster at the end of warm-up");
+  EXPECT_FALSE(says(builder, "time_budget"));
+}
+
+TEST(Findings, report_settings_that_did_not_take_effect) {
+  TuneRunBuilder builder;
+  builder.add({{"dynamic_block_base", 4}, {"intra_op_allow_spinning", false}, {"intra_op_num_threads", 0}}, 1e6)
+      .effective_settings = {{"dynamic_block_base", "0"}, {"intra_op_allow_spinning", "0"}, {"intra_op_num_threads", "2"}};
+  const auto finding = titled(builder, "dynamic_block_base=4 did not take effect: the runtime used 0");
+  EXPECT_EQ(finding.evidence, "read back in trial 1");
+  EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
+}
+
+TEST(Findings, doubt_a_busy_or_throttled_machine) {
+  TuneRunBuilder builder;
+  builder.add({}, 1e6);
+  builder.run.environment.logical_cpus = 8;
+  builder.run.environment.affinity = {0, 1, 2, 3};
+  builder.run.environment.load_average = 1;
+  EXPECT_TRUE(of_kind(builder, FindingKind::quality).empty());
+  builder.run.environment.load_average = 6;
+  builder.run.environment.governor = "powersave";
+  builder.run.environment.cgroup_cpu_quota = 1.5;
+  titled(builder, "The machine was busy when the run started");
+  titled(builder, "CPU clocks follow the load: governor powersave");
+  titled(builder, "A container quota of 1.5 CPUs throttles the process");
+}
+
+TEST(Findings, group_failures_by_cause_and_name_the_setting_behind_them) {
+  TuneRunBuilder builder;
+  builder.add({}, 1e6);
+  builder.add_failed({{"batch_size", 64}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory, "allocating 512 bytes failed");
+  builder.add_failed({{"batch_size", 128}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory, "allocating 1024 bytes failed");
+  builder.add_failed({{"dynamic_block_base", 3}}, TrialStatus::unsupported, "no kernel for Foo");
+  EXPECT_EQ(of_kind(builder, FindingKind::failure).size(), 2U);
+  const auto memory = titled(builder, "2 configurations ran out of memory, and only with execution_mode=parallel");
+  EXPECT_EQ(memory.evidence, "trials 2 and 3: allocating 512 bytes failed");
+  EXPECT_FALSE(memory.advice.empty());
+  titled(builder, "1 configuration is not supported by this runtime");
+}
+
+TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
+  TuneRunBuilder builder;
+  builder.run.accuracy_tolerance = 1e-3;
+  builder.add({{"graph_optimization_level", "all"}}, 1e6);
+  auto& outcome = builder.outcomes["k1"];
+  outcome.status = TrialStatus::rejected_accuracy;
+  outcome.drift.emplace();
+  outcome.drift->scaled_max_abs = 0.5;
+  outcome.drift->worst_output = "y";
+  const auto finding = titled(builder, "1 configuration changed the outputs beyond the tolerance");
+  EXPECT_NE(finding.evidence.find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos) << finding.evidence;
+}
+
+TEST(Findings, are_the_same_for_the_same_records) {
+  TuneRunBuilder builder;
+  builder.add({}, 5e6);
+  builder.add({{"execution_mode", "parallel"}}, 9e6);
+  const auto first = find_all(builder.run, builder.outcomes);
+  const auto again = find_all(builder.run, builder.outcomes);
+  ASSERT_EQ(first.size(), again.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].evidence, again[i].evidence);
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis
