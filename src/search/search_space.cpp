@@ -88,8 +88,8 @@ const Dimension* SearchSpace::dimension(const std::string& key) const {
 }
 
 bool SearchSpace::allows(const Configuration& configuration) const {
-  const auto form = simplify(configuration);
-  if (form != canonical(configuration)) return false;
+  const auto form = canonical(configuration);
+  if (!fixed_.empty() && form != simplify(configuration)) return false;
   return std::all_of(rules_.begin(), rules_.end(), [&](const SpaceRule& rule) { return rule.allows(form); });
 }
 

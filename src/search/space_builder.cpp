@@ -29,6 +29,14 @@ struct KeyedRule {
   std::vector<std::string> keys;
 };
 
+std::int64_t affinity_groups(std::string_view text) { return std::count(text.begin(), text.end(), ';') + 1; }
+
+bool affinities_match(const Configuration& configuration) {
+  const auto* affinities = configuration.find("intra_op_thread_affinities");
+  if (affinities == nullptr || affinities->as_text().empty()) return true;
+  return configuration.get_or("intra_op_num_threads", 0).as_integer() == affinity_groups(affinities->as_text()) + 1;
+}
+
 class SpaceBuild {
  public:
   explicit SpaceBuild(const SpaceInput& input) : input_(input), request_(input.request), cpu_(cpu_budget(input.environment)) {}
@@ -56,12 +64,21 @@ class SpaceBuild {
       for (const auto& value : dimension.values) RL_TRY(schema::check_value(*param, value));
     }
     RL_TRY(schema::check_configuration(request_.fixed));
+    RL_TRY(check_pinned_affinities());
     for (const auto& key : request_.exclude) {
       RL_TRY(schema::require_param(key));
       if (listed.count(key) != 0)
         return base::fail(ErrorCode::invalid_argument, "{} is both excluded and listed with values; keep one of the two", key);
     }
     return {};
+  }
+
+  Result<void> check_pinned_affinities() const {
+    const auto* affinities = request_.fixed.find("intra_op_thread_affinities");
+    if (affinities == nullptr || affinities->as_text().empty() || affinities_match(request_.fixed)) return {};
+    return base::fail(ErrorCode::invalid_argument,
+                      "intra_op_thread_affinities={} needs intra_op_num_threads={} (one group for each thread but the first); pin that too",
+                      affinities->to_text(), affinity_groups(affinities->as_text()) + 1);
   }
 
   const Dimension* requested(const std::string& key) const {
@@ -127,14 +144,7 @@ class SpaceBuild {
       rules_.push_back({{fmt::format("sessions x threads stay within {} usable cores", cpu_.usable), allows},
                         {"intra_op_num_threads", "parallel_sessions"}});
     }
-    const auto groups_match = [](const Configuration& configuration) {
-      const auto* affinities = configuration.find("intra_op_thread_affinities");
-      if (affinities == nullptr || affinities->as_text().empty()) return true;
-      const auto text = affinities->as_text();
-      const auto groups = std::count(text.begin(), text.end(), ';') + 1;
-      return configuration.get_or("intra_op_num_threads", 0).as_integer() == groups + 1;
-    };
-    rules_.push_back({{"intra_op_thread_affinities names one group for each thread but the first", groups_match},
+    rules_.push_back({{"intra_op_thread_affinities names one group for each thread but the first", affinities_match},
                       {"intra_op_thread_affinities", "intra_op_num_threads"}});
   }
 

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every strategy promises, over random spaces, costs, failures and noise.
+#include "search/searcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/random.hpp"
+#include "search/relevance.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+using schema::Dimension;
+
+const std::vector<Dimension> kAll{{"intra_op_num_threads", {1, 2, 4, 8}},
+                                  {"parallel_sessions", {2, 4, 8}},
+                                  {"batch_size", {2, 4, 8}},
+                                  {"inter_op_num_threads", {2, 4}},
+                                  {"execution_mode", {"parallel"}},
+                                  {"graph_optimization_level", {"disable_all", "basic", "extended"}},
+                                  {"intra_op_allow_spinning", {false}},
+                                  {"intra_op_spin_duration_us", {500, 1000, 2000}},
+                                  {"dynamic_block_base", {2, 4, 8}},
+                                  {"set_denormal_as_zero", {true}},
+                                  {"some_later_setting", {"a", "b"}}};
+
+SearchSpace random_space(base::Random& random) {
+  std::vector<Dimension> dimensions;
+  for (const auto& dimension : kAll)
+    if (random.below(2) == 0) dimensions.push_back(dimension);
+  std::vector<SpaceRule> rules;
+  const auto salt = random.next();
+  if (random.below(2) == 0)
+    rules.push_back({"an arbitrary tenth is forbidden", [salt](const Configuration& configuration) {
+                       return (std::hash<std::string>{}(configuration.canonical()) ^ salt) % 10 != 0;
+                     }});
+  Configuration fixed;
+  if (random.below(3) == 0) fixed.set("disable_prepacking", true);
+  return {std::move(dimensions), std::move(fixed), std::move(rules)};
+}
+
+Observation random_observation(base::Random& random) {
+  Observation seen;
+  if (random.below(5) == 0) return seen;
+  seen.cost = std::exp(random.normal());
+  seen.cost_low = *seen.cost * 0.99;
+  seen.cost_high = *seen.cost * 1.01;
+  seen.abandoned = random.below(6) == 0;
+  return seen;
+}
+
+std::vector<Proposal> run(const std::string& name, const SearchSpace& space, const SearcherOptions& options,
+                          std::uint64_t seed) {
+  const auto searcher = make_searcher(name, space, options);
+  EXPECT_TRUE(searcher);
+  base::Random random(seed);
+  std::vector<Proposal> proposals;
+  auto remaining = (*searcher)->remaining();
+  while (auto proposal = (*searcher)->propose()) {
+    EXPECT_GT(remaining, 0U) << name << ": a proposal after none were left";
+    (*searcher)->observe(*proposal, random_observation(random));
+    proposals.push_back(*proposal);
+    remaining = (*searcher)->remaining();
+    if (proposals.size() > 100'000) break;
+  }
+  EXPECT_FALSE((*searcher)->propose()) << name << ": goes on after the end";
+  EXPECT_EQ((*searcher)->remaining(), 0U) << name;
+  return proposals;
+}
+
+class EveryStrategy : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Searcher, EveryStrategy, testing::Values("adaptive", "quick", "random", "grid"),
+                         [](const auto& named) { return std::string(named.param); });
+
+TEST_P(EveryStrategy, proposes_allowed_canonical_configurations_once_and_ends) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    const auto space = random_space(random);
+    if (space.raw_size() > 1500) continue;
+    SearcherOptions options;
+    options.seed = seed;
+    if (random.below(2) == 0) options.current = {{"intra_op_num_threads", 3}, {"execution_mode", "sequential"}};
+    std::set<Configuration> seen;
+    for (const auto& proposal : run(GetParam(), space, options, seed)) {
+      EXPECT_TRUE(seen.insert(proposal.configuration).second) << proposal.configuration.to_text();
+      EXPECT_FALSE(proposal.reason.empty());
+      if (proposal.stage == schema::TrialStage::current) continue;
+      EXPECT_TRUE(space.allows(proposal.configuration)) << proposal.configuration.to_text();
+      EXPECT_EQ(space.canonical(proposal.configuration), proposal.configuration);
+    }
+  }
+}
+
+TEST_P(EveryStrategy, tries_the_default_then_what_the_user_has) {
+  const SearchSpace space({kAll[0], kAll[5]}, {}, {});
+  SearcherOptions options;
+  options.current = {{"intra_op_num_threads", 7}, {"execution_mode", "sequential"}};
+  const auto proposals = run(GetParam(), space, options, 1);
+  ASSERT_GE(proposals.size(), 3U);
+  EXPECT_EQ(proposals[0].configuration, Configuration{});
+  EXPECT_EQ(proposals[0].stage, schema::TrialStage::baseline);
+  EXPECT_EQ(proposals[1].configuration, (Configuration{{"intra_op_num_threads", 7}}));
+  EXPECT_EQ(proposals[1].stage, schema::TrialStage::current);
+}
+
+TEST_P(EveryStrategy, the_same_seed_and_observations_give_the_same_proposals) {
+  const SearchSpace space({kAll[0], kAll[1], kAll[5], kAll[8]}, {}, {});
+  SearcherOptions options;
+  options.seed = 11;
+  const auto first = run(GetParam(), space, options, 5);
+  const auto second = run(GetParam(), space, options, 5);
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].configuration, second[i].configuration);
+}
+
+TEST_P(EveryStrategy, a_space_of_one_configuration_is_one_trial) {
+  EXPECT_EQ(run(GetParam(), SearchSpace(), {}, 1).size(), 1U);
+}
+
+TEST(Searcher, grid_covers_everything) {
+  const SearchSpace space({kAll[0], kAll[3], kAll[4], kAll[6]}, {}, {});
+  const auto proposals = run("grid", space, {}, 1);
+  std::set<Configuration> seen;
+  for (const auto& proposal : proposals) {
+    seen.insert(proposal.configuration);
+    EXPECT_FALSE(proposal.abandon_above) << "a grid is measured in full";
+  }
+  const auto all = space.enumerate(1'000'000);
+  EXPECT_EQ(seen, std::set<Configuration>(all.begin(), all.end()));
+}
+
+TEST(Searcher, quick_is_about_a_dozen_trials_on_the_largest_space) {
+  SearcherOptions options;
+  options.current = {{"intra_op_num_threads", 3}};
+  const auto proposals = run("quick", SearchSpace(kAll, {}, {}), options, 1);
+  EXPECT_LE(proposals.size(), 13U);
+  EXPECT_GE(proposals.size(), 10U);
+}
+
+TEST(Searcher, random_keeps_its_budget_and_depends_on_the_seed) {
+  const SearchSpace space(kAll, {}, {});
+  SearcherOptions options;
+  options.random_budget = 25;
+  const auto first = run("random", space, options, 1);
+  EXPECT_EQ(first.size(), 25U);
+  options.seed = 2;
+  EXPECT_NE(run("random", space, options, 1).back().configuration, first.back().configuration);
+}
+
+TEST(Searcher, a_space_that_rarely_works_is_still_searched) {
+  const SearchSpace space({kAll[0], kAll[5], kAll[9]}, {}, {});
+  // Only two settings together work, so no change of the default alone does.
+  const auto works = [](const Configuration& c) { return c.contains("set_denormal_as_zero") && c.contains("intra_op_num_threads"); };
+  const auto searcher = make_searcher("adaptive", space, {});
+  bool found = false;
+  while (auto proposal = (*searcher)->propose()) {
+    Observation seen;
+    if (works(proposal->configuration)) seen = {1000.0, 990, 1010, false};
+    found = found || seen.cost;
+    (*searcher)->observe(*proposal, seen);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(Searcher, losers_may_be_abandoned_only_above_the_best_interval) {
+  const SearchSpace space({kAll[0], kAll[5], kAll[8]}, {}, {});
+  const auto searcher = make_searcher("adaptive", space, {});
+  double best_high = HUGE_VAL;
+  double cost = 1000;
+  while (auto proposal = (*searcher)->propose()) {
+    if (proposal->abandon_above) {
+      EXPECT_GT(*proposal->abandon_above, best_high);
+    }
+    (*searcher)->observe(*proposal, {cost, cost * 0.98, cost * 1.02, false});
+    best_high = std::min(best_high, cost * 1.02);
+    cost *= 0.999;
+  }
+}
+
+TEST(Searcher, unknown_names_and_endless_grids_are_refused) {
+  const auto unknown = make_searcher("adaptiv", SearchSpace(), {});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("\"adaptive\""), std::string::npos) << unknown.error().message;
+  std::vector<Dimension> many;
+  for (int i = 0; i < 30; ++i) many.push_back({"key" + std::to_string(i), {1}});
+  const auto grid = make_searcher("grid", SearchSpace(many, {}, {}), {});
+  ASSERT_FALSE(grid);
+  EXPECT_NE(grid.error().message.find("adaptive"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ridgeline::search

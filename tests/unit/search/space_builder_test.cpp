@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/space_builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "schema/catalog.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+using schema::Value;
+
+SpaceInput input_with_cores(int physical, int logical, double usable) {
+  SpaceInput input;
+  input.provider = "cpu";
+  input.environment.logical_cpus = logical;
+  input.environment.physical_cores = physical;
+  input.environment.usable_cpus = usable;
+  input.environment.memory_available_bytes = std::int64_t{8} << 30;
+  for (int cpu = 0; cpu < logical; ++cpu) input.environment.affinity.push_back(cpu);
+  input.model.nodes = 100;
+  input.model.node_counts = {{"Conv", 40}, {"Relu", 40}, {"Add", 20}};
+  input.model.parameter_types = {{"float", 1000}};
+  input.model.shapes = {{{"x", {1, 3, 8, 8}}}};
+  input.runtime = {.name = "onnxruntime", .version = "1.29.0", .library_path = "", .library_sha256 = "", .providers = {},
+                   .loaded_libraries = {}, .known_targets = {}};
+  return input;
+}
+
+BuiltSpace build(const SpaceInput& input) {
+  auto built = build_space(input);
+  EXPECT_TRUE(built) << (built ? "" : built.error().message);
+  return built ? std::move(*built) : BuiltSpace{};
+}
+
+std::string error_of(const SpaceInput& input) {
+  const auto built = build_space(input);
+  return built ? "" : built.error().message;
+}
+
+std::vector<Value> values(const BuiltSpace& built, const std::string& key) {
+  const auto* dimension = built.space.dimension(key);
+  return dimension == nullptr ? std::vector<Value>{} : dimension->values;
+}
+
+std::string reason(const BuiltSpace& built, const std::string& key) {
+  for (const auto& pruned : built.pruned)
+    if (pruned.key == key && pruned.values.empty()) return pruned.reason;
+  return "";
+}
+
+TEST(SpaceBuilder, thread_candidates_come_from_the_cores_that_are_usable) {
+  EXPECT_EQ(values(build(input_with_cores(2, 2, 2)), "intra_op_num_threads"), (std::vector<Value>{1, 2}));
+  EXPECT_EQ(values(build(input_with_cores(6, 12, 12)), "intra_op_num_threads"), (std::vector<Value>{1, 2, 3, 4, 6, 8, 12}));
+  const auto quota = build(input_with_cores(16, 32, 2.5));
+  EXPECT_EQ(values(quota, "intra_op_num_threads"), (std::vector<Value>{1, 2, 3}));
+  const auto note = std::find_if(quota.pruned.begin(), quota.pruned.end(), [](const auto& pruned) {
+    return pruned.key == "intra_op_num_threads";
+  });
+  ASSERT_NE(note, quota.pruned.end());
+  EXPECT_EQ(note->values, (std::vector<Value>{16, 32}));
+  EXPECT_NE(note->reason.find("2.5 of 32"), std::string::npos);
+}
+
+TEST(SpaceBuilder, every_catalogue_row_is_searched_or_pruned_with_a_reason) {
+  auto input = input_with_cores(4, 8, 8);
+  for (const auto objective : {schema::Objective::latency, schema::Objective::throughput}) {
+    input.objective = objective;
+    const auto built = build(input);
+    for (const auto& param : schema::catalog()) {
+      const bool for_cpu = param.providers.empty() ||
+                           std::find(param.providers.begin(), param.providers.end(), "cpu") != param.providers.end();
+      if (!for_cpu) continue;
+      EXPECT_NE(built.space.dimension(param.key) == nullptr, reason(built, param.key).empty()) << param.key;
+    }
+  }
+}
+
+TEST(SpaceBuilder, one_usable_core_leaves_nothing_about_threads) {
+  const auto built = build(input_with_cores(1, 1, 1));
+  for (const auto* key : {"intra_op_num_threads", "intra_op_allow_spinning", "execution_mode", "dynamic_block_base"})
+    EXPECT_NE(reason(built, key).find("one usable core"), std::string::npos) << key;
+  // With a quota of one core the automatic count still starts a thread a core; one thread must be tried.
+  EXPECT_EQ(values(build(input_with_cores(8, 8, 1)), "intra_op_num_threads"), std::vector<Value>{1});
+}
+
+TEST(SpaceBuilder, sessions_and_batches_are_for_throughput_only) {
+  auto input = input_with_cores(8, 8, 8);
+  input.model.batch_is_dynamic = true;
+  auto built = build(input);
+  EXPECT_NE(reason(built, "parallel_sessions").find("objective latency"), std::string::npos);
+  EXPECT_NE(reason(built, "batch_size").find("objective latency"), std::string::npos);
+  input.objective = schema::Objective::throughput;
+  built = build(input);
+  EXPECT_EQ(values(built, "parallel_sessions"), (std::vector<Value>{2, 4, 8}));
+  EXPECT_EQ(values(built, "batch_size"), (std::vector<Value>{2, 4, 8, 16, 32}));
+  EXPECT_TRUE(built.space.allows({{"parallel_sessions", 4}, {"intra_op_num_threads", 2}}));
+  EXPECT_FALSE(built.space.allows({{"parallel_sessions", 4}, {"intra_op_num_threads", 4}}));
+  EXPECT_FALSE(built.space.allows({{"parallel_sessions", 2}})) << "the automatic count is eight threads a session";
+}
+
+TEST(SpaceBuilder, batches_stop_where_activations_fill_a_quarter_of_the_memory) {
+  auto input = input_with_cores(8, 8, 8);
+  input.objective = schema::Objective::throughput;
+  input.model.batch_is_dynamic = true;
+  input.model.min_bytes = 0.3e9;
+  EXPECT_EQ(values(build(input), "batch_size"), (std::vector<Value>{2, 4}));
+  input.model.batch_is_dynamic = false;
+  input.request.values = {{"batch_size", {4}}};
+  EXPECT_NE(reason(build(input), "batch_size").find("fixed"), std::string::npos) << "not even on request";
+}
+
+TEST(SpaceBuilder, what_the_loaded_version_does_not_know_is_dropped) {
+  auto input = input_with_cores(4, 4, 4);
+  input.runtime.version = "1.20.1";
+  EXPECT_NE(reason(build(input), "intra_op_spin_duration_us").find("unknown to this version"), std::string::npos);
+  input.runtime.version = "1.26.0";
+  EXPECT_TRUE(reason(build(input), "intra_op_spin_duration_us").empty());
+  input.runtime.known_targets = {"session.dynamic_block_base"};
+  const auto built = build(input);
+  EXPECT_NE(reason(built, "disable_prepacking").find("unknown to this version"), std::string::npos);
+  EXPECT_FALSE(values(built, "dynamic_block_base").empty());
+  EXPECT_FALSE(values(built, "graph_optimization_level").empty()) << "a setter of the C API, not a string key";
+}
+
+TEST(SpaceBuilder, the_model_decides_what_can_matter) {
+  auto input = input_with_cores(4, 4, 4);
+  input.model.node_counts = {{"Relu", 50}, {"Gemm", 50}};
+  auto built = build(input);
+  EXPECT_NE(reason(built, "execution_mode").find("one chain"), std::string::npos);
+  EXPECT_EQ(values(built, "graph_optimization_level"), (std::vector<Value>{"disable_all", "basic", "extended"}));
+  EXPECT_NE(reason(built, "enable_mem_pattern").find("same input shape"), std::string::npos);
+  input.model.node_counts = {{"Relu", 100}};
+  EXPECT_NE(reason(build(input), "disable_prepacking").find("packs"), std::string::npos);
+  input.model.shapes.push_back({{"x", {1, 3, 16, 16}}});
+  EXPECT_EQ(values(build(input), "enable_mem_pattern"), std::vector<Value>{false});
+  input.model.parameter_types = {{"int8", 10}};
+  EXPECT_NE(reason(build(input), "set_denormal_as_zero").find("floating-point"), std::string::npos);
+}
+
+TEST(SpaceBuilder, a_workload_without_a_graph_is_not_pruned_by_it) {
+  auto input = input_with_cores(4, 4, 4);
+  input.model = {};
+  input.runtime.name = "synthetic";
+  const auto built = build(input);
+  for (const auto* key : {"execution_mode", "enable_mem_pattern", "disable_prepacking", "set_denormal_as_zero"})
+    EXPECT_FALSE(values(built, key).empty()) << key;
+}
+
+TEST(SpaceBuilder, affinities_follow_the_core_topology) {
+  auto input = input_with_cores(4, 8, 8);
+  EXPECT_NE(reason(build(input), "intra_op_thread_affinities").find("unknown"), std::string::npos);
+  input.environment.core_siblings = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "intra_op_thread_affinities"), std::vector<Value>{"2"});
+  EXPECT_TRUE(built.space.allows({{"intra_op_num_threads", 2}, {"intra_op_thread_affinities", "2"}}));
+  EXPECT_FALSE(built.space.allows({{"intra_op_num_threads", 4}, {"intra_op_thread_affinities", "2"}}));
+  EXPECT_NE(reason(build(input_with_cores(4, 4, 4)), "intra_op_thread_affinities").find("no SMT"), std::string::npos);
+}
+
+TEST(SpaceBuilder, the_users_values_replace_candidates_and_overrule_pruning) {
+  auto input = input_with_cores(4, 4, 4);
+  input.request.values = {{"intra_op_num_threads", {3, 12}}, {"use_deterministic_compute", {true}}, {"parallel_sessions", {8}}};
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "intra_op_num_threads"), (std::vector<Value>{3, 12}));
+  EXPECT_EQ(values(built, "use_deterministic_compute"), std::vector<Value>{true});
+  EXPECT_TRUE(built.space.allows({{"parallel_sessions", 8}, {"intra_op_num_threads", 12}}));
+}
+
+TEST(SpaceBuilder, pinned_excluded_and_unlisted_keys_are_not_searched) {
+  auto input = input_with_cores(4, 4, 4);
+  input.request.fixed = {{"intra_op_num_threads", 2}};
+  input.request.exclude = {"execution_mode"};
+  auto built = build(input);
+  EXPECT_EQ(built.space.defaults(), (Configuration{{"intra_op_num_threads", 2}}));
+  EXPECT_EQ(reason(built, "intra_op_num_threads"), "pinned to 2");
+  EXPECT_EQ(reason(built, "execution_mode"), "excluded by request");
+  input.request = {};
+  input.request.only_listed = true;
+  input.request.values = {{"intra_op_num_threads", {1}}};
+  built = build(input);
+  EXPECT_EQ(built.space.dimensions().size(), 1U);
+}
+
+TEST(SpaceBuilder, constraints_cut_the_space_and_unreachable_ones_are_named) {
+  auto input = input_with_cores(4, 4, 4);
+  input.request.constraints = {"intra_op_num_threads <= 2", "execution_mode == sequential"};
+  for (const auto& configuration : build(input).space.enumerate(1000)) {
+    EXPECT_TRUE(configuration.get_or("intra_op_num_threads", 0).as_integer() >= 1);
+    EXPECT_FALSE(configuration.contains("execution_mode"));
+  }
+  input.request.constraints.push_back("intra_op_num_threads >= 3");
+  const auto message = error_of(input);
+  EXPECT_NE(message.find("intra_op_num_threads >= 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("unreachable"), std::string::npos) << message;
+}
+
+TEST(SpaceBuilder, bad_requests_are_refused_with_the_nearest_name) {
+  const auto refused = [](const std::function<void(SpaceRequest&)>& change) {
+    auto input = input_with_cores(4, 4, 4);
+    change(input.request);
+    return error_of(input);
+  };
+  EXPECT_NE(refused([](auto& r) { r.values = {{"intra_threads", {1}}}; }).find("unknown parameter"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) { r.values = {{"execution_mode", {"paralel"}}}; }).find("parallel"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) { r.values = {{"execution_mode", {}}}; }).find("without values"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) { r.values = {{"batch_size", {1}}, {"batch_size", {2}}}; }).find("twice"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) { r.fixed = {{"intra_op_num_threads", -1}}; }).find("-1"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) { r.exclude = {"execution_mod"}; }).find("execution_mode"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) {
+              r.exclude = {"execution_mode"};
+              r.values = {{"execution_mode", {"parallel"}}};
+            }).find("both"),
+            std::string::npos);
+}
+
+TEST(SpaceBuilder, pinned_affinities_need_their_thread_count) {
+  auto input = input_with_cores(8, 8, 8);
+  input.request.fixed = {{"intra_op_thread_affinities", "2;3"}};
+  EXPECT_NE(error_of(input).find("one group for each thread"), std::string::npos) << error_of(input);
+  input.request.fixed.set("intra_op_num_threads", 3);
+  EXPECT_FALSE(build(input).space.enumerate(10).empty());
+}
+
+}  // namespace
+}  // namespace ridgeline::search
