@@ -1,0 +1,28 @@
+# `cmake --install build/release --prefix DIR` makes a folder that can be moved or copied to another machine: the binary
+# finds its shared libraries in ../lib. glibc, libstdc++ and libgcc are the host's own.
+include(GNUInstallDirs)
+# DT_RPATH, not DT_RUNPATH: it also holds for what the libraries load in turn.
+set_target_properties(ridgeline PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+target_link_options(ridgeline PRIVATE "-Wl,--disable-new-dtags")
+
+install(TARGETS ridgeline
+  RUNTIME_DEPENDENCIES
+    PRE_EXCLUDE_REGEXES "^ld-linux" "^libc\\.so" "^libm\\.so" "^libdl\\.so" "^libpthread\\.so" "^librt\\.so" "^libstdc\\+\\+"
+                        "^libgcc_s"
+  RUNTIME DESTINATION bin
+  LIBRARY DESTINATION lib)
+
+# ONNX Runtime goes along when it was fetched: a machine without network can tune at once.
+file(GLOB _rl_ort_libraries "${RL_CACHE_FOLDER}/onnxruntime/${RIDGELINE_ORT_VERSION}/lib/libonnxruntime*.so*")
+option(RIDGELINE_INSTALL_ONNXRUNTIME "Install the fetched ONNX Runtime library beside the program" ON)
+if(RIDGELINE_INSTALL_ONNXRUNTIME)
+  install(FILES ${_rl_ort_libraries} DESTINATION lib)
+endif()
+
+foreach(_shell bash zsh)
+  add_custom_command(TARGET ridgeline POST_BUILD
+    COMMAND ridgeline completion ${_shell} > "${CMAKE_BINARY_DIR}/completion.${_shell}" VERBATIM)
+endforeach()
+install(FILES "${CMAKE_BINARY_DIR}/completion.bash" DESTINATION share/bash-completion/completions RENAME ridgeline)
+install(FILES "${CMAKE_BINARY_DIR}/completion.zsh" DESTINATION share/zsh/site-functions RENAME _ridgeline)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION share/doc/ridgeline)

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The installed folder runs from anywhere, and takes every library but the C and C++ runtimes from itself.
+#   package_test.sh CMAKE BUILD_FOLDER
+set -euo pipefail
+cmake=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+
+"$cmake" --install "$build" --prefix "$work/installed" >"$work/log" 2>&1 || fail "install: $(tail -n 5 "$work/log")"
+mv "$work/installed" "$work/moved elsewhere"
+program="$work/moved elsewhere/bin/ridgeline"
+run() { env -i PATH=/usr/bin:/bin HOME="$work/home" "$@"; }
+
+version=$(run "$program" version) || fail "version does not run"
+grep -q "^ridgeline    $(cat "$(dirname "$0")/../../VERSION")" <<<"$version" || fail "wrong version: $version"
+grep -q "moved elsewhere/lib/libonnxruntime" <<<"$version" || fail "the ONNX Runtime beside the program is not used: $version"
+
+outside=$(run ldd "$program" | awk '/=>/ {print $1, $3}' | grep -v "moved elsewhere" |
+  grep -Ev '^(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libasan|libubsan|libtsan)\.so' || true)
+[ -z "$outside" ] || fail "libraries from outside the folder: $outside"
+
+[ -s "$work/moved elsewhere/share/bash-completion/completions/ridgeline" ] || fail "no bash completion"
+[ -s "$work/moved elsewhere/share/zsh/site-functions/_ridgeline" ] || fail "no zsh completion"
+[ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
+run "$program" tune synthetic:base=1ms --quick --set execution_mode=sequential --db "$work/r.db" --json >"$work/out.json" ||
+  fail "tuning in the moved folder: exit code $?"
+grep -q '"decision"' "$work/out.json" || fail "no decision in the result"
+echo "package is relocatable"
