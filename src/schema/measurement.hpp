@@ -48,12 +48,13 @@ struct Measurement {
 struct AccuracyDrift {
   double max_abs = 0;       ///< largest |a-b| over pairs finite in both
   double max_rel = 0;       ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
-  double scaled_max_abs = 0;///< largest over outputs of max|a-b| / max|b|: what the tolerance is held against
+  double scaled_max_abs = 0;///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance is held against
   double cosine = 1;        ///< smallest over outputs
   std::int64_t elements = 0;
   std::int64_t nan_mismatches = 0;  ///< NaN or Inf in one but not in the other
   std::int64_t nonfinite = 0;       ///< NaN or Inf in the candidate's outputs
   bool shape_mismatch = false;
+  std::int64_t tiny_outputs = 0;    ///< real outputs whose reference stays below the floor (1e-3; 1e-2 for 16 bits): they say little, real inputs would say more
   std::string worst_output;
 };
 
@@ -103,7 +104,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns
                                                 session_create_ns, first_run_ns, warmup_runs, warmup_ns, stop_reason,
                                                 peak_rss_bytes, flags, effective_settings, metrics)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
-                                                nan_mismatches, nonfinite, shape_mismatch, worst_output)
+                                                nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
                                                 flags)
 

@@ -76,6 +76,12 @@ bool is_exact_type(const std::string& name) {
   }
 }
 
+// An output that stays near zero for the inputs at hand (a detector that finds nothing) holds little but the rounding
+// errors of larger numbers that cancelled, so its errors are held against a floor instead of its own magnitude.
+double scale_floor(const std::string& element_type) {
+  return element_type == "float16" || element_type == "bfloat16" ? 1e-2 : 1e-3;
+}
+
 /// What one output adds to the drift.
 struct OutputDrift {
   double max_abs = 0;
@@ -90,11 +96,17 @@ double cosine_of(double dot, double norm_a, double norm_b) {
   return std::clamp(dot / (std::sqrt(norm_a) * std::sqrt(norm_b)), -1.0, 1.0);
 }
 
-OutputDrift compare_reals(const std::vector<double>& reference, const std::vector<double>& candidate, AccuracyDrift& drift) {
+double largest_finite(const std::vector<double>& values) {
   double largest = 0;
-  for (const double value : reference)
+  for (const double value : values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  const double scale = largest > 0 ? largest : 1;  // an all-zero reference is held against one
+  return largest;
+}
+
+OutputDrift compare_reals(const std::vector<double>& reference, const std::vector<double>& candidate, double floor,
+                          AccuracyDrift& drift) {
+  const double largest = largest_finite(reference);
+  const double scale = std::max(largest, floor);
   OutputDrift output;
   double dot = 0;
   double norm_reference = 0;
@@ -117,7 +129,8 @@ OutputDrift compare_reals(const std::vector<double>& reference, const std::vecto
     norm_candidate += (a / scale) * (a / scale);
   }
   output.scaled = output.max_abs / scale;
-  output.cosine = cosine_of(dot, norm_reference, norm_candidate);
+  if (largest >= floor || largest_finite(candidate) >= floor) output.cosine = cosine_of(dot, norm_reference, norm_candidate);
+  if (largest < floor && !reference.empty()) ++drift.tiny_outputs;
   return output;
 }
 
@@ -192,8 +205,9 @@ AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candi
       continue;
     }
     const auto mismatches_before = drift.nan_mismatches;
-    const auto output =
-        is_exact_type(b.element_type) ? compare_exact(b, a) : compare_reals(real_values(b), real_values(a), drift);
+    const auto output = is_exact_type(b.element_type)
+                            ? compare_exact(b, a)
+                            : compare_reals(real_values(b), real_values(a), scale_floor(b.element_type), drift);
     const bool first = drift.worst_output.empty();
     const bool worse = output.scaled > drift.scaled_max_abs || (drift.nan_mismatches > mismatches_before && mismatches_before == 0);
     if (!drift.shape_mismatch && (worse || first)) drift.worst_output = b.name;

@@ -106,6 +106,17 @@ TEST(CompareOutputs, an_all_zero_candidate_has_no_cosine) {
   EXPECT_DOUBLE_EQ(compare_outputs({tensor<float>("float", {0, 0})}, {tensor<float>("float", {0, 0})}).cosine, 1);
 }
 
+TEST(CompareOutputs, outputs_near_zero_are_held_against_a_floor_and_counted) {
+  const auto drift = compare_outputs({tensor<float>("float", {1e-7F, 0})}, {tensor<float>("float", {0, 1e-7F})});
+  EXPECT_NEAR(drift.scaled_max_abs, 1e-4, 1e-9);
+  EXPECT_EQ(drift.cosine, 1);
+  EXPECT_EQ(drift.tiny_outputs, 1);
+  const auto grown = compare_outputs({tensor<float>("float", {0, 0})}, {tensor<float>("float", {1, 0})});
+  EXPECT_DOUBLE_EQ(grown.scaled_max_abs, 1000);
+  EXPECT_EQ(grown.cosine, 0);
+  EXPECT_EQ(compare_outputs({tensor<float>("float", {1})}, {tensor<float>("float", {1})}).tiny_outputs, 0);
+}
+
 TEST(CompareOutputs, values_near_the_largest_double_do_not_overflow) {
   const auto drift = compare_outputs({tensor<double>("double", {1e308, -1e308})}, {tensor<double>("double", {1e308, -1e308})});
   EXPECT_DOUBLE_EQ(drift.cosine, 1);
