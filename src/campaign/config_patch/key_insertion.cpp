@@ -112,11 +112,17 @@ void PatchBuilder::insert_in_block(const Insertion& insertion) {
   const auto& home = tree_.at(insertion.home);
   const auto pair = pair_after(insertion);
   const auto column = column_of_keys(insertion.home);
-  expect_pairs(insertion.home, 2 * pair + 2, insertion.entries, false, false);
   int last = home.children[2 * pair + 1];
   while (!tree_.at(last).flow && !tree_.at(last).children.empty()) last = tree_.at(last).children.back();
   const auto& node = tree_.at(last);
   const bool block_scalar = node.style == ScalarStyle::literal || node.style == ScalarStyle::folded;
+  if (block_scalar && node.end == text_.size() && line_begin(text_, node.end) != node.end) {
+    // A newline behind a block scalar that ends the file would become part of its text: go in front of its key.
+    expect_pairs(insertion.home, 2 * pair, insertion.entries, false, false);
+    insert_lines(line_begin(text_, tree_.at(home.children[2 * pair]).begin), insertion.entries, column, false);
+    return;
+  }
+  expect_pairs(insertion.home, 2 * pair + 2, insertion.entries, false, false);
   if (home.parent < 0 && insertion.sections) {
     const auto& document = tree_.documents[static_cast<std::size_t>(insertion.document)];
     const auto end = document.closed ? line_begin(text_, document.end) : text_.size();

@@ -106,9 +106,22 @@ std::vector<int> SettingFinder::named(std::string_view key) const {
   return values;
 }
 
+bool SettingFinder::is_section(int node) const {
+  const int parent = tree_.at(node).parent;
+  if (parent < 0 || tree_.at(parent).kind != YamlKind::mapping) return false;
+  const auto& children = tree_.at(parent).children;
+  const auto at = std::find(children.begin(), children.end(), node) - children.begin();
+  if (at % 2 == 0) return false;
+  // Most nodes are told apart by their own key, without spelling out their path.
+  const auto& key = tree_.at(children[static_cast<std::size_t>(at - 1)]).value;
+  const std::string_view section = options_.section;
+  if (section.size() < key.size() || section.substr(section.size() - key.size()) != key) return false;
+  return ends_with_path(without_document(tree_.path(node)), section);
+}
+
 bool SettingFinder::in_section(int value) const {
   for (int node = tree_.at(value).parent; node >= 0; node = tree_.at(node).parent)
-    if (ends_with_path(without_document(tree_.path(node)), options_.section)) return true;
+    if (is_section(node)) return true;
   return false;
 }
 
@@ -248,7 +261,7 @@ base::Result<SettingPlace> SettingFinder::home_of(const std::string& key) const 
   place.name = key;
   int best = 0;
   for (const auto& [mapping, count] : siblings) {
-    const int score = 2 * count + (ends_with_path(without_document(tree_.path(mapping)), options_.section) ? 1 : 0);
+    const int score = 2 * count + (is_section(mapping) ? 1 : 0);
     if (score > best && tree_.find(mapping, key) < 0) {
       best = score;
       place.home = mapping;
@@ -257,11 +270,8 @@ base::Result<SettingPlace> SettingFinder::home_of(const std::string& key) const 
   if (place.home >= 0) return place;
 
   std::vector<int> sections;
-  for (const auto& node : tree_.nodes) {
-    if (node.kind != YamlKind::mapping) continue;
-    for (std::size_t i = 1; i < node.children.size(); i += 2)
-      if (ends_with_path(without_document(tree_.path(node.children[i])), options_.section)) sections.push_back(node.children[i]);
-  }
+  for (std::size_t i = 0; i < tree_.nodes.size(); ++i)
+    if (is_section(static_cast<int>(i))) sections.push_back(static_cast<int>(i));
   if (sections.size() > 1) return ambiguous(options_.section, sections);
   if (sections.empty()) return follow(key, options_.section + "." + key);
   const auto path = tree_.path(sections.front());
@@ -277,7 +287,7 @@ int SettingFinder::overriding_mapping(int value) const {
     const auto sources = merged_mappings(tree_, index);
     if (std::find(sources.begin(), sources.end(), source) == sources.end()) continue;
     const auto& keys = tree_.at(index).children;
-    bool ours = ends_with_path(without_document(tree_.path(index)), options_.section);
+    bool ours = is_section(index);
     for (std::size_t k = 0; k < keys.size(); k += 2) ours = ours || schema::find_param(tree_.at(keys[k]).value) != nullptr;
     if (!ours) continue;
     if (found >= 0) return -1;

@@ -44,6 +44,7 @@ class SettingFinder {
   [[nodiscard]] base::Result<SettingPlace> follow(const std::string& key, std::string_view path) const;
   [[nodiscard]] base::Result<int> document_of(const std::string& key, std::string_view path) const;
   [[nodiscard]] std::vector<int> named(std::string_view key) const;
+  [[nodiscard]] bool is_section(int node) const;
   [[nodiscard]] bool in_section(int value) const;
   [[nodiscard]] bool has_siblings(int value) const;
   [[nodiscard]] std::vector<int> without_overridden(std::vector<int> places) const;

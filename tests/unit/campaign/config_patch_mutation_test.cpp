@@ -9,7 +9,7 @@
 namespace ridgeline::campaign {
 namespace {
 
-constexpr int kMutations = 4000;
+constexpr int kMutations = 1500;
 
 std::string mutated(std::string text, base::Random& random) {
   static const std::vector<std::string> pieces{

@@ -133,6 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"after_block_scalar", "onnxruntime:\n  script: |\n    a\n    b\n\n\nc: 1\n", kFourThreads,
                 "onnxruntime:\n  script: |\n    a\n    b\n\n\n  intra_op_num_threads: 4\nc: 1\n"},
         Example{"after_kept_block_scalar", "a: |+\n  x\n\n", kFourThreads, "a: |+\n  x\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
+        Example{"block_scalar_at_the_very_end", "a: 1\nb: |\n  x", kFourThreads,
+                "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\nb: |\n  x"},
         Example{"after_nested_list", "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\nz: 1\n", kFourThreads,
                 "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\n  intra_op_num_threads: 4\nz: 1\n"},
         Example{"in_a_list_item", "models:\n  - name: a\n    intra_op_num_threads: 4\n  - name: b\n", {{"enable_mem_pattern", false}},
