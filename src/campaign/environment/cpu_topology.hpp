@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "campaign/environment/system_files.hpp"
+
+namespace ridgeline::campaign {
+
+/// The processors of the machine and which of them this process may use.
+struct CpuTopology {
+  std::string model;              ///< "" when /proc/cpuinfo does not say
+  int online = 0;
+  std::vector<int> affinity;
+  int usable_cores = 0;           ///< distinct physical cores behind `affinity`; 0 when unknown
+  std::optional<bool> smt;
+  std::optional<std::string> governor;
+  std::vector<std::string> isa;   ///< extensions that inference kernels care about
+  int numa_nodes = 1;
+};
+
+[[nodiscard]] CpuTopology read_cpu_topology(const SystemFiles& files);
+
+}  // namespace ridgeline::campaign
