@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -272,7 +272,8 @@ ExitStatus Subprocess::wait() {
 std::optional<ExitStatus> Subprocess::wait_for(std::chrono::nanoseconds limit) {
   using std::chrono::steady_clock;
   const auto deadline = steady_clock::now() + limit;
-  int handle = pid_ > 0 && !status_ ? ::pidfd_open(pid_, 0) : -1;
+  // The wrapper's header lacks extern "C" in glibc 2.36.
+  int handle = pid_ > 0 && !status_ ? static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)) : -1;
   for (;;) {
     if (auto status = poll()) {
       close_fd(handle);
