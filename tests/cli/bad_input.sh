@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Every slip on the command line is one clear line, exit code 2, and leaves nothing behind.
+source "$(dirname "$0")/lib.sh"
+S=synthetic:base=1ms
+bad "no model is named" "ridgeline tune model.onnx" -- tune
+bad "two models" "a.onnx" "b.onnx" -- tune a.onnx --model b.onnx
+bad "--runs 0" "expected a whole number from 1" -- tune $S --runs 0
+bad "--runs -5" "expected a whole number" -- tune $S --runs=-5
+bad "--runs 99999999999999999999" "expected a whole number" -- tune $S --runs 99999999999999999999
+bad "--runs 1.5" "expected a whole number" -- tune $S --runs 1.5
+bad "--warmup -1" "expected a whole number from 0" -- tune $S --warmup=-1
+bad "--seed x" "expected a whole number" -- tune $S --seed x
+bad "--max-time" "soon" -- tune $S --max-time soon
+bad "--max-time" -- tune $S --max-time=-5m
+bad "--min-effect" "lots" -- tune $S --min-effect lots
+bad "--min-effect 2" "expected a share" -- tune $S --min-effect 2
+bad "--accuracy-tolerance" "expected a number above 0" -- tune $S --accuracy-tolerance=-1
+bad "--provider" "\"cdua\"" "did you mean \"cuda\"" -- tune $S --provider cdua
+bad "--search" "\"adaptve\"" "did you mean \"adaptive\"" -- tune $S --search adaptve
+bad "--objective" "\"speed\"" "latency" -- tune $S --objective speed
+bad "--constraint" "latency_p99_s" "latency_p99_ms" -- tune $S --constraint 'latency_p99_s<=20'
+bad "20ms" -- tune $S --constraint 'latency_p99_ms<=20ms'
+bad "intra_op_num_treads" "did you mean \"intra_op_num_threads\"" -- tune $S --set intra_op_num_treads=4
+bad "graph_optimization_level" "fastest" -- tune $S --set graph_optimization_level=fastest
+bad "intra_op_num_threads" "many" -- tune $S --set intra_op_num_threads=many
+bad "--set" "key=value" -- tune $S --set intra_op_num_threads
+bad "--batch 0" "expected a whole number from 1" -- tune $S --batch 0
+bad "--batch 1,4" "--objective throughput" -- tune $S --batch 1,4
+bad "--shape 1x3" "NAME:" -- tune $S --shape 1x3
+bad "--shape x:1x-3" "1 to" -- tune $S --shape x:1x-3
+bad "--input x" "NAME:" -- tune $S --input x
+bad "--apply" "--config" -- tune $S --apply
+bad "exclude each other" -- tune $S --config c.yaml --apply --dry-run
+bad "--output" "does not exist" -- tune $S --output nowhere/report.md
+bad "--output ." "is a folder" -- tune $S --output .
+bad "--report-html" "no file is named" -- tune $S --report-html
+bad "surfac" "surface" -- tune synthetic:surfac=conv
+bad "base" "fast" -- tune synthetic:base=fast
+
+# Models
+bad "missing.onnx" -- tune missing.onnx
+: >empty.onnx
+bad "empty.onnx" "empty" -- tune empty.onnx
+head -c 4000 /dev/zero | tr '\0' 'x' >rubbish.onnx
+bad "rubbish.onnx" "ONNX" -- tune rubbish.onnx
+mkdir folder.onnx
+bad "folder.onnx" -- tune folder.onnx
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >pointer.onnx
+bad "pointer.onnx" "git lfs" -- tune pointer.onnx
+bad "no-such-lib" -- tune $S --ort-library no-such-lib --provider cuda
+
+# Space files
+printf 'parameters:\n  intra_op_num_treads: [1]\n' >space.yaml
+bad "space.yaml:2" "did you mean \"intra_op_num_threads\"" -- tune $S --space space.yaml
+printf 'parameters: [1\n' >space.yaml
+bad "space.yaml:" -- tune $S --space space.yaml
+printf 'constraints: ["intra_op_num_threads <= 0 + 0", "intra_op_num_threads >= 5"]\n' >space.yaml
+bad "constraint" -- tune $S --space space.yaml --db x.db
+bad "nowhere.yaml" -- tune $S --space nowhere.yaml
+
+# A constraint that nothing meets is an answer too, and a bad one.
+run 2 tune $S --quick "${FAST[@]}" --constraint 'latency_median_ms<=0.0001' --db y.db
+out "latency_median_ms"
+
+bad "run" "nonsense" -- show nonsense --db y.db
+bad "RUN" -- report
+bad "no runs" -- show --db z.db
+bad "--limit 0" -- history --limit 0
+checks=$((checks + 1))
+leftovers=$(find . -name '*.bak*' -o -name '*.tmp*' -o -name 'report*' | head)
+[ -z "$leftovers" ] || problem "left behind: $leftovers"
+finish

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# config.yaml: only the changed values change, the backup restores the exact bytes.
+source "$(dirname "$0")/lib.sh"
+S='synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all'
+cat >config.yaml <<'Y'
+# my service
+service: {port: 8080}   # flow
+onnxruntime:
+  graph_optimization_level: "basic"   # from a blog
+  intra_op_num_threads: 4
+Y
+chmod 640 config.yaml
+cp config.yaml original.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --db r.db
+out '-  graph_optimization_level: "basic"   # from a blog'
+same config.yaml original.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --no-apply --db r.db
+same config.yaml original.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --db r.db
+out "rollback"
+checks=$((checks + 1))
+grep -qF '  graph_optimization_level: "all"   # from a blog' config.yaml || problem "the value was not changed in place: $(cat config.yaml)"
+[ "$(diff original.yaml config.yaml | grep -c '^>')" -le 2 ] || problem "more than the asked-for lines changed"
+[ "$(stat -c %a config.yaml)" = 640 ] || problem "permissions changed"
+[ "$(ls config.yaml.bak-* | wc -l)" -eq 1 ] || problem "expected one backup"
+run 0 rollback --config config.yaml
+same config.yaml original.yaml
+# A link's target is edited, the link stays.
+mkdir real
+mv config.yaml real/config.yaml
+ln -s real/config.yaml config.yaml
+run 0 apply latest --config config.yaml --db r.db
+checks=$((checks + 1))
+[ -L config.yaml ] && grep -q '"all"' real/config.yaml || problem "the link was replaced or its target not edited"
+run 0 apply latest --config config.yaml --db r.db
+out "already holds"
+run 0 rollback --config config.yaml
+same real/config.yaml original.yaml
+# Nothing to gain: the file is not touched.
+printf 'onnxruntime:\n  graph_optimization_level: all\n' >best.yaml
+cp best.yaml best.before
+run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --config best.yaml --db r.db
+out "not touched"
+same best.yaml best.before
+# A mapping says where keys live; absent keys go into the named section.
+printf 'engine:\n  opt: basic\n' >mapped.yaml
+printf 'mapping:\n  graph_optimization_level: engine.opt\n' >space.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config mapped.yaml --space space.yaml --db r.db
+checks=$((checks + 1))
+grep -q '  opt: all' mapped.yaml || problem "mapping ignored: $(cat mapped.yaml)"
+finish

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The three PP-OCRv4 models, end to end on ONNX Runtime.
+source "$(dirname "$0")/lib.sh"
+if [ ! -d "$MODELS" ]; then
+  echo "the PP-OCRv4 models are not in $MODELS"
+  exit 77
+fi
+printf 'parameters:\n  intra_op_num_threads: [1, 2]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n' >space.yaml
+printf 'onnxruntime:\n  graph_optimization_level: disable_all\n  intra_op_num_threads: 1\n' >config.yaml
+run 0 version
+out "onnxruntime  1."
+for model in ch_ppocr_mobile_v2.0_cls_infer ch_PP-OCRv4_rec_infer ch_PP-OCRv4_det_infer; do
+  shape=()
+  [ $model = ch_PP-OCRv4_det_infer ] && shape=(--shape x:1x3x160x160)
+  run 0 tune "$MODELS/$model.onnx" --search grid --space space.yaml --trial-time 300ms --config config.yaml --dry-run "${shape[@]}" \
+    --db r.db --output $model.md --report-html
+  err "shapes"
+  checks=$((checks + 1))
+  [ "$(stat -c %s $model.html)" -gt 100000 ] || problem "no HTML report of $model"
+done
+run 0 show --json --db r.db
+json '.runtime.name' onnxruntime
+json '[.trials[] | select(.status == "ok")] | length >= 4' true
+bad "x" "rank" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x640 --db r.db
+bad "y" "\"x\"" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape y:1x3x640x640 --db r.db
+head -c 100000 "$MODELS/ch_PP-OCRv4_det_infer.onnx" >short.onnx
+bad "short.onnx" -- tune short.onnx --db r.db
+# Real inputs
+python3 - <<'P'
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 48, 192), }"
+header += " " * ((-(10 + len(header) + 1)) % 64) + "\n"
+with open("x.npy", "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\0\0\x3f" * (3 * 48 * 192))
+P
+run 0 tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --search grid --space space.yaml --trial-time 100ms --db r.db -q
+bad "nothing.npy" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:nothing.npy --db r.db
+RIDGELINE_ORT_LIBRARY='' ORT_LIBRARY='' bad "/nowhere" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --ort-library /nowhere --db r.db
+finish

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Ctrl-C keeps what was found, kill -9 loses at most the running trial, two runs share one file.
+source "$(dirname "$0")/lib.sh"
+S='synthetic:surface=conv,clock=real,base=2ms'
+SLOW=(--trial-time 400ms --search grid --db r.db --json
+  --space space.yaml)
+printf 'parameters:\n  intra_op_num_threads: [1, 2, 3]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n' >space.yaml
+"$RIDGELINE" tune "$S" "${SLOW[@]}" >first.json 2>first.err &
+pid=$!
+for _ in $(seq 200); do [ "$(grep -c '^\[' first.err)" -ge 2 ] && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+code=$?
+checks=$((checks + 1))
+[ $code -eq 130 ] || problem "interrupted run: exit code $code"
+[ "$(jq -r .interrupted first.json)" = true ] || problem "not marked as interrupted: $(head -c 300 first.json)"
+"$RIDGELINE" tune "$S" "${SLOW[@]}" >/dev/null 2>second.err &
+pid=$!
+for _ in $(seq 200); do [ "$(grep -c '^\[' second.err)" -ge 4 ] && break; sleep 0.1; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+sleep 0.5
+checks=$((checks + 1))
+pgrep -f "$RIDGELINE worker" >/dev/null && problem "a worker outlived its parent"
+run 0 tune "$S" "${SLOW[@]}"
+json '[.trials[] | select(.from_store)] | length >= 3' true
+json '.verdict != null' true
+# Two at once
+for i in 1 2; do "$RIDGELINE" tune "synthetic:surface=conv,seed=$i" --quick --trial-time 100ms --db both.db --json >both$i.json 2>both$i.err & done
+wait
+for i in 1 2; do
+  checks=$((checks + 1))
+  [ "$(jq -r '.verdict != null' both$i.json)" = true ] || problem "concurrent run $i: $(cat both$i.err | tail -3)"
+done
+run 0 history --db both.db --ids
+checks=$((checks + 1))
+[ "$(wc -l <"$WORK/out")" -eq 2 ] || problem "expected two runs"
+finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# A whole run on the simulated workload: search, failures, verdict, reports, JSON.
+source "$(dirname "$0")/lib.sh"
+S='synthetic:surface=conv,noise=1%,slowdown=100% if graph_optimization_level=all,fault=segv@measure if intra_op_num_threads=1,fault=oom@create_session if enable_mem_pattern=false'
+run 0 tune "$S" "${FAST[@]}" --output report.md --report-html --db r.db --seed 3
+out "graph_optimization_level"
+out "report.md"
+out "report.html"
+err "crashed"
+err "out_of_memory"
+checks=$((checks + 1))
+grep -q 'graph_optimization_level' report.md || problem "the report does not name the winner"
+grep -q 'crashed' report.md || problem "the report does not list the crash"
+[ "$(grep -cE '(src|href)="?https?:' report.html)" -eq 0 ] || problem "the HTML report needs the network"
+# JSON stands alone on standard output.
+run 0 tune "$S" "${FAST[@]}" --db r.db --seed 3 --json
+json '.verdict.decision' change
+json '.verdict.gain.low > 1' true
+json '.trials | length > 3' true
+json '[.trials[] | select(.from_store | not)] | length' 0
+run 0 show --db r.db
+out "graph_optimization_level"
+run 0 show --db r.db --json
+json '.verdict.decision' change
+run 0 report latest --db r.db
+out "# "
+run 0 history --db r.db
+out "change"
+run 0 rerun 1 --db r.db
+out "ratio"
+# Strategies
+for search in grid quick random adaptive; do
+  run 0 tune synthetic:base=1ms "${FAST[@]}" --search $search --trials 6 --db s.db --json \
+    --space <(printf 'parameters:\n  intra_op_num_threads: [1, 2]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n')
+done
+run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
+json '.verdict.decision' keep
+# Every trial in a process of its own gives the same kind of answer.
+run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --isolation trial --db i.db --json
+json '.verdict != null' true
+# Throughput may change the number of sessions.
+run 0 tune synthetic:surface=conv "${FAST[@]}" --objective throughput --quick --db t.db --json
+json '.objective' throughput
+# An accuracy fault is rejected, not recommended.
+run 0 tune 'synthetic:surface=flat,slowdown=100% if graph_optimization_level!=basic,accuracy=20% if graph_optimization_level=basic' \
+  "${FAST[@]}" --quick --db a.db --json
+json '[.trials[] | select(.status == "rejected_accuracy")] | length > 0' true
+json '.verdict.decision' keep
+# Quiet is quiet.
+run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --db q.db -q
+checks=$((checks + 1))
+[ ! -s "$WORK/err" ] && [ ! -s "$WORK/out" ] || problem "output in spite of -q"
+finish
