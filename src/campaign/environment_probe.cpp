@@ -62,7 +62,8 @@ void read_gpus(const SystemFiles& files, schema::Environment& environment) {
 void read_memory(const SystemFiles& files, const CgroupLimits& limits, schema::Environment& environment) {
   environment.memory_bytes = meminfo_bytes(files, "MemTotal");
   environment.memory_available_bytes = meminfo_bytes(files, "MemAvailable");
-  if (!limits.memory_bytes || (environment.memory_bytes > 0 && *limits.memory_bytes >= environment.memory_bytes)) return;
+  if (!limits.memory_bytes || (environment.memory_bytes > 0 && *limits.memory_bytes >= environment.memory_bytes))
+    return;
   environment.memory_bytes = *limits.memory_bytes;
   const auto left = std::max<std::int64_t>(0, *limits.memory_bytes - limits.memory_used_bytes.value_or(0));
   environment.memory_available_bytes =
@@ -80,6 +81,7 @@ schema::Environment probe_environment(const fs::path& root) {
   environment.logical_cpus = topology.online;
   environment.physical_cores = topology.usable_cores;
   environment.affinity = topology.affinity;
+  environment.core_siblings = topology.core_siblings;
   environment.cgroup_cpu_quota = limits.cpu_quota;
   environment.usable_cpus = static_cast<double>(topology.affinity.size());
   if (limits.cpu_quota && environment.usable_cpus > 0)

@@ -30,7 +30,8 @@ void tighten_memory(CgroupLimits& limits, std::int64_t bytes, std::optional<std:
                     std::optional<std::int64_t> reclaimable) {
   if (bytes <= 0 || bytes >= kNoLimit || (limits.memory_bytes && *limits.memory_bytes <= bytes)) return;
   limits.memory_bytes = bytes;
-  limits.memory_used_bytes = used ? std::optional(std::max<std::int64_t>(0, *used - reclaimable.value_or(0))) : std::nullopt;
+  limits.memory_used_bytes =
+      used ? std::optional(std::max<std::int64_t>(0, *used - reclaimable.value_or(0))) : std::nullopt;
 }
 
 /// A counter of memory.stat: lines "name number".
@@ -54,7 +55,8 @@ void read_version_2(CgroupLimits& limits, const SystemFiles& files, const fs::pa
     if (quota && period) tighten_cpu(limits, *quota, *period);
   }
   if (const auto bytes = files.integer(folder / "memory.max"))
-    tighten_memory(limits, *bytes, files.integer(folder / "memory.current"), memory_stat(files, folder, "inactive_file"));
+    tighten_memory(limits, *bytes, files.integer(folder / "memory.current"),
+                   memory_stat(files, folder, "inactive_file"));
 }
 
 void read_version_1_cpu(CgroupLimits& limits, const SystemFiles& files, const fs::path& folder) {

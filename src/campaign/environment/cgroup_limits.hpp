@@ -7,7 +7,7 @@ namespace ridgeline::campaign {
 
 /// What a container or service unit allows this process; nullopt: no limit.
 struct CgroupLimits {
-  std::optional<double> cpu_quota;              ///< CPUs' worth of time, 1.5 = 150 ms in 100 ms
+  std::optional<double> cpu_quota;  ///< CPUs' worth of time, 1.5 = 150 ms in 100 ms
   std::optional<std::int64_t> memory_bytes;
   std::optional<std::int64_t> memory_used_bytes;  ///< of the group whose limit counts, reclaimable file cache left out
 };

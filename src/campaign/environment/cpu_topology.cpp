@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -16,9 +17,9 @@ namespace ridgeline::campaign {
 namespace {
 
 constexpr std::string_view kExtensions[] = {
-    "sse4_2", "avx", "f16c", "fma", "avx2", "avx_vnni", "avx512f", "avx512bw", "avx512_vnni", "avx512_bf16", "avx512_fp16",
-    "amx_tile", "amx_int8", "amx_bf16",                                       // x86
-    "asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "sme"};    // Arm
+    "sse4_2",      "avx",         "f16c",        "fma",      "avx2",     "avx_vnni", "avx512f", "avx512bw",
+    "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16",                     // x86
+    "asimd",       "asimdhp",     "asimddp",     "i8mm",     "bf16",     "sve",      "sve2",    "sme"};  // Arm
 
 /// (package, core) of a logical CPU.
 using Core = std::pair<std::int64_t, std::int64_t>;
@@ -44,7 +45,8 @@ std::vector<Processor> processors(const std::string& cpuinfo) {
       package.reset();
     }
     if (const auto number = number_of("physical id")) package = number;
-    if (const auto number = number_of("core id"); number && package && !found.empty()) found.back().core = {*package, *number};
+    if (const auto number = number_of("core id"); number && package && !found.empty())
+      found.back().core = {*package, *number};
   }
   return found;
 }
@@ -59,15 +61,29 @@ std::optional<Core> core_of(const SystemFiles& files, const std::vector<Processo
   return std::nullopt;
 }
 
-/// Distinct cores; nullopt as soon as one CPU's core is unknown.
-std::optional<int> count_cores(const SystemFiles& files, const std::vector<Processor>& listed, const std::vector<int>& cpus) {
-  std::set<Core> cores;
+/// NUMA node by logical CPU; a machine without the folder is one node.
+std::map<int, int> numa_nodes(const SystemFiles& files, const std::vector<int>& nodes) {
+  std::map<int, int> node_of;
+  for (const int node : nodes)
+    for (const int cpu :
+         files.cpu_list(fmt::format("sys/devices/system/node/node{}/cpulist", node)).value_or(std::vector<int>{}))
+      node_of[cpu] = node;
+  return node_of;
+}
+
+/// CPUs by core, cores ordered by node; empty as soon as one CPU's core is unknown.
+std::vector<std::vector<int>> group_by_core(const SystemFiles& files, const std::vector<Processor>& listed,
+                                            const std::vector<int>& cpus, const std::map<int, int>& node_of) {
+  std::map<std::pair<int, Core>, std::vector<int>> cores;
   for (const int cpu : cpus) {
     const auto core = core_of(files, listed, cpu);
-    if (!core) return std::nullopt;
-    cores.insert(*core);
+    if (!core) return {};
+    const auto node = node_of.find(cpu);
+    cores[{node != node_of.end() ? node->second : 0, *core}].push_back(cpu);
   }
-  return static_cast<int>(cores.size());
+  std::vector<std::vector<int>> groups;
+  for (auto& [place, siblings] : cores) groups.push_back(std::move(siblings));
+  return groups;
 }
 
 std::string model_name(const SystemFiles& files) {
@@ -114,17 +130,19 @@ CpuTopology read_cpu_topology(const SystemFiles& files) {
                           topology.affinity.end());
   topology.online = static_cast<int>(online.size());
 
+  const auto nodes = files.cpu_list("sys/devices/system/node/online").value_or(std::vector<int>{0});
+  topology.numa_nodes = static_cast<int>(nodes.size());
+  const auto node_of = numa_nodes(files, nodes);
+  topology.core_siblings = group_by_core(files, listed, topology.affinity, node_of);
   topology.usable_cores =
-      count_cores(files, listed, topology.affinity).value_or(static_cast<int>(topology.affinity.size()));
+      static_cast<int>(topology.core_siblings.empty() ? topology.affinity.size() : topology.core_siblings.size());
   if (const auto active = files.integer("sys/devices/system/cpu/smt/active"))
     topology.smt = *active != 0;
-  else if (const auto cores = count_cores(files, listed, online); cores && *cores > 0)
-    topology.smt = *cores < topology.online;
+  else if (const auto cores = group_by_core(files, listed, online, node_of); !cores.empty())
+    topology.smt = cores.size() < online.size();
   if (!topology.affinity.empty())
-    topology.governor = files.text(
-        fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", topology.affinity.front()));
-  if (const auto nodes = files.cpu_list("sys/devices/system/node/online"))
-    topology.numa_nodes = static_cast<int>(nodes->size());
+    topology.governor =
+        files.text(fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", topology.affinity.front()));
 
   auto flags = files.field("proc/cpuinfo", "flags");
   if (!flags) flags = files.field("proc/cpuinfo", "Features");

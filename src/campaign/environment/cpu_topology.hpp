@@ -7,13 +7,14 @@ namespace ridgeline::campaign {
 
 /// The processors of the machine and which of them this process may use.
 struct CpuTopology {
-  std::string model;              ///< "" when /proc/cpuinfo does not say
+  std::string model;  ///< "" when /proc/cpuinfo does not say
   int online = 0;
   std::vector<int> affinity;
-  int usable_cores = 0;           ///< distinct physical cores behind `affinity`; 0 when unknown
+  int usable_cores = 0;  ///< distinct physical cores behind `affinity`; every CPU counts as one when unknown
+  std::vector<std::vector<int>> core_siblings;  ///< usable CPUs by core, cores by NUMA node; empty when unknown
   std::optional<bool> smt;
   std::optional<std::string> governor;
-  std::vector<std::string> isa;   ///< extensions that inference kernels care about
+  std::vector<std::string> isa;  ///< extensions that inference kernels care about
   int numa_nodes = 1;
 };
 
