@@ -13,9 +13,15 @@
 
 namespace ridgeline::campaign {
 
-/// How parameter keys are found in the user's YAML.
+/// How parameter keys are found in the user's YAML: by `mapping`, else by name at any depth. Of several places of one
+/// name, those inside `section` win, then the one that overrides a merged default, then those among other parameters;
+/// what is still several is an error that lists the lines. Absent keys go where other parameters are, else into `section`.
+/// Aliases: a value written as an alias is replaced by a plain one; a value, or a mapping found by name, that aliases
+/// elsewhere stand for is never changed (an error), unless one section of ours merges it: that one gets an override.
 struct PatchOptions {
-  std::map<std::string, std::string> mapping;    ///< parameter key -> dotted path in the file ("runtime.onnx.threads")
+  /// Parameter key -> dotted path in the file ("runtime.onnx.threads", "models.0.batch"); "#2:a.b" is in the second
+  /// document. A path may point into an anchored mapping, which then changes for all its users.
+  std::map<std::string, std::string> mapping;
   std::string section = "onnxruntime";           ///< where a key goes when neither it nor a sibling is present
   std::string provenance;                        ///< comment put after a changed value, or "" for none
 };

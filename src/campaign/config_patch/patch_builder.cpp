@@ -68,7 +68,6 @@ base::Result<void> PatchBuilder::change(int value, const schema::ParamDef& param
   const bool was_null = is_null(node);
   const auto quoted = quote(spell_like(param, wanted, was_null ? "" : old.value), node.kind == YamlKind::alias ? ScalarStyle::plain : node.style,
                             param.type == schema::ParamType::text, flow);
-  std::size_t behind = node.end;
   if (node.kind == YamlKind::alias) {
     edits_.push_back({node.begin, node.end, quoted.source});
   } else if (was_null && node.content == node.end) {
@@ -85,13 +84,10 @@ base::Result<void> PatchBuilder::change(int value, const schema::ParamDef& param
     auto body_end = node.end;
     while (body_end > header_end && std::string_view(" \t\r\n").find(text_[body_end - 1]) != std::string_view::npos) --body_end;
     edits_.push_back({node.content, body_end, quoted.source + std::string(header_rest)});
-    behind = text_.size();
   } else {
     edits_.push_back({node.content, node.end, quoted.source});
   }
-  if (!flow && behind < text_.size()) put_comment_behind(behind);
-  if (!flow && behind == text_.size() && !is_block_scalar(node) && !provenance_.empty())
-    edits_.push_back({behind, behind, comment()});
+  if (!flow && !is_block_scalar(node)) put_comment_behind(node.end);
 
   auto& expected = expected_.at(value);
   expected.kind = YamlKind::scalar;

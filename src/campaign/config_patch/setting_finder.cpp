@@ -12,6 +12,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr std::size_t kMaxListed = 5;      ///< places spelled out in a message
+constexpr std::size_t kMaxCompared = 64;   ///< places told apart by who merges whom; more are ambiguous anyway
 constexpr int kMaxMergeDepth = 16;  ///< a mapping may merge itself; nobody nests merges this deep
 
 std::string_view without_document(std::string_view path) {
@@ -147,8 +149,9 @@ std::vector<int> SettingFinder::without_overridden(std::vector<int> places) cons
 
 tl::unexpected<base::Error> SettingFinder::ambiguous(const std::string& key, const std::vector<int>& places) const {
   std::string list;
-  for (const int place : places)
-    list += fmt::format("{}line {} ({})", list.empty() ? "" : ", ", tree_.at(place).line, tree_.path(place));
+  for (std::size_t i = 0; i < std::min(places.size(), kMaxListed); ++i)
+    list += fmt::format("{}line {} ({})", list.empty() ? "" : ", ", tree_.at(places[i]).line, tree_.path(places[i]));
+  if (places.size() > kMaxListed) list += " ...";
   return fail(ErrorCode::invalid_argument,
               "{}:{}:{}: {} is set in {} places, {}: choose with --config-section, or with mapping: {{{}: {}}} in the --space "
               "file",
@@ -169,7 +172,7 @@ base::Result<std::optional<SettingPlace>> SettingFinder::find(const std::string&
     if (!fewer.empty()) places = std::move(fewer);
   };
   if (places.size() > 1) narrow([&](int value) { return in_section(value); });
-  if (places.size() > 1) places = without_overridden(std::move(places));
+  if (places.size() > 1 && places.size() <= kMaxCompared) places = without_overridden(std::move(places));
   if (places.size() > 1) narrow([&](int value) { return has_siblings(value); });
   if (places.size() > 1) return ambiguous(key, places);
   if (places.empty()) return std::optional<SettingPlace>();
@@ -306,7 +309,9 @@ base::Result<void> SettingFinder::check_not_shared(const std::string& key, const
   // Who maps a key into an anchored mapping has asked for the change everywhere.
   if (shared < 0 || (place.mapped && shared != place.value)) return {};
   std::string lines;
-  for (const int user : tree_.at(shared).users) lines += fmt::format("{}{}", lines.empty() ? "" : ", ", tree_.at(user).line);
+  const auto& users = tree_.at(shared).users;
+  for (std::size_t i = 0; i < std::min(users.size(), kMaxListed); ++i)
+    lines += fmt::format("{}{}", lines.empty() ? "" : ", ", tree_.at(users[i]).line);
   return fail(ErrorCode::invalid_argument,
               "{}:{}: {} belongs to the anchor &{} that line {} uses too, so that a change would show there: write the value out "
               "where it is used, or map {} with mapping: in the --space file",
