@@ -118,6 +118,15 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  const auto first_word = std::string_view(text).substr(0, text.find(' '));
+  if (first_word.find_first_of("_=./`*") == std::string_view::npos && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (std::string_view(".!?:").find(text.back()) == std::string_view::npos) text += '.';
+  return text;
+}
+
 std::string duration_text(double nanoseconds) {
   auto text = base::format_duration(nanoseconds);
   if (text.size() > 3 && text.compare(text.size() - 3, 3, " us") == 0) text.replace(text.size() - 2, 2, "µs");

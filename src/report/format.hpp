@@ -59,6 +59,8 @@ struct Scale {
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 /// "a", "a and b", "a, b and c".
 [[nodiscard]] std::string joined(const std::vector<std::string>& words);
+/// Capital letter first (unless the first word is an identifier) and a full stop at the end; "" stays "".
+[[nodiscard]] std::string sentence(std::string text);
 /// base::format_duration with the proper micro sign.
 [[nodiscard]] std::string duration_text(double nanoseconds);
 /// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.

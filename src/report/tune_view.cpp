@@ -105,7 +105,8 @@ std::string link_trials(const TuneView& view, std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     const auto rest = text.substr(at);
-    const auto word = rest.substr(0, 7) == "trials " ? 7U : rest.substr(0, 6) == "trial " ? 6U : 0U;
+    const auto named = rest.substr(1, 5) == "rial " || rest.substr(1, 6) == "rials ";
+    const auto word = named && (rest[0] == 't' || rest[0] == 'T') ? (rest[5] == 's' ? 7U : 6U) : 0U;
     if (word != 0 && (at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1])))) {
       out += rest.substr(0, word);
       at += word;

@@ -65,13 +65,24 @@ class TuneRunFixture {
     return run.trials.back();
   }
 
+  static schema::AccuracyDrift drift(double max_abs, double max_rel, double scaled, double cosine) {
+    schema::AccuracyDrift out;
+    out.max_abs = max_abs;
+    out.max_rel = max_rel;
+    out.scaled_max_abs = scaled;
+    out.cosine = cosine;
+    out.elements = 409600;
+    out.worst_output = "sigmoid_0.tmp_0";
+    return out;
+  }
+
   schema::TrialOutcome& measured(schema::TrialStage stage, Configuration configuration, double median_ms, std::size_t count,
                            std::string reason, double spread = 0.015) {
     const auto& row = trial(stage, std::move(configuration), std::move(reason));
     auto& outcome = records_.outcomes[row.key];
     outcome.measurement = fake_measurement(static_cast<std::uint64_t>(row.id), median_ms, count, spread);
     for (const auto& [key, value] : row.configuration.values()) outcome.measurement->effective_settings[key] = value.to_text();
-    outcome.drift = schema::AccuracyDrift{2.1e-6, 3.4e-5, 4.0e-6, 0.9999999, 409600, 0, 0, false, ""};
+    outcome.drift = drift(2.1e-6, 3.4e-5, 4.0e-6, 0.9999999);
     outcome.measured_utc = "2026-11-21T08:15:00Z";
     outcome.duration_s = 0.35 + outcome.measurement->wall_ns * 1e-9;
     now_s_ += outcome.duration_s + 0.01;
@@ -200,7 +211,7 @@ class TuneRunFixture {
       const auto rejected = fast.with("set_denormal_as_zero", true).with("dynamic_block_base", 4);
       auto& outcome = measured(search, rejected, 13.1, 700, "flushed denormals");
       outcome.status = rejected_accuracy;
-      outcome.drift = schema::AccuracyDrift{0.031, 0.4, 0.031, 0.9931, 409600, 0, 0, false, "sigmoid_0.tmp_0"};
+      outcome.drift = drift(0.031, 0.4, 0.031, 0.9931);
       outcome.failure = schema::Failure{schema::TrialPhase::verify,
                                         "out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03", std::nullopt,
                                         std::nullopt, "", std::nullopt};

@@ -56,7 +56,7 @@ Chart distribution_chart(const TuneView& view) {
     if (data.count(role) != 0)
       chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "box"}, {"name", role_title(role)}, {"role", role},
                                         {"encode", {{"x", {1, 2, 3, 4, 5}}, {"y", 0}}}, {"data", data[role]}});
-  chart.height_px = 110 + 30 * static_cast<int>(labels.size());
+  chart.height_px = 100 + 34 * static_cast<int>(labels.size());
   return chart;
 }
 

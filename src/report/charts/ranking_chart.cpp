@@ -36,7 +36,7 @@ Chart ranking_chart(const TuneView& view) {
     if (data.count(role) != 0)
       chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "whisker"}, {"name", role_title(role)}, {"role", role},
                                         {"encode", {{"x", {1, 2, 3}}, {"y", 0}}}, {"data", data[role]}});
-  chart.height_px = 110 + 30 * static_cast<int>(shown.size());
+  chart.height_px = 100 + 34 * static_cast<int>(shown.size());
   return chart;
 }
 

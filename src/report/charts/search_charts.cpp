@@ -36,8 +36,9 @@ Chart tradeoff_chart(const TuneView& view) {
   chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
   chart.option["yAxis"] = value_axis("Throughput, items/s", std::max(0, view.rate.decimals - 1));
   chart.option["series"] = Json::array();
-  chart.option["series"].push_back({{"type", "line"}, {"name", "Pareto front"}, {"role", "front"}, {"symbol", "none"},
-                                    {"step", "end"}, {"data", std::move(line)}});
+  if (line.size() > 1)
+    chart.option["series"].push_back({{"type", "line"}, {"name", "Pareto front"}, {"role", "front"}, {"symbol", "none"},
+                                      {"step", "end"}, {"data", std::move(line)}});
   for (auto role = trial_roles().rbegin(); role != trial_roles().rend(); ++role)
     if (data.count(*role) != 0)
       chart.option["series"].push_back({{"type", "scatter"}, {"name", role_title(*role)}, {"role", *role}, {"data", data[*role]}});

@@ -92,6 +92,7 @@
     if (series.type === 'line') {
       series.lineStyle = { color: main, width: series.role === 'other' ? 1.5 : 2.25, opacity: series.role === 'front' ? 0.75 : 1 };
       series.silent = true;
+      series.z = series.role === 'other' || series.role === 'front' ? 2 : 3;
     }
     if (series.type === 'scatter') {
       series.symbol = symbols[series.role] || 'circle';
@@ -117,15 +118,18 @@
       axis.nameGap = vertical ? 12 : 30;
     }
     if (axis.labels) {
-      axis.axisLabel.width = wide ? 300 : axis.labels === 'setting' ? 130 : 60;
-      axis.axisLabel.overflow = 'truncate';
+      axis.axisLabel.width = wide ? 330 : axis.labels === 'setting' ? 130 : 60;
+      axis.axisLabel.overflow = axis.labels === 'setting' ? 'truncate' : 'break';
+      axis.axisLabel.fontSize = wide ? 11 : 12;
+      axis.axisLabel.lineHeight = 13;
       axis.axisLabel.hideOverlap = false;
       axis.axisLabel.interval = 0;
       axis.axisLabel.color = colour('--ink');
       if (axis.labels === 'trial')
         axis.axisLabel.formatter = function (text) {
           var parts = text.split('\n');
-          return wide ? parts[0] + '  ' + parts[1] : parts[0];
+          var settings = parts[1].length > 105 ? parts[1].slice(0, 104) + '…' : parts[1];
+          return wide ? parts[0] + '  ' + settings : parts[0];
         };
     }
   }

@@ -6,10 +6,6 @@ namespace ridgeline::report {
 
 Section findings_section(const TuneView& view) {
   Section section{"findings", "Key findings", {}};
-  const auto sentence = [](std::string text) {
-    if (!text.empty() && std::string_view(".!?").find(text.back()) == std::string_view::npos) text += '.';
-    return text;
-  };
   BulletList list;
   for (const auto& finding : view.findings) {
     auto item = fmt::format("**{}**", sentence(plain_text(finding.title)));

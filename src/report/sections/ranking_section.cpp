@@ -23,7 +23,7 @@ std::string remarks(const TuneView& view, const analysis::RankedTrial& entry) {
   std::vector<std::string> words;
   if (view.recommended() == entry.trial) words.emplace_back("**recommended**");
   if (view.current() == entry.trial) words.emplace_back("**in use now**");
-  if (!entry.meets_constraints) words.push_back("breaks " + code_mark(entry.broken_constraint));
+  if (!entry.meets_constraints) words.push_back("constraint: " + plain_text(entry.broken_constraint));
   if (view.ending(*entry.trial) == "abandoned") words.emplace_back("stopped early");
   if (entry.trial->from_store) words.emplace_back("from the store");
   std::string out;
@@ -31,31 +31,35 @@ std::string remarks(const TuneView& view, const analysis::RankedTrial& entry) {
   return out;
 }
 
+/// The settings, then what else there is to say of the trial.
+std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
+  const auto notes = remarks(view, entry);
+  return view.difference_marked(entry.trial->configuration) + (notes.empty() ? "" : " (" + notes + ")");
+}
+
 Table ranking_table(const TuneView& view) {
   const auto p99_objective = view.run.objective == schema::Objective::p99;
   const auto rate_objective = view.run.objective == schema::Objective::throughput;
   Table table;
   table.caption = "Ranking, best first";
-  table.columns = {{"Group", Align::right}, {"Trial", Align::right}, {"Settings that differ from the current ones"},
+  table.columns = {{"Trial", Align::right}, {"Group", Align::right}, {"Settings that differ from the current ones"},
                    {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right});
   if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right});
   if (!rate_objective) table.columns.push_back({"Items/s", Align::right});
   table.columns.push_back({"Memory, MiB", Align::right});
-  table.columns.push_back({"Remarks"});
   for (const auto& entry : view.ranking) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;
     Table::Row row;
-    row.cells = {fmt::format("{}", entry.tie_group), trial_link(entry.trial->id), view.difference_marked(entry.trial->configuration),
+    row.cells = {trial_link(entry.trial->id), fmt::format("{}", entry.tie_group), settings(view, entry),
                  view.objective.number(entry.cost.value), view.objective.interval(entry.cost.interval)};
     if (p99_objective || rate_objective) row.cells.push_back(view.latency.number(entry.summary.median_ns));
     if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
     if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));
     const auto rss = entry.outcome->measurement ? entry.outcome->measurement->peak_rss_bytes : 0;
     row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0)) : std::string(kAbsent));
-    row.cells.push_back(remarks(view, entry));
     row.tone = tone_of(view, entry);
     table.rows.push_back(std::move(row));
   }

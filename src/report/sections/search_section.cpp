@@ -35,7 +35,7 @@ Section search_section(const TuneView& view) {
   auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search), counted(view.run.trials.size(), "trial"),
                           duration_text(view.run.duration_s * 1e9));
   if (view.run.space_size >= 1)
-    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried", base::format_count(view.run.space_size),
+    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried", view.run.space_size < 1e7 ? fmt::format("{:.0f}", view.run.space_size) : base::format_count(view.run.space_size),
                         std::min(100.0, 100.0 * static_cast<double>(view.run.trials.size()) / view.run.space_size));
   section.blocks.emplace_back(Paragraph{text + "."});
   section.blocks.emplace_back(timeline_chart(view));

@@ -41,7 +41,7 @@ std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   if (!verdict.gain)
     return verdict.reason.empty() ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-                                  : plain_text(verdict.reason);
+                                  : link_trials(view, sentence(plain_text(verdict.reason)));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
                      percent(view.run.min_effect), ratio_text(verdict.gain->ratio, ratio_decimals(*verdict.gain)),
                      interval_text(*verdict.gain));
@@ -51,7 +51,7 @@ Callout verdict_callout(const TuneView& view) {
   const auto decision = view.run.verdict ? view.run.verdict->decision : Decision::none;
   if (decision == Decision::change) return {Tone::good, "Change the configuration", change_sentence(view)};
   if (decision == Decision::keep) return {Tone::neutral, "Keep what you have", keep_sentence(view)};
-  const auto reason = view.run.verdict ? plain_text(view.run.verdict->reason) : std::string();
+  const auto reason = view.run.verdict ? link_trials(view, sentence(plain_text(view.run.verdict->reason))) : std::string();
   return {Tone::warning, "No verdict",
           reason.empty() ? std::string("The run ended before the configurations could be compared.") : reason};
 }
@@ -116,7 +116,7 @@ Section verdict_section(const TuneView& view) {
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {
-    if (!verdict->reason.empty()) section.blocks.emplace_back(Paragraph{link_trials(view, plain_text(verdict->reason))});
+    if (!verdict->reason.empty()) section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
     section.blocks.emplace_back(changes_table(view));
   }
   section.blocks.emplace_back(Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});

@@ -14,9 +14,20 @@
 namespace ridgeline::report {
 namespace {
 
+const fakes::TuneRecords& fixture_records() {
+  static const auto records = fakes::TuneRunFixture::make();
+  return records;
+}
+
 ReportModel fixture_report() {
-  const auto records = fakes::TuneRunFixture::make();
+  const auto& records = fixture_records();
   return build_tune_report(records.run, records.outcomes, records.pairs);
+}
+
+/// Built once: ranking resamples, which takes its time in a debug build.
+const ReportModel& shared_report() {
+  static const auto report = fixture_report();
+  return report;
 }
 
 /// The page without its style sheet and scripts, which have files of their own.
@@ -34,9 +45,9 @@ std::set<std::string> all_matches(const std::string& text, const std::string& pa
   return out;
 }
 
-TEST(TuneReport, renders_the_fixed_run_as_markdown) { expect_golden("tune.md", render_markdown(fixture_report())); }
+TEST(TuneReport, renders_the_fixed_run_as_markdown) { expect_golden("tune.md", render_markdown(shared_report())); }
 
-TEST(TuneReport, renders_the_fixed_run_as_html) { expect_golden("tune.html", page_body(render_html(fixture_report(), ""))); }
+TEST(TuneReport, renders_the_fixed_run_as_html) { expect_golden("tune.html", page_body(render_html(shared_report(), ""))); }
 
 TEST(TuneReport, gives_the_fixed_run_as_json) {
   const auto records = fakes::TuneRunFixture::make();
@@ -50,11 +61,11 @@ TEST(TuneReport, gives_the_fixed_run_as_csv) {
 }
 
 TEST(TuneReport, gives_the_same_bytes_for_the_same_records) {
-  EXPECT_EQ(render_html(fixture_report(), "x"), render_html(fixture_report(), "x"));
+  EXPECT_EQ(render_html(fixture_report(), "x"), render_html(shared_report(), "x"));
 }
 
 TEST(TuneReport, leads_with_the_verdict_its_ratio_and_its_interval) {
-  const auto report = fixture_report();
+  const auto report = shared_report();
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.tone, Tone::good);
   EXPECT_NE(callout.text.find("**1.61× as fast**"), std::string::npos) << callout.text;
@@ -62,7 +73,7 @@ TEST(TuneReport, leads_with_the_verdict_its_ratio_and_its_interval) {
 }
 
 TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
-  const auto page = page_body(render_html(fixture_report(), ""));
+  const auto page = page_body(render_html(shared_report(), ""));
   const auto targets = all_matches(page, "id=\"([^\"]+)\"");
   const auto links = all_matches(page, "href=\"#([^\"]+)\"");
   EXPECT_GE(links.size(), 30U);
@@ -74,7 +85,7 @@ TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
 
 TEST(TuneReport, lists_every_trial_in_every_form) {
   const auto records = fakes::TuneRunFixture::make();
-  const auto report = fixture_report();
+  const auto report = shared_report();
   const auto markdown = render_markdown(report);
   const auto page = render_html(report, "");
   for (const auto& trial : records.run.trials) {
@@ -133,7 +144,7 @@ TEST(TuneReport, writes_a_page_to_look_at_on_demand) {
   if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
   std::ifstream file(echarts, std::ios::binary);
   const std::string library{std::istreambuf_iterator<char>(file), {}};
-  const auto page = render_html(fixture_report(), library);
+  const auto page = render_html(shared_report(), library);
   EXPECT_LT(page.size(), 2U << 20U);
   std::ofstream(std::string(folder) + "/report.html", std::ios::binary) << page;
 }
