@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the store takes with 10,000 trials in 100 runs.
-//   cmake --preset bench && cmake --build build/bench --target store_list && build/bench/bin/store_list [TRIALS [SAMPLES]]
+//   cmake --preset bench && cmake --build build/bench --target store_list && build/bench/bin/store_list [TRIALS
+//   [SAMPLES]]
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -39,7 +40,8 @@ schema::TrialSpec make_spec(int number) {
 schema::TrialOutcome make_outcome(base::Random& random, int samples) {
   schema::TrialOutcome outcome;
   schema::Measurement measurement;
-  for (int i = 0; i < samples; ++i) measurement.latency_ns.push_back(static_cast<double>(5'000'000 + random.below(200'000)));
+  for (int i = 0; i < samples; ++i)
+    measurement.latency_ns.push_back(static_cast<double>(5'000'000 + random.below(200'000)));
   measurement.wall_ns = 5e6 * samples;
   for (int i = 0; i < 20; ++i) measurement.effective_settings.emplace(fmt::format("setting_{}", i), "value");
   outcome.measurement = std::move(measurement);
@@ -77,7 +79,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: store_list [TRIALS >= {}] [SAMPLES >= 1]\n", kTrialsPerRun);
     return 2;
   }
-  const auto path = std::filesystem::temp_directory_path() / fmt::format("ridgeline_bench_{}.db", base::system_clock().now().count());
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("ridgeline_bench_{}.db", base::system_clock().now().count());
   const auto remove = [&path] {
     for (const char* suffix : {"", "-wal", "-shm"}) {
       std::error_code ignored;
@@ -122,24 +125,37 @@ int main(int argc, char** argv) {
   }
   fmt::print("file {:.1f} MB\n", static_cast<double>(std::filesystem::file_size(path)) * 1e-6);
 
-  good = report("open + list_runs(all)", [&] {
-    auto store = store::Store::open(path);
-    return store && store->list_runs(SIZE_MAX)->size() == static_cast<std::size_t>(trials / kTrialsPerRun);
-  }, kListGoalMs);
+  good = report(
+      "open + list_runs(all)",
+      [&] {
+        auto store = store::Store::open(path);
+        return store && store->list_runs(SIZE_MAX)->size() == static_cast<std::size_t>(trials / kTrialsPerRun);
+      },
+      kListGoalMs);
   auto store = store::Store::open(path);
   if (!store) return 1;
-  good = report("list_runs(all)", [&] { return store->list_runs(SIZE_MAX).has_value(); }, kListGoalMs) && good;
-  good = report("count_trials", [&] { return *store->count_trials() == static_cast<std::size_t>(trials); }, kListGoalMs) && good;
-  good = report("load_run(latest)", [&] { return store->load_run("latest").has_value(); }, kListGoalMs) && good;
+  good = report(
+             "list_runs(all)", [&] { return store->list_runs(SIZE_MAX).has_value(); }, kListGoalMs) &&
+         good;
+  good = report(
+             "count_trials", [&] { return *store->count_trials() == static_cast<std::size_t>(trials); }, kListGoalMs) &&
+         good;
+  good = report(
+             "load_run(latest)", [&] { return store->load_run("latest").has_value(); }, kListGoalMs) &&
+         good;
   int number = 0;
   good = report("find_trial", [&] { return store->find_trial(make_spec(number++).key())->has_value(); }) && good;
-  good = report("load_run(latest) + its 100 trials", [&] {
-    const auto run = store->load_run("latest");
-    if (!run) return false;
-    return std::all_of(run->trials.begin(), run->trials.end(), [&](const auto& trial) { return store->find_trial(trial.key)->has_value(); });
-  }) && good;
+  good = report("load_run(latest) + its 100 trials",
+                [&] {
+                  const auto run = store->load_run("latest");
+                  if (!run) return false;
+                  return std::all_of(run->trials.begin(), run->trials.end(),
+                                     [&](const auto& trial) { return store->find_trial(trial.key)->has_value(); });
+                }) &&
+         good;
   const auto outcome = make_outcome(random, samples);
-  good = report("save_trial", [&] { return store->save_trial(make_spec(trials + number++), outcome).has_value(); }) && good;
+  good = report("save_trial", [&] { return store->save_trial(make_spec(trials + number++), outcome).has_value(); }) &&
+         good;
   remove();
   return good ? 0 : 1;
 }

@@ -36,8 +36,9 @@ DisturbanceCounters read_disturbance() {
   return counters;
 }
 
-std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& before, const DisturbanceCounters& after,
-                                                     double seconds, std::int64_t inferences) {
+std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& before,
+                                                     const DisturbanceCounters& after, double seconds,
+                                                     std::int64_t inferences) {
   if (seconds <= 0 || inferences <= 0) return std::nullopt;
   const auto switches = static_cast<double>(after.involuntary_switches - before.involuntary_switches);
   const auto ticks = static_cast<double>(after.total_ticks - before.total_ticks);
@@ -45,12 +46,14 @@ std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& 
   if (stolen > kMaxStealRatio)
     return schema::QualityFlag{schema::FlagLevel::notice, "disturbed",
                                fmt::format("the hypervisor took {:.1f} % of the processor time", stolen * 100)};
-  if (switches / seconds > kMaxSwitchesPerSecond && switches / static_cast<double>(inferences) > kMaxSwitchesPerInference)
+  if (switches / seconds > kMaxSwitchesPerSecond &&
+      switches / static_cast<double>(inferences) > kMaxSwitchesPerInference)
     return schema::QualityFlag{
         schema::FlagLevel::notice, "disturbed",
-        fmt::format("{:.0f} involuntary context switches in {} inferences ({:.0f} a second): other processes ran, or more "
-                    "threads than cores",
-                    switches, inferences, switches / seconds)};
+        fmt::format(
+            "{:.0f} involuntary context switches in {} inferences ({:.0f} a second): other processes ran, or more "
+            "threads than cores",
+            switches, inferences, switches / seconds)};
   return std::nullopt;
 }
 

@@ -19,8 +19,8 @@ base::Result<std::unique_ptr<LaneRunner>> LaneRunner::make(workload::Workload& w
         runner->threads_.emplace_back([self = runner.get(), lane] { self->serve(lane); });
     return runner;
   } catch (const std::bad_alloc&) {
-    return base::fail(base::ErrorCode::out_of_memory, "no memory for the sample buffers of {} lanes x {} inferences", lanes,
-                      capacity);
+    return base::fail(base::ErrorCode::out_of_memory, "no memory for the sample buffers of {} lanes x {} inferences",
+                      lanes, capacity);
   } catch (const std::system_error& error) {
     return base::fail(base::ErrorCode::out_of_memory, "cannot start {} lane threads: {}", lanes - 1, error.what());
   }
@@ -105,7 +105,8 @@ void LaneRunner::step_until_limit(int index) noexcept {
 base::Result<void> LaneRunner::run(const RoundLimits& limits) {
   limits_ = limits;
   // Half of the buffer is room for a faster lane that goes on until the slowest is done.
-  limits_.max_inferences = std::clamp<std::int64_t>(limits.max_inferences, 1, lanes_.size() > 1 ? capacity_ / 2 : capacity_);
+  limits_.max_inferences =
+      std::clamp<std::int64_t>(limits.max_inferences, 1, lanes_.size() > 1 ? capacity_ / 2 : capacity_);
   limits_.min_inferences = std::min(limits.min_inferences, limits_.max_inferences);
   stop_.store(false, std::memory_order_relaxed);
   failed_lane_.store(-1, std::memory_order_relaxed);

@@ -23,19 +23,19 @@ struct RoundLimits {
   std::optional<base::Nanoseconds> duration;
 };
 
-/// Steps a workload on all of its lanes at once and notes when each inference ended; the only code inside a timed region.
-/// Lane 0 runs on the calling thread, the others on threads that live as long as this object and sleep between rounds.
-/// A lane that reached its limit goes on stepping until the last one has, so that every counted inference ran beside
-/// all lanes; only what ended while all were busy counts.
-/// On a virtual clock the lanes run one after the other on the calling thread, each on its own time line: threads would
-/// mix their virtual times in an order that the scheduler picks, and the result would not be reproducible.
-/// Used by one thread; must not outlive the workload and the control block.
+/// Steps a workload on all of its lanes at once and notes when each inference ended; the only code inside a timed
+/// region. Lane 0 runs on the calling thread, the others on threads that live as long as this object and sleep between
+/// rounds. A lane that reached its limit goes on stepping until the last one has, so that every counted inference ran
+/// beside all lanes; only what ended while all were busy counts. On a virtual clock the lanes run one after the other
+/// on the calling thread, each on its own time line: threads would mix their virtual times in an order that the
+/// scheduler picks, and the result would not be reproducible. Used by one thread; must not outlive the workload and the
+/// control block.
 class LaneRunner {
  public:
   /// `capacity`: most inferences a lane in one round; buffers are sized and touched here.
   /// Errors: out_of_memory when threads or buffers cannot be had.
-  [[nodiscard]] static base::Result<std::unique_ptr<LaneRunner>> make(workload::Workload& workload, MeasureControl& control,
-                                                                      std::int64_t capacity);
+  [[nodiscard]] static base::Result<std::unique_ptr<LaneRunner>> make(workload::Workload& workload,
+                                                                      MeasureControl& control, std::int64_t capacity);
   ~LaneRunner();
   LaneRunner(const LaneRunner&) = delete;
   LaneRunner& operator=(const LaneRunner&) = delete;
@@ -91,13 +91,13 @@ class LaneRunner {
   RoundLimits limits_;
   std::int64_t counted_a_lane_ = 0;
 
-  int partners_ = 1;               ///< lanes that step at the same time
-  std::atomic<int> arrived_{0};    ///< at the start line
-  std::atomic<int> finished_{0};   ///< lanes that reached their limit
+  int partners_ = 1;              ///< lanes that step at the same time
+  std::atomic<int> arrived_{0};   ///< at the start line
+  std::atomic<int> finished_{0};  ///< lanes that reached their limit
   std::atomic<bool> stop_{false};
   std::atomic<int> failed_lane_{-1};
 
-  std::mutex mutex_;               // guards the three below
+  std::mutex mutex_;  // guards the three below
   std::condition_variable wake_;
   std::uint64_t round_ = 0;
   int running_ = 0;

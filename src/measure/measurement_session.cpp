@@ -21,17 +21,20 @@ constexpr double kDriftRatio = 0.03;
 
 base::Result<void> check_plan(const schema::MeasurementPlan& plan) {
   if (plan.warmup_runs < 0 || plan.min_runs < 0 || plan.max_runs < 1 || (plan.runs && *plan.runs < 1))
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "measurement plan asks for warmup_runs={} min_runs={} max_runs={} runs={}, expected at least 0, 0, 1, 1",
-                      plan.warmup_runs, plan.min_runs, plan.max_runs, plan.runs.value_or(1));
+    return base::fail(
+        base::ErrorCode::invalid_argument,
+        "measurement plan asks for warmup_runs={} min_runs={} max_runs={} runs={}, expected at least 0, 0, 1, 1",
+        plan.warmup_runs, plan.min_runs, plan.max_runs, plan.runs.value_or(1));
   return {};
 }
 
-void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& plan, const StoppingCriterion& criterion) {
+void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& plan,
+               const StoppingCriterion& criterion) {
   using schema::FlagLevel;
   const auto count = static_cast<std::int64_t>(measurement.latency_ns.size());
   if (measurement.stop_reason == schema::StopReason::cancelled)
-    measurement.flags.push_back({FlagLevel::error, "cancelled", fmt::format("cancelled after {} timed inferences", count)});
+    measurement.flags.push_back(
+        {FlagLevel::error, "cancelled", fmt::format("cancelled after {} timed inferences", count)});
   if (check_steadiness(measurement.latency_ns, kDriftRatio) == Steadiness::moving)
     measurement.flags.push_back({FlagLevel::notice, "drift", "times changed by more than 3 % while they were taken"});
   const auto& interval = criterion.interval();
@@ -41,10 +44,9 @@ void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& 
   else if (measurement.stop_reason != schema::StopReason::abandoned && interval->value > 0) {
     const double ratio = std::max(interval->high - interval->value, interval->value - interval->low) / interval->value;
     if (ratio > plan.target_interval_ratio)
-      measurement.flags.push_back(
-          {FlagLevel::info, "wide_interval",
-           fmt::format("the median is known to +-{:.2g} %, the target was {:.2g} %", ratio * 100,
-                       plan.target_interval_ratio * 100)});
+      measurement.flags.push_back({FlagLevel::info, "wide_interval",
+                                   fmt::format("the median is known to +-{:.2g} %, the target was {:.2g} %",
+                                               ratio * 100, plan.target_interval_ratio * 100)});
   }
 }
 
@@ -66,8 +68,8 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   result.warmup_ns = warmed.time_ns;
   if (warmed.flag) result.flags.push_back(*warmed.flag);
 
-  StoppingCriterion criterion({plan, result.lanes, result.items_per_inference, control.abandon_above_ns, control.throughput,
-                               warmed.expected_latency_ns});
+  StoppingCriterion criterion({plan, result.lanes, result.items_per_inference, control.abandon_above_ns,
+                               control.throughput, warmed.expected_latency_ns});
   const bool real_time = &workload.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
@@ -82,8 +84,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
     }
     RoundLimits limits;
     limits.max_inferences = criterion.next_round(done);
-    if (const auto left = criterion.time_left_s(elapsed_s))
-      limits.duration = base::from_seconds(*left);
+    if (const auto left = criterion.time_left_s(elapsed_s)) limits.duration = base::from_seconds(*left);
     RL_TRY(runner->run(limits));
     runner->append_latencies(result.latency_ns);
     runner->add_to_window();
@@ -96,7 +97,8 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   result.stop_reason = *stop;
   result.wall_ns = runner->window_ns();
   if (real_time)
-    if (auto flag = judge_disturbance(before, read_disturbance(), elapsed_s, static_cast<std::int64_t>(result.latency_ns.size())))
+    if (auto flag = judge_disturbance(before, read_disturbance(), elapsed_s,
+                                      static_cast<std::int64_t>(result.latency_ns.size())))
       result.flags.push_back(std::move(*flag));
   add_flags(result, plan, criterion);
   for (auto& flag : workload.flags()) result.flags.push_back(std::move(flag));

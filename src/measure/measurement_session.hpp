@@ -15,12 +15,13 @@ namespace ridgeline::measure {
 
 /// Shared between the timing thread and the worker's heartbeat thread.
 struct MeasureControl {
-  std::atomic<std::int64_t> steps{0};     ///< lane 0's inferences so far, warm-up included; relaxed order
+  std::atomic<std::int64_t> steps{0};  ///< lane 0's inferences so far, warm-up included; relaxed order
   std::atomic<bool> cancel{false};
   std::atomic<schema::TrialPhase> phase{schema::TrialPhase::warmup};
-  /// Stop early once the lower bound of the cost is above this (a clear loser). In ns (latency) or ns an item (throughput).
+  /// Stop early once the lower bound of the cost is above this (a clear loser). In ns (latency) or ns an item
+  /// (throughput).
   std::optional<double> abandon_above_ns;
-  bool throughput = false;                ///< the cost is wall time an item instead of the median latency
+  bool throughput = false;  ///< the cost is wall time an item instead of the median latency
 };
 
 /// Times a prepared workload: first run, warm-up until steady (floor plan.warmup_runs), then samples until the 95 %
@@ -32,13 +33,15 @@ struct MeasureControl {
 /// Flags: not_steady, few_samples, wide_interval, drift, disturbed, cancelled (level error), and the workload's own.
 /// Not set here: peak_rss_bytes, because its mark is reset before prepare.
 /// Errors: the workload's own, with its code; invalid_argument (a plan out of range); out_of_memory (buffers, threads).
-[[nodiscard]] base::Result<schema::Measurement> measure(workload::Workload& workload, const schema::MeasurementPlan& plan,
-                                                        MeasureControl& control);
+[[nodiscard]] base::Result<schema::Measurement> measure(workload::Workload& workload,
+                                                        const schema::MeasurementPlan& plan, MeasureControl& control);
 
-/// Both workloads prepared in this process; quads of blocks A B B A, every second one mirrored (B A A B), each block after
-/// a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady, each
-/// arm by itself. When cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as above.
+/// Both workloads prepared in this process; quads of blocks A B B A, every second one mirrored (B A A B), each block
+/// after a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady,
+/// each arm by itself. When cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as
+/// above.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
-                                                                     const schema::PairedPlan& plan, MeasureControl& control);
+                                                                     const schema::PairedPlan& plan,
+                                                                     MeasureControl& control);
 
 }  // namespace ridgeline::measure

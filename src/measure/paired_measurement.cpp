@@ -85,7 +85,8 @@ class PairedSession {
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                        const schema::PairedPlan& plan, MeasureControl& control) {
   if (plan.quads < 1)
-    return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} quads, expected at least 1", plan.quads);
+    return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} quads, expected at least 1",
+                      plan.quads);
   schema::PairedMeasurement result;
   result.items_per_inference_a = a.items_per_step();
   result.items_per_inference_b = b.items_per_step();
@@ -113,10 +114,12 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
     ++quads;
   }
   if (session.cancelled())
-    result.flags.push_back({schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});
+    result.flags.push_back(
+        {schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});
   else if (quads < plan.quads)
-    result.flags.push_back({schema::FlagLevel::info, "time_budget",
-                            fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan.max_time_s, quads, plan.quads)});
+    result.flags.push_back(
+        {schema::FlagLevel::info, "time_budget",
+         fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan.max_time_s, quads, plan.quads)});
   if (real_time)
     if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), inferences))
       result.flags.push_back(std::move(*flag));

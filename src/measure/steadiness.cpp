@@ -47,7 +47,8 @@ Steadiness check_steadiness(std::span<const double> samples, double tolerance) {
     for (const double value : medians) deviations.push_back(std::abs(value - level[third]));
   }
   // Deviations are taken from a median of few values, which fits them: n-1 for n.
-  const double shrink = std::sqrt(static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, batches - 1)));
+  const double shrink =
+      std::sqrt(static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, batches - 1)));
   const double scatter = kDeviationsPerMad * median(deviations) * shrink;
   const double error = scatter * kMedianErrorFactor * std::sqrt(2.0 / static_cast<double>(batches));
 
@@ -55,7 +56,8 @@ Steadiness check_steadiness(std::span<const double> samples, double tolerance) {
   const double reference = level.back();
   if (*high - *low > std::max(tolerance * reference, kAgreeErrors * error)) return Steadiness::moving;
   const bool falling = level[0] > level[1] && level[1] > level[2];
-  if (falling && level[0] - level[2] > std::max(tolerance / 2 * reference, kFallErrors * error)) return Steadiness::moving;
+  if (falling && level[0] - level[2] > std::max(tolerance / 2 * reference, kFallErrors * error))
+    return Steadiness::moving;
   return Steadiness::steady;
 }
 

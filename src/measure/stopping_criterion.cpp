@@ -89,7 +89,8 @@ std::int64_t StoppingCriterion::next_round(std::int64_t done_a_lane) const noexc
     else if (plan.runs)
       next = run_limit_;
     else if (options_.expected_latency_ns > 0)
-      next = std::max(next, static_cast<std::int64_t>(std::min(plan.min_time_s * 1e9 / options_.expected_latency_ns, 1e9)));
+      next = std::max(next,
+                      static_cast<std::int64_t>(std::min(plan.min_time_s * 1e9 / options_.expected_latency_ns, 1e9)));
   } else if (plan.runs && !options_.abandon_above_ns) {
     next = run_limit_;
   } else {

@@ -18,10 +18,11 @@ struct IntervalEstimate {
   double high = 0;
 };
 
-/// Distribution-free 95 % interval of the median by order statistics (ranks of the sign test: Conover 1999, 3.2; Le Boudec
-/// 2010, 2.2), widened by the lag-1 autocorrelation of "above the median". nullopt below 8 samples (or so few independent
-/// ones): no interval of that kind exists. `scratch` is overwritten; it allocates only to grow. O(n).
-[[nodiscard]] std::optional<IntervalEstimate> median_interval(std::span<const double> samples, std::vector<double>& scratch);
+/// Distribution-free 95 % interval of the median by order statistics (ranks of the sign test: Conover 1999, 3.2; Le
+/// Boudec 2010, 2.2), widened by the lag-1 autocorrelation of "above the median". nullopt below 8 samples (or so few
+/// independent ones): no interval of that kind exists. `scratch` is overwritten; it allocates only to grow. O(n).
+[[nodiscard]] std::optional<IntervalEstimate> median_interval(std::span<const double> samples,
+                                                              std::vector<double>& scratch);
 
 /// Mean with a 95 % Student interval over ten batches of consecutive samples (batch means absorb autocorrelation).
 /// nullopt below 20 samples.

@@ -59,10 +59,11 @@ base::Result<WarmUpResult> warm_up(LaneRunner& runner, const schema::Measurement
     result.flag = schema::QualityFlag{
         schema::FlagLevel::notice, "not_steady",
         state == Steadiness::unknown
-            ? fmt::format("warm-up ended after {} inferences ({:.3g} s): too few to tell whether times were steady", result.runs,
-                          result.time_ns * 1e-9)
-            : fmt::format("times were still changing after {} warm-up inferences ({:.3g} s); a larger --warmup may help",
-                          result.runs, result.time_ns * 1e-9)};
+            ? fmt::format("warm-up ended after {} inferences ({:.3g} s): too few to tell whether times were steady",
+                          result.runs, result.time_ns * 1e-9)
+            : fmt::format(
+                  "times were still changing after {} warm-up inferences ({:.3g} s); a larger --warmup may help",
+                  result.runs, result.time_ns * 1e-9)};
   return result;
 }
 

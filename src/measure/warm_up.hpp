@@ -13,7 +13,7 @@ namespace ridgeline::measure {
 
 struct WarmUpResult {
   double first_run_ns = 0;
-  std::int64_t runs = 0;       ///< a lane, after the first
+  std::int64_t runs = 0;  ///< a lane, after the first
   double time_ns = 0;
   double expected_latency_ns = 0;  ///< median of the later half; 0 when nothing ran
   bool cancelled = false;

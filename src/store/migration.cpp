@@ -71,8 +71,10 @@ base::Result<void> enter_wal(const Connection& connection) {
     const auto entered = connection.query_text("PRAGMA journal_mode = WAL");
     if (entered && *entered == "wal") return {};
     if (entered)
-      return base::fail(base::ErrorCode::io, "database {} cannot use a write-ahead log (journal mode \"{}\"): network folders lack "
-                        "the shared memory that it needs, pass --db FILE on a local disk", connection.path().string(), *entered);
+      return base::fail(base::ErrorCode::io,
+                        "database {} cannot use a write-ahead log (journal mode \"{}\"): network folders lack "
+                        "the shared memory that it needs, pass --db FILE on a local disk",
+                        connection.path().string(), *entered);
     if (entered.error().code != base::ErrorCode::unavailable || clock.now() >= deadline)
       return tl::unexpected<base::Error>(entered.error());
     clock.sleep_for(std::chrono::milliseconds(5));
@@ -90,13 +92,16 @@ base::Result<void> migrate(const Connection& connection, std::span<const Migrati
     RL_TRY_ASSIGN(const auto tables, connection.query_integer("SELECT count(*) FROM sqlite_master"));
     RL_TRY_ASSIGN(const auto owner, connection.query_integer("PRAGMA application_id"));
     if (owner != kApplicationId && tables > 0)
-      return base::fail(base::ErrorCode::corrupt, "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
+      return base::fail(base::ErrorCode::corrupt,
+                        "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
                         connection.path().string());
     RL_TRY_ASSIGN(const auto version, connection.query_integer("PRAGMA user_version"));
     if (version > newest)
-      return base::fail(base::ErrorCode::unsupported,
-                        "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
-                        "Ridgeline or pass --db FILE", connection.path().string(), version, newest);
+      return base::fail(
+          base::ErrorCode::unsupported,
+          "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
+          "Ridgeline or pass --db FILE",
+          connection.path().string(), version, newest);
     return version;
   };
   // Before anything is written: a file that is not ours stays as it is.
@@ -109,7 +114,8 @@ base::Result<void> migrate(const Connection& connection, std::span<const Migrati
     RL_TRY_ASSIGN(version, check_owner());
     if (step.to <= version) continue;
     RL_TRY(connection.execute(step.sql));
-    RL_TRY(connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, step.to)));
+    RL_TRY(connection.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, step.to)));
     RL_TRY(transaction.commit());
   }
   return {};

@@ -20,9 +20,9 @@ struct Migration {
 /// Marks a file as ours (PRAGMA application_id): "RDGL".
 inline constexpr std::int64_t kApplicationId = 0x5244474c;
 
-/// Brings the file up to date, each step in one transaction together with its version number, so that a crash leaves the
-/// one or the other. Safe when two processes do it at once. Also switches the file to WAL.
-/// Errors: unsupported (written by a newer version), corrupt (another program's database), and Connection's.
+/// Brings the file up to date, each step in one transaction together with its version number, so that a crash leaves
+/// the one or the other. Safe when two processes do it at once. Also switches the file to WAL. Errors: unsupported
+/// (written by a newer version), corrupt (another program's database), and Connection's.
 [[nodiscard]] base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps = migrations());
 
 }  // namespace ridgeline::store

@@ -63,7 +63,9 @@ std::string encode_samples(const std::vector<double>& samples) {
 }
 
 base::Result<std::vector<double>> decode_samples(std::string_view bytes) {
-  const auto damaged = [](std::string_view what) { return base::fail(base::ErrorCode::corrupt, "stored samples {}", what); };
+  const auto damaged = [](std::string_view what) {
+    return base::fail(base::ErrorCode::corrupt, "stored samples {}", what);
+  };
   if (bytes.empty()) return damaged("are empty");
   const char form = bytes.front();
   bytes.remove_prefix(1);

@@ -16,7 +16,8 @@ void Statement::note(int code) noexcept {
 
 Statement& Statement::bind(int index, std::string_view text) noexcept {
   // A null pointer would bind NULL; an empty text is not NULL.
-  note(sqlite3_bind_text64(statement_.get(), index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  note(sqlite3_bind_text64(statement_.get(), index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC,
+                           SQLITE_UTF8));
   return *this;
 }
 
@@ -56,7 +57,8 @@ base::Result<void> Statement::run() {
 std::string_view Statement::text(int column) const noexcept {
   const auto* data = sqlite3_column_text(statement_.get(), column);
   const auto size = sqlite3_column_bytes(statement_.get(), column);
-  return data ? std::string_view(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)) : std::string_view();
+  return data ? std::string_view(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size))
+              : std::string_view();
 }
 
 std::string_view Statement::blob(int column) const noexcept {
@@ -89,24 +91,28 @@ base::Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem
                                                            std::chrono::milliseconds busy_timeout) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE", path.string());
+    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE",
+                      path.string());
   if (const auto folder = path.parent_path(); !folder.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed)
-      return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path.string(), failed.message());
+      return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path.string(),
+                        failed.message());
   }
   std::unique_ptr<Connection> connection(new Connection(path, busy_timeout));
   sqlite3* handle = nullptr;
   errno = 0;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   connection->handle_.reset(handle);
   if (!handle) return base::fail(base::ErrorCode::out_of_memory, "no memory to open database {}", path.string());
   sqlite3_extended_result_codes(handle, 1);
   if (code != SQLITE_OK) return tl::unexpected<base::Error>(connection->error(code));
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
   if (sqlite3_db_readonly(handle, "main") == 1)
-    return base::fail(base::ErrorCode::io, "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
+    return base::fail(base::ErrorCode::io,
+                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
                       path.string());
   return connection;
 }
@@ -156,31 +162,35 @@ base::Error Connection::error(int code) const {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::unavailable,
-              fmt::format("database {} has been locked by another process for more than {:.3g} s, try again once it has ended", path,
-                          std::chrono::duration<double>(busy_timeout_).count())};
+              fmt::format(
+                  "database {} has been locked by another process for more than {:.3g} s, try again once it has ended",
+                  path, std::chrono::duration<double>(busy_timeout_).count())};
     case SQLITE_NOTADB:
       return {ErrorCode::corrupt, fmt::format("{} is not a database: move it away or pass --db FILE", path)};
     case SQLITE_CORRUPT:
-      return {ErrorCode::corrupt,
-              fmt::format("database {} is damaged ({}): move it away, or rescue it with sqlite3's .recover", path, detail)};
+      return {
+          ErrorCode::corrupt,
+          fmt::format("database {} is damaged ({}): move it away, or rescue it with sqlite3's .recover", path, detail)};
     case SQLITE_FULL:
-      return {ErrorCode::io, fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+      return {ErrorCode::io,
+              fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {ErrorCode::io, fmt::format("database {} or its folder is read-only ({}): check permissions or pass --db FILE", path, reason)};
+      return {ErrorCode::io,
+              fmt::format("database {} or its folder is read-only ({}): check permissions or pass --db FILE", path,
+                          reason)};
     case SQLITE_CANTOPEN:
-      return {ErrorCode::io, fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path, reason)};
+      return {ErrorCode::io,
+              fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path, reason)};
     case SQLITE_IOERR:
       if (system_error == ENOSPC || system_error == EDQUOT)
-        return {ErrorCode::io, fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+        return {ErrorCode::io,
+                fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
       return {ErrorCode::io, fmt::format("cannot read or write database {}: {}", path, reason)};
-    case SQLITE_NOMEM:
-      return {ErrorCode::out_of_memory, fmt::format("no memory for database {}", path)};
-    case SQLITE_TOOBIG:
-      return {ErrorCode::io, fmt::format("a record is too large for database {}: {}", path, detail)};
-    default:
-      return {ErrorCode::internal, fmt::format("database {}: {} (SQLite code {})", path, detail, code)};
+    case SQLITE_NOMEM: return {ErrorCode::out_of_memory, fmt::format("no memory for database {}", path)};
+    case SQLITE_TOOBIG: return {ErrorCode::io, fmt::format("a record is too large for database {}: {}", path, detail)};
+    default: return {ErrorCode::internal, fmt::format("database {}: {} (SQLite code {})", path, detail, code)};
   }
 }
 

@@ -76,7 +76,8 @@ struct Store::Impl {
     RL_TRY_ASSIGN(auto statement, connection->prepare(sql));
     return statement.bind(1, key).run();
   }
-  [[nodiscard]] base::Result<std::vector<std::string>> ids(std::string_view sql, const std::string* parameter = nullptr) const {
+  [[nodiscard]] base::Result<std::vector<std::string>> ids(std::string_view sql,
+                                                           const std::string* parameter = nullptr) const {
     RL_TRY_ASSIGN(auto statement, connection->prepare(sql));
     if (parameter) statement.bind(1, *parameter);
     std::vector<std::string> out;
@@ -209,7 +210,9 @@ base::Result<void> Store::save_run(const schema::TuneRun& run) {
 base::Result<std::string> Store::Impl::resolve(const std::string& id) const {
   using base::ErrorCode;
   const auto file = connection->path().string();
-  if (id.empty()) return base::fail(ErrorCode::invalid_argument, "run id is empty, expected an id of `ridgeline history` or \"latest\"");
+  if (id.empty())
+    return base::fail(ErrorCode::invalid_argument,
+                      "run id is empty, expected an id of `ridgeline history` or \"latest\"");
   if (id == "latest") {
     RL_TRY_ASSIGN(auto latest, ids(kLatestRun));
     if (latest.empty())
@@ -229,8 +232,9 @@ base::Result<std::string> Store::Impl::resolve(const std::string& id) const {
   RL_TRY_ASSIGN(const auto all, ids(kRunIds));
   if (all.empty()) return base::fail(ErrorCode::not_found, "run {} is not in {}, which holds no runs yet", id, file);
   const auto hint = base::did_you_mean(id, all);
-  return base::fail(ErrorCode::not_found, "run {} is not in {}{}", id, file,
-                    hint.empty() ? fmt::format(", the latest is {}: `ridgeline history` lists them", all.front()) : hint);
+  return base::fail(
+      ErrorCode::not_found, "run {} is not in {}{}", id, file,
+      hint.empty() ? fmt::format(", the latest is {}: `ridgeline history` lists them", all.front()) : hint);
 }
 
 base::Result<schema::TuneRun> Store::load_run(const std::string& id) {

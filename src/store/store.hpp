@@ -20,13 +20,13 @@ namespace ridgeline::store {
 struct RunSummary {
   std::string id;
   std::string started_utc;
-  std::string command;          ///< "tune"
-  std::string model;            ///< file name
+  std::string command;  ///< "tune"
+  std::string model;    ///< file name
   std::string provider;
   std::string device;
   std::string objective;
   int trials = 0;
-  std::string decision;         ///< schema::Decision name, "" while running or interrupted
+  std::string decision;  ///< schema::Decision name, "" while running or interrupted
   std::optional<double> gain_ratio;
   double duration_s = 0;
   bool finished = false;
@@ -70,7 +70,8 @@ class Store {
 
   /// Inserts or replaces the run and its trial list.
   [[nodiscard]] base::Result<void> save_run(const schema::TuneRun& run);
-  /// `id` may be a unique prefix, or "latest". Errors: not_found (with the nearest id), invalid_argument (ambiguous: lists).
+  /// `id` may be a unique prefix, or "latest". Errors: not_found (with the nearest id), invalid_argument (ambiguous:
+  /// lists).
   [[nodiscard]] base::Result<schema::TuneRun> load_run(const std::string& id);
   /// Newest first; reads no samples, so 10,000 runs list in milliseconds.
   [[nodiscard]] base::Result<std::vector<RunSummary>> list_runs(std::size_t limit);

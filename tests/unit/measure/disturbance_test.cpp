@@ -15,7 +15,8 @@ TEST(Disturbance, names_preemption_and_steal) {
   const auto preempted = judge_disturbance({100, 0, 0, 0}, {1100, 0, 0, 1000}, 5, 500);
   ASSERT_TRUE(preempted);
   EXPECT_EQ(preempted->code, "disturbed");
-  EXPECT_NE(preempted->message.find("1000 involuntary context switches in 500 inferences (200 a second)"), std::string::npos);
+  EXPECT_NE(preempted->message.find("1000 involuntary context switches in 500 inferences (200 a second)"),
+            std::string::npos);
   const auto stolen = judge_disturbance({0, 0, 10, 1000}, {0, 0, 60, 2000}, 5, 500);
   ASSERT_TRUE(stolen);
   EXPECT_NE(stolen->message.find("5.0 %"), std::string::npos);

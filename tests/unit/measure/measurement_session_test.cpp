@@ -23,7 +23,9 @@ FakeWorkload::Latency constant(double ns) {
 
 /// Normal noise of `ratio` around `ns`, its own stream.
 FakeWorkload::Latency noisy(double ns, double ratio, std::uint64_t seed = 5) {
-  return [ns, ratio, random = base::Random(seed)](int, std::int64_t) mutable { return ns * (1 + ratio * random.normal()); };
+  return [ns, ratio, random = base::Random(seed)](int, std::int64_t) mutable {
+    return ns * (1 + ratio * random.normal());
+  };
 }
 
 bool has_flag(const std::vector<schema::QualityFlag>& flags, std::string_view code) {
@@ -86,7 +88,8 @@ TEST(Measure, warms_up_until_a_drift_has_ended) {
   ASSERT_TRUE(result);
   EXPECT_GE(result->warmup_runs, 200);
   EXPECT_FALSE(has_flag(result->flags, "not_steady"));
-  EXPECT_NEAR(*std::max_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond, 0.06 * kMillisecond);
+  EXPECT_NEAR(*std::max_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond,
+              0.06 * kMillisecond);
 }
 
 TEST(Measure, does_not_prolong_the_warm_up_of_a_steady_workload) {
@@ -99,7 +102,8 @@ TEST(Measure, does_not_prolong_the_warm_up_of_a_steady_workload) {
 }
 
 TEST(Measure, says_so_when_times_never_settle) {
-  FakeWorkload workload([](int, std::int64_t index) { return kMillisecond * std::exp(-static_cast<double>(index) / 1000); });
+  FakeWorkload workload(
+      [](int, std::int64_t index) { return kMillisecond * std::exp(-static_cast<double>(index) / 1000); });
   MeasureControl control;
   schema::MeasurementPlan plan;
   plan.warmup_max_s = 0.5;

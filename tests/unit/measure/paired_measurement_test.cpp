@@ -39,8 +39,8 @@ TEST(MeasurePaired, mirrors_every_second_quad) {
   EXPECT_EQ(result->items_per_inference_a, 1);
   EXPECT_EQ(result->items_per_inference_b, 2);
   for (const auto& block : result->blocks) {
-    EXPECT_EQ(block.latency_ns, std::vector<double>(block.arm == 'A' ? 10 : 5, block.arm == 'A' ? 10 * kMillisecond
-                                                                                               : 20 * kMillisecond));
+    EXPECT_EQ(block.latency_ns,
+              std::vector<double>(block.arm == 'A' ? 10 : 5, block.arm == 'A' ? 10 * kMillisecond : 20 * kMillisecond));
     EXPECT_EQ(block.wall_ns, 100 * kMillisecond);
   }
   // First run, two warm-up runs, then eight blocks with one discarded run each.

@@ -28,7 +28,10 @@ TEST(Steadiness, passes_constant_noise_nearly_always) {
   for (const int count : {12, 30, 200, 2000}) {
     int steady = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
-      steady += check_steadiness(series(count, 0.03, [](int) { return 100.0; }, seed)) == Steadiness::steady ? 1 : 0;
+      steady += check_steadiness(series(
+                    count, 0.03, [](int) { return 100.0; }, seed)) == Steadiness::steady
+                    ? 1
+                    : 0;
     EXPECT_GE(steady, 170) << count;
   }
 }
@@ -36,15 +39,16 @@ TEST(Steadiness, passes_constant_noise_nearly_always) {
 TEST(Steadiness, sees_a_decay_that_has_not_ended) {
   int moving = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed)
-    moving += check_steadiness(series(200, 0.01, [](int i) { return 100 * (1 + std::exp(-i / 100.0)); }, seed)) ==
-                      Steadiness::moving
+    moving += check_steadiness(series(
+                  200, 0.01, [](int i) { return 100 * (1 + std::exp(-i / 100.0)); }, seed)) == Steadiness::moving
                   ? 1
                   : 0;
   EXPECT_GE(moving, 99);
 }
 
 TEST(Steadiness, accepts_a_decay_that_ended_in_the_earlier_half) {
-  EXPECT_EQ(check_steadiness(series(400, 0.01, [](int i) { return 100 * (1 + std::exp(-i / 20.0)); })), Steadiness::steady);
+  EXPECT_EQ(check_steadiness(series(400, 0.01, [](int i) { return 100 * (1 + std::exp(-i / 20.0)); })),
+            Steadiness::steady);
 }
 
 TEST(Steadiness, sees_a_step_and_a_rise) {
@@ -53,7 +57,8 @@ TEST(Steadiness, sees_a_step_and_a_rise) {
 }
 
 TEST(Steadiness, is_not_misled_by_single_spikes) {
-  EXPECT_EQ(check_steadiness(series(300, 0.01, [](int i) { return i % 37 == 0 ? 1000.0 : 100.0; })), Steadiness::steady);
+  EXPECT_EQ(check_steadiness(series(300, 0.01, [](int i) { return i % 37 == 0 ? 1000.0 : 100.0; })),
+            Steadiness::steady);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ TEST(MedianInterval, covers_the_median_in_95_of_100_series) {
     int covered = 0;
     constexpr int kSeries = 1000;
     for (int series = 0; series < kSeries; ++series) {
-      const auto interval = median_interval(correlated_samples(101, correlation, static_cast<std::uint64_t>(series) + 17), scratch);
+      const auto interval =
+          median_interval(correlated_samples(101, correlation, static_cast<std::uint64_t>(series) + 17), scratch);
       covered += interval && interval->low <= 100 && 100 <= interval->high ? 1 : 0;
     }
     // 95 % of 1000 has a standard error of 7.

@@ -11,7 +11,8 @@ namespace ridgeline::store {
 namespace {
 
 constexpr Migration kFirst{1, "CREATE TABLE words (word TEXT NOT NULL) STRICT; INSERT INTO words VALUES ('kept')"};
-constexpr Migration kSecond{2, "ALTER TABLE words ADD COLUMN length INTEGER NOT NULL DEFAULT 0; UPDATE words SET length = length(word)"};
+constexpr Migration kSecond{
+    2, "ALTER TABLE words ADD COLUMN length INTEGER NOT NULL DEFAULT 0; UPDATE words SET length = length(word)"};
 constexpr Migration kBroken{3, "CREATE TABLE half (x INTEGER) STRICT; INSERT INTO nowhere VALUES (1)"};
 
 std::unique_ptr<Connection> open_file(const TempFolder& folder) {

@@ -67,10 +67,12 @@ TEST(StoreProcesses, lose_nothing_committed_when_killed) {
     });
     close(channel[1]);
     int last = -1;
-    for (int seen = 0; seen < kill_after; ++seen) ASSERT_EQ(read(channel[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
+    for (int seen = 0; seen < kill_after; ++seen)
+      ASSERT_EQ(read(channel[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
     ASSERT_EQ(kill(child, SIGKILL), 0);  // most likely inside the next save
     EXPECT_EQ(wait_for(child), -SIGKILL);
-    for (int number = 0; read(channel[0], &number, sizeof number) == static_cast<ssize_t>(sizeof number);) last = number;
+    for (int number = 0; read(channel[0], &number, sizeof number) == static_cast<ssize_t>(sizeof number);)
+      last = number;
     close(channel[0]);
 
     auto store = Store::open(path);

@@ -38,8 +38,9 @@ TEST(SampleCodec, takes_less_than_half_of_the_raw_size_for_nanoseconds) {
 TEST(SampleCodec, refuses_damaged_bytes) {
   const auto whole = encode_samples({1000, 2000, 3000});
   const auto raw = encode_samples({1.5, 2.5});
-  const std::vector<std::string> damaged{"", "\x07", whole.substr(0, whole.size() - 1), whole + "x", raw + "x",
-                                         std::string("\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12)};
+  const std::vector<std::string> damaged{
+      "",          "\x07",    whole.substr(0, whole.size() - 1),
+      whole + "x", raw + "x", std::string("\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12)};
   for (const auto& bytes : damaged) {
     const auto decoded = decode_samples(bytes);
     ASSERT_FALSE(decoded) << bytes.size();

@@ -127,7 +127,8 @@ TEST_F(StoreFile, returns_a_run_as_it_was_saved_last) {
 
 TEST_F(StoreFile, lists_runs_newest_first_up_to_a_limit) {
   for (const int day : {12, 10, 14, 11})
-    ASSERT_TRUE(store.save_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day))));
+    ASSERT_TRUE(
+        store.save_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day))));
   auto synthetic = make_run("20261113-000000-aaaa", "2026-11-13T00:00:00Z");
   synthetic.workload.kind = "synthetic";
   synthetic.workload.location = "noise=0.1";
@@ -162,11 +163,13 @@ TEST_F(StoreFile, explains_a_run_that_it_cannot_name) {
   missing = store.load_run("20261121-081500-3f2b");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
-  EXPECT_NE(missing.error().message.find("did you mean \"20261121-081500-3f2a\"?"), std::string::npos) << missing.error().message;
+  EXPECT_NE(missing.error().message.find("did you mean \"20261121-081500-3f2a\"?"), std::string::npos)
+      << missing.error().message;
 
   missing = store.load_run("xyz");
   ASSERT_FALSE(missing);
-  EXPECT_NE(missing.error().message.find("the latest is 20261121-091500-77aa"), std::string::npos) << missing.error().message;
+  EXPECT_NE(missing.error().message.find("the latest is 20261121-091500-77aa"), std::string::npos)
+      << missing.error().message;
 
   const auto ambiguous = store.load_run("202611");
   ASSERT_FALSE(ambiguous);
@@ -201,7 +204,8 @@ TEST_F(StoreFile, names_a_damaged_record) {
   ASSERT_TRUE(store.save_run(make_run("r1", "2026-11-21T08:15:00Z")));
   {
     const auto connection = *Connection::open(store.path(), std::chrono::seconds(1));
-    ASSERT_TRUE(connection->execute("UPDATE trial_samples SET samples = x'0105'; UPDATE run_records SET record = '{\"seed\":\"x\"}'"));
+    ASSERT_TRUE(connection->execute(
+        "UPDATE trial_samples SET samples = x'0105'; UPDATE run_records SET record = '{\"seed\":\"x\"}'"));
   }
   const auto found = store.find_trial(spec.key());
   ASSERT_FALSE(found);
