@@ -104,7 +104,12 @@ class LocalExecutor final : public Executor {
     } else {
       auto& frame = std::get<Frame>(reply);
       if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame));
-      RL_TRY_ASSIGN(outcome, read(std::move(frame)));
+      auto answered = read(std::move(frame));
+      if (!answered) {
+        slot.reset();
+        return tl::unexpected<base::Error>(std::move(answered).error());
+      }
+      outcome = std::move(*answered);
       if (outcome.failure) outcome.failure->stderr_tail = slot->output_tail();
       if (!leaves_worker_usable(outcome.status)) slot.reset();
     }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/subprocess.hpp"
+#include "worker_fixture.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using schema::TrialStatus;
+
+using LifecycleTest = WorkerTest;
+
+pid_t only_child() {
+  const auto children = children_of(::getpid());
+  EXPECT_EQ(children.size(), 1U);
+  return children.empty() ? 0 : children.front();
+}
+
+TEST_F(LifecycleTest, a_pooled_worker_runs_many_trials) {
+  const auto executor = make_local_executor(worker_options());
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  const auto worker = only_child();
+  ASSERT_TRUE(executor->run_trial(synthetic_spec("noise=2%"), {}));
+  EXPECT_EQ(only_child(), worker);
+}
+
+TEST_F(LifecycleTest, a_legal_refusal_keeps_the_worker_and_a_failure_replaces_it) {
+  const auto executor = make_local_executor(worker_options());
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  const auto worker = only_child();
+  ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=invalid"), {}));
+  EXPECT_EQ(only_child(), worker);
+  ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=oom"), {}));
+  EXPECT_TRUE(children_of(::getpid()).empty());
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  EXPECT_NE(only_child(), worker);
+}
+
+TEST_F(LifecycleTest, isolation_by_trial_leaves_no_worker_behind) {
+  auto options = worker_options();
+  options.isolation = Isolation::trial;
+  const auto executor = make_local_executor(options);
+  const auto outcome = executor->run_trial(synthetic_spec(""), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, TrialStatus::ok);
+  EXPECT_TRUE(children_of(::getpid()).empty());
+}
+
+TEST_F(LifecycleTest, an_idle_worker_killed_from_outside_is_replaced_without_a_word) {
+  const auto executor = make_local_executor(worker_options());
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ::kill(only_child(), SIGKILL);
+  const auto outcome = executor->run_trial(synthetic_spec(""), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->status, TrialStatus::ok);
+}
+
+TEST_F(LifecycleTest, a_busy_worker_killed_from_outside_is_a_crashed_trial) {
+  auto options = worker_options();
+  std::atomic<bool> killed{false};
+  options.on_progress = [&](const TrialProgress& progress) {
+    if (progress.phase != schema::TrialPhase::measure || killed.exchange(true)) return;
+    ::kill(only_child(), SIGKILL);
+  };
+  const auto executor = make_local_executor(options);
+  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->status, TrialStatus::crashed);
+  EXPECT_EQ(outcome->failure->signal, SIGKILL);
+  EXPECT_EQ(outcome->failure->phase, schema::TrialPhase::measure);
+}
+
+TEST_F(LifecycleTest, grandchildren_in_the_group_end_with_the_worker) {
+  pid_t group = 0;
+  {
+    const auto executor = make_local_executor(worker_options());
+    ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=grandchild@warmup"), {}));
+    group = only_child();
+    ASSERT_EQ(children_of(group).size(), 1U);
+  }
+  EXPECT_TRUE(eventually([&] { return group_is_empty(group); }));
+}
+
+TEST_F(LifecycleTest, a_worker_that_dies_with_a_grandchild_holding_its_pipes_is_noticed_at_once) {
+  const auto executor = make_local_executor(worker_options());
+  const auto begun = std::chrono::steady_clock::now();
+  const auto outcome = executor->run_trial(synthetic_spec("fault=grandchild@warmup,fault=segv@measure"), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->failure->signal, SIGSEGV);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+}
+
+TEST_F(LifecycleTest, a_hundred_deaths_leave_no_zombie_and_no_descriptor) {
+  const auto open_descriptors = [] {
+    const auto folder = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::distance(begin(folder), end(folder));
+  };
+  const auto executor = make_local_executor(worker_options());
+  const auto before = open_descriptors();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=exit@warmup"), {}));
+  EXPECT_TRUE(children_of(::getpid()).empty());
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(LifecycleTest, workers_end_when_their_parent_is_killed) {
+  pid_t worker = 0;
+  {
+    auto parent = base::Subprocess::spawn({.argv = {RL_TEST_WORKER, "parent"}});
+    ASSERT_TRUE(parent) << parent.error().message;
+    ASSERT_TRUE(eventually([&] { return !children_of(parent->pid()).empty(); }));
+    worker = children_of(parent->pid()).front();
+    ASSERT_TRUE(eventually([&] { return ::getpgid(worker) == worker; }));
+    ::kill(parent->pid(), SIGKILL);
+    EXPECT_EQ(parent->wait().signal, SIGKILL);
+  }
+  EXPECT_TRUE(eventually([&] { return ::kill(worker, 0) != 0 || parent_of(worker) == 0; }));
+}
+
+TEST_F(LifecycleTest, cancelling_ends_the_running_trial_within_a_moment) {
+  auto options = worker_options();
+  std::atomic<bool> cancel{false};
+  options.cancelled = [&] { return cancel.load(); };
+  const auto executor = make_local_executor(options);
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    cancel = true;
+  });
+  const auto begun = std::chrono::steady_clock::now();
+  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, base::ErrorCode::cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3));
+  EXPECT_TRUE(children_of(::getpid()).empty());
+}
+
+TEST_F(LifecycleTest, progress_is_reported_while_a_trial_runs) {
+  auto options = worker_options();
+  std::int64_t most_steps = 0;
+  int reports = 0;
+  options.on_progress = [&](const TrialProgress& progress) {
+    most_steps = std::max(most_steps, progress.steps);
+    ++reports;
+  };
+  const auto executor = make_local_executor(options);
+  auto spec = synthetic_spec("clock=real,base=2ms,noise=0");
+  spec.plan.runs = 300;
+  const auto outcome = executor->run_trial(spec, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->status, TrialStatus::ok);
+  EXPECT_GT(most_steps, 10);
+  EXPECT_GT(reports, 2);
+  EXPECT_LT(reports, 20 * outcome->duration_s + 2);
+}
+
+}  // namespace
+}  // namespace ridgeline::execute

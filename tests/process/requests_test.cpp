@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything an executor is asked for, through a real worker.
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.hpp"
+#include "base/version.hpp"
+#include "worker_fixture.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using schema::TrialStatus;
+
+using RequestsTest = WorkerTest;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+TEST_F(RequestsTest, probe_names_the_runtime) {
+  const auto executor = make_local_executor(worker_options());
+  const auto identity = executor->probe("synthetic", "");
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_EQ(identity->name, "synthetic");
+  EXPECT_EQ(identity->version, base::version());
+  const auto unknown = executor->probe("syntetic", "");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(unknown.error().message.find("synthetic"), std::string::npos) << unknown.error().message;
+}
+
+TEST_F(RequestsTest, inspect_describes_the_model) {
+  const auto executor = make_local_executor(worker_options());
+  workload::InspectRequest request;
+  request.workload.kind = "synthetic";
+  request.workload.location = "synthetic:surface=transformer";
+  const auto model = executor->inspect(request);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_GT(model->node_counts.at("MatMul"), 0);
+  EXPECT_EQ(model->batch_axis_size, 1);
+  request.workload.location = "synthetic:surfaces=conv";
+  const auto wrong = executor->inspect(request);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("did you mean \"surface\""), std::string::npos) << wrong.error().message;
+}
+
+TEST_F(RequestsTest, a_trial_is_measured_as_the_formula_says) {
+  const auto executor = make_local_executor(worker_options());
+  const auto outcome = executor->run_trial(synthetic_spec("base=3ms,noise=1%"), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  EXPECT_NEAR(median(outcome->measurement->latency_ns), 3e6, 3e4);
+  EXPECT_GT(outcome->measurement->peak_rss_bytes, 1 << 20);
+  EXPECT_EQ(outcome->measured_utc.size(), 20U);
+  EXPECT_GT(outcome->duration_s, 0);
+  EXPECT_FALSE(outcome->drift);
+}
+
+TEST_F(RequestsTest, peak_memory_is_of_the_trial_and_not_of_earlier_ones) {
+  if (RL_UNDER_SANITIZER) GTEST_SKIP() << "sanitizers keep freed memory";
+  const auto executor = make_local_executor(worker_options());
+  const auto large = executor->run_trial(synthetic_spec("memory=200"), {});
+  const auto small = executor->run_trial(synthetic_spec("memory=1"), {});
+  ASSERT_TRUE(large && small);
+  EXPECT_GT(large->measurement->peak_rss_bytes, std::int64_t{200} << 20U);
+  const auto& flags = small->measurement->flags;
+  const bool reset_refused = std::any_of(flags.begin(), flags.end(),
+                                         [](const auto& flag) { return flag.code == "peak_rss_of_earlier_trials"; });
+  EXPECT_TRUE(reset_refused || small->measurement->peak_rss_bytes < std::int64_t{150} << 20U);
+}
+
+TEST_F(RequestsTest, outputs_are_compared_with_the_reference) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions options;
+  options.reference_outputs = folder_ / "reference";
+  auto reference = synthetic_spec("accuracy=1% if execution_mode=parallel");
+  reference.configuration.set("graph_optimization_level", "disable_all");
+  const auto noise = executor->make_reference(reference, options.reference_outputs);
+  ASSERT_TRUE(noise) << noise.error().message;
+  EXPECT_EQ(noise->scaled_max_abs, 0);
+  EXPECT_EQ(noise->elements, 1000);
+
+  auto candidate = reference;
+  candidate.configuration.set("execution_mode", "parallel");
+  const auto outcome = executor->run_trial(candidate, options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->drift);
+  EXPECT_NEAR(outcome->drift->scaled_max_abs, 0.01, 0.001);
+  EXPECT_EQ(outcome->status, TrialStatus::ok) << "the caller judges";
+}
+
+TEST_F(RequestsTest, a_missing_reference_file_is_an_error_and_not_a_failed_trial) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions options;
+  options.reference_outputs = folder_ / "absent";
+  const auto outcome = executor->run_trial(synthetic_spec(""), options);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("absent"), std::string::npos) << outcome.error().message;
+}
+
+TEST_F(RequestsTest, a_pair_shows_an_injected_slow_down) {
+  const auto executor = make_local_executor(worker_options());
+  schema::PairedSpec pair;
+  pair.base = synthetic_spec("surface=flat,noise=1%,drift=10%,slowdown=5% if intra_op_num_threads=4");
+  pair.other.set("intra_op_num_threads", 4);
+  const auto outcome = executor->run_pair(pair);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  ASSERT_GE(outcome->measurement->blocks.size(), 16U);
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const auto& block : outcome->measurement->blocks) {
+    ASSERT_FALSE(block.latency_ns.empty());
+    (block.arm == 'A' ? a : b).push_back(median(block.latency_ns));
+  }
+  EXPECT_NEAR(median(b) / median(a), 1.05, 0.02);
+}
+
+TEST_F(RequestsTest, parallel_sessions_add_up_to_throughput) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions options;
+  options.throughput = true;
+  auto spec = synthetic_spec("surface=flat,base=1ms,noise=0,warmup=0");
+  spec.configuration.set("parallel_sessions", 4);
+  const auto outcome = executor->run_trial(spec, options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  EXPECT_EQ(outcome->measurement->lanes, 4);
+  EXPECT_NEAR(outcome->measurement->throughput_per_s(), 4000, 40);
+}
+
+TEST_F(RequestsTest, dispatching_a_trial_costs_the_parent_little) {
+  const auto executor = make_local_executor(worker_options());
+  auto spec = synthetic_spec("base=1ms,noise=0");
+  spec.plan.runs = 10;
+  spec.plan.warmup_max_s = 0.01;
+  ASSERT_TRUE(executor->run_trial(spec, {}));
+  const auto cpu_s = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  constexpr int kTrials = 50;
+  const double before = cpu_s();
+  for (int i = 0; i < kTrials; ++i) ASSERT_TRUE(executor->run_trial(spec, {}));
+  EXPECT_LT((cpu_s() - before) / kTrials, RL_UNDER_SANITIZER ? 0.1 : 0.005);
+}
+
+}  // namespace
+}  // namespace ridgeline::execute
