@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/fallback_shapes.hpp"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
+#include "base/text.hpp"
+#include "workload/onnx/graph_shapes.hpp"
 #include "workload/onnx/model_census.hpp"
 #include "workload/onnx/node_attributes.hpp"
 
@@ -24,12 +28,41 @@ const std::set<std::string>& same_shape_operators() {
   return names;
 }
 
+/// libonnx infers only the rank of an Einsum; sizes follow from the letters of an explicit result without ellipsis.
+std::optional<onnx::TypeProto> einsum_type(const onnx::NodeProto& node, const std::vector<const onnx::TypeProto*>& inputs) {
+  std::string equation(attribute_text(node, "equation", ""));
+  equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+  const auto arrow = equation.find("->");
+  if (arrow == std::string::npos || equation.find('.') != std::string::npos) return std::nullopt;
+  const auto terms = base::split(equation.substr(0, arrow), ',');
+  if (terms.size() != inputs.size()) return std::nullopt;
+  std::map<char, std::int64_t> sizes;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const auto dims = concrete_dims(inputs[i]);
+    if (!dims || dims->size() != terms[i].size()) return std::nullopt;
+    for (std::size_t axis = 0; axis < dims->size(); ++axis) {
+      auto& size = sizes[terms[i][axis]];
+      size = std::max(size, (*dims)[axis]);
+    }
+  }
+  onnx::TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(inputs[0]->tensor_type().elem_type());
+  auto* shape = type.mutable_tensor_type()->mutable_shape();
+  for (const char letter : equation.substr(arrow + 2)) {
+    const auto size = sizes.find(letter);
+    if (size == sizes.end()) return std::nullopt;
+    shape->add_dim()->set_dim_value(size->second);
+  }
+  return type;
+}
+
 }  // namespace
 
 std::optional<onnx::TypeProto> fallback_type(const onnx::NodeProto& node, const std::vector<const onnx::TypeProto*>& inputs) {
   if (inputs.empty() || inputs[0] == nullptr || !inputs[0]->has_tensor_type()) return std::nullopt;
   const auto name = operator_name(node);
   if (same_shape_operators().count(name) != 0) return *inputs[0];
+  if (name == "Einsum") return einsum_type(node, inputs);
   if (name == "com.microsoft.MatMulNBits" && inputs[0]->tensor_type().shape().dim_size() > 0) {
     auto type = *inputs[0];
     auto* shape = type.mutable_tensor_type()->mutable_shape();

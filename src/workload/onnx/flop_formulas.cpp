@@ -105,7 +105,12 @@ Flops einsum_flops(const TypedNode& node) {
   double total = product(ellipsis.begin(), ellipsis.end());
   for (const auto& [letter, size] : sizes) total *= size;
   if (terms.size() > 1) return total * static_cast<double>(terms.size());
-  return elements_of(type_at(node.outputs, 0)) == total ? 0 : total;
+  const auto arrow = equation.find("->");
+  auto result = arrow == std::string::npos ? terms[0] : equation.substr(arrow + 2);
+  auto operand = terms[0];
+  std::sort(result.begin(), result.end());
+  std::sort(operand.begin(), operand.end());
+  return result == operand ? 0 : total;
 }
 
 Flops pool_flops(const TypedNode& node) {

@@ -269,6 +269,9 @@ class Walker {
         std::vector<const TypeProto*> results;
         if (scope.depth < kDeepestNesting)
           for (const auto& one : walk_subgraph(graph, bindings, scope, repeats * scan_repeats)) results.push_back(one.type);
+        results.resize(static_cast<std::size_t>(graph.output_size()));
+        for (int i = 0; i < graph.output_size(); ++i)  // libonnx follows these pointers unseen
+          if (auto& type = results[static_cast<std::size_t>(i)]; type == nullptr) type = &graph.output(i).type();
         return results;
       };
       auto result = apply_shape_rule(node, *scope.opsets, types, tensors, subgraph);

@@ -150,6 +150,38 @@ GateResult check_ranks(const onnx::NodeProto& node, const std::string& rule, con
   return {};
 }
 
+/// Axes index the first input's dimensions, or those of the result where an operator adds some.
+GateResult check_axes(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
+  const int rank = types.empty() ? -1 : rank_of(types[0]);
+  if (rank < 0) return {};
+  for (const char* name : {"axis", "batch_axis", "time_axis", "batch_dims", "axes", "perm"}) {
+    const auto* attribute = find_attribute(node, name);
+    if (attribute == nullptr) continue;
+    std::vector<std::int64_t> axes(attribute->ints().begin(), attribute->ints().end());
+    if (attribute->has_i()) axes.push_back(attribute->i());
+    const auto& type = node.op_type();
+    std::int64_t limit = std::max(rank, 1);
+    if (type == "Unsqueeze") limit = rank + attribute->ints_size();
+    if (type == "OneHot") limit = rank + 1;
+    const std::int64_t above = type == "Flatten" ? 1 : 0;
+    for (const auto axis : axes)
+      if (axis < -limit || axis >= limit + above)
+        return {Gate::refused, fmt::format("{} {} is outside a tensor of rank {}", name, axis, rank)};
+  }
+  return {};
+}
+
+GateResult check_scan(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
+  const auto* body = find_attribute(node, "body");
+  const auto scanned = attribute_int(node, "num_scan_inputs", 0);
+  if (body == nullptr || !body->has_g() || body->g().output_size() != node.output_size() || scanned < 1 ||
+      scanned > node.input_size())
+    return {Gate::refused, "its body and its inputs and outputs differ in number"};
+  for (auto i = types.size() - static_cast<std::size_t>(scanned); i < types.size(); ++i)
+    if (rank_of(types[i]) < 1) return {Gate::refused, "a scanned input has no dimensions"};
+  return {};
+}
+
 GateResult check_gate(const onnx::NodeProto& node, const std::string& rule, const onnx::OpSchema& schema,
                       const std::vector<const TypeProto*>& types) {
   if (node.input_size() < schema.min_input() || node.input_size() > schema.max_input() ||
@@ -158,6 +190,9 @@ GateResult check_gate(const onnx::NodeProto& node, const std::string& rule, cons
   if (rule == "SequenceMap") return {Gate::unknown, ""};  // its rule reads the body's inputs without counting them
   if (auto result = check_divisors(node); result.gate != Gate::open) return result;
   if (auto result = check_input_types(schema, types); result.gate != Gate::open) return result;
+  if (rule == "Scan" && schema.since_version() >= 9)
+    if (auto result = check_scan(node, types); result.gate != Gate::open) return result;
+  if (auto result = check_axes(node, types); result.gate != Gate::open) return result;
   return check_ranks(node, rule, types);
 }
 

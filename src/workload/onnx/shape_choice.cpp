@@ -159,16 +159,16 @@ class SetBuilder {
       if (input.dims[axis] >= 0) continue;
       const auto hint = choose(input, axis, choice);
       shape.dims[axis] = hint.size;
-      const auto label = input.dim_names[axis].empty() ? "" : " " + input.dim_names[axis];
-      reasons.push_back(fmt::format("axis {}{} = {} ({})", axis, label, hint.size, hint.reason));
+      const auto label = input.dim_names[axis].empty() ? "" : fmt::format(" ({})", input.dim_names[axis]);
+      reasons.push_back(fmt::format("axis {}{} = {}, {}", axis, label, hint.size, hint.reason));
     }
     std::string note;
     if (!reasons.empty())
-      note = fmt::format("{}: {}, with {}; --shape {}:{} gives others", input.name, shape_text(shape.dims),
-                         fmt::join(reasons, ", "), input.name, shape_text(shape.dims));
+      note = fmt::format("{} is taken as {}: {}; override with --shape {}:{}", input.name, shape_text(shape.dims),
+                         fmt::join(reasons, "; "), input.name, shape_text(shape.dims));
     if (hints_.unranked.count(input.name) != 0) {
       choice.guessed = true;
-      note = fmt::format("{}: declares no shape and is taken as a scalar; give one with --shape {}:1x...", input.name,
+      note = fmt::format("{} declares no shape and is taken as a scalar; override with --shape {}:DIMS", input.name,
                          input.name);
     }
     if (!note.empty() && std::find(choice.notes.begin(), choice.notes.end(), note) == choice.notes.end())
