@@ -42,8 +42,8 @@ schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
   return comparison;
 }
 
-/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h - 1 degrees of freedom, h values
-/// left after trimming. Needs two values.
+/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h - 1 degrees of freedom, h
+/// values left after trimming. Needs two values.
 Estimate robust_location(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto trim = static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
@@ -56,7 +56,9 @@ Estimate robust_location(std::vector<double> values) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return {location, std::sqrt(squares / (kept * (kept - 1))), kept - 1};
+  // With h - 1 degrees of freedom twelve normal values are called different from 0 in 5.4 % of cases, with h - 2 in 4.8
+  // %.
+  return {location, std::sqrt(squares / (kept * (kept - 1))), trim > 0 ? kept - 2 : kept - 1};
 }
 
 /// Four blocks with a cost each, in the order they ran.
@@ -129,8 +131,9 @@ std::vector<double> tail_ratios(const std::vector<Quad>& quads) {
   return ratios;
 }
 
-/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The samples
-/// are sorted once into at most kBins bins of equal count, so that a resample costs the same however long the run was.
+/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The
+/// samples are sorted once into at most kBins bins of equal count, so that a resample costs the same however long the
+/// run was.
 class BlockBootstrap {
  public:
   /// q: the quantile that is the cost; nullopt: the mean (wall time an item is proportional to it).
@@ -174,7 +177,8 @@ class BlockBootstrap {
   }
 
  private:
-  static constexpr std::size_t kMostBlocks = 10;  ///< long enough to hold seconds of drift inside a block of a typical run
+  static constexpr std::size_t kMostBlocks =
+      10;  ///< long enough to hold seconds of drift inside a block of a typical run
   static constexpr std::size_t kBins = 2000;
   static constexpr int kRounds = 300;
   struct Bin {
@@ -211,10 +215,11 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
   return schema::Verdict::inconclusive;
 }
 
-schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective, double min_effect) {
+schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective,
+                                  double min_effect) {
   const auto quads = complete_quads(measurement.blocks);
-  const auto ratios = objective == Objective::p99 && quads.size() > 1 ? tail_ratios(quads)
-                                                                      : quad_ratios(quads, measurement, objective);
+  const auto ratios =
+      objective == Objective::p99 && quads.size() > 1 ? tail_ratios(quads) : quad_ratios(quads, measurement, objective);
   if (ratios.size() < 2) return {};
   auto comparison = to_comparison(robust_location(ratios), min_effect);
   comparison.quads = static_cast<int>(quads.size());

@@ -10,28 +10,29 @@ namespace ridgeline::analysis {
 /// Interleaved blocks to a verdict on B against A: one log ratio a quad (A B B A cancels linear drift), Student's t
 /// interval over quads on a robust location (20 % trimmed mean, Winsorized variance: Tukey and McLaughlin 1963; Yuen
 /// 1974), then the verdict by interval and minimum effect. min_effect is a share (0.02).
-/// A block's cost is its median latency (latency) or wall time an item (throughput). For p99 whole quads are pooled until
-/// each group supports the tail; with too few samples altogether the largest supported percentile takes its place.
-/// Quads that are incomplete or out of order are left out. Without any the result is the default Comparison.
-[[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, schema::Objective objective,
-                                                double min_effect);
+/// A block's cost is its median latency (latency) or wall time an item (throughput). For p99 whole quads are pooled
+/// until each group supports the tail; with too few samples altogether the largest supported percentile takes its
+/// place. Quads that are incomplete or out of order are left out. Without any the result is the default Comparison.
+[[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
+                                                schema::Objective objective, double min_effect);
 
-/// Two separate measurements (runs of different days): ratio of costs with a 95 % interval by bootstrap over time-ordered
-/// blocks, so that slow drift within a run counts in full, widened by kRunToRunStdev, which no single run can show.
-/// Wider and weaker than compare_paired. Deterministic (seeded). `quads` stays 0.
+/// Two separate measurements (runs of different days): ratio of costs with a 95 % interval by bootstrap over
+/// time-ordered blocks, so that slow drift within a run counts in full, widened by kRunToRunStdev, which no single run
+/// can show. Wider and weaker than compare_paired. Deterministic (seeded). `quads` stays 0.
 [[nodiscard]] schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b,
                                                   schema::Objective objective, double min_effect);
 
 /// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks).
-/// A modest figure for a quiet machine; careless harnesses see tens of percent.
-inline constexpr double kRunToRunStdev = 0.004;
+/// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens
+/// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
+inline constexpr double kRunToRunStdev = 0.01;
 
 /// Interval limits are cut to 1/kUnbounded .. kUnbounded; these stand for "nothing is known".
 inline constexpr double kUnbounded = 1e6;
 
 /// The verdict on a ratio and its interval: faster or slower when the interval excludes 1 and the ratio reaches
-/// 1 + min_effect (or its reciprocal); no_difference when the interval lies within that band, or excludes 1 by an effect
-/// below it; else inconclusive.
+/// 1 + min_effect (or its reciprocal); no_difference when the interval lies within that band, or excludes 1 by an
+/// effect below it; else inconclusive.
 [[nodiscard]] schema::Verdict judge(double ratio, double low, double high, double min_effect) noexcept;
 
 }  // namespace ridgeline::analysis

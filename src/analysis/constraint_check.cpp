@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <boost/math/distributions/binomial.hpp>
 #include <fmt/format.h>
+#include <boost/math/distributions/binomial.hpp>
 
 namespace ridgeline::analysis {
 namespace {
@@ -46,7 +46,8 @@ std::optional<std::string> broken_constraint(const schema::Constraint& constrain
   if (const auto value = metric_value(measurement, summary, constraint.metric)) {
     const bool met = constraint.at_most ? *value <= constraint.bound : *value >= constraint.bound;
     if (met) return std::nullopt;
-    return fmt::format("{} {:.3g} {} {:g}", constraint.metric, *value, constraint.at_most ? ">" : "<", constraint.bound);
+    return fmt::format("{} {:.3g} {} {:g}", constraint.metric, *value, constraint.at_most ? ">" : "<",
+                       constraint.bound);
   }
   const auto q = percentile_of(constraint.metric);
   if (q && !measurement.latency_ns.empty()) return binomial_check(constraint, *q, measurement.latency_ns);

@@ -11,17 +11,18 @@ namespace ridgeline::analysis {
 
 enum class FindingKind { gain, no_effect, harmful, quality, failure, limit };
 
-/// One sentence a person can act on, with the numbers and trial ids it rests on. Plain text, first letter upper case, no
-/// full stop at the end.
+/// One sentence a person can act on, with the numbers and trial ids it rests on. Plain text, first letter upper case,
+/// no full stop at the end.
 struct Finding {
   FindingKind kind = FindingKind::gain;
-  std::string title;      ///< one sentence
-  std::string evidence;   ///< numbers with intervals and trial ids
-  std::string advice;     ///< what to do, or ""
+  std::string title;     ///< one sentence
+  std::string evidence;  ///< numbers with intervals and trial ids
+  std::string advice;    ///< what to do, or ""
 };
 
-/// Everything worth saying about a run, most important first: gain, contributions and single-setting effects (leave-one-out
-/// pairs, and trials that differ from the current configuration or the defaults in one setting), limits, quality, failures.
+/// Everything worth saying about a run, most important first: gain, contributions and single-setting effects
+/// (leave-one-out pairs, and trials that differ from the current configuration or the defaults in one setting), limits,
+/// quality, failures.
 [[nodiscard]] std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
 }  // namespace ridgeline::analysis

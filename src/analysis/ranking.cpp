@@ -17,7 +17,8 @@ using schema::StopReason;
 using schema::TrialStatus;
 
 bool is_rankable(const schema::TrialOutcome& outcome) {
-  if (outcome.status != TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty()) return false;
+  if (outcome.status != TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
+    return false;
   const auto& flags = outcome.measurement->flags;
   return std::none_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.level == FlagLevel::error; });
 }
@@ -138,18 +139,20 @@ std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, do
   if (drift.shape_mismatch)
     return fmt::format("outputs differ in shape from the reference's, first in output \"{}\"", where);
   if (drift.nan_mismatches > 0)
-    return fmt::format("{} of {} output elements are NaN or infinite in one of candidate and reference only, output \"{}\"",
-                       drift.nan_mismatches, drift.elements, where);
+    return fmt::format(
+        "{} of {} output elements are NaN or infinite in one of candidate and reference only, output \"{}\"",
+        drift.nan_mismatches, drift.elements, where);
   // Negated, so that a NaN error is a fault as well.
   if (!(drift.scaled_max_abs <= tolerance))
-    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}", drift.scaled_max_abs, where,
-                       tolerance);
+    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}", drift.scaled_max_abs,
+                       where, tolerance);
   return std::nullopt;
 }
 
 double default_tolerance(const schema::ModelDescription& model, double noise) {
   double tolerance = 0;
-  for (const auto& output : model.outputs) tolerance = std::max(tolerance, type_tolerance(output.element_type).value_or(0));
+  for (const auto& output : model.outputs)
+    tolerance = std::max(tolerance, type_tolerance(output.element_type).value_or(0));
   // A float output computed from half-precision weights is no more exact than they are.
   if (tolerance > 0)
     for (const auto& [type, count] : model.parameter_types)

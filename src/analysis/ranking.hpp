@@ -20,7 +20,7 @@ struct RankedTrial {
   const schema::TrialOutcome* outcome = nullptr;
   Summary summary;
   Cost cost;
-  int tie_group = 0;              ///< 1 = indistinguishable from the best
+  int tie_group = 0;  ///< 1 = indistinguishable from the best
   bool meets_constraints = true;
   std::string broken_constraint;  ///< "latency_p99_ms 23.1 > 20", or ""
 };
@@ -29,13 +29,14 @@ struct RankedTrial {
 /// same tie group. A tie group: intervals that overlap the group leader's, or values within min_effect of it. Trials
 /// with the same key are one measurement and appear once, under the first id; a measurement with an `error` flag does
 /// not appear. Group 1 holds only trials that meet the constraints.
-/// A percentile constraint that the samples cannot support directly is held against a binomial bound at 95 % (the rule of
-/// MLPerf LoadGen's early stopping); undecided counts as not met and says how many samples would decide it.
+/// A percentile constraint that the samples cannot support directly is held against a binomial bound at 95 % (the rule
+/// of MLPerf LoadGen's early stopping); undecided counts as not met and says how many samples would decide it.
 [[nodiscard]] std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
-/// Among equals (group 1, not abandoned): closest to the current configuration, then fewest settings, then least memory,
-/// then best. A setting at its catalogue default counts as unset. nullptr when no trial qualifies.
-[[nodiscard]] const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking, const schema::Configuration& current);
+/// Among equals (group 1, not abandoned): closest to the current configuration, then fewest settings, then least
+/// memory, then best. A setting at its catalogue default counts as unset. nullptr when no trial qualifies.
+[[nodiscard]] const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking,
+                                                  const schema::Configuration& current);
 
 /// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Abandoned trials and constraint
 /// breakers are left out; of two equal points the better ranked stays.
@@ -44,10 +45,10 @@ struct RankedTrial {
 /// "out of tolerance: scaled error 3.1e-2 in output \"x\", allowed 1e-3", or nullopt when accepted.
 [[nodiscard]] std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, double tolerance);
 
-/// Tolerance on scaled_max_abs: the loosest of the outputs' element types (float 1e-3, float16 1e-2, bfloat16 5e-2, double
-/// 1e-6, integers 0), or of the parameters' when a tenth of them are of a coarser type, and at least ten times `noise`, the
-/// model's own run-to-run drift. Integer outputs of an argmax can flip on a tie: such models need a noise above 0 or a
-/// tolerance from the user.
+/// Tolerance on scaled_max_abs: the loosest of the outputs' element types (float 1e-3, float16 1e-2, bfloat16 5e-2,
+/// double 1e-6, integers 0), or of the parameters' when a tenth of them are of a coarser type, and at least ten times
+/// `noise`, the model's own run-to-run drift. Integer outputs of an argmax can flip on a tie: such models need a noise
+/// above 0 or a tolerance from the user.
 [[nodiscard]] double default_tolerance(const schema::ModelDescription& model, double noise);
 
 }  // namespace ridgeline::analysis

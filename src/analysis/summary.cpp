@@ -103,7 +103,8 @@ double effective_share(const std::vector<double>& samples, double level) {
   const std::size_t count = samples.size();
   if (count < 8) return 1;
   std::vector<double> below(count);
-  std::transform(samples.begin(), samples.end(), below.begin(), [&](double value) { return value <= level ? 1.0 : 0.0; });
+  std::transform(samples.begin(), samples.end(), below.begin(),
+                 [&](double value) { return value <= level ? 1.0 : 0.0; });
   const double mean = std::accumulate(below.begin(), below.end(), 0.0) / static_cast<double>(count);
   for (double& value : below) value -= mean;
   const auto covariance = [&](std::size_t lag) {
@@ -174,7 +175,8 @@ std::optional<double> metric_value(const schema::Measurement& measurement, const
   if (metric == "session_create_ms") return ms(known(measurement.session_create_ns));
   if (metric == "first_run_ms") return ms(known(measurement.first_run_ns));
   if (metric == "peak_rss_mb") return known(static_cast<double>(measurement.peak_rss_bytes) * 1e-6);
-  if (const auto own = measurement.metrics.find(std::string(metric)); own != measurement.metrics.end()) return own->second;
+  if (const auto own = measurement.metrics.find(std::string(metric)); own != measurement.metrics.end())
+    return own->second;
   if (summary.count == 0) return std::nullopt;
   if (metric == "latency_median_ms" || metric == "latency_p50_ms") return ms(summary.median_ns);
   if (metric == "latency_mean_ms") return ms(summary.mean_ns);

@@ -24,7 +24,7 @@ struct Summary {
   double min_ns = 0;
   double max_ns = 0;
   double median_ns = 0;
-  Interval median_interval_ns;         ///< 95 %
+  Interval median_interval_ns;  ///< 95 %
   std::optional<double> p90_ns;
   std::optional<double> p95_ns;
   std::optional<double> p99_ns;
@@ -34,8 +34,8 @@ struct Summary {
 };
 
 /// Needs at least one sample; without one every number is 0. Throughput is counted over the timed window that all lanes
-/// share (Measurement::wall_ns), not as the reciprocal of a latency; its interval comes from batch means (Law, Simulation
-/// Modeling and Analysis, 5th ed., section 9.5.3) of the time-ordered latencies.
+/// share (Measurement::wall_ns), not as the reciprocal of a latency; its interval comes from batch means (Law,
+/// Simulation Modeling and Analysis, 5th ed., section 9.5.3) of the time-ordered latencies.
 [[nodiscard]] Summary summarize(const schema::Measurement& measurement);
 
 /// Fewest samples from which quantile q is printed: 10 samples beyond it (q=0.99: 1000; 0.9: 100).
@@ -55,8 +55,8 @@ struct Summary {
                                          double effective_share = 1);
 
 /// Share of the time-ordered samples that count as independent for the position of `level`: 1 / (1 + 2 * sum of the
-/// autocorrelations of "sample <= level"), summed up to Geyer's initial positive sequence (Statistical Science 7, 1992).
-/// In (0, 1]. A spike therefore weighs no more than any other sample.
+/// autocorrelations of "sample <= level"), summed up to Geyer's initial positive sequence (Statistical Science 7,
+/// 1992). In (0, 1]. A spike therefore weighs no more than any other sample.
 [[nodiscard]] double effective_share(const std::vector<double>& samples, double level);
 
 /// The objective as a cost, lower is better: median ns, p99 ns, or ns an item. p99 with too few samples uses the

@@ -9,21 +9,22 @@
 
 namespace ridgeline::fakes {
 
-/// Inference times of a shared machine, without a machine: lognormal jitter, a slowly wandering speed (AR(1) in time, as
-/// clocks and temperature do) and rare spikes (another process). Time advances with what is "run", so that drift hits
-/// interleaved arms as it would in life.
+/// Inference times of a shared machine, without a machine: lognormal jitter, a slowly wandering speed (AR(1) in time,
+/// as clocks and temperature do) and rare spikes (another process). Time advances with what is "run", so that drift
+/// hits interleaved arms as it would in life.
 class NoisyMachine {
  public:
   struct Noise {
-    double jitter = 0.03;           ///< log standard deviation of one inference
-    double drift = 0.015;           ///< log standard deviation of the wandering speed
-    double drift_time_s = 3;        ///< over which the wander forgets itself
-    double trend_per_s = 0.0005;    ///< log slow-down a second: a warming machine
-    double spike_share = 0.004;     ///< inferences hit by a spike
-    double spike_scale = 2;         ///< mean of the added time, in inferences
+    double jitter = 0.03;         ///< log standard deviation of one inference
+    double drift = 0.015;         ///< log standard deviation of the wandering speed
+    double drift_time_s = 3;      ///< over which the wander forgets itself
+    double trend_per_s = 0.0005;  ///< log slow-down a second: a warming machine
+    double spike_share = 0.004;   ///< inferences hit by a spike
+    double spike_scale = 2;       ///< mean of the added time, in inferences
   };
 
-  NoisyMachine(std::uint64_t seed, Noise noise) : random_(seed), noise_(noise), wander_(noise.drift * random_.normal()) {}
+  NoisyMachine(std::uint64_t seed, Noise noise)
+      : random_(seed), noise_(noise), wander_(noise.drift * random_.normal()) {}
   explicit NoisyMachine(std::uint64_t seed) : NoisyMachine(seed, Noise{}) {}
 
   /// One inference of a workload that takes `base_ns` on an undisturbed machine.

@@ -26,7 +26,8 @@ double batch_factor(const schema::ModelDescription& model, const schema::Configu
 std::string uncounted(const schema::ModelDescription& model) {
   std::int64_t nodes = 0;
   for (const auto& [type, count] : model.uncounted_ops) nodes += count;
-  return nodes == 0 ? "" : fmt::format("; {} of {} nodes are of operators whose FLOPs are not known", nodes, model.nodes);
+  return nodes == 0 ? ""
+                    : fmt::format("; {} of {} nodes are of operators whose FLOPs are not known", nodes, model.nodes);
 }
 
 }  // namespace
@@ -45,16 +46,21 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
     const double intensity = model.flops / model.min_bytes;
     Finding finding;
     finding.kind = FindingKind::limit;
-    finding.title = intensity >= kComputeBound ? fmt::format("Arithmetic is the likely limit: {:.0f} FLOP for every byte moved", intensity)
-                    : intensity <= kMemoryBound
-                        ? fmt::format("Memory traffic is the likely limit: only {:.1f} FLOP for every byte moved", intensity)
-                        : fmt::format("Arithmetic and memory traffic may both limit: {:.0f} FLOP for every byte moved", intensity);
-    finding.evidence = fmt::format("{:.3g} GFLOP and at least {} an inference; {:.3g} GFLOP/s and at least {:.3g} GB/s reached "
-                                   "in trial {}{}",
-                                   model.flops * factor * 1e-9, base::format_bytes(model.min_bytes * factor), gflops, gbytes, id,
-                                   uncounted(model));
-    if (intensity <= kMemoryBound) finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
-    if (intensity >= kComputeBound) finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
+    finding.title =
+        intensity >= kComputeBound
+            ? fmt::format("Arithmetic is the likely limit: {:.0f} FLOP for every byte moved", intensity)
+        : intensity <= kMemoryBound
+            ? fmt::format("Memory traffic is the likely limit: only {:.1f} FLOP for every byte moved", intensity)
+            : fmt::format("Arithmetic and memory traffic may both limit: {:.0f} FLOP for every byte moved", intensity);
+    finding.evidence = fmt::format(
+        "{:.3g} GFLOP and at least {} an inference; {:.3g} GFLOP/s and at least {:.3g} GB/s reached "
+        "in trial {}{}",
+        model.flops * factor * 1e-9, base::format_bytes(model.min_bytes * factor), gflops, gbytes, id,
+        uncounted(model));
+    if (intensity <= kMemoryBound)
+      finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
+    if (intensity >= kComputeBound)
+      finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
     findings.push_back(std::move(finding));
   }
   if (model.nodes > 0 && summary.median_ns / static_cast<double>(model.nodes) < kDispatchNs)

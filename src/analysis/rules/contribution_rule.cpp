@@ -39,8 +39,8 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
     const auto worth = worth_of_setting(pair, winner);
     const auto setting = setting_text(winner, pair.setting);
     Finding finding;
-    finding.evidence = fmt::format("{}, {} interleaved quads of the recommendation with and without it", interval_text(worth),
-                                   worth.quads);
+    finding.evidence = fmt::format("{}, {} interleaved quads of the recommendation with and without it",
+                                   interval_text(worth), worth.quads);
     switch (worth.verdict) {
       case Verdict::faster:
         finding.kind = FindingKind::gain;

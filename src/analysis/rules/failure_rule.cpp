@@ -31,10 +31,12 @@ const char* status_text(TrialStatus status) {
 
 const char* status_advice(TrialStatus status) {
   switch (status) {
-    case TrialStatus::timeout: return "If they are merely slow, raise --max-time; a hang is worth a report to the runtime";
+    case TrialStatus::timeout:
+      return "If they are merely slow, raise --max-time; a hang is worth a report to the runtime";
     case TrialStatus::crashed: return "Reproduce one with: ridgeline rerun TRIAL; do not use these settings";
     case TrialStatus::out_of_memory: return "Lower the batch or parallel_sessions, or give the machine more memory";
-    case TrialStatus::rejected_accuracy: return "Accept the drift with --accuracy-tolerance only if your own metric allows it";
+    case TrialStatus::rejected_accuracy:
+      return "Accept the drift with --accuracy-tolerance only if your own metric allows it";
     default: return "";
   }
 }
@@ -94,14 +96,15 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
     std::vector<int> ids;
     for (const auto* trial : group.trials) ids.push_back(trial->id);
     const auto setting = evidence.ranking.empty() ? std::string() : common_setting(group, evidence);
-    findings.push_back({FindingKind::failure,
-                        fmt::format("{} {} {}{}", ids.size(), ids.size() == 1 ? "configuration" : "configurations",
-                                    ids.size() == 1 && std::string_view(status_text(status)).substr(0, 4) == "are "
-                                        ? "is " + std::string(status_text(status) + 4)
-                                        : std::string(status_text(status)),
-                                    setting.empty() ? "" : fmt::format(", and only with {}", setting)),
-                        group.message.empty() ? trials_text(ids) : fmt::format("{}: {}", trials_text(ids), group.message),
-                        status_advice(status)});
+    findings.push_back(
+        {FindingKind::failure,
+         fmt::format("{} {} {}{}", ids.size(), ids.size() == 1 ? "configuration" : "configurations",
+                     ids.size() == 1 && std::string_view(status_text(status)).substr(0, 4) == "are "
+                         ? "is " + std::string(status_text(status) + 4)
+                         : std::string(status_text(status)),
+                     setting.empty() ? "" : fmt::format(", and only with {}", setting)),
+         group.message.empty() ? trials_text(ids) : fmt::format("{}: {}", trials_text(ids), group.message),
+         status_advice(status)});
   }
   return findings;
 }

@@ -35,7 +35,8 @@ std::vector<Finding> ineffective_setting_rule(const Evidence& evidence) {
     }
   std::vector<Finding> findings;
   for (const auto& [what, ids] : ignored)
-    findings.push_back({FindingKind::quality, fmt::format("{} did not take effect: the runtime used {}", what.first, what.second),
+    findings.push_back({FindingKind::quality,
+                        fmt::format("{} did not take effect: the runtime used {}", what.first, what.second),
                         fmt::format("read back in {}", trials_text(ids)),
                         "Times under this name are those of the value in use; drop the setting from the search"});
   return findings;

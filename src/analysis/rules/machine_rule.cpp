@@ -13,19 +13,22 @@ std::vector<Finding> machine_rule(const Evidence& evidence) {
   // The load average counts the whole machine, so it is held against all of its CPUs rather than our share.
   if (environment.load_average && environment.logical_cpus > 0 &&
       *environment.load_average > kBusyShare * environment.logical_cpus)
-    findings.push_back({FindingKind::quality, "The machine was busy when the run started",
-                        fmt::format("load average {:.1f} on {} CPUs", *environment.load_average, environment.logical_cpus),
-                        "Repeat when it is idle before you rely on small differences"});
+    findings.push_back(
+        {FindingKind::quality, "The machine was busy when the run started",
+         fmt::format("load average {:.1f} on {} CPUs", *environment.load_average, environment.logical_cpus),
+         "Repeat when it is idle before you rely on small differences"});
   if (environment.governor && *environment.governor != "performance" && evidence.run.provider == "cpu")
-    findings.push_back({FindingKind::quality, fmt::format("CPU clocks follow the load: governor {}", *environment.governor),
+    findings.push_back({FindingKind::quality,
+                        fmt::format("CPU clocks follow the load: governor {}", *environment.governor),
                         "short or light trials can run at a lower clock than the service will",
                         "For steadier numbers: cpupower frequency-set -g performance"});
   if (environment.cgroup_cpu_quota && *environment.cgroup_cpu_quota < static_cast<double>(environment.affinity.size()))
-    findings.push_back({FindingKind::quality,
-                        fmt::format("A container quota of {:g} CPUs throttles the process", *environment.cgroup_cpu_quota),
-                        fmt::format("{} CPUs are visible; once the quota of a period is used up every thread waits for the next",
-                                    environment.affinity.size()),
-                        "Keep the thread count at or below the quota; expect spikes of a period (often 100 ms) above it"});
+    findings.push_back(
+        {FindingKind::quality,
+         fmt::format("A container quota of {:g} CPUs throttles the process", *environment.cgroup_cpu_quota),
+         fmt::format("{} CPUs are visible; once the quota of a period is used up every thread waits for the next",
+                     environment.affinity.size()),
+         "Keep the thread count at or below the quota; expect spikes of a period (often 100 ms) above it"});
   return findings;
 }
 

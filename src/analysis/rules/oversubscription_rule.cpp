@@ -12,7 +12,8 @@
 namespace ridgeline::analysis {
 namespace {
 
-/// Threads a configuration keeps busy; 0 threads a session means one a physical core, whatever a container's quota says.
+/// Threads a configuration keeps busy; 0 threads a session means one a physical core, whatever a container's quota
+/// says.
 double busy_threads(const schema::Configuration& configuration, const schema::Environment& environment) {
   auto threads = configuration.get_or("intra_op_num_threads", 0).as_integer();
   if (threads == 0) threads = environment.physical_cores;
@@ -29,21 +30,23 @@ std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
   const double current = busy_threads(evidence.run.current, environment);
   if (current > usable + 0.5) {
     const auto quota = environment.cgroup_cpu_quota
-                           ? fmt::format(" (container quota {:g})", *environment.cgroup_cpu_quota) : std::string();
-    findings.push_back({FindingKind::limit,
-                        fmt::format("The current configuration asks for {:g} threads on {:g} usable CPUs", current, usable),
-                        fmt::format("{}; physical cores {}{}", evidence.run.current.to_text(), environment.physical_cores,
-                                    quota),
-                        fmt::format("Set intra_op_num_threads times parallel_sessions to at most {:.0f}",
-                                    std::max(1.0, std::floor(usable)))});
+                           ? fmt::format(" (container quota {:g})", *environment.cgroup_cpu_quota)
+                           : std::string();
+    findings.push_back(
+        {FindingKind::limit,
+         fmt::format("The current configuration asks for {:g} threads on {:g} usable CPUs", current, usable),
+         fmt::format("{}; physical cores {}{}", evidence.run.current.to_text(), environment.physical_cores, quota),
+         fmt::format("Set intra_op_num_threads times parallel_sessions to at most {:.0f}",
+                     std::max(1.0, std::floor(usable)))});
   }
   std::vector<int> slower;
   const RankedTrial* worst = nullptr;
   for (const auto& ranked : evidence.ranking) {
     if (busy_threads(ranked.trial->configuration, environment) <= usable + 0.5) continue;
-    if (judge(evidence.chosen->cost.value / ranked.cost.value, evidence.chosen->cost.interval.low / ranked.cost.interval.high,
-              evidence.chosen->cost.interval.high / ranked.cost.interval.low, evidence.run.min_effect) !=
-        schema::Verdict::slower)
+    if (judge(evidence.chosen->cost.value / ranked.cost.value,
+              evidence.chosen->cost.interval.low / ranked.cost.interval.high,
+              evidence.chosen->cost.interval.high / ranked.cost.interval.low,
+              evidence.run.min_effect) != schema::Verdict::slower)
       continue;
     slower.push_back(ranked.trial->id);
     if (worst == nullptr || ranked.cost.value > worst->cost.value) worst = &ranked;

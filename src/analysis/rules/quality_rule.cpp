@@ -13,13 +13,14 @@ namespace {
 
 struct FlagText {
   const char* code;
-  const char* title;   ///< after "3 of 20 trials "
+  const char* title;  ///< after "3 of 20 trials "
   const char* advice;
 };
 
 constexpr FlagText kTexts[] = {
     {"not_steady", "did not settle during warm-up", "Raise --warmup, or close other programs"},
-    {"few_samples", "ended with few samples", "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
+    {"few_samples", "ended with few samples",
+     "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
     {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
     {"throttled", "ran at a reduced clock", "Improve cooling or cap the clock, then repeat"},
@@ -52,7 +53,8 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
   }
   std::vector<Finding> findings;
   for (const auto& [code, group] : groups) {
-    const auto* text = std::find_if(std::begin(kTexts), std::end(kTexts), [&](const auto& row) { return row.code == code; });
+    const auto* text =
+        std::find_if(std::begin(kTexts), std::end(kTexts), [&](const auto& row) { return row.code == code; });
     const bool known = text != std::end(kTexts);
     findings.push_back({FindingKind::quality,
                         fmt::format("{} of {} trials {}{}", group.ids.size(), measured,

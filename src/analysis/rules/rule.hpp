@@ -12,8 +12,9 @@ struct Evidence {
   const schema::TuneRun& run;
   const OutcomesByKey& outcomes;
   std::vector<RankedTrial> ranking;
-  const RankedTrial* reference = nullptr;  ///< the current configuration's trial, else the defaults'; nullptr: neither ran
-  const RankedTrial* chosen = nullptr;     ///< the recommended trial, else the best; nullptr: nothing ran to the end
+  const RankedTrial* reference =
+      nullptr;                          ///< the current configuration's trial, else the defaults'; nullptr: neither ran
+  const RankedTrial* chosen = nullptr;  ///< the recommended trial, else the best; nullptr: nothing ran to the end
 };
 
 /// A rule reads the evidence and says what it has to say; nothing is a legal answer.

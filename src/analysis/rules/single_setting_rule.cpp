@@ -32,13 +32,13 @@ std::map<std::string, std::vector<Effect>> single_effects(const Evidence& eviden
       const auto keys = schema::differing_keys(ranked.trial->configuration, reference->trial->configuration);
       // The defaults as a trial against the current configuration say what the current setting does, not the default.
       if (keys.size() != 1 || ranked.trial->configuration.empty()) continue;
-      effects[keys.front()].push_back(
-          {&ranked, reference,
-           compare_separate(*reference->outcome->measurement, *ranked.outcome->measurement, evidence.run.objective,
-                            evidence.run.min_effect)});
+      effects[keys.front()].push_back({&ranked, reference,
+                                       compare_separate(*reference->outcome->measurement, *ranked.outcome->measurement,
+                                                        evidence.run.objective, evidence.run.min_effect)});
     }
   for (auto& [key, list] : effects)
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.trial->trial->id < b.trial->trial->id; });
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.trial->trial->id < b.trial->trial->id; });
   return effects;
 }
 
@@ -62,8 +62,12 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
       return a.comparison.ratio < b.comparison.ratio;
     });
     if (worst->comparison.verdict == Verdict::slower) findings.push_back(harmful(key, *worst));
-    const bool all_idle = std::all_of(effects.begin(), effects.end(), [](const auto& effect) {
-      return effect.comparison.verdict == Verdict::no_difference;
+    const bool all_idle = std::all_of(effects.begin(), effects.end(), [&](const auto& effect) {
+      // Trials minutes apart seldom prove equality; a ratio inside the minimum effect that noise explains is enough
+      // here.
+      const double ratio = effect.comparison.ratio;
+      const bool small = std::max(ratio, 1 / ratio) < 1 + evidence.run.min_effect;
+      return small && effect.comparison.verdict != Verdict::faster && effect.comparison.verdict != Verdict::slower;
     });
     if (!all_idle) continue;
     idle.push_back(key);
@@ -73,7 +77,8 @@ std::vector<Finding> single_setting_rule(const Evidence& evidence) {
                                     effect.comparison.low, effect.comparison.high, effect.trial->trial->id));
   }
   if (!idle.empty())
-    findings.push_back({FindingKind::no_effect, fmt::format("No difference on its own: {}", list_text(idle)),
+    findings.push_back({FindingKind::no_effect,
+                        fmt::format("No difference beyond noise on its own: {}", list_text(idle)),
                         fmt::format("{}", fmt::join(numbers, "; ")), "Leave at the default"});
   return findings;
 }

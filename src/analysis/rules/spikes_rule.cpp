@@ -18,8 +18,8 @@ std::vector<Finding> spikes_rule(const Evidence& evidence) {
   return {{FindingKind::limit,
            fmt::format("Latency has spikes: {} is {:.1f} times the median (trial {})", name, *tail / summary.median_ns,
                        evidence.chosen->trial->id),
-           fmt::format("median {}, {} {}, maximum {} over {} inferences", base::format_duration(summary.median_ns), name,
-                       base::format_duration(*tail), base::format_duration(summary.max_ns), summary.count),
+           fmt::format("median {}, {} {}, maximum {} over {} inferences", base::format_duration(summary.median_ns),
+                       name, base::format_duration(*tail), base::format_duration(summary.max_ns), summary.count),
            "Look for other processes on these CPUs; when the tail matters tune with --objective p99"}};
 }
 

@@ -24,9 +24,9 @@ Series longest_series(const Evidence& evidence) {
     if (threads >= 1) series[ranked.trial->configuration.without(kThreads)].emplace(threads, &ranked);
   }
   const auto least_cost = [](const Series& one) {
-    return std::min_element(one.begin(), one.end(), [](const auto& a, const auto& b) {
-             return a.second->cost.value < b.second->cost.value;
-           })->second->cost.value;
+    return std::min_element(one.begin(), one.end(),
+                            [](const auto& a, const auto& b) { return a.second->cost.value < b.second->cost.value; })
+        ->second->cost.value;
   };
   const Series* longest = nullptr;
   for (const auto& [configuration, one] : series)
@@ -57,12 +57,14 @@ std::vector<Finding> thread_scaling_rule(const Evidence& evidence) {
   finding.kind = FindingKind::limit;
   finding.title = fmt::format("Threads do not scale: {} threads give {:.1f} times the speed of {}", many, speedup, few);
   finding.evidence = fmt::format("{}", fmt::join(numbers, ", "));
-  finding.advice = evidence.run.objective == schema::Objective::throughput
-                       ? "Use more parallel_sessions with fewer threads each"
-                   : best->first < many
-                       ? fmt::format("{} {} enough: the others are free for other work, or for further sessions when "
-                                     "throughput counts", best->first, best->first == 1 ? "thread is" : "threads are")
-                       : std::string("Cores spent here bring little; further sessions use them better when throughput counts");
+  finding.advice =
+      evidence.run.objective == schema::Objective::throughput ? "Use more parallel_sessions with fewer threads each"
+      : best->first < many
+          ? fmt::format(
+                "{} {} enough: the others are free for other work, or for further sessions when "
+                "throughput counts",
+                best->first, best->first == 1 ? "thread is" : "threads are")
+          : std::string("Cores spent here bring little; further sessions use them better when throughput counts");
   return {finding};
 }
 

@@ -12,7 +12,8 @@ std::string effect_text(double ratio) {
   const auto* direction = ratio >= 1 ? "faster" : "slower";
   if (times < 1.0005) return "equally fast";
   if (times < 1.2) return fmt::format("{:.1f} % {}", (times - 1) * 100, direction);
-  return times < 10 ? fmt::format("{:.2f} times {}", times, direction) : fmt::format("{:.0f} times {}", times, direction);
+  return times < 10 ? fmt::format("{:.2f} times {}", times, direction)
+                    : fmt::format("{:.0f} times {}", times, direction);
 }
 
 std::string interval_text(const schema::Comparison& comparison) {

@@ -173,7 +173,8 @@ TEST(CompareSeparate, finds_a_large_difference_and_forgives_a_small_one) {
   const auto verdict = compare_separate(a, slow, Objective::latency, 0.02);
   EXPECT_EQ(verdict.verdict, Verdict::slower);
   EXPECT_NEAR(verdict.ratio, 1 / 1.1, 0.01);
-  EXPECT_EQ(compare_separate(a, same, Objective::latency, 0.02).verdict, Verdict::no_difference);
+  EXPECT_EQ(compare_separate(a, same, Objective::latency, 0.02).verdict, Verdict::inconclusive);
+  EXPECT_EQ(compare_separate(a, same, Objective::latency, 0.05).verdict, Verdict::no_difference);
   EXPECT_EQ(compare_separate(a, slow, Objective::throughput, 0.02).verdict, Verdict::slower);
 }
 

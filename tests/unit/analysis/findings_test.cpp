@@ -42,9 +42,7 @@ schema::Comparison comparison(double ratio, Verdict verdict) {
   return {.ratio = ratio, .low = ratio * 0.99, .high = ratio * 1.01, .p_value = 0.001, .quads = 12, .verdict = verdict};
 }
 
-TEST(Findings, of_an_empty_run_are_none) {
-  EXPECT_TRUE(find_all({}, {}).empty());
-}
+TEST(Findings, of_an_empty_run_are_none) { EXPECT_TRUE(find_all({}, {}).empty()); }
 
 TEST(Findings, state_the_gain_with_interval_and_trials) {
   TuneRunBuilder builder;
@@ -58,8 +56,9 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   builder.run.verdict->gain = comparison(2, Verdict::faster);
   const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00 times faster than the current configuration");
   EXPECT_EQ(gain.kind, FindingKind::gain);
-  EXPECT_EQ(gain.evidence, "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved quads; "
-                           "median 4.00 ms (trial 2) against 8.00 ms (trial 1)");
+  EXPECT_EQ(gain.evidence,
+            "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved quads; "
+            "median 4.00 ms (trial 2) against 8.00 ms (trial 1)");
   EXPECT_EQ(gain.advice, "Apply it with: ridgeline apply r1 --config FILE");
   builder.run.verdict->decision = schema::Decision::keep;
   titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
@@ -84,20 +83,23 @@ TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
   };
   leave_out("intra_op_num_threads", 0.5, Verdict::slower);  // without it the winner is slower
   leave_out("dynamic_block_base", 1.0, Verdict::no_difference);
-  leave_out("enable_mem_pattern", 1.05, Verdict::faster);   // without it the winner is faster
+  leave_out("enable_mem_pattern", 1.05, Verdict::faster);  // without it the winner is faster
   leave_out("batch_size", 1.01, Verdict::inconclusive);
   const auto threads = titled(builder, "intra_op_num_threads=4 makes the recommendation 2.00 times faster");
   EXPECT_EQ(threads.kind, FindingKind::gain);
   EXPECT_NE(threads.evidence.find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos) << threads.evidence;
   EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").kind, FindingKind::no_effect);
-  EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the recommendation 5.0 % slower").kind, FindingKind::harmful);
+  EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the recommendation 5.0 % slower").kind,
+            FindingKind::harmful);
   EXPECT_EQ(titled(builder, "What batch_size=8 contributes could not be told from noise").kind, FindingKind::quality);
   // The same pairs recorded the other way round say the same.
   for (auto& pair : builder.run.pairs) {
     std::swap(pair.a, pair.b);
     pair.comparison->ratio = 1 / pair.comparison->ratio;
-    if (pair.comparison->verdict == Verdict::slower) pair.comparison->verdict = Verdict::faster;
-    else if (pair.comparison->verdict == Verdict::faster) pair.comparison->verdict = Verdict::slower;
+    if (pair.comparison->verdict == Verdict::slower)
+      pair.comparison->verdict = Verdict::faster;
+    else if (pair.comparison->verdict == Verdict::faster)
+      pair.comparison->verdict = Verdict::slower;
   }
   titled(builder, "intra_op_num_threads=4 makes the recommendation 2.00 times faster");
 }
@@ -112,7 +114,7 @@ TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
   const auto harm = titled(builder, "execution_mode=parallel made it 1.80 times slower (trial 2)");
   EXPECT_EQ(harm.kind, FindingKind::harmful);
   EXPECT_NE(harm.evidence.find("trial 2 against trial 1"), std::string::npos);
-  const auto idle = titled(builder, "No difference on its own: dynamic_block_base and enable_mem_pattern");
+  const auto idle = titled(builder, "No difference beyond noise on its own: dynamic_block_base and enable_mem_pattern");
   EXPECT_EQ(idle.kind, FindingKind::no_effect);
   EXPECT_NE(idle.evidence.find("enable_mem_pattern=false 1.0"), std::string::npos) << idle.evidence;
 }
@@ -150,7 +152,8 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   builder.run.model.flops = 2e9;
   builder.run.model.min_bytes = 40e6;
   const auto compute = titled(builder, "Arithmetic is the likely limit: 50 FLOP for every byte moved");
-  EXPECT_NE(compute.evidence.find("200 GFLOP/s and at least 4 GB/s reached in trial 1"), std::string::npos) << compute.evidence;
+  EXPECT_NE(compute.evidence.find("200 GFLOP/s and at least 4 GB/s reached in trial 1"), std::string::npos)
+      << compute.evidence;
   builder.run.model.flops = 8e7;
   titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
   builder.run.model.nodes = 10000;
@@ -189,7 +192,8 @@ TEST(Findings, group_quality_flags_and_mark_the_recommended_trial) {
 TEST(Findings, report_settings_that_did_not_take_effect) {
   TuneRunBuilder builder;
   builder.add({{"dynamic_block_base", 4}, {"intra_op_allow_spinning", false}, {"intra_op_num_threads", 0}}, 1e6)
-      .effective_settings = {{"dynamic_block_base", "0"}, {"intra_op_allow_spinning", "0"}, {"intra_op_num_threads", "2"}};
+      .effective_settings = {
+      {"dynamic_block_base", "0"}, {"intra_op_allow_spinning", "0"}, {"intra_op_num_threads", "2"}};
   const auto finding = titled(builder, "dynamic_block_base=4 did not take effect: the runtime used 0");
   EXPECT_EQ(finding.evidence, "read back in trial 1");
   EXPECT_EQ(of_kind(builder, FindingKind::quality).size(), 1U);
@@ -213,8 +217,10 @@ TEST(Findings, doubt_a_busy_or_throttled_machine) {
 TEST(Findings, group_failures_by_cause_and_name_the_setting_behind_them) {
   TuneRunBuilder builder;
   builder.add({}, 1e6);
-  builder.add_failed({{"batch_size", 64}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory, "allocating 512 bytes failed");
-  builder.add_failed({{"batch_size", 128}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory, "allocating 1024 bytes failed");
+  builder.add_failed({{"batch_size", 64}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory,
+                     "allocating 512 bytes failed");
+  builder.add_failed({{"batch_size", 128}, {"execution_mode", "parallel"}}, TrialStatus::out_of_memory,
+                     "allocating 1024 bytes failed");
   builder.add_failed({{"dynamic_block_base", 3}}, TrialStatus::unsupported, "no kernel for Foo");
   EXPECT_EQ(of_kind(builder, FindingKind::failure).size(), 2U);
   const auto memory = titled(builder, "2 configurations ran out of memory, and only with execution_mode=parallel");
@@ -233,7 +239,8 @@ TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
   outcome.drift->scaled_max_abs = 0.5;
   outcome.drift->worst_output = "y";
   const auto finding = titled(builder, "1 configuration changed the outputs beyond the tolerance");
-  EXPECT_NE(finding.evidence.find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.evidence.find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos)
+      << finding.evidence;
 }
 
 TEST(Findings, are_the_same_for_the_same_records) {

@@ -81,8 +81,8 @@ TEST(Rank, gives_no_first_group_when_nothing_meets_the_constraints) {
 TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
   TuneRunBuilder builder;
   builder.run.constraints = {{"latency_p99_ms", true, 20}};
-  builder.add({}, 10e6, 0, 299);                            // 0 of 299 beyond: 0.99^299 < 5 %
-  builder.add({{"batch_size", 2}}, 10e6, 0, 200);           // 0 of 200: could still be 1.4 %
+  builder.add({}, 10e6, 0, 299);                   // 0 of 299 beyond: 0.99^299 < 5 %
+  builder.add({{"batch_size", 2}}, 10e6, 0, 200);  // 0 of 200: could still be 1.4 %
   auto& slow = builder.add({{"batch_size", 4}}, 10e6, 0, 200);
   for (std::size_t i = 0; i < 8; ++i) slow.latency_ns[i] = 30e6;
   const auto ranking = rank(builder.run, builder.outcomes);

@@ -63,7 +63,7 @@ TEST(QuantileInterval, uses_the_textbook_ranks) {
   std::vector<double> sorted(100);
   std::iota(sorted.begin(), sorted.end(), 1.0);
   const auto median = quantile_interval(sorted, 0.5, 0.95);
-  EXPECT_DOUBLE_EQ(median.low, 40);   // P(Bin(100, 0.5) <= 39) = 0.0176, <= 40 would be 0.0284
+  EXPECT_DOUBLE_EQ(median.low, 40);  // P(Bin(100, 0.5) <= 39) = 0.0176, <= 40 would be 0.0284
   EXPECT_DOUBLE_EQ(median.high, 61);
   sorted.resize(5);
   const auto few = quantile_interval(sorted, 0.5, 0.95);
@@ -175,8 +175,8 @@ TEST(MetricValue, answers_every_key_in_its_unit) {
   measurement.metrics["gpu_memory_mb"] = 12;
   const auto summary = summarize(measurement);
   const auto value = [&](std::string_view key) { return metric_value(measurement, summary, key).value_or(-1); };
-  for (const auto* key : {"latency_median_ms", "latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p95_ms",
-                          "latency_p99_ms"})
+  for (const auto* key :
+       {"latency_median_ms", "latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p95_ms", "latency_p99_ms"})
     EXPECT_NEAR(value(key), 2, 1e-9) << key;
   EXPECT_NEAR(value("throughput_per_s"), 500, 1e-9);
   EXPECT_NEAR(value("session_create_ms"), 5, 1e-9);

@@ -18,8 +18,8 @@ struct TuneRunBuilder {
   OutcomesByKey outcomes;
 
   /// An ok trial of lognormal samples; the key is "k<id>".
-  schema::Measurement& add(schema::Configuration configuration, double median_ns, double jitter = 0.01, int samples = 2000,
-                           schema::TrialStage stage = schema::TrialStage::search) {
+  schema::Measurement& add(schema::Configuration configuration, double median_ns, double jitter = 0.01,
+                           int samples = 2000, schema::TrialStage stage = schema::TrialStage::search) {
     const int id = add_trial(std::move(configuration), stage);
     base::Random random(static_cast<std::uint64_t>(id));
     schema::TrialOutcome outcome;
