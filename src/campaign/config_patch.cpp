@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "campaign/config_patch/one_line.hpp"
 #include "campaign/config_patch/patch_builder.hpp"
 #include "campaign/config_patch/setting_finder.hpp"
 #include "campaign/config_patch/setting_text.hpp"
@@ -31,10 +32,8 @@ std::string source_of(std::string_view yaml, const YamlNode& node) {
   return std::string(text);
 }
 
-}  // namespace
-
-base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std::string_view file_name,
-                                                      const PatchOptions& options) {
+base::Result<std::vector<FoundSetting>> read_all(std::string_view yaml, std::string_view file_name,
+                                                 const PatchOptions& options) {
   RL_TRY(check_options(options));
   RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
   const SettingFinder finder(tree, file_name, options);
@@ -49,8 +48,8 @@ base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std
   return settings;
 }
 
-base::Result<PatchResult> patch_settings(std::string_view yaml, std::string_view file_name,
-                                         const schema::Configuration& wanted, const PatchOptions& options) {
+base::Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                                    const schema::Configuration& wanted, const PatchOptions& options) {
   RL_TRY(check_options(options));
   RL_TRY(schema::check_configuration(wanted));
   RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
@@ -89,6 +88,18 @@ base::Result<PatchResult> patch_settings(std::string_view yaml, std::string_view
   }
   std::stable_sort(result.edits.begin(), result.edits.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
   return result;
+}
+
+}  // namespace
+
+base::Result<std::vector<FoundSetting>> read_settings(std::string_view yaml, std::string_view file_name,
+                                                      const PatchOptions& options) {
+  return read_all(yaml, file_name, options).map_error(one_line);
+}
+
+base::Result<PatchResult> patch_settings(std::string_view yaml, std::string_view file_name,
+                                         const schema::Configuration& wanted, const PatchOptions& options) {
+  return patch_all(yaml, file_name, wanted, options).map_error(one_line);
 }
 
 }  // namespace ridgeline::campaign

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "campaign/config_patch/one_line.hpp"
 #include "campaign/config_patch/setting_text.hpp"
 #include "campaign/config_patch/yaml_tree.hpp"
 #include "schema/catalog.hpp"
@@ -142,8 +143,9 @@ class SpaceReader {
 }  // namespace
 
 Result<SpaceFile> parse_space_file(std::string_view yaml, std::string_view file_name) {
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
-  return SpaceReader(tree, file_name).read();
+  const auto tree = parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(one_line(tree.error()));
+  return SpaceReader(*tree, file_name).read().map_error(one_line);
 }
 
 }  // namespace ridgeline::campaign

@@ -234,6 +234,12 @@ TEST(ConfigPatch, names_line_and_column_of_a_duplicate_key) {
             "config.yaml:5:3: duplicate key \"x\", already at line 3: keep one of the two");
 }
 
+TEST(ConfigPatch, errors_stay_one_line_however_keys_and_values_look) {
+  EXPECT_EQ(patch_error("? |\n  a\n: 1\n? |\n  a\n: 2\n", kFourThreads),
+            "config.yaml:4:3: duplicate key \"a\\n\", already at line 1: keep one of the two");
+  EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kFourThreads).size(), 700U);
+}
+
 TEST(ConfigPatch, tells_one_from_quoted_one_as_keys) {
   EXPECT_EQ(patched("1: a\n\"1\": b\nintra_op_num_threads: 8\n", kFourThreads), "1: a\n\"1\": b\nintra_op_num_threads: 4\n");
 }
