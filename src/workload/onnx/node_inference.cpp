@@ -154,6 +154,9 @@ GateResult check_ranks(const onnx::NodeProto& node, const std::string& rule, con
 GateResult check_axes(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types) {
   const int rank = types.empty() ? -1 : rank_of(types[0]);
   if (rank < 0) return {};
+  // Their default axis, -1, needs a dimension.
+  if (rank == 0 && (node.op_type() == "LayerNormalization" || node.op_type() == "TopK" || node.op_type() == "Split"))
+    return {Gate::refused, "a scalar has no axis"};
   for (const char* name : {"axis", "batch_axis", "time_axis", "batch_dims", "axes", "perm"}) {
     const auto* attribute = find_attribute(node, name);
     if (attribute == nullptr) continue;
