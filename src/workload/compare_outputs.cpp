@@ -44,9 +44,11 @@ std::vector<double> real_values(const NamedTensor& tensor) {
     case ElementType::float64:
     case ElementType::complex128: return plain<double>(tensor.bytes);
     case ElementType::float16:
-      return convert<std::uint16_t>(tensor.bytes, [](std::uint16_t v) { return static_cast<double>(half_to_float(v)); });
+      return convert<std::uint16_t>(tensor.bytes,
+                                    [](std::uint16_t v) { return static_cast<double>(half_to_float(v)); });
     case ElementType::bfloat16:
-      return convert<std::uint16_t>(tensor.bytes, [](std::uint16_t v) { return static_cast<double>(bfloat16_to_float(v)); });
+      return convert<std::uint16_t>(tensor.bytes,
+                                    [](std::uint16_t v) { return static_cast<double>(bfloat16_to_float(v)); });
     case ElementType::uint8:
     case ElementType::boolean: return plain<std::uint8_t>(tensor.bytes);
     case ElementType::int8: return plain<std::int8_t>(tensor.bytes);
@@ -129,7 +131,8 @@ OutputDrift compare_reals(const std::vector<double>& reference, const std::vecto
     norm_candidate += (a / scale) * (a / scale);
   }
   output.scaled = output.max_abs / scale;
-  if (largest >= floor || largest_finite(candidate) >= floor) output.cosine = cosine_of(dot, norm_reference, norm_candidate);
+  if (largest >= floor || largest_finite(candidate) >= floor)
+    output.cosine = cosine_of(dot, norm_reference, norm_candidate);
   if (largest < floor && !reference.empty()) ++drift.tiny_outputs;
   return output;
 }
@@ -164,7 +167,8 @@ OutputDrift compare_exact(const NamedTensor& reference, const NamedTensor& candi
     std::size_t different = 0;
     const auto elements = reference.bytes.size() / width;
     for (std::size_t at = 0; at < elements; ++at)
-      different += std::memcmp(reference.bytes.data() + at * width, candidate.bytes.data() + at * width, width) == 0 ? 0 : 1;
+      different +=
+          std::memcmp(reference.bytes.data() + at * width, candidate.bytes.data() + at * width, width) == 0 ? 0 : 1;
     share = elements == 0 ? 0 : static_cast<double>(different) / static_cast<double>(elements);
     const auto a = real_values(candidate);
     const auto b = real_values(reference);
@@ -209,7 +213,8 @@ AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candi
                             ? compare_exact(b, a)
                             : compare_reals(real_values(b), real_values(a), scale_floor(b.element_type), drift);
     const bool first = drift.worst_output.empty();
-    const bool worse = output.scaled > drift.scaled_max_abs || (drift.nan_mismatches > mismatches_before && mismatches_before == 0);
+    const bool worse =
+        output.scaled > drift.scaled_max_abs || (drift.nan_mismatches > mismatches_before && mismatches_before == 0);
     if (!drift.shape_mismatch && (worse || first)) drift.worst_output = b.name;
     drift.max_abs = std::max(drift.max_abs, output.max_abs);
     drift.max_rel = std::max(drift.max_rel, output.max_rel);

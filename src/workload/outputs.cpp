@@ -99,7 +99,8 @@ base::Result<OutputSet> load_outputs(const std::filesystem::path& path) {
     tensor.name = reader.text();
     tensor.element_type = reader.text();
     const auto rank = reader.number();
-    for (std::uint64_t axis = 0; axis < rank && reader.ok(); ++axis) tensor.dims.push_back(static_cast<std::int64_t>(reader.number()));
+    for (std::uint64_t axis = 0; axis < rank && reader.ok(); ++axis)
+      tensor.dims.push_back(static_cast<std::int64_t>(reader.number()));
     tensor.bytes = reader.text();
     outputs.push_back(std::move(tensor));
   }

@@ -37,21 +37,29 @@ class Message {
   std::string text_;
 };
 
-/// Builds a model: TinyOnnx().input("x", 1, {"N", "4"}).output("y", 1, {"N", "4"}).node("Relu", {"x"}, {"y"}).write(path).
-/// Element types are TensorProto.DataType numbers; dimensions are sizes or symbolic names.
+/// Builds a model: TinyOnnx().input("x", 1, {"N", "4"}).output("y", 1, {"N", "4"}).node("Relu", {"x"},
+/// {"y"}).write(path). Element types are TensorProto.DataType numbers; dimensions are sizes or symbolic names.
 class TinyOnnx {
  public:
   using Names = std::vector<std::string>;
 
   TinyOnnx& opset(std::int64_t version) { return opset_ = version, *this; }
   TinyOnnx& ir_version(std::int64_t version) { return ir_version_ = version, *this; }
-  TinyOnnx& input(const std::string& name, int type, const Names& dims) { return graph_.message(11, value(name, type, dims)), *this; }
-  TinyOnnx& output(const std::string& name, int type, const Names& dims) { return graph_.message(12, value(name, type, dims)), *this; }
+  TinyOnnx& input(const std::string& name, int type, const Names& dims) {
+    return graph_.message(11, value(name, type, dims)), *this;
+  }
+  TinyOnnx& output(const std::string& name, int type, const Names& dims) {
+    return graph_.message(12, value(name, type, dims)), *this;
+  }
   /// A sequence of tensors as input or output.
-  TinyOnnx& sequence_input(const std::string& name, int type) { return graph_.message(11, sequence(name, type)), *this; }
-  TinyOnnx& sequence_output(const std::string& name, int type) { return graph_.message(12, sequence(name, type)), *this; }
-  TinyOnnx& node(const std::string& op, const Names& inputs, const Names& outputs, const std::vector<Message>& attributes = {},
-                 const std::string& domain = {}) {
+  TinyOnnx& sequence_input(const std::string& name, int type) {
+    return graph_.message(11, sequence(name, type)), *this;
+  }
+  TinyOnnx& sequence_output(const std::string& name, int type) {
+    return graph_.message(12, sequence(name, type)), *this;
+  }
+  TinyOnnx& node(const std::string& op, const Names& inputs, const Names& outputs,
+                 const std::vector<Message>& attributes = {}, const std::string& domain = {}) {
     Message node;
     for (const auto& name : inputs) node.bytes(1, name);
     for (const auto& name : outputs) node.bytes(2, name);

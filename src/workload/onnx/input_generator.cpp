@@ -46,14 +46,18 @@ void fill_small(std::string& bytes, Random& random) {
 base::Result<Tensor> generate_input(std::string_view name, ElementType type, const std::vector<std::int64_t>& dims,
                                     std::uint64_t seed, std::size_t shape_set) {
   if (element_bits(type) == 0)
-    return base::fail(ErrorCode::unsupported, "input \"{}\" has element type {}: only number and bool tensors can be generated or read from .npy",
-                      name, element_type_name(type));
+    return base::fail(
+        ErrorCode::unsupported,
+        "input \"{}\" has element type {}: only number and bool tensors can be generated or read from .npy", name,
+        element_type_name(type));
   RL_TRY_ASSIGN(const auto elements, element_count(dims));
   RL_TRY_ASSIGN(const auto size, tensor_bytes(type, dims));
   constexpr std::int64_t kLargest = std::int64_t{1} << 40;
   if (size > kLargest)
-    return base::fail(ErrorCode::invalid_argument, "input \"{}\" of shape {} would take {} bytes: expected at most 2^40; give smaller dimensions with --shape",
-                      name, shape_text(dims), size);
+    return base::fail(
+        ErrorCode::invalid_argument,
+        "input \"{}\" of shape {} would take {} bytes: expected at most 2^40; give smaller dimensions with --shape",
+        name, shape_text(dims), size);
   Tensor tensor{type, dims, std::string(static_cast<std::size_t>(size), '\0')};
   Random random(stream_of(name, seed, shape_set));
   auto& bytes = tensor.bytes;
@@ -83,9 +87,13 @@ base::Result<Tensor> generate_input(std::string_view name, ElementType type, con
     case ElementType::uint8: fill_small<std::uint8_t>(bytes, random); break;
     case ElementType::int16:
     case ElementType::uint16: fill_small<std::uint16_t>(bytes, random); break;
-    case ElementType::boolean: fill<std::uint8_t>(bytes, [&] { return static_cast<std::uint8_t>(random.next() >> 63U); }); break;
+    case ElementType::boolean:
+      fill<std::uint8_t>(bytes, [&] { return static_cast<std::uint8_t>(random.next() >> 63U); });
+      break;
     case ElementType::int4:
-    case ElementType::uint4: fill<std::uint8_t>(bytes, [&] { return static_cast<std::uint8_t>(random.next() >> 32U & 0x11U); }); break;
+    case ElementType::uint4:
+      fill<std::uint8_t>(bytes, [&] { return static_cast<std::uint8_t>(random.next() >> 32U & 0x11U); });
+      break;
     case ElementType::string: break;  // refused above
   }
   return tensor;

@@ -19,7 +19,8 @@ namespace ridgeline::workload {
 ///   8 and 16 bits   0..127: pixels and quantised activations
 ///   bool            either, with equal chance
 /// Errors: unsupported for strings and unknown types, invalid_argument for a shape that is too large.
-[[nodiscard]] base::Result<Tensor> generate_input(std::string_view name, ElementType type, const std::vector<std::int64_t>& dims,
-                                                  std::uint64_t seed, std::size_t shape_set);
+[[nodiscard]] base::Result<Tensor> generate_input(std::string_view name, ElementType type,
+                                                  const std::vector<std::int64_t>& dims, std::uint64_t seed,
+                                                  std::size_t shape_set);
 
 }  // namespace ridgeline::workload

@@ -30,7 +30,8 @@ class MappedFile {
     const int reason = errno;
     ::close(file);
     if (data == MAP_FAILED)
-      return base::fail(ErrorCode::io, "cannot map {} ({} bytes): {}", path.string(), status.st_size, std::strerror(reason));
+      return base::fail(ErrorCode::io, "cannot map {} ({} bytes): {}", path.string(), status.st_size,
+                        std::strerror(reason));
     return MappedFile(static_cast<const char*>(data), static_cast<std::size_t>(status.st_size));
   }
   MappedFile(MappedFile&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
@@ -52,7 +53,8 @@ class MappedFile {
 // rather than once a name.
 void find_names(std::string_view bytes, const std::set<std::string>& wanted, std::set<std::string>& found) {
   std::set<std::string> stems;
-  for (const auto& name : wanted) stems.insert(name.substr(0, name.find('.') == std::string::npos ? name.size() : name.find('.') + 1));
+  for (const auto& name : wanted)
+    stems.insert(name.substr(0, name.find('.') == std::string::npos ? name.size() : name.find('.') + 1));
   for (const auto& stem : stems) {
     const char* at = bytes.data();
     const char* const end = bytes.data() + bytes.size();
@@ -74,7 +76,8 @@ base::Result<std::vector<std::string>> known_targets(const std::vector<std::file
   std::set<std::string> found;
   std::set<std::string> wanted;
   for (const auto& param : schema::catalog()) {
-    const bool native = param.scope == schema::ParamScope::session_option || param.scope == schema::ParamScope::execution;
+    const bool native =
+        param.scope == schema::ParamScope::session_option || param.scope == schema::ParamScope::execution;
     (native ? found : wanted).insert(param.target);
   }
   for (const auto& file : files) {

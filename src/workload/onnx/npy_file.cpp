@@ -16,10 +16,11 @@ struct Dtype {
   ElementType type;
 };
 constexpr Dtype kDtypes[] = {
-    {"f2", ElementType::float16}, {"f4", ElementType::float32}, {"f8", ElementType::float64},   {"b1", ElementType::boolean},
-    {"u1", ElementType::uint8},   {"u2", ElementType::uint16},  {"u4", ElementType::uint32},    {"u8", ElementType::uint64},
-    {"i1", ElementType::int8},    {"i2", ElementType::int16},   {"i4", ElementType::int32},     {"i8", ElementType::int64},
-    {"V2", ElementType::bfloat16},{"c8", ElementType::complex64},{"c16", ElementType::complex128},
+    {"f2", ElementType::float16},  {"f4", ElementType::float32},   {"f8", ElementType::float64},
+    {"b1", ElementType::boolean},  {"u1", ElementType::uint8},     {"u2", ElementType::uint16},
+    {"u4", ElementType::uint32},   {"u8", ElementType::uint64},    {"i1", ElementType::int8},
+    {"i2", ElementType::int16},    {"i4", ElementType::int32},     {"i8", ElementType::int64},
+    {"V2", ElementType::bfloat16}, {"c8", ElementType::complex64}, {"c16", ElementType::complex128},
 };
 
 // The header is a Python dict literal with three known keys; the value of one is the text from after its colon.
@@ -38,19 +39,22 @@ base::Result<std::string_view> value_of(std::string_view header, std::string_vie
 
 base::Result<ElementType> parse_dtype(std::string_view value, std::string_view what) {
   if (value.empty() || (value[0] != '\'' && value[0] != '"'))
-    return base::fail(ErrorCode::unsupported, "{}: structured element types are not supported: save one plain array", what);
+    return base::fail(ErrorCode::unsupported, "{}: structured element types are not supported: save one plain array",
+                      what);
   const auto end = value.find(value[0], 1);
   if (end == std::string_view::npos || end < 3)
     return base::fail(ErrorCode::corrupt, "{}: the .npy header has a broken element type", what);
   const auto text = value.substr(1, end - 1);
   if (text[0] == '>' && text.substr(2) != "1")
-    return base::fail(ErrorCode::unsupported, "{}: big-endian elements ({}): save it with array.astype(array.dtype.newbyteorder('<'))",
-                      what, text);
+    return base::fail(ErrorCode::unsupported,
+                      "{}: big-endian elements ({}): save it with array.astype(array.dtype.newbyteorder('<'))", what,
+                      text);
   const auto bare = text[0] == '<' || text[0] == '|' || text[0] == '=' || text[0] == '>' ? text.substr(1) : text;
   for (const auto& row : kDtypes)
     if (row.text == bare) return row.type;
-  return base::fail(ErrorCode::unsupported, "{}: element type \"{}\" is not supported: expected a bool, integer, float or complex array",
-                    what, text);
+  return base::fail(ErrorCode::unsupported,
+                    "{}: element type \"{}\" is not supported: expected a bool, integer, float or complex array", what,
+                    text);
 }
 
 base::Result<std::vector<std::int64_t>> parse_shape(std::string_view value, std::string_view what) {
@@ -83,12 +87,14 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
     return base::fail(ErrorCode::corrupt, "{}: not a .npy file: expected one written by numpy.save", what);
   const int major = static_cast<unsigned char>(bytes[6]);
   if (major < 1 || major > 3)
-    return base::fail(ErrorCode::unsupported, "{}: .npy format version {} is not known: expected 1, 2 or 3", what, major);
+    return base::fail(ErrorCode::unsupported, "{}: .npy format version {} is not known: expected 1, 2 or 3", what,
+                      major);
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t header_start = 8 + length_bytes;
   if (bytes.size() < header_start) return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what);
   const auto header_size = little_endian(bytes.substr(8, length_bytes));
-  if (header_size > bytes.size() - header_start) return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what);
+  if (header_size > bytes.size() - header_start)
+    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what);
   const auto header = bytes.substr(header_start, header_size);
   const auto data = bytes.substr(header_start + header_size);
 

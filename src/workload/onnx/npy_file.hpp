@@ -19,9 +19,9 @@ struct Tensor {
 };
 
 /// Reads NumPy's .npy format, versions 1 to 3 (numpy.lib.format), little endian and C order. Two-byte void elements,
-/// which is how NumPy stores bfloat16, are read as bfloat16. Errors: not_found and io from the file; corrupt for a broken
-/// header or a length that does not fit the shape; unsupported for big-endian, Fortran order, objects and text, each
-/// with the line of Python that converts the file.
+/// which is how NumPy stores bfloat16, are read as bfloat16. Errors: not_found and io from the file; corrupt for a
+/// broken header or a length that does not fit the shape; unsupported for big-endian, Fortran order, objects and text,
+/// each with the line of Python that converts the file.
 [[nodiscard]] base::Result<Tensor> read_npy(const std::filesystem::path& path);
 
 /// The same from memory; `what` names the source in messages.

@@ -9,7 +9,8 @@
 namespace ridgeline::workload {
 namespace {
 
-/// ONNX Runtime has one environment and one logger a process, whichever caller came first, so the log is one a process too.
+/// ONNX Runtime has one environment and one logger a process, whichever caller came first, so the log is one a process
+/// too.
 class Log {
  public:
   void add(const char* text) {

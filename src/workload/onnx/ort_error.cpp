@@ -10,6 +10,8 @@ namespace {
 
 using base::ErrorCode;
 
+constexpr std::string_view kFailedNode = "Non-zero status code returned while running";
+
 struct Rule {
   std::string_view text;
   ErrorCode code;
@@ -51,6 +53,10 @@ constexpr Rule kRules[] = {
     {"Protobuf parsing failed", ErrorCode::corrupt},
     {"ModelProto does not have a graph", ErrorCode::corrupt},
     {"Missing opset in the model", ErrorCode::corrupt},
+    {"are not supported", ErrorCode::unsupported},
+    {"is not supported", ErrorCode::unsupported},
+    {"only supports", ErrorCode::unsupported},
+    {kFailedNode, ErrorCode::internal},  // also INVALID_ARGUMENT: a kernel that refuses its input, not our setting
 };
 
 ErrorCode code_of(int ort_code) {
@@ -83,8 +89,9 @@ std::size_t end_of_signature(std::string_view text, std::size_t from) {
       opened = true;
     }
     if (text[at] == ')') --depth;
-    if (!opened || depth != 0 || text.substr(at, 2) != ") ") continue;
-    auto end = at + 2;
+    const bool lambda = text.substr(at, 3) == ")> " && text.substr(text.rfind('<', at)).substr(0, 7) == "<lambda";
+    if (!opened || depth != 0 || (text.substr(at, 2) != ") " && !lambda)) continue;
+    auto end = at + (lambda ? 3 : 2);
     if (text.substr(end, 6) == "const ") end += 6;
     if (text.substr(end, 6) == "[with ")
       if (const auto close = text.find("] ", end); close != std::string_view::npos) end = close + 2;
@@ -96,12 +103,19 @@ std::size_t end_of_signature(std::string_view text, std::size_t from) {
 // "while running Add node: /onnxruntime_src/onnxruntime/core/x.cc:123 type onnxruntime::f(args) text": what a person
 // needs is what stands before the path and after the signature.
 std::string without_source_positions(std::string text) {
-  for (auto position = find_source_position(text); position != std::string::npos; position = find_source_position(text)) {
+  for (auto position = find_source_position(text); position != std::string::npos;
+       position = find_source_position(text)) {
     const auto space = text.find_last_of(" \n", position);
-    const auto path = text.find('/', space == std::string::npos ? 0 : space);
-    const auto end = end_of_signature(text, position);
-    if (path > position || end == std::string::npos) break;
-    text.erase(path, end - path);
+    auto from = text.find('/', space == std::string::npos ? 0 : space);
+    auto end = end_of_signature(text, position);
+    if (from > position) {  // "x.h:12 Function text": a name without path, a function without arguments
+      from = space == std::string::npos ? 0 : space + 1;
+      end = text.find(' ', position);
+      if (end != std::string::npos) end = text.find(' ', end + 1);
+      if (end != std::string::npos) ++end;
+    }
+    if (end == std::string::npos) break;
+    text.erase(from, end - from);
   }
   return text;
 }
@@ -132,6 +146,8 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
     }
   auto text = shorten_ort_message(message);
   if (text.empty()) text = fmt::format("error code {} without a message", ort_error_code);
+  if (code == ErrorCode::internal && message.find(kFailedNode) != std::string_view::npos)
+    text += "; if the node refuses the generated values, give real ones with --input NAME:FILE.npy";
   return {code, "onnxruntime: " + text};
 }
 

@@ -20,7 +20,8 @@ base::Result<std::unique_ptr<OrtLane>> OrtLane::create(const OrtEnvironment& env
                                                        const SessionSettings& settings) {
   const auto& api = environment.api();
   OrtSession* session = nullptr;
-  if (auto created = check_ort(api, api.CreateSession(environment.env(), model_path.c_str(), settings.session_options(), &session));
+  if (auto created = check_ort(
+          api, api.CreateSession(environment.env(), model_path.c_str(), settings.session_options(), &session));
       !created)
     return tl::unexpected<base::Error>(environment.with_log(std::move(created).error()));
   std::unique_ptr<OrtLane> lane(new OrtLane(environment, settings, SessionHandle(session, api.ReleaseSession)));
@@ -49,8 +50,8 @@ bool OrtLane::step() noexcept {
   auto& member = members_[next_];
   if (++next_ == members_.size()) next_ = 0;
   if (member.has_fresh) release_fresh(member);
-  OrtStatus* status = api_.Run(session_.get(), run_options_, input_names_.data(), member.inputs.data(), member.inputs.size(),
-                               output_names_.data(), output_names_.size(), member.outputs.data());
+  OrtStatus* status = api_.Run(session_.get(), run_options_, input_names_.data(), member.inputs.data(),
+                               member.inputs.size(), output_names_.data(), output_names_.size(), member.outputs.data());
   if (status != nullptr) {
     failure_.reset(status);
     return false;
@@ -68,9 +69,10 @@ bool OrtLane::step() noexcept {
 
 base::Result<void> OrtLane::keep_buffers(Member& member) {
   // The first run's own values may share memory with an input or a weight, so they are not what later runs write to.
-  for (auto& output : member.outputs) {
+  for (std::size_t at = 0; at < outputs_.size(); ++at) {
+    auto& output = member.outputs[at];
     const OrtValueHandle first(std::exchange(output, nullptr), api_.ReleaseValue);
-    RL_TRY_ASSIGN(auto buffer, make_tensor_like(api_, first.get()));
+    RL_TRY_ASSIGN(auto buffer, make_tensor_like(api_, first.get(), outputs_[at].description.dims));
     output = buffer.get();
     member.has_fresh = member.has_fresh || output == nullptr;
     member.output_handles.push_back(std::move(buffer));
@@ -96,8 +98,9 @@ base::Error OrtLane::last_error() const {
 base::Result<void> OrtLane::collect_outputs(OutputSet& outputs) {
   for (const auto& member : members_) {
     std::vector<OrtValue*> values(outputs_.size(), nullptr);
-    auto ran = check_ort(api_, api_.Run(session_.get(), run_options_, input_names_.data(), member.inputs.data(),
-                                        member.inputs.size(), output_names_.data(), output_names_.size(), values.data()));
+    auto ran =
+        check_ort(api_, api_.Run(session_.get(), run_options_, input_names_.data(), member.inputs.data(),
+                                 member.inputs.size(), output_names_.data(), output_names_.size(), values.data()));
     if (!ran) return tl::unexpected<base::Error>(environment_.with_log(std::move(ran).error()));
     std::vector<OrtValueHandle> handles;
     for (auto* value : values) handles.emplace_back(value, api_.ReleaseValue);

@@ -45,7 +45,7 @@ class OrtLane {
     std::vector<OrtValueHandle> output_handles;  // nullptr where the runtime allocates
     std::vector<OrtValue*> outputs;
     bool has_buffers = false;
-    bool has_fresh = false;                      // some outputs are allocated in every run
+    bool has_fresh = false;  // some outputs are allocated in every run
   };
   using SessionHandle = std::unique_ptr<OrtSession, void (*)(OrtSession*)>;
   using StatusHandle = std::unique_ptr<OrtStatus, void (*)(OrtStatus*)>;
@@ -64,8 +64,8 @@ class OrtLane {
   std::vector<const char*> output_names_;
   std::vector<Member> members_;
   std::size_t next_ = 0;
-  StatusHandle failure_;        // turned into text only when asked for
-  base::Error setup_failure_;   // of keep_buffers
+  StatusHandle failure_;       // turned into text only when asked for
+  base::Error setup_failure_;  // of keep_buffers
 };
 
 }  // namespace ridgeline::workload

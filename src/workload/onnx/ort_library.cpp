@@ -54,7 +54,8 @@ base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
                     kOldestApi, newest);
 }
 
-base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag, const OrtSearchEnvironment& environment) {
+base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag,
+                                          const OrtSearchEnvironment& environment) {
   std::string looked;
   const auto note = [&looked](std::string_view text) { looked += (looked.empty() ? "" : "; ") + std::string(text); };
   for (const auto& place : ort_places(ort_library_flag, environment)) {
@@ -65,15 +66,17 @@ base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag, c
       reasons += (reasons.empty() ? "" : ", ") + library.error().message;
     }
     if (place.named_by_user)
-      return base::fail(ErrorCode::unavailable,
-                        "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
-                        place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi);
+      return base::fail(
+          ErrorCode::unavailable,
+          "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
+          place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi);
     const bool absent = place.files.empty() && place.label.find("(not set)") == std::string::npos;
     note(place.label + (absent ? ": none there" : reasons.empty() ? "" : ": " + reasons));
   }
-  return base::fail(ErrorCode::unavailable,
-                    "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: {}",
-                    looked);
+  return base::fail(
+      ErrorCode::unavailable,
+      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: {}",
+      looked);
 }
 
 base::Result<std::vector<std::string>> OrtLibrary::providers() const {

@@ -29,7 +29,8 @@ base::Result<void> append_cuda(const OrtApi& api, OrtSessionOptions* session, co
   RL_TRY(check_ort(api, api.CreateCUDAProviderOptions(&created)));
   const OrtHandle<OrtCUDAProviderOptionsV2> cuda(created, api.ReleaseCUDAProviderOptions);
   const KeysAndValues texts(options);
-  RL_TRY(check_ort(api, api.UpdateCUDAProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
+  RL_TRY(check_ort(api,
+                   api.UpdateCUDAProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
   return check_ort(api, api.SessionOptionsAppendExecutionProvider_CUDA_V2(session, created));
 }
 
@@ -38,7 +39,8 @@ base::Result<void> append_tensorrt(const OrtApi& api, OrtSessionOptions* session
   RL_TRY(check_ort(api, api.CreateTensorRTProviderOptions(&created)));
   const OrtHandle<OrtTensorRTProviderOptionsV2> tensorrt(created, api.ReleaseTensorRTProviderOptions);
   const KeysAndValues texts(options);
-  RL_TRY(check_ort(api, api.UpdateTensorRTProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
+  RL_TRY(check_ort(
+      api, api.UpdateTensorRTProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
   return check_ort(api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(session, created));
 }
 
@@ -51,12 +53,13 @@ base::Result<void> append_provider(const OrtLibrary& library, OrtSessionOptions*
                            : provider == "tensorrt" ? "TensorrtExecutionProvider"
                                                     : "";
   if (name.empty())
-    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected cpu, cuda or tensorrt", provider,
-                      base::did_you_mean(provider, {"cpu", "cuda", "tensorrt"}));
+    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected cpu, cuda or tensorrt",
+                      provider, base::did_you_mean(provider, {"cpu", "cuda", "tensorrt"}));
   RL_TRY_ASSIGN(const auto built_in, library.providers());
   if (std::find(built_in.begin(), built_in.end(), name) == built_in.end())
-    return base::fail(ErrorCode::unsupported, "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime",
-                      provider, library.path().string(), fmt::join(built_in, ", "));
+    return base::fail(ErrorCode::unsupported,
+                      "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
+                      library.path().string(), fmt::join(built_in, ", "));
   if (provider == "cuda") return append_cuda(library.api(), options, provider_options);
   RL_TRY(append_tensorrt(library.api(), options, provider_options));
   return append_cuda(library.api(), options, {});

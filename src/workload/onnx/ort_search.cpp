@@ -28,8 +28,8 @@ std::vector<long> version_numbers(const std::string& name) {
 std::vector<fs::path> folders_in(const fs::path& parent, std::string_view prefix) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (fs::directory_iterator at(parent, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error))
+  for (fs::directory_iterator at(parent, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error))
     if (at->path().filename().string().rfind(prefix, 0) == 0 && at->is_directory(error)) found.push_back(at->path());
   std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
     return version_numbers(a.filename().string()) > version_numbers(b.filename().string());
@@ -47,7 +47,8 @@ std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
   std::vector<std::string> files;
   for (const auto* library_folder : {"lib", "lib64", "local/lib"})
     for (const auto& version : folders_in(prefix / library_folder, "python3"))
-      for (const auto* site : {"site-packages", "dist-packages"}) append(files, ort_files_in(version / site / "onnxruntime/capi"));
+      for (const auto* site : {"site-packages", "dist-packages"})
+        append(files, ort_files_in(version / site / "onnxruntime/capi"));
   return files;
 }
 
@@ -95,8 +96,8 @@ std::vector<std::string> ort_files_in(const fs::path& folder) {
   constexpr std::string_view kName = "libonnxruntime.so";
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error)) {
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
     auto name = at->path().filename().string();
     if (name == kName || name.rfind(std::string(kName) + ".", 0) == 0) names.push_back(std::move(name));
   }
@@ -109,8 +110,7 @@ std::vector<std::string> ort_files_in(const fs::path& folder) {
 }
 
 std::vector<OrtPlace> ort_places(const std::string& ort_library_flag, const OrtSearchEnvironment& environment) {
-  if (!ort_library_flag.empty())
-    return {{"--ort-library " + ort_library_flag, files_of_named(ort_library_flag), true}};
+  if (!ort_library_flag.empty()) return {{"--ort-library " + ort_library_flag, files_of_named(ort_library_flag), true}};
   if (!environment.ort_library.empty())
     return {{"RIDGELINE_ORT_LIBRARY=" + environment.ort_library, files_of_named(environment.ort_library), true}};
 
@@ -135,7 +135,8 @@ std::vector<OrtPlace> ort_places(const std::string& ort_library_flag, const OrtS
   if (!environment.home.empty()) python("Python packages under ", fs::path(environment.home) / ".local");
 
   OrtPlace cache{fmt::format("the cache ({})", (environment.cache / "onnxruntime").string()), {}, false};
-  for (const auto& version : folders_in(environment.cache / "onnxruntime", "")) append(cache.files, ort_files_in(version / "lib"));
+  for (const auto& version : folders_in(environment.cache / "onnxruntime", ""))
+    append(cache.files, ort_files_in(version / "lib"));
   places.push_back(std::move(cache));
   places.push_back({"the system's library folders", {"libonnxruntime.so.1", "libonnxruntime.so"}, false});
   return places;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/ort_values.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "workload/onnx/ort_status.hpp"
@@ -53,7 +54,8 @@ std::string_view onnx_type_name(ONNXType type) {
   return "unknown(...)";
 }
 
-base::Result<OrtValueHandle> allocate_tensor(const OrtApi& api, ElementType type, const std::vector<std::int64_t>& dims) {
+base::Result<OrtValueHandle> allocate_tensor(const OrtApi& api, ElementType type,
+                                             const std::vector<std::int64_t>& dims) {
   OrtAllocator* allocator = nullptr;
   RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
   OrtValue* value = nullptr;
@@ -67,7 +69,8 @@ base::Result<std::string> read_text(const OrtApi& api, const OrtValue* value, st
   RL_TRY(check_ort(api, api.GetStringTensorDataLength(value, &length)));
   std::string joined(length, '\0');
   std::vector<std::size_t> starts(elements, 0);
-  if (elements != 0) RL_TRY(check_ort(api, api.GetStringTensorContent(value, joined.data(), length, starts.data(), elements)));
+  if (elements != 0)
+    RL_TRY(check_ort(api, api.GetStringTensorContent(value, joined.data(), length, starts.data(), elements)));
   std::string bytes;
   for (std::size_t at = 0; at < elements; ++at) {
     const auto end = at + 1 < elements ? starts[at + 1] : length;
@@ -77,7 +80,8 @@ base::Result<std::string> read_text(const OrtApi& api, const OrtValue* value, st
   return bytes;
 }
 
-base::Result<void> append_tensor(const OrtApi& api, const OrtValue* value, const std::string& name, OutputSet& outputs) {
+base::Result<void> append_tensor(const OrtApi& api, const OrtValue* value, const std::string& name,
+                                 OutputSet& outputs) {
   RL_TRY_ASSIGN(auto shape, shape_of(api, value));
   NamedTensor tensor{name, std::string(element_type_name(shape.type)), std::move(shape.dims), {}};
   if (shape.type == ElementType::string) {
@@ -121,11 +125,13 @@ base::Result<std::vector<OrtPort>> session_ports(const OrtApi& api, const OrtSes
   std::vector<OrtPort> ports;
   for (std::size_t index = 0; index < count; ++index) {
     char* name = nullptr;
-    RL_TRY(check_ort(api, (inputs ? api.SessionGetInputName : api.SessionGetOutputName)(session, index, allocator, &name)));
+    RL_TRY(check_ort(api,
+                     (inputs ? api.SessionGetInputName : api.SessionGetOutputName)(session, index, allocator, &name)));
     std::string copy = name;
     RL_TRY(check_ort(api, api.AllocatorFree(allocator, name)));
     OrtTypeInfo* created = nullptr;
-    RL_TRY(check_ort(api, (inputs ? api.SessionGetInputTypeInfo : api.SessionGetOutputTypeInfo)(session, index, &created)));
+    RL_TRY(check_ort(api,
+                     (inputs ? api.SessionGetInputTypeInfo : api.SessionGetOutputTypeInfo)(session, index, &created)));
     const OrtHandle<OrtTypeInfo> info(created, api.ReleaseTypeInfo);
     RL_TRY_ASSIGN(auto port, read_port(api, created));
     port.description.name = std::move(copy);
@@ -142,17 +148,24 @@ base::Result<OrtValueHandle> make_ort_tensor(const OrtApi& api, const Tensor& te
   return value;
 }
 
-base::Result<OrtValueHandle> make_tensor_like(const OrtApi& api, const OrtValue* value) {
+base::Result<OrtValueHandle> make_tensor_like(const OrtApi& api, const OrtValue* value,
+                                              const std::vector<std::int64_t>& declared) {
   OrtValueHandle none(nullptr, api.ReleaseValue);
   int is_tensor = 0;
   RL_TRY(check_ort(api, api.IsTensor(value, &is_tensor)));
   if (is_tensor == 0) return none;
   RL_TRY_ASSIGN(const auto shape, shape_of(api, value));
   if (shape.type == ElementType::string) return none;
+  // An output without declared rank shows as a scalar here, so that an empty list fits everything.
+  const bool fits =
+      declared.empty() || std::equal(declared.begin(), declared.end(), shape.dims.begin(), shape.dims.end(),
+                                     [](std::int64_t want, std::int64_t have) { return want < 0 || want == have; });
+  if (!fits) return none;
   return allocate_tensor(api, shape.type, shape.dims);
 }
 
-base::Result<void> append_outputs(const OrtApi& api, const OrtValue* value, const std::string& name, OutputSet& outputs) {
+base::Result<void> append_outputs(const OrtApi& api, const OrtValue* value, const std::string& name,
+                                  OutputSet& outputs) {
   int has_value = 0;
   RL_TRY(check_ort(api, api.HasValue(value, &has_value)));
   if (has_value == 0) return {};
@@ -160,8 +173,8 @@ base::Result<void> append_outputs(const OrtApi& api, const OrtValue* value, cons
   RL_TRY(check_ort(api, api.GetValueType(value, &type)));
   if (type == ONNX_TYPE_TENSOR) return append_tensor(api, value, name, outputs);
   if (type != ONNX_TYPE_SEQUENCE && type != ONNX_TYPE_MAP)
-    return base::fail(ErrorCode::unsupported, "output \"{}\" is a {}: only tensors, sequences and maps can be compared", name,
-                      onnx_type_name(type));
+    return base::fail(ErrorCode::unsupported, "output \"{}\" is a {}: only tensors, sequences and maps can be compared",
+                      name, onnx_type_name(type));
   OrtAllocator* allocator = nullptr;
   RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
   std::size_t count = 2;  // a map is its keys and its values

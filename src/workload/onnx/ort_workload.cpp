@@ -19,13 +19,15 @@ using schema::TrialPhase;
 std::int64_t threads_of_this_process() {
   std::error_code error;
   std::int64_t count = 0;
-  for (std::filesystem::directory_iterator at("/proc/self/task", error), end; !error && at != end; at.increment(error)) ++count;
+  for (std::filesystem::directory_iterator at("/proc/self/task", error), end; !error && at != end; at.increment(error))
+    ++count;
   return count;
 }
 
 class OrtWorkload final : public Workload {
  public:
-  OrtWorkload(schema::TrialSpec spec, OrtSearchEnvironment search) : spec_(std::move(spec)), search_(std::move(search)) {}
+  OrtWorkload(schema::TrialSpec spec, OrtSearchEnvironment search)
+      : spec_(std::move(spec)), search_(std::move(search)) {}
 
   [[nodiscard]] base::Result<void> prepare() override;
   [[nodiscard]] TrialPhase phase() const noexcept override { return phase_.load(); }
@@ -76,7 +78,8 @@ base::Result<void> OrtWorkload::load_runtime() {
   phase_ = TrialPhase::load_runtime;
   RL_TRY_ASSIGN(auto library, OrtLibrary::open(spec_.runtime.library_path, search_));
   if (!spec_.runtime.version.empty() && library.version() != spec_.runtime.version)
-    return base::fail(ErrorCode::unavailable, "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
+    return base::fail(ErrorCode::unavailable,
+                      "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
                       library.path().string(), library.version(), spec_.runtime.version);
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
   return {};

@@ -25,14 +25,15 @@ struct Setting {
 
 base::Result<void> set_optimization_level(const Setting& s) {
   static constexpr std::pair<std::string_view, GraphOptimizationLevel> kLevels[] = {
-      {"disable_all", ORT_DISABLE_ALL}, {"basic", ORT_ENABLE_BASIC},   {"extended", ORT_ENABLE_EXTENDED},
+      {"disable_all", ORT_DISABLE_ALL}, {"basic", ORT_ENABLE_BASIC}, {"extended", ORT_ENABLE_EXTENDED},
       {"layout", ORT_ENABLE_LAYOUT},    {"all", ORT_ENABLE_ALL},
   };
   constexpr int kFirstApiWithLayout = 23;
   for (const auto& [name, level] : kLevels) {
     if (name != s.value.as_text()) continue;
     if (level == ORT_ENABLE_LAYOUT && s.api_version < kFirstApiWithLayout)
-      return base::fail(ErrorCode::unsupported, "needs ONNX Runtime 1.{}, this is 1.{}", kFirstApiWithLayout, s.api_version);
+      return base::fail(ErrorCode::unsupported, "needs ONNX Runtime 1.{}, this is 1.{}", kFirstApiWithLayout,
+                        s.api_version);
     return check_ort(s.api, s.api.SetSessionGraphOptimizationLevel(s.options, level));
   }
   return base::fail(ErrorCode::internal, "a catalogue value that session_settings.cpp does not know");
@@ -61,7 +62,8 @@ constexpr SetterRow kSetters[] = {
     {"graph_optimization_level", set_optimization_level},
     {"enable_mem_pattern",
      [](const Setting& s) {
-       return check_ort(s.api, s.value.as_bool() ? s.api.EnableMemPattern(s.options) : s.api.DisableMemPattern(s.options));
+       return check_ort(s.api,
+                        s.value.as_bool() ? s.api.EnableMemPattern(s.options) : s.api.DisableMemPattern(s.options));
      }},
     {"enable_cpu_mem_arena",
      [](const Setting& s) {
@@ -100,7 +102,8 @@ base::Error in_setting(base::Error error, const schema::ParamDef& param, const V
 
 std::string ort_text(const Value& value) { return value.is_bool() ? (value.as_bool() ? "1" : "0") : value.to_text(); }
 
-base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library, const schema::Configuration& configuration,
+base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
+                                                    const schema::Configuration& configuration,
                                                     const std::string& provider) {
   const auto& api = library.api();
   OrtSessionOptions* options = nullptr;

@@ -23,7 +23,8 @@ class SessionSettings {
   /// provider or run options by target name; Ridgeline's own levers are skipped. Errors: invalid_argument naming the
   /// key and the value (unknown key, illegal value, option of another provider); unsupported for a provider or value
   /// that this library does not have.
-  [[nodiscard]] static base::Result<SessionSettings> make(const OrtLibrary& library, const schema::Configuration& configuration,
+  [[nodiscard]] static base::Result<SessionSettings> make(const OrtLibrary& library,
+                                                          const schema::Configuration& configuration,
                                                           const std::string& provider);
 
   [[nodiscard]] const OrtSessionOptions* session_options() const noexcept { return session_.get(); }

@@ -32,7 +32,8 @@ base::Result<void> check_shape(const TensorDescription& input, const std::vector
   if (fits) return {};
   std::string declared;
   for (std::size_t axis = 0; axis < input.dims.size(); ++axis)
-    declared += fmt::format("{}{}", axis == 0 ? "" : "x", input.dims[axis] < 0 ? "?" : std::to_string(input.dims[axis]));
+    declared +=
+        fmt::format("{}{}", axis == 0 ? "" : "x", input.dims[axis] < 0 ? "?" : std::to_string(input.dims[axis]));
   return base::fail(ErrorCode::invalid_argument, "--shape {}:{} does not fit the model's input of shape {}", input.name,
                     shape_text(dims), declared);
 }
@@ -45,10 +46,12 @@ base::Result<ShapeSet> complete(const std::vector<OrtPort>& ports, const ShapeSe
     if (!port.is_tensor)
       return base::fail(ErrorCode::unsupported, "input \"{}\" is a {}: only models whose inputs are tensors can be run",
                         input.name, input.element_type);
-    const auto found = std::find_if(given.begin(), given.end(), [&](const auto& shape) { return shape.name == input.name; });
+    const auto found =
+        std::find_if(given.begin(), given.end(), [&](const auto& shape) { return shape.name == input.name; });
     if (found == given.end() && input.is_dynamic())
-      return base::fail(ErrorCode::invalid_argument, "input \"{}\" has dynamic dimensions: give its shape with --shape {}:1x...",
-                        input.name, input.name);
+      return base::fail(ErrorCode::invalid_argument,
+                        "input \"{}\" has dynamic dimensions: give its shape with --shape {}:1x...", input.name,
+                        input.name);
     InputShape shape{input.name, found == given.end() ? input.dims : found->dims};
     RL_TRY(check_shape(input, shape.dims));
     set.push_back(std::move(shape));
@@ -81,27 +84,29 @@ bool repeat_to(Tensor& tensor, const std::vector<std::int64_t>& dims) {
 base::Result<Tensor> from_file(const OrtPort& port, const Tensor& content, const std::string& path,
                                const std::vector<std::int64_t>& dims) {
   if (content.type != port.type)
-    return base::fail(ErrorCode::invalid_argument, "{}: holds {}, but input \"{}\" takes {}: convert it with array.astype",
-                      path, element_type_name(content.type), port.description.name, element_type_name(port.type));
+    return base::fail(ErrorCode::invalid_argument,
+                      "{}: holds {}, but input \"{}\" takes {}: convert it with array.astype", path,
+                      element_type_name(content.type), port.description.name, element_type_name(port.type));
   Tensor tensor = content;
   const auto batch_axis = dynamic_batch_axis(port.description);
   if (tensor.dims == dims || (batch_axis && *batch_axis == 0 && repeat_to(tensor, dims))) return tensor;
-  return base::fail(ErrorCode::invalid_argument, "{}: has shape {}, but input \"{}\" is run with {}: give --shape {}:{} or another file",
-                    path, shape_text(content.dims), port.description.name, shape_text(dims), port.description.name,
+  return base::fail(ErrorCode::invalid_argument,
+                    "{}: has shape {}, but input \"{}\" is run with {}: give --shape {}:{} or another file", path,
+                    shape_text(content.dims), port.description.name, shape_text(dims), port.description.name,
                     shape_text(content.dims));
 }
 
 }  // namespace
 
-base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& ports, const schema::WorkloadRef& workload,
-                                                  std::int64_t batch) {
+base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& ports,
+                                                  const schema::WorkloadRef& workload, std::int64_t batch) {
   std::vector<TensorDescription> descriptions;
   for (const auto& port : ports) descriptions.push_back(port.description);
   const bool batch_is_free = std::any_of(descriptions.begin(), descriptions.end(),
                                          [](const auto& input) { return dynamic_batch_axis(input).has_value(); });
   if (batch > 1 && !batch_is_free)
-    return base::fail(ErrorCode::invalid_argument, "batch_size={}: the model has no input with a dynamic batch dimension: leave it at 1",
-                      batch);
+    return base::fail(ErrorCode::invalid_argument,
+                      "batch_size={}: the model has no input with a dynamic batch dimension: leave it at 1", batch);
 
   std::map<std::string, std::pair<Tensor, std::string>> files;
   for (const auto& file : workload.input_files) {
@@ -121,8 +126,9 @@ base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& po
     for (std::size_t at = 0; at < ports.size(); ++at) {
       const auto& name = ports[at].description.name;
       const auto file = files.find(name);
-      auto tensor = file != files.end() ? from_file(ports[at], file->second.first, file->second.second, set[at].dims)
-                                        : generate_input(name, ports[at].type, set[at].dims, workload.seed, inputs.members.size());
+      auto tensor = file != files.end()
+                        ? from_file(ports[at], file->second.first, file->second.second, set[at].dims)
+                        : generate_input(name, ports[at].type, set[at].dims, workload.seed, inputs.members.size());
       if (!tensor) return tl::unexpected<base::Error>(std::move(tensor).error());
       tensors.push_back(std::move(*tensor));
     }

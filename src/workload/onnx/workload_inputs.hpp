@@ -23,6 +23,7 @@ struct WorkloadInputs {
 /// Errors: invalid_argument (a missing or misfit shape, an unknown input, a batch for a model without a dynamic batch
 /// axis, a file of another type or shape), unsupported (inputs that are no number tensors), and those of read_npy.
 [[nodiscard]] base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& ports,
-                                                                const schema::WorkloadRef& workload, std::int64_t batch);
+                                                                const schema::WorkloadRef& workload,
+                                                                std::int64_t batch);
 
 }  // namespace ridgeline::workload

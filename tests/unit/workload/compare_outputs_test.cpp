@@ -13,7 +13,8 @@ namespace {
 
 template <typename T>
 NamedTensor tensor(const std::string& type, const std::vector<T>& values, const std::string& name = "y") {
-  NamedTensor result{name, type, {static_cast<std::int64_t>(values.size())}, std::string(values.size() * sizeof(T), '\0')};
+  NamedTensor result{
+      name, type, {static_cast<std::int64_t>(values.size())}, std::string(values.size() * sizeof(T), '\0')};
   std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
   return result;
 }
@@ -57,7 +58,8 @@ TEST(CompareOutputs, the_worst_output_is_named_by_scaled_distance) {
 }
 
 TEST(CompareOutputs, nan_and_infinity_count_when_only_one_side_has_them) {
-  const auto drift = compare_outputs({tensor<float>("float", {kNan, kInf, 1, kInf, 5})}, {tensor<float>("float", {kNan, kInf, kNan, -kInf, 5})});
+  const auto drift = compare_outputs({tensor<float>("float", {kNan, kInf, 1, kInf, 5})},
+                                     {tensor<float>("float", {kNan, kInf, kNan, -kInf, 5})});
   EXPECT_EQ(drift.nan_mismatches, 2);
   EXPECT_EQ(drift.nonfinite, 4);
   EXPECT_EQ(drift.max_abs, 0);
@@ -73,16 +75,21 @@ TEST(CompareOutputs, half_and_bfloat16_are_compared_as_numbers) {
 }
 
 TEST(CompareOutputs, integers_and_bools_drift_by_the_share_of_elements_that_differ) {
-  const auto drift = compare_outputs({tensor<std::int64_t>("int64", {1, 2, 3, 4})}, {tensor<std::int64_t>("int64", {1, 2, 3, 1000})});
+  const auto drift =
+      compare_outputs({tensor<std::int64_t>("int64", {1, 2, 3, 4})}, {tensor<std::int64_t>("int64", {1, 2, 3, 1000})});
   EXPECT_DOUBLE_EQ(drift.scaled_max_abs, 0.25);
   EXPECT_DOUBLE_EQ(drift.max_abs, 996);
   EXPECT_DOUBLE_EQ(drift.cosine, 0.75);
-  EXPECT_DOUBLE_EQ(compare_outputs({tensor<std::uint8_t>("bool", {1, 0})}, {tensor<std::uint8_t>("bool", {1, 1})}).scaled_max_abs, 0.5);
+  EXPECT_DOUBLE_EQ(
+      compare_outputs({tensor<std::uint8_t>("bool", {1, 0})}, {tensor<std::uint8_t>("bool", {1, 1})}).scaled_max_abs,
+      0.5);
 }
 
 TEST(CompareOutputs, integers_too_large_for_a_double_still_differ) {
   const std::int64_t big = (std::int64_t{1} << 60) + 1;
-  EXPECT_DOUBLE_EQ(compare_outputs({tensor<std::int64_t>("int64", {big})}, {tensor<std::int64_t>("int64", {big + 1})}).scaled_max_abs, 1);
+  EXPECT_DOUBLE_EQ(compare_outputs({tensor<std::int64_t>("int64", {big})}, {tensor<std::int64_t>("int64", {big + 1})})
+                       .scaled_max_abs,
+                   1);
 }
 
 TEST(CompareOutputs, text_is_compared_element_by_element) {
@@ -118,7 +125,8 @@ TEST(CompareOutputs, outputs_near_zero_are_held_against_a_floor_and_counted) {
 }
 
 TEST(CompareOutputs, values_near_the_largest_double_do_not_overflow) {
-  const auto drift = compare_outputs({tensor<double>("double", {1e308, -1e308})}, {tensor<double>("double", {1e308, -1e308})});
+  const auto drift =
+      compare_outputs({tensor<double>("double", {1e308, -1e308})}, {tensor<double>("double", {1e308, -1e308})});
   EXPECT_DOUBLE_EQ(drift.cosine, 1);
 }
 

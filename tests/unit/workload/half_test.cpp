@@ -29,12 +29,12 @@ TEST(Half, known_values_convert_exactly) {
 }
 
 TEST(Half, rounding_is_to_nearest_even_and_too_large_is_infinite) {
-  EXPECT_EQ(float_to_half(1.0F + 0x1.0p-11F), 0x3C00);           // a tie goes to the even mantissa
+  EXPECT_EQ(float_to_half(1.0F + 0x1.0p-11F), 0x3C00);  // a tie goes to the even mantissa
   EXPECT_EQ(float_to_half(1.0F + 3 * 0x1.0p-11F), 0x3C02);
   EXPECT_EQ(float_to_half(65519.0F), 0x7BFF);
   EXPECT_EQ(float_to_half(65520.0F), 0x7C00);
   EXPECT_EQ(float_to_half(-1e30F), 0xFC00);
-  EXPECT_EQ(float_to_half(0x1.0p-25F), 0x0000);                  // half of the smallest, to even
+  EXPECT_EQ(float_to_half(0x1.0p-25F), 0x0000);  // half of the smallest, to even
   EXPECT_EQ(float_to_half(0x1.8p-25F), 0x0001);
 }
 

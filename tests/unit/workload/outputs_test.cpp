@@ -9,7 +9,9 @@ namespace ridgeline::workload {
 namespace {
 
 OutputSet sample() {
-  return {{"y", "float", {1, 2}, std::string("\0\1\2\3\4\5\6\7", 8)}, {"", "bool", {}, "\1"}, {"empty", "int64", {0, 3}, ""}};
+  return {{"y", "float", {1, 2}, std::string("\0\1\2\3\4\5\6\7", 8)},
+          {"", "bool", {}, "\1"},
+          {"empty", "int64", {0, 3}, ""}};
 }
 
 TEST(Outputs, what_is_saved_is_loaded) {

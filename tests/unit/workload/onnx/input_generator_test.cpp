@@ -49,7 +49,8 @@ TEST(InputGenerator, reals_are_positive_normal_and_below_or_at_one) {
     EXPECT_GE(value, 0x1.0p-6F);
     EXPECT_LE(value, 1.0F);
   }
-  for (const double value : values<double>(make(ElementType::float64, {100}))) EXPECT_TRUE(value >= 0x1.0p-6 && value <= 1);
+  for (const double value : values<double>(make(ElementType::float64, {100})))
+    EXPECT_TRUE(value >= 0x1.0p-6 && value <= 1);
   for (const auto bits : values<std::uint16_t>(make(ElementType::float16, {5000}))) {
     const float value = half_to_float(bits);
     EXPECT_TRUE(value >= 0x1.0p-6F && value <= 1.0F) << value;
@@ -70,7 +71,8 @@ TEST(InputGenerator, wide_integers_are_legal_indices_of_any_table_and_both_occur
 
 TEST(InputGenerator, small_integers_and_bools_stay_in_range) {
   for (const auto value : values<std::int8_t>(make(ElementType::int8, {1000}))) EXPECT_GE(value, 0);
-  for (const auto value : values<std::int16_t>(make(ElementType::int16, {1000}))) EXPECT_TRUE(value >= 0 && value < 128);
+  for (const auto value : values<std::int16_t>(make(ElementType::int16, {1000})))
+    EXPECT_TRUE(value >= 0 && value < 128);
   const auto bools = values<std::uint8_t>(make(ElementType::boolean, {1000}));
   EXPECT_EQ(std::set<std::uint8_t>(bools.begin(), bools.end()), (std::set<std::uint8_t>{0, 1}));
 }
@@ -90,7 +92,8 @@ TEST(InputGenerator, strings_unknown_types_and_absurd_shapes_are_refused_by_name
   EXPECT_EQ(text.error().code, base::ErrorCode::unsupported);
   EXPECT_NE(text.error().message.find("words"), std::string::npos);
   EXPECT_EQ(generate_input("x", static_cast<ElementType>(77), {2}, 1, 0).error().code, base::ErrorCode::unsupported);
-  EXPECT_EQ(generate_input("x", ElementType::float32, {1 << 20, 1 << 20}, 1, 0).error().code, base::ErrorCode::invalid_argument);
+  EXPECT_EQ(generate_input("x", ElementType::float32, {1 << 20, 1 << 20}, 1, 0).error().code,
+            base::ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -43,13 +43,15 @@ TEST(NpyFile, reads_versions_one_to_three) {
 
 TEST(NpyFile, reads_every_number_type) {
   const std::pair<const char*, ElementType> types[] = {
-      {"'|b1'", ElementType::boolean}, {"'|u1'", ElementType::uint8},   {"'|i1'", ElementType::int8},    {"'<u2'", ElementType::uint16},
-      {"'<i2'", ElementType::int16},   {"'<f2'", ElementType::float16}, {"'<V2'", ElementType::bfloat16},{"'|V2'", ElementType::bfloat16},
-      {"'<i4'", ElementType::int32},   {"'<u4'", ElementType::uint32},  {"'<i8'", ElementType::int64},   {"'<u8'", ElementType::uint64},
-      {"'<f8'", ElementType::float64}, {"'<c8'", ElementType::complex64}, {"'<c16'", ElementType::complex128},
+      {"'|b1'", ElementType::boolean},  {"'|u1'", ElementType::uint8},     {"'|i1'", ElementType::int8},
+      {"'<u2'", ElementType::uint16},   {"'<i2'", ElementType::int16},     {"'<f2'", ElementType::float16},
+      {"'<V2'", ElementType::bfloat16}, {"'|V2'", ElementType::bfloat16},  {"'<i4'", ElementType::int32},
+      {"'<u4'", ElementType::uint32},   {"'<i8'", ElementType::int64},     {"'<u8'", ElementType::uint64},
+      {"'<f8'", ElementType::float64},  {"'<c8'", ElementType::complex64}, {"'<c16'", ElementType::complex128},
   };
   for (const auto& [descr, type] : types) {
-    const auto tensor = parse_npy(npy(descr, "(1,)", std::string(static_cast<std::size_t>(element_bits(type) / 8), 'x')), "x");
+    const auto tensor =
+        parse_npy(npy(descr, "(1,)", std::string(static_cast<std::size_t>(element_bits(type) / 8), 'x')), "x");
     ASSERT_TRUE(tensor) << tensor.error().message;
     EXPECT_EQ(tensor->type, type) << descr;
   }
@@ -79,7 +81,8 @@ TEST(NpyFile, broken_files_are_corrupt) {
   EXPECT_EQ(code_of(npy("'<f4'", "(x,)", "abcd")), ErrorCode::corrupt);
   EXPECT_EQ(code_of(npy("''", "(1,)", "abcd")), ErrorCode::corrupt);
   const auto whole = npy("'<f4'", "(1,)", "abcd");
-  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_NE(code_of(whole.substr(0, size)), ErrorCode::cancelled) << size;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_NE(code_of(whole.substr(0, size)), ErrorCode::cancelled) << size;
   EXPECT_EQ(code_of(npy("'<f8'", "(1152921504606846976, 64)", "abcd")), ErrorCode::invalid_argument);
 }
 

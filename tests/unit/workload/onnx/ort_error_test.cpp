@@ -25,32 +25,63 @@ TEST(OrtError, classes_follow_text_and_code) {
   };
   const Case cases[] = {
       {kNotImplemented, "Could not find an implementation for Acosh(22) node with name 'n'", ErrorCode::unsupported},
-      {kFail, "Load model from m.onnx failed:Fatal error: com.example:Foo(-1) is not a registered function/op", ErrorCode::unsupported},
-      {kInvalidGraph, "This is an invalid model. In Node, (\"n\", Foo, \"\", -1) : Error No Op registered for Foo with domain_version of 17", ErrorCode::unsupported},
-      {kFail, "ONNX Runtime only *guarantees* support for models stamped with official released onnx opset versions. Opset 99 is under development", ErrorCode::unsupported},
+      {kFail, "Load model from m.onnx failed:Fatal error: com.example:Foo(-1) is not a registered function/op",
+       ErrorCode::unsupported},
+      {kInvalidGraph,
+       "This is an invalid model. In Node, (\"n\", Foo, \"\", -1) : Error No Op registered for Foo with domain_version "
+       "of 17",
+       ErrorCode::unsupported},
+      {kFail,
+       "ONNX Runtime only *guarantees* support for models stamped with official released onnx opset versions. Opset 99 "
+       "is under development",
+       ErrorCode::unsupported},
       {kFail, "Unsupported model IR version: 99, max supported IR version: 11", ErrorCode::unsupported},
-      {kRuntimeException, "Failed to allocate memory for requested buffer of size 70368744177664", ErrorCode::out_of_memory},
+      {kRuntimeException, "Failed to allocate memory for requested buffer of size 70368744177664",
+       ErrorCode::out_of_memory},
       {kRuntimeException, "Exception during initialization: std::bad_alloc", ErrorCode::out_of_memory},
       {kFail, "CUDA failure 2: out of memory ; GPU=0", ErrorCode::out_of_memory},
       {kInvalidProtobuf, "Load model from m.onnx failed:Protobuf parsing failed.", ErrorCode::corrupt},
-      {kInvalidGraph, "This is an invalid model. Type Error: Type 'tensor(int64)' of input parameter (x) is invalid.", ErrorCode::corrupt},
+      {kInvalidGraph, "This is an invalid model. Type Error: Type 'tensor(int64)' of input parameter (x) is invalid.",
+       ErrorCode::corrupt},
       {kNoSuchFile, "Load model from m.onnx failed. File doesn't exist", ErrorCode::not_found},
-      {kInvalidArgument, "Got invalid dimensions for input: x for the following indices\n index: 1 Got: 5 Expected: 4\n Please fix either the inputs/outputs or the model.", ErrorCode::invalid_argument},
-      {kFail, "Number of affinities does not equal to thread_pool_size minus one, affinities: 1, thread_pool_size: 3", ErrorCode::invalid_argument},
-      {kFail, "Failed to load library libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open shared object file", ErrorCode::unavailable},
+      {kInvalidArgument,
+       "Got invalid dimensions for input: x for the following indices\n index: 1 Got: 5 Expected: 4\n Please fix "
+       "either the inputs/outputs or the model.",
+       ErrorCode::invalid_argument},
+      {kFail, "Number of affinities does not equal to thread_pool_size minus one, affinities: 1, thread_pool_size: 3",
+       ErrorCode::invalid_argument},
+      {kFail,
+       "Failed to load library libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open shared object "
+       "file",
+       ErrorCode::unavailable},
       {kFail, "Exiting due to terminate flag being set to true.", ErrorCode::cancelled},
+      {kInvalidArgument,
+       "Non-zero status code returned while running OneHot node. Name:'' Status Message: Depth is negative.",
+       ErrorCode::internal},
+      {kRuntimeException,
+       "Exception during initialization: Batchwise recurrent operations (layout == 1) are not supported.",
+       ErrorCode::unsupported},
       {kFail, "something nobody has seen before", ErrorCode::internal},
   };
   for (const auto& one : cases) EXPECT_EQ(classify_ort_error(one.code, one.text).code, one.expected) << one.text;
 }
 
 TEST(OrtError, the_message_keeps_what_matters_on_one_line) {
-  EXPECT_EQ(shorten_ort_message("Non-zero status code returned while running Add node. Name:'Add_y' Status Message: "
-                                "/onnxruntime_src/onnxruntime/core/providers/cpu/math/element_wise_ops.h:560 void "
-                                "onnxruntime::BroadcastIterator::Append(ptrdiff_t, ptrdiff_t) axis == 1 || axis == largest was false.\n"),
-            "Non-zero status code returned while running Add node. Name:'Add_y' Status Message: axis == 1 || axis == largest was false");
-  EXPECT_EQ(shorten_ort_message("failed:/a/b.cc:12 std::function<void()> ns::F::g(int (*)(int)) const [with T = float] bad\n\nthing"),
+  EXPECT_EQ(
+      shorten_ort_message(
+          "Non-zero status code returned while running Add node. Name:'Add_y' Status Message: "
+          "/onnxruntime_src/onnxruntime/core/providers/cpu/math/element_wise_ops.h:560 void "
+          "onnxruntime::BroadcastIterator::Append(ptrdiff_t, ptrdiff_t) axis == 1 || axis == largest was false.\n"),
+      "Non-zero status code returned while running Add node. Name:'Add_y' Status Message: axis == 1 || axis == largest "
+      "was false");
+  EXPECT_EQ(shorten_ort_message(
+                "failed:/a/b.cc:12 std::function<void()> ns::F::g(int (*)(int)) const [with T = float] bad\n\nthing"),
             "failed:bad thing");
+  EXPECT_EQ(
+      shorten_ort_message("Status Message: upsamplebase.h:548 ScalesValidation Scale value should be greater than 0."),
+      "Status Message: Scale value should be greater than 0");
+  EXPECT_EQ(shorten_ort_message("init: /a/b.cc:12 ns::F::F(const std::string&)::<lambda()> no such locale"),
+            "init: no such locale");
   EXPECT_EQ(shorten_ort_message("plain text at m.cc: not a position"), "plain text at m.cc: not a position");
   EXPECT_EQ(shorten_ort_message("cut /a/b.cc:12 void f(int"), "cut /a/b.cc:12 void f(int");
 }

@@ -33,7 +33,9 @@ class OrtTest : public ::testing::Test {
   }
   /// One thread, so that a test does not start one a core.
   static schema::Configuration one_thread() { return {{"intra_op_num_threads", 1}}; }
-  static std::unique_ptr<Workload> workload(schema::TrialSpec spec) { return make_ort_workload(std::move(spec), test_search()); }
+  static std::unique_ptr<Workload> workload(schema::TrialSpec spec) {
+    return make_ort_workload(std::move(spec), test_search());
+  }
   static base::Error failure(schema::TrialSpec spec) {
     const auto made = workload(std::move(spec));
     auto prepared = made->prepare();

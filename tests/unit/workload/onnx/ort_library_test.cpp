@@ -40,7 +40,8 @@ TEST(OrtLibrary, the_real_library_says_who_it_is) {
 TEST(OrtLibrary, every_cpu_row_of_the_catalogue_is_known_to_the_release_it_was_written_for) {
   const auto library = OrtLibrary::open("", test_search());
   ASSERT_TRUE(library);
-  if (library->version() != "1.29.0") GTEST_SKIP() << "the catalogue was written for 1.29.0, this is " << library->version();
+  if (library->version() != "1.29.0")
+    GTEST_SKIP() << "the catalogue was written for 1.29.0, this is " << library->version();
   const auto known = known_targets({library->path()}).value();
   for (const auto& param : schema::catalog())
     if (param.providers.empty() || has(param.providers, "cpu")) {
@@ -50,7 +51,10 @@ TEST(OrtLibrary, every_cpu_row_of_the_catalogue_is_known_to_the_release_it_was_w
 
 TEST(OrtLibrary, a_name_is_known_only_as_a_whole_string) {
   const TempFolder folder;
-  const auto file = folder.write("lib.so", std::string("xx\0session.force_spinning_stopper\0session.session.dynamic_block_base\0session.disable_prepacking", 96));
+  const auto file = folder.write(
+      "lib.so",
+      std::string("xx\0session.force_spinning_stopper\0session.session.dynamic_block_base\0session.disable_prepacking",
+                  96));
   const auto known = known_targets({file}).value();
   EXPECT_FALSE(has(known, "session.force_spinning_stop"));
   EXPECT_TRUE(has(known, "session.dynamic_block_base"));
@@ -65,7 +69,8 @@ TEST(OrtLibrary, when_there_is_none_the_places_are_listed_on_one_line) {
   if (library) GTEST_SKIP() << "the system has " << library->path();
   EXPECT_EQ(library.error().code, ErrorCode::unavailable);
   const auto& message = library.error().message;
-  for (const auto* place : {"RIDGELINE_ORT_LIBRARY", "beside the program", "ONNXRUNTIME_ROOT=/nowhere/onnxruntime", "cache", "system", "--ort-library"})
+  for (const auto* place : {"RIDGELINE_ORT_LIBRARY", "beside the program", "ONNXRUNTIME_ROOT=/nowhere/onnxruntime",
+                            "cache", "system", "--ort-library"})
     EXPECT_NE(message.find(place), std::string::npos) << place << ": " << message;
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
@@ -90,7 +95,8 @@ TEST(OrtLibrary, an_old_library_is_refused_with_its_version) {
   const auto library = OrtLibrary::open(RL_TEST_OLD_ORT, test_search());
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().code, ErrorCode::unavailable);
-  EXPECT_NE(library.error().message.find("library too old: ONNX Runtime 1.10.0"), std::string::npos) << library.error().message;
+  EXPECT_NE(library.error().message.find("library too old: ONNX Runtime 1.10.0"), std::string::npos)
+      << library.error().message;
 }
 
 TEST(OrtLibrary, an_old_library_in_one_place_does_not_hide_a_good_one_in_the_next) {

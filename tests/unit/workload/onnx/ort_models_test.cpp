@@ -51,11 +51,15 @@ TEST_P(OrtModels, give_the_same_outputs_twice) {
   EXPECT_EQ(drift.max_abs, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(PpOcr, OrtModels,
-                         ::testing::Values(std::pair<const char*, std::vector<std::int64_t>>{"ch_PP-OCRv4_det_infer.onnx", {1, 3, 64, 64}},
-                                           std::pair<const char*, std::vector<std::int64_t>>{"ch_PP-OCRv4_rec_infer.onnx", {1, 3, 48, 64}},
-                                           std::pair<const char*, std::vector<std::int64_t>>{"ch_ppocr_mobile_v2.0_cls_infer.onnx", {2, 3, 48, 192}}),
-                         [](const auto& model) { return std::string(model.index == 0 ? "det" : model.index == 1 ? "rec" : "cls"); });
+INSTANTIATE_TEST_SUITE_P(
+    PpOcr, OrtModels,
+    ::testing::Values(std::pair<const char*, std::vector<std::int64_t>>{"ch_PP-OCRv4_det_infer.onnx", {1, 3, 64, 64}},
+                      std::pair<const char*, std::vector<std::int64_t>>{"ch_PP-OCRv4_rec_infer.onnx", {1, 3, 48, 64}},
+                      std::pair<const char*, std::vector<std::int64_t>>{"ch_ppocr_mobile_v2.0_cls_infer.onnx",
+                                                                        {2, 3, 48, 192}}),
+    [](const auto& model) {
+      return std::string(model.index == 0 ? "det" : model.index == 1 ? "rec" : "cls");
+    });
 
 }  // namespace
 }  // namespace ridgeline::workload
