@@ -42,11 +42,11 @@ schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
   return comparison;
 }
 
-/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h - 1 degrees of freedom, h
-/// values left after trimming. Needs two values.
+/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h values left after
+/// trimming. Needs two values. Below eight the degrees of freedom are too few to give any away: the plain mean.
 Estimate robust_location(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto trim = static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
+  const auto trim = values.size() < 8 ? 0 : static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
   const auto first = values.begin() + static_cast<std::ptrdiff_t>(trim);
   const auto last = values.end() - static_cast<std::ptrdiff_t>(trim);
   const auto kept = static_cast<double>(last - first);
@@ -56,8 +56,7 @@ Estimate robust_location(std::vector<double> values) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  // With h - 1 degrees of freedom twelve normal values are called different from 0 in 5.4 % of cases, with h - 2 in 4.8
-  // %.
+  // Twelve normal values are called different from 0 in 5.4 % of cases with h - 1 degrees of freedom, 4.8 % with h - 2.
   return {location, std::sqrt(squares / (kept * (kept - 1))), trim > 0 ? kept - 2 : kept - 1};
 }
 
