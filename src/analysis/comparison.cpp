@@ -178,7 +178,7 @@ class BlockBootstrap {
  private:
   static constexpr std::size_t kMostBlocks =
       10;  ///< long enough to hold seconds of drift inside a block of a typical run
-  static constexpr std::size_t kBins = 2000;
+  static constexpr std::size_t kBins = 1000;
   static constexpr int kRounds = 300;
   struct Bin {
     double value;
