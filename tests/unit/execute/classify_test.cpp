@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/classify.hpp"
+
+#include <signal.h>
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using schema::TrialStatus;
+
+TEST(Classify, error_codes_map_to_statuses) {
+  EXPECT_EQ(status_of(base::Error{ErrorCode::out_of_memory, ""}), TrialStatus::out_of_memory);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::unsupported, ""}), TrialStatus::unsupported);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::invalid_argument, ""}), TrialStatus::invalid);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::timeout, ""}), TrialStatus::timeout);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::internal, "node failed"}), TrialStatus::failed);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::unavailable, "no library"}), TrialStatus::failed);
+}
+
+TEST(Classify, failed_allocations_are_told_by_their_text) {
+  const std::string text =
+      "Non-zero status code returned while running Conv node. bfc_arena.cc:376 Failed to allocate memory for requested "
+      "buffer of size 1073741824";
+  EXPECT_EQ(status_of(base::Error{ErrorCode::internal, text}), TrialStatus::out_of_memory);
+  EXPECT_EQ(failure_of(base::Error{ErrorCode::internal, text}, schema::TrialPhase::warmup).requested_bytes, 1073741824);
+}
+
+TEST(Classify, requested_bytes_needs_a_number) {
+  EXPECT_FALSE(requested_bytes(""));
+  EXPECT_FALSE(requested_bytes("requested buffer of size "));
+  EXPECT_FALSE(requested_bytes("requested buffer of size many"));
+  EXPECT_FALSE(requested_bytes("requested buffer of size 99999999999999999999999"));
+  EXPECT_EQ(requested_bytes("requested buffer of size 12, later requested buffer of size 34"), 34);
+}
+
+TEST(Classify, messages_become_one_line) {
+  EXPECT_EQ(failure_of(base::Error{ErrorCode::internal, "a\nb"}, schema::TrialPhase::measure).message, "a b");
+}
+
+TEST(Classify, a_death_by_signal_keeps_the_signal) {
+  WorkerDeath death;
+  death.exit.signal = SIGSEGV;
+  death.phase = schema::TrialPhase::create_session;
+  EXPECT_EQ(status_of(death), TrialStatus::crashed);
+  const auto failure = failure_of(death);
+  EXPECT_EQ(failure.signal, SIGSEGV);
+  EXPECT_EQ(failure.phase, schema::TrialPhase::create_session);
+  EXPECT_EQ(error_of(death).code, ErrorCode::crashed);
+}
+
+TEST(Classify, an_abort_over_bad_alloc_is_out_of_memory) {
+  WorkerDeath death;
+  death.exit.signal = SIGABRT;
+  death.stderr_tail = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n";
+  EXPECT_EQ(status_of(death), TrialStatus::out_of_memory);
+  EXPECT_EQ(error_of(death).code, ErrorCode::out_of_memory);
+}
+
+TEST(Classify, a_kill_by_the_kernel_for_memory_is_out_of_memory) {
+  WorkerDeath death;
+  death.exit.signal = SIGKILL;
+  EXPECT_EQ(status_of(death), TrialStatus::crashed);
+  death.oom_killed = true;
+  EXPECT_EQ(status_of(death), TrialStatus::out_of_memory);
+}
+
+TEST(Classify, our_own_kill_is_a_timeout_without_a_signal) {
+  for (const auto cause : {DeathCause::deadline, DeathCause::stalled, DeathCause::no_heartbeat}) {
+    WorkerDeath death;
+    death.cause = cause;
+    death.exit.signal = SIGKILL;
+    EXPECT_EQ(status_of(death), TrialStatus::timeout);
+    EXPECT_FALSE(failure_of(death).signal);
+    EXPECT_EQ(error_of(death).code, ErrorCode::timeout);
+  }
+}
+
+TEST(Classify, only_clean_outcomes_leave_the_worker_usable) {
+  EXPECT_TRUE(leaves_worker_usable(TrialStatus::ok));
+  EXPECT_TRUE(leaves_worker_usable(TrialStatus::invalid));
+  EXPECT_TRUE(leaves_worker_usable(TrialStatus::unsupported));
+  for (const auto status : {TrialStatus::failed, TrialStatus::timeout, TrialStatus::crashed, TrialStatus::out_of_memory})
+    EXPECT_FALSE(leaves_worker_usable(status));
+}
+
+TEST(Classify, signals_have_names) {
+  EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
+  EXPECT_EQ(signal_name(999), "signal 999");
+}
+
+}  // namespace
+}  // namespace ridgeline::execute

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/message.hpp"
+
+#include "base/random.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+
+schema::TrialOutcome sample_outcome() {
+  schema::TrialOutcome outcome;
+  outcome.measurement.emplace();
+  outcome.measurement->latency_ns = {1, 2.5, 3};
+  outcome.measurement->peak_rss_bytes = 77;
+  return outcome;
+}
+
+schema::PairedOutcome sample_pair() {
+  schema::PairedOutcome outcome;
+  outcome.measurement.emplace();
+  outcome.measurement->blocks = {{'A', {1, 2}, 3}, {'B', {}, 0}, {'B', {4}, 4}};
+  return outcome;
+}
+
+TEST(Message, a_trial_outcome_keeps_its_samples_outside_the_json) {
+  const auto frame = make_outcome_frame(sample_outcome());
+  EXPECT_EQ(frame.samples.size(), 3U);
+  EXPECT_EQ(frame.json.find("2.5"), std::string::npos);
+  const auto back = read_trial_outcome(frame);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->measurement->latency_ns, sample_outcome().measurement->latency_ns);
+  EXPECT_EQ(back->measurement->peak_rss_bytes, 77);
+}
+
+TEST(Message, a_failed_trial_has_no_samples) {
+  schema::TrialOutcome outcome;
+  outcome.status = schema::TrialStatus::failed;
+  outcome.failure.emplace();
+  outcome.failure->message = "no";
+  auto frame = make_outcome_frame(outcome);
+  const auto back = read_trial_outcome(frame);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->failure->message, "no");
+  frame.samples = {1};
+  EXPECT_FALSE(read_trial_outcome(frame));
+}
+
+TEST(Message, a_paired_outcome_gets_its_blocks_back) {
+  const auto back = read_paired_outcome(make_outcome_frame(sample_pair()));
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->measurement->blocks.size(), 3U);
+  EXPECT_EQ(back->measurement->blocks[0].latency_ns, (std::vector<double>{1, 2}));
+  EXPECT_TRUE(back->measurement->blocks[1].latency_ns.empty());
+  EXPECT_EQ(back->measurement->blocks[2].arm, 'B');
+}
+
+TEST(Message, block_counts_that_do_not_fit_are_refused) {
+  auto frame = make_outcome_frame(sample_pair());
+  frame.samples.pop_back();
+  EXPECT_FALSE(read_paired_outcome(frame));
+  frame.samples.resize(9);
+  EXPECT_FALSE(read_paired_outcome(frame));
+}
+
+TEST(Message, every_error_code_survives_the_wire) {
+  for (const auto code : {ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::out_of_memory, ErrorCode::internal}) {
+    const auto back = read_error_frame(make_error_frame({code, "the thing: 4 is wrong"}));
+    EXPECT_EQ(back.code, code);
+    EXPECT_EQ(back.message, "the thing: 4 is wrong");
+  }
+}
+
+TEST(Message, an_error_frame_without_sense_is_corrupt) {
+  for (const auto* json : {"", "[]", "{}", "{\"code\":1,\"message\":2}", "null"})
+    EXPECT_EQ(read_error_frame({FrameType::error, json, {}}).code, ErrorCode::corrupt) << json;
+}
+
+TEST(Message, mutated_json_is_read_or_refused_and_never_throws) {
+  const auto trial = make_outcome_frame(sample_outcome());
+  const auto pair = make_outcome_frame(sample_pair());
+  base::Random random(7);
+  int refused = 0;
+  constexpr int kFrames = 20'000;
+  for (int i = 0; i < kFrames; ++i) {
+    auto frame = i % 2 == 0 ? trial : pair;
+    for (std::uint64_t times = 1 + random.below(3); times > 0; --times) {
+      const auto at = static_cast<std::size_t>(random.below(frame.json.size()));
+      if (random.below(3) == 0)
+        frame.json.erase(at, 1 + static_cast<std::size_t>(random.below(5)));
+      else
+        frame.json[at] = static_cast<char>(random.next());
+      if (frame.json.empty()) frame.json = "x";
+    }
+    const bool ok = i % 2 == 0 ? read_trial_outcome(frame).has_value() : read_paired_outcome(frame).has_value();
+    refused += ok ? 0 : 1;
+  }
+  EXPECT_GT(refused, kFrames / 4);
+}
+
+TEST(Message, requests_round_trip) {
+  TrialRequest request;
+  request.spec.workload.kind = "synthetic";
+  request.spec.configuration.set("intra_op_num_threads", 3);
+  request.abandon_above_ns = 5e6;
+  request.throughput = true;
+  request.reference = "/tmp/r";
+  const auto back = read_frame<TrialRequest>(make_frame(FrameType::trial, request), "request");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->spec.key(), request.spec.key());
+  EXPECT_EQ(back->abandon_above_ns, request.abandon_above_ns);
+  EXPECT_TRUE(back->throughput);
+  EXPECT_EQ(back->reference, "/tmp/r");
+}
+
+}  // namespace
+}  // namespace ridgeline::execute
