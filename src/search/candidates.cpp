@@ -67,7 +67,8 @@ std::vector<Value> affinities(const SpaceInput& input, const CpuBudget& cpu) {
   std::vector<Value> values;
   const auto add = [&](std::size_t threads) {
     if (threads < 2 || threads > first_of_core.size() || static_cast<int>(threads) > cpu.usable) return;
-    const Value value(affinity_text({first_of_core.begin(), first_of_core.begin() + static_cast<std::ptrdiff_t>(threads)}));
+    const Value value(
+        affinity_text({first_of_core.begin(), first_of_core.begin() + static_cast<std::ptrdiff_t>(threads)}));
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   };
   const auto nodes = static_cast<std::size_t>(std::max(1, input.environment.numa_nodes));

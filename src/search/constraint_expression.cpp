@@ -38,9 +38,10 @@ class ConstraintParser {
 
  private:
   tl::unexpected<base::Error> bad(std::string_view reason) const {
-    return base::fail(ErrorCode::invalid_argument,
-                      "constraint \"{}\": {}; expected something like \"intra_op_num_threads * parallel_sessions <= 8\"",
-                      text_, reason);
+    return base::fail(
+        ErrorCode::invalid_argument,
+        "constraint \"{}\": {}; expected something like \"intra_op_num_threads * parallel_sessions <= 8\"", text_,
+        reason);
   }
 
   void skip_space() {
@@ -134,7 +135,9 @@ class ConstraintParser {
   ConstraintExpression out_;
 };
 
-Result<ConstraintExpression> ConstraintExpression::parse(std::string_view text) { return ConstraintParser(text).parse(); }
+Result<ConstraintExpression> ConstraintExpression::parse(std::string_view text) {
+  return ConstraintParser(text).parse();
+}
 
 double ConstraintExpression::value_of(const Sum& sum, const schema::Configuration& configuration,
                                       const std::map<std::string, double>& automatic) {

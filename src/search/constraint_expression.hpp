@@ -16,21 +16,23 @@ namespace ridgeline::search {
 ///   sum        := product ("+" product)*
 ///   product    := operand ("*" operand)*
 ///   operand    := parameter key | non-negative number
-/// A parameter with named values or true/false is compared by == or != with one of them: "execution_mode == sequential".
+/// A parameter with named values or true/false is compared by == or != with one of them: "execution_mode ==
+/// sequential".
 class ConstraintExpression {
  public:
   /// Errors name the text and the place, and the nearest parameter key.
   [[nodiscard]] static base::Result<ConstraintExpression> parse(std::string_view text);
 
   /// `automatic`: what the runtime picks for settings that are unset or 0 (thread counts), by key.
-  [[nodiscard]] bool holds(const schema::Configuration& configuration, const std::map<std::string, double>& automatic) const;
+  [[nodiscard]] bool holds(const schema::Configuration& configuration,
+                           const std::map<std::string, double>& automatic) const;
   /// The parameters it speaks of, without repetition.
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
   struct Operand {
-    std::string key;     ///< "" for a number
+    std::string key;  ///< "" for a number
     double number = 0;
   };
   using Product = std::vector<Operand>;
@@ -44,7 +46,7 @@ class ConstraintExpression {
   std::string relation_;
   Sum left_;
   Sum right_;
-  std::string named_key_;        ///< comparison with a named value
+  std::string named_key_;  ///< comparison with a named value
   schema::Value named_value_;
   std::vector<std::string> keys_;
 };

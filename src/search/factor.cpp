@@ -12,12 +12,21 @@ namespace {
 using schema::Configuration;
 using schema::Dimension;
 
-/// Most influential first, from measurements on CPU and CUDA providers; a key that is not here comes in the middle, where
-/// the catalogue's order decides.
-constexpr std::array<std::string_view, 13> kStrong{
-    "intra_op_num_threads", "parallel_sessions", "batch_size",      "graph_optimization_level", "cudnn_conv_algo_search",
-    "enable_cuda_graph",    "io_binding",        "use_io_binding",  "prefer_nhwc",              "execution_mode",
-    "inter_op_num_threads", "intra_op_allow_spinning", "enable_cpu_mem_arena"};
+/// Most influential first, from measurements on CPU and CUDA providers; a key that is not here comes in the middle,
+/// where the catalogue's order decides.
+constexpr std::array<std::string_view, 13> kStrong{"intra_op_num_threads",
+                                                   "parallel_sessions",
+                                                   "batch_size",
+                                                   "graph_optimization_level",
+                                                   "cudnn_conv_algo_search",
+                                                   "enable_cuda_graph",
+                                                   "io_binding",
+                                                   "use_io_binding",
+                                                   "prefer_nhwc",
+                                                   "execution_mode",
+                                                   "inter_op_num_threads",
+                                                   "intra_op_allow_spinning",
+                                                   "enable_cpu_mem_arena"};
 constexpr std::array<std::string_view, 4> kWeak{"intra_op_thread_affinities", "intra_op_spin_duration_us",
                                                 "intra_op_spin_backoff_max", "force_spinning_stop"};
 
@@ -43,8 +52,12 @@ Factor single(const Dimension& dimension) {
 Factor joint(const Dimension& outer, const Dimension& inner) {
   const auto outer_factor = single(outer);
   const auto inner_factor = single(inner);
-  Factor factor{outer.key + " x " + inner.key, {outer.key, inner.key}, {}, false,
-                outer_factor.is_threads || inner_factor.is_threads, inner_factor.levels.size()};
+  Factor factor{outer.key + " x " + inner.key,
+                {outer.key, inner.key},
+                {},
+                false,
+                outer_factor.is_threads || inner_factor.is_threads,
+                inner_factor.levels.size()};
   for (const auto& first : outer_factor.levels)
     for (const auto& second : inner_factor.levels) factor.levels.push_back(first.merged(second));
   return factor;
@@ -52,8 +65,9 @@ Factor joint(const Dimension& outer, const Dimension& inner) {
 
 /// A mode's inner setting only counts where the mode is set.
 void drop_inner_without_outer(Factor& factor) {
-  std::erase_if(factor.levels,
-                [&](const Configuration& level) { return level.contains(factor.keys[1]) && !level.contains(factor.keys[0]); });
+  std::erase_if(factor.levels, [&](const Configuration& level) {
+    return level.contains(factor.keys[1]) && !level.contains(factor.keys[0]);
+  });
 }
 
 }  // namespace

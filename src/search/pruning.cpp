@@ -34,7 +34,8 @@ bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onn
 bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
 
 bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {
-  return std::any_of(operators.begin(), operators.end(), [&](const char* op) { return model.node_counts.count(op) != 0; });
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](const char* op) { return model.node_counts.count(op) != 0; });
 }
 
 bool has_convolution(const schema::ModelDescription& model) {
@@ -61,8 +62,8 @@ Reason why_no_branches(const SpaceInput& input) {
   const auto& model = input.model;
   if (!knows_model(input)) return std::nullopt;
   if (model.nodes < kFewNodes) return fmt::format("the model has {} nodes, too few to run side by side", model.nodes);
-  const bool joins = has_any(model, {"Add", "Sum", "Concat", "Mul", "Max", "Min", "Mean", "MatMul", "Where", "If", "Loop",
-                                     "Sub", "Div", "Gather", "Einsum", "Attention", "MultiHeadAttention"});
+  const bool joins = has_any(model, {"Add", "Sum", "Concat", "Mul", "Max", "Min", "Mean", "MatMul", "Where", "If",
+                                     "Loop", "Sub", "Div", "Gather", "Einsum", "Attention", "MultiHeadAttention"});
   if (joins || model.inputs.size() > 1 || model.outputs.size() > 1) return std::nullopt;
   return std::string("the model is one chain: no node joins two branches that could run side by side");
 }
@@ -116,7 +117,8 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
     return fmt::format("provider {} has no such setting", input.provider);
   if (is_onnxruntime(input) && !param.since.empty() && !input.runtime.version.empty() &&
       version_numbers(input.runtime.version) < version_numbers(param.since))
-    return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} is needed", input.runtime.version, param.since);
+    return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} is needed", input.runtime.version,
+                       param.since);
   // Session setters are functions of the C API; only string keys can be looked for in the library.
   const bool has_string_key =
       param.scope == schema::ParamScope::session_config || param.scope == schema::ParamScope::provider_option;

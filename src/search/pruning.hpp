@@ -9,7 +9,8 @@
 
 namespace ridgeline::search {
 
-/// Why this runtime, provider or model cannot take the parameter at all, even when the user asks for it; nullopt: it can.
+/// Why this runtime, provider or model cannot take the parameter at all, even when the user asks for it; nullopt: it
+/// can.
 [[nodiscard]] std::optional<std::string> why_impossible(const schema::ParamDef& param, const SpaceInput& input);
 
 /// Why trying the parameter would be a waste here; nullopt: it may matter. The user's own values overrule it.

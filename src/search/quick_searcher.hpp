@@ -8,8 +8,8 @@
 
 namespace ridgeline::search {
 
-/// At most kMostTrials trials: the default, the current configuration, a few thread counts, one best guess for each of the
-/// most influential other parameters on top of the best thread count, and the combination of what helped.
+/// At most kMostTrials trials: the default, the current configuration, a few thread counts, one best guess for each of
+/// the most influential other parameters on top of the best thread count, and the combination of what helped.
 class QuickSearcher : public Strategy {
  public:
   static constexpr std::size_t kMostTrials = 13;

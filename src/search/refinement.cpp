@@ -26,9 +26,7 @@ Refinement::Refinement(const SearchSpace& space, const std::vector<Factor>& fact
       error_squares_(kPriorCount * kPriorError * kPriorError),
       error_count_(kPriorCount) {}
 
-std::size_t Refinement::upcoming() const {
-  return without_gain_ >= kPatience ? 0 : kMost - std::min(steps_, kMost);
-}
+std::size_t Refinement::upcoming() const { return without_gain_ >= kPatience ? 0 : kMost - std::min(steps_, kMost); }
 
 void Refinement::learn(const SearchHistory& history) {
   if (!awaited_) return;
@@ -72,7 +70,8 @@ std::vector<std::vector<bool>> Refinement::hopeless_levels(const SearchHistory& 
     std::vector<bool> failed(factor.levels.size(), false);
     std::vector<bool> worked(factor.levels.size(), false);
     for (const auto& seen : history.observed())
-      if (const auto level = factor.level_of(seen.configuration)) (seen.observation.cost ? worked : failed)[*level] = true;
+      if (const auto level = factor.level_of(seen.configuration))
+        (seen.observation.cost ? worked : failed)[*level] = true;
     for (std::size_t level = 0; level < failed.size(); ++level) failed[level] = failed[level] && !worked[level];
     hopeless.push_back(std::move(failed));
   }
@@ -114,7 +113,8 @@ std::vector<Refinement::Candidate> Refinement::plausible(const SearchHistory& hi
     for (std::size_t j = i + 1; j < singles.size(); ++j)
       if (singles[i].factor != singles[j].factor) add(singles[i], singles[j]);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
   return found;
 }
 

@@ -14,8 +14,8 @@
 namespace ridgeline::search {
 
 /// The last part of the adaptive search: single and double changes of the best configuration that could still gain half
-/// the minimum effect, the most promising first. How far the additive model may be wrong (interactions between settings)
-/// starts from a prior and is learned from its errors.
+/// the minimum effect, the most promising first. How far the additive model may be wrong (interactions between
+/// settings) starts from a prior and is learned from its errors.
 class Refinement {
  public:
   static constexpr std::size_t kPatience = 10;  ///< ends after so many steps in a row without gain
@@ -34,7 +34,7 @@ class Refinement {
     double variance = 0;  ///< of that prediction
   };
   struct Candidate {
-    double bound;         ///< optimistic log cost against the best
+    double bound;  ///< optimistic log cost against the best
     double expected;
     Change first;
     std::optional<Change> second;

@@ -7,8 +7,8 @@
 
 namespace ridgeline::search {
 
-/// Whether a setting of this key can have any effect beside the others: inter_op_* needs execution_mode=parallel, the spin
-/// keys need spinning worker threads, and so on. Keys without such a dependence are always relevant.
+/// Whether a setting of this key can have any effect beside the others: inter_op_* needs execution_mode=parallel, the
+/// spin keys need spinning worker threads, and so on. Keys without such a dependence are always relevant.
 [[nodiscard]] bool is_relevant(const std::string& key, const schema::Configuration& configuration);
 
 /// The keys that is_relevant looks at; whoever assigns keys one by one assigns these first.

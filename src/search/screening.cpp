@@ -10,14 +10,15 @@ namespace {
 using schema::Configuration;
 
 constexpr std::size_t kFullThreadSweep = 10;  ///< joint levels up to which all are tried
-constexpr double kModeInReach = 1.25;         ///< parallel mode this much slower is still tried with other thread counts
+constexpr double kModeInReach = 1.25;  ///< parallel mode this much slower is still tried with other thread counts
 constexpr int kRescueDraws = 20;
 
 bool is_swept_whole(const Factor& factor) { return factor.is_threads || factor.name == "batch_size"; }
 
 }  // namespace
 
-Screening::Screening(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect, std::uint64_t seed)
+Screening::Screening(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect,
+                     std::uint64_t seed)
     : space_(&space), factors_(&factors), min_effect_(min_effect), random_(seed) {}
 
 std::optional<Step> Screening::next(const SearchHistory& history) {
@@ -175,7 +176,8 @@ void Screening::plan_combination(const SearchHistory& history) {
 
 void Screening::plan_rescue() {
   for (int draw = 0; draw < kRescueDraws; ++draw)
-    queue_.push_back({space_->sample(random_), schema::TrialStage::search, "drawn at random, as nothing has worked yet"});
+    queue_.push_back(
+        {space_->sample(random_), schema::TrialStage::search, "drawn at random, as nothing has worked yet"});
 }
 
 }  // namespace ridgeline::search

@@ -58,8 +58,8 @@ class Screening {
   std::deque<Step> queue_;
   std::size_t factor_at_ = 0;
   Part part_ = Part::open;
-  int extras_ = 0;                     ///< plans made after the last factor
-  schema::Configuration base_;         ///< what the factor at hand is tried on
+  int extras_ = 0;              ///< plans made after the last factor
+  schema::Configuration base_;  ///< what the factor at hand is tried on
   std::optional<double> base_cost_;
   std::optional<std::size_t> climbed_from_;  ///< joint threads: the level whose neighbours were planned last
   std::vector<std::pair<std::size_t, std::size_t>> helpful_;  ///< factor and level that beat its base a little

@@ -27,11 +27,13 @@ class SearchHistory {
   [[nodiscard]] std::optional<Proposal> offer(const schema::Configuration& configuration, schema::TrialStage stage,
                                               std::string reason);
   /// As offer, for a configuration that is tried even outside the space (the user's current one).
-  [[nodiscard]] std::optional<Proposal> offer_as_is(const schema::Configuration& configuration, schema::TrialStage stage,
-                                                    std::string reason);
+  [[nodiscard]] std::optional<Proposal> offer_as_is(const schema::Configuration& configuration,
+                                                    schema::TrialStage stage, std::string reason);
   void record(const Proposal& proposal, const Observation& observation);
 
-  [[nodiscard]] bool proposed(const schema::Configuration& configuration) const { return proposed_.count(configuration) != 0; }
+  [[nodiscard]] bool proposed(const schema::Configuration& configuration) const {
+    return proposed_.count(configuration) != 0;
+  }
   [[nodiscard]] std::size_t proposals() const noexcept { return proposed_.size(); }
   [[nodiscard]] const std::vector<Observed>& observed() const noexcept { return observed_; }
   /// nullptr when it was not observed.

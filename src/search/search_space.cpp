@@ -69,7 +69,8 @@ SearchSpace::SearchSpace(std::vector<Dimension> dimensions, Configuration fixed,
     if (fixed_.contains(dimension.key)) continue;
     Dimension kept{dimension.key, {}};
     for (auto& value : dimension.values)
-      if (!is_default(dimension.key, value) && std::find(kept.values.begin(), kept.values.end(), value) == kept.values.end())
+      if (!is_default(dimension.key, value) &&
+          std::find(kept.values.begin(), kept.values.end(), value) == kept.values.end())
         kept.values.push_back(std::move(value));
     if (!kept.values.empty()) dimensions_.push_back(std::move(kept));
   }

@@ -17,7 +17,7 @@ namespace ridgeline::search {
 struct Proposal {
   schema::Configuration configuration;
   schema::TrialStage stage = schema::TrialStage::search;
-  std::string reason;                 ///< one line for the report: "screening intra_op_num_threads"
+  std::string reason;  ///< one line for the report: "screening intra_op_num_threads"
   /// A candidate whose cost (see Observation) is surely above this may be abandoned early; nullopt: measure in full.
   std::optional<double> abandon_above;
 };
@@ -26,9 +26,9 @@ struct Proposal {
 /// an item for throughput. Unset when the trial failed, broke a constraint or was rejected.
 struct Observation {
   std::optional<double> cost;
-  double cost_low = 0;    ///< 95 % interval of cost
+  double cost_low = 0;  ///< 95 % interval of cost
   double cost_high = 0;
-  bool abandoned = false; ///< stopped early as a clear loser; cost is then a lower-quality figure
+  bool abandoned = false;  ///< stopped early as a clear loser; cost is then a lower-quality figure
 };
 
 /// Decides which configuration to measure next. Pure: no clock, files or threads; the same observations give the same
@@ -46,9 +46,9 @@ class Searcher {
 
 struct SearcherOptions {
   std::uint64_t seed = 1;
-  std::size_t random_budget = 40;      ///< proposals of the random strategy
+  std::size_t random_budget = 40;  ///< proposals of the random strategy
   double min_effect = 0.02;
-  schema::Configuration current;       ///< what the user has now; tried right after the default
+  schema::Configuration current;  ///< what the user has now; tried right after the default
 };
 
 /// "adaptive", "grid", "quick", "random"; an unknown name is an error with the nearest one.

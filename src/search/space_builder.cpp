@@ -39,7 +39,8 @@ bool affinities_match(const Configuration& configuration) {
 
 class SpaceBuild {
  public:
-  explicit SpaceBuild(const SpaceInput& input) : input_(input), request_(input.request), cpu_(cpu_budget(input.environment)) {}
+  explicit SpaceBuild(const SpaceInput& input)
+      : input_(input), request_(input.request), cpu_(cpu_budget(input.environment)) {}
 
   Result<BuiltSpace> run() {
     RL_TRY(check_request());
@@ -57,10 +58,11 @@ class SpaceBuild {
     for (const auto& dimension : request_.values) {
       RL_TRY_ASSIGN(const auto* param, schema::require_param(dimension.key));
       if (!listed.insert(dimension.key).second)
-        return base::fail(ErrorCode::invalid_argument, "{} is listed twice in the space; list all its values once", dimension.key);
-      if (dimension.values.empty())
-        return base::fail(ErrorCode::invalid_argument, "{} is listed in the space without values; expected at least one",
+        return base::fail(ErrorCode::invalid_argument, "{} is listed twice in the space; list all its values once",
                           dimension.key);
+      if (dimension.values.empty())
+        return base::fail(ErrorCode::invalid_argument,
+                          "{} is listed in the space without values; expected at least one", dimension.key);
       for (const auto& value : dimension.values) RL_TRY(schema::check_value(*param, value));
     }
     RL_TRY(schema::check_configuration(request_.fixed));
@@ -68,7 +70,8 @@ class SpaceBuild {
     for (const auto& key : request_.exclude) {
       RL_TRY(schema::require_param(key));
       if (listed.count(key) != 0)
-        return base::fail(ErrorCode::invalid_argument, "{} is both excluded and listed with values; keep one of the two", key);
+        return base::fail(ErrorCode::invalid_argument,
+                          "{} is both excluded and listed with values; keep one of the two", key);
     }
     return {};
   }
@@ -77,7 +80,8 @@ class SpaceBuild {
     const auto* affinities = request_.fixed.find("intra_op_thread_affinities");
     if (affinities == nullptr || affinities->as_text().empty() || affinities_match(request_.fixed)) return {};
     return base::fail(ErrorCode::invalid_argument,
-                      "intra_op_thread_affinities={} needs intra_op_num_threads={} (one group for each thread but the first); pin that too",
+                      "intra_op_thread_affinities={} needs intra_op_num_threads={} (one group for each thread but the "
+                      "first); pin that too",
                       affinities->to_text(), affinity_groups(affinities->as_text()) + 1);
   }
 
@@ -127,14 +131,17 @@ class SpaceBuild {
     std::set<int> beyond;
     for (const int count : {cpu_.physical, cpu_.logical})
       if (count > cpu_.usable) beyond.insert(count);
-    schema::PrunedParam note{key, {}, fmt::format("the CPU quota allows {:g} of {} logical CPUs",
-                                                  input_.environment.usable_cpus, cpu_.logical)};
+    schema::PrunedParam note{
+        key,
+        {},
+        fmt::format("the CPU quota allows {:g} of {} logical CPUs", input_.environment.usable_cpus, cpu_.logical)};
     for (const int count : beyond) note.values.emplace_back(count);
     if (!note.values.empty()) pruned_.push_back(std::move(note));
   }
 
   void add_machine_rules() {
-    const bool sessions_are_ours = requested("parallel_sessions") == nullptr && !request_.fixed.contains("parallel_sessions");
+    const bool sessions_are_ours =
+        requested("parallel_sessions") == nullptr && !request_.fixed.contains("parallel_sessions");
     if (sessions_are_ours) {
       const auto allows = [cpu = cpu_](const Configuration& configuration) {
         const auto sessions = configuration.get_or("parallel_sessions", 1).as_integer();
@@ -157,12 +164,13 @@ class SpaceBuild {
       for (const auto& key : expression.keys())
         if (find_dimension(key) == nullptr && !fixed_.contains(key) && !schema::find_param(key)->default_value)
           return base::fail(ErrorCode::invalid_argument,
-                            "constraint \"{}\": {} is not searched here and has no fixed default; list or pin it", text, key);
+                            "constraint \"{}\": {} is not searched here and has no fixed default; list or pin it", text,
+                            key);
       auto keys = expression.keys();
-      rules_.push_back({{text, [expression = std::move(expression), automatic](const Configuration& configuration) {
-                           return expression.holds(configuration, automatic);
-                         }},
-                        std::move(keys)});
+      rules_.push_back(
+          {{text, [expression = std::move(expression), automatic](
+                      const Configuration& configuration) { return expression.holds(configuration, automatic); }},
+           std::move(keys)});
       RL_TRY(check_reachable());
     }
     return {};
@@ -174,8 +182,8 @@ class SpaceBuild {
     return nullptr;
   }
 
-  /// Whether any configuration is left by the rules so far; the last one added is to blame if not. Only the keys that the
-  /// rules look at, and those that decide what is relevant, are varied.
+  /// Whether any configuration is left by the rules so far; the last one added is to blame if not. Only the keys that
+  /// the rules look at, and those that decide what is relevant, are varied.
   Result<void> check_reachable() const {
     std::set<std::string> keys;
     for (const auto& keyed : rules_) keys.insert(keyed.keys.begin(), keyed.keys.end());
@@ -185,7 +193,8 @@ class SpaceBuild {
     std::vector<SpaceRule> rules;
     for (const auto& keyed : rules_) rules.push_back(keyed.rule);
     if (!SearchSpace(std::move(varied), fixed_, std::move(rules)).enumerate(1).empty()) return {};
-    return base::fail(ErrorCode::invalid_argument, "constraint \"{}\" is unreachable: no candidate values{} meet it; loosen it or list other values",
+    return base::fail(ErrorCode::invalid_argument,
+                      "constraint \"{}\" is unreachable: no candidate values{} meet it; loosen it or list other values",
                       rules_.back().rule.text, fixed_.empty() ? "" : " beside the pinned settings");
   }
 

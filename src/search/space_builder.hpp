@@ -14,11 +14,12 @@ namespace ridgeline::search {
 
 /// The user's own word on the space (--space FILE, --set, --batch).
 struct SpaceRequest {
-  std::vector<schema::Dimension> values;       ///< replaces the candidates of these keys; also switches on unsearched ones
-  schema::Configuration fixed;                 ///< pinned: not searched
-  std::vector<std::string> exclude;            ///< keys not to be searched
-  std::vector<std::string> constraints;        ///< "intra_op_num_threads * parallel_sessions <= 8": key/number (*|+) ... relation ...
-  bool only_listed = false;                    ///< search nothing but `values`
+  std::vector<schema::Dimension> values;  ///< replaces the candidates of these keys; also switches on unsearched ones
+  schema::Configuration fixed;            ///< pinned: not searched
+  std::vector<std::string> exclude;       ///< keys not to be searched
+  std::vector<std::string>
+      constraints;           ///< "intra_op_num_threads * parallel_sessions <= 8": key/number (*|+) ... relation ...
+  bool only_listed = false;  ///< search nothing but `values`
 };
 
 struct SpaceInput {
@@ -32,7 +33,7 @@ struct SpaceInput {
 
 struct BuiltSpace {
   SearchSpace space;
-  std::vector<schema::PrunedParam> pruned;     ///< each key and value left out, with its reason
+  std::vector<schema::PrunedParam> pruned;  ///< each key and value left out, with its reason
 };
 
 /// Catalogue rows of the provider, candidates from the machine, pruned by what can matter for this model and runtime

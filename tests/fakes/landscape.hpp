@@ -18,7 +18,8 @@
 
 namespace ridgeline::fakes {
 
-/// A whole grid of configurations with their costs, so that searchers can be judged without measuring anything. The file:
+/// A whole grid of configurations with their costs, so that searchers can be judged without measuring anything. The
+/// file:
 ///   {"name": "...", "origin": "recorded" | "published" | "generated", "source": "...", "noise": 0.01,
 ///    "dimensions": [{"key": "intra_op_num_threads", "values": [1, 2, 4]}, ...],
 ///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
@@ -69,8 +70,8 @@ class Landscape {
     return at == costs_->end() ? std::nullopt : at->second;
   }
 
-  /// Seconds that a measurement of the configuration takes: a session, a warm-up and ten inferences, at least 0.2 s timed.
-  /// A failure costs the session.
+  /// Seconds that a measurement of the configuration takes: a session, a warm-up and ten inferences, at least 0.2 s
+  /// timed. A failure costs the session.
   [[nodiscard]] double trial_seconds(const schema::Configuration& configuration) const {
     constexpr double kSession = 0.1;
     const auto one = cost(configuration);
@@ -83,7 +84,8 @@ class Landscape {
   }
 
   /// What a trial would observe, with `noise` as relative standard error of the cost.
-  [[nodiscard]] search::Observation observe(const search::Proposal& proposal, double noise, base::Random& random) const {
+  [[nodiscard]] search::Observation observe(const search::Proposal& proposal, double noise,
+                                            base::Random& random) const {
     search::Observation seen;
     const auto exact = cost(proposal.configuration);
     if (!exact) return seen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a landscape for tests/data/landscapes: times every combination of a small grid of ONNX Runtime CPU settings on a
-// real model, in random order, then times the fastest sixth again for longer and keeps only that second figure of theirs
-// (the minimum of many noisy figures is too low; a fresh one is not).
+// Records a landscape for tests/data/landscapes: times every combination of a small grid of ONNX Runtime CPU settings
+// on a real model, in random order, then times the fastest sixth again for longer and keeps only that second figure of
+// theirs (the minimum of many noisy figures is too low; a fresh one is not).
 //   g++ -std=c++20 -O2 -I $ORT/include tests/tools/record_landscape.cpp -o record_landscape -ldl -lpthread
 //   record_landscape LIBRARY MODEL NAME SHAPE(1x3x640x640) latency|throughput CORES "SOURCE" > recorded-NAME.json
 #include <dlfcn.h>
@@ -130,14 +130,16 @@ class Recorder {
   std::unique_ptr<Lane> open(const Point& point) {
     Ort::SessionOptions options;
     const auto level = value(point, "graph_optimization_level");
-    static const std::map<std::string, GraphOptimizationLevel> kLevels{{"", ORT_ENABLE_ALL},
-                                                                      {"\"layout\"", static_cast<GraphOptimizationLevel>(3)},
-                                                                      {"\"extended\"", ORT_ENABLE_EXTENDED},
-                                                                      {"\"basic\"", ORT_ENABLE_BASIC},
-                                                                      {"\"disable_all\"", ORT_DISABLE_ALL}};
+    static const std::map<std::string, GraphOptimizationLevel> kLevels{
+        {"", ORT_ENABLE_ALL},
+        {"\"layout\"", static_cast<GraphOptimizationLevel>(3)},
+        {"\"extended\"", ORT_ENABLE_EXTENDED},
+        {"\"basic\"", ORT_ENABLE_BASIC},
+        {"\"disable_all\"", ORT_DISABLE_ALL}};
     options.SetGraphOptimizationLevel(kLevels.at(level));
     options.SetIntraOpNumThreads(number(point, "intra_op_num_threads", 0));
-    if (!value(point, "intra_op_allow_spinning").empty()) options.AddConfigEntry("session.intra_op.allow_spinning", "0");
+    if (!value(point, "intra_op_allow_spinning").empty())
+      options.AddConfigEntry("session.intra_op.allow_spinning", "0");
     if (!value(point, "dynamic_block_base").empty()) options.AddConfigEntry("session.dynamic_block_base", "4");
     if (!value(point, "execution_mode").empty()) {
       options.SetExecutionMode(ORT_PARALLEL);
@@ -150,7 +152,8 @@ class Recorder {
     std::int64_t elements = 1;
     for (const auto size : lane->shape) elements *= size;
     std::mt19937 random(1);
-    for (std::int64_t i = 0; i < elements; ++i) lane->data.push_back(std::uniform_real_distribution<float>(-1, 1)(random));
+    for (std::int64_t i = 0; i < elements; ++i)
+      lane->data.push_back(std::uniform_real_distribution<float>(-1, 1)(random));
     Ort::AllocatorWithDefaultOptions allocator;
     lane->input = lane->session.GetInputNameAllocated(0, allocator).get();
     for (std::size_t i = 0; i < lane->session.GetOutputCount(); ++i)
@@ -173,7 +176,8 @@ class Recorder {
     const double median = times[times.size() / 2];
     point.cost = median;
     // Normal approximation from the interquartile range: standard error of the median.
-    point.error = 1.2533 * (times[times.size() * 3 / 4] - times[times.size() / 4]) / 1.349 / median / std::sqrt(times.size());
+    point.error =
+        1.2533 * (times[times.size() * 3 / 4] - times[times.size() / 4]) / 1.349 / median / std::sqrt(times.size());
   }
 
   void measure_throughput(Point& point, double budget_s) {
@@ -196,7 +200,8 @@ class Recorder {
     while (ready < sessions) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto start = Clock::now();
     const long before = runs;
-    while (seconds_since(start) < budget_s || runs - before < 3 * sessions) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (seconds_since(start) < budget_s || runs - before < 3 * sessions)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const double elapsed = seconds_since(start);
     const long done = runs - before;
     stop = true;
@@ -248,7 +253,8 @@ int main(int argc, char** argv) {
   const auto start = Clock::now();
   for (const auto at : order) recorder.measure(points[at], 0.12);
   std::sort(order.begin(), order.end(), [&](auto a, auto b) {
-    return (points[a].failure.empty() ? points[a].cost : HUGE_VAL) < (points[b].failure.empty() ? points[b].cost : HUGE_VAL);
+    return (points[a].failure.empty() ? points[a].cost : HUGE_VAL) <
+           (points[b].failure.empty() ? points[b].cost : HUGE_VAL);
   });
   order.resize(points.size() / 6);
   std::shuffle(order.begin(), order.end(), random);
@@ -258,20 +264,24 @@ int main(int argc, char** argv) {
   std::sort(errors.begin(), errors.end());
   std::fprintf(stderr, "%s: %zu points in %.0f s\n", argv[3], points.size(), seconds_since(start));
 
-  std::printf("{\"name\": \"%s\", \"origin\": \"recorded\", \"source\": \"%s; ONNX Runtime %s, input %s, %s\", \"noise\": %.4f,\n",
-              argv[3], argv[7], get_base()->GetVersionString(), argv[4], argv[5], errors[errors.size() / 2]);
+  std::printf(
+      "{\"name\": \"%s\", \"origin\": \"recorded\", \"source\": \"%s; ONNX Runtime %s, input %s, %s\", \"noise\": "
+      "%.4f,\n",
+      argv[3], argv[7], get_base()->GetVersionString(), argv[4], argv[5], errors[errors.size() / 2]);
   std::printf(" \"dimensions\": [");
   for (std::size_t at = 0; at < recorder.dimensions().size(); ++at) {
     const auto& dimension = recorder.dimensions()[at];
     std::printf("%s{\"key\": \"%s\", \"values\": [", at == 0 ? "" : ",\n  ", dimension.key.c_str());
-    for (std::size_t i = 0; i < dimension.values.size(); ++i) std::printf("%s%s", i == 0 ? "" : ", ", dimension.values[i].c_str());
+    for (std::size_t i = 0; i < dimension.values.size(); ++i)
+      std::printf("%s%s", i == 0 ? "" : ", ", dimension.values[i].c_str());
     std::printf("]}");
   }
   std::printf("],\n \"rows\": [");
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::printf("%s\n[", i == 0 ? "" : ",");
     for (const auto level : points[i].levels) std::printf("%zu,", level);
-    points[i].failure.empty() ? std::printf("%.0f]", points[i].cost) : std::printf("\"%s\"]", points[i].failure.c_str());
+    points[i].failure.empty() ? std::printf("%.0f]", points[i].cost)
+                              : std::printf("\"%s\"]", points[i].failure.c_str());
   }
   std::printf("\n]}\n");
 }

@@ -19,7 +19,7 @@ const std::vector<Landscape>& landscapes() {
 }
 
 struct Campaign {
-  double share_of_best = 0;    ///< best true cost over the true cost of the choice
+  double share_of_best = 0;  ///< best true cost over the true cost of the choice
   std::size_t trials = 0;
   double seconds = 0;
 };
@@ -38,7 +38,8 @@ Campaign run(const Landscape& landscape, const std::string& strategy, double noi
     (*searcher)->observe(*proposal, observation);
     ++result.trials;
     result.seconds += landscape.trial_seconds(proposal->configuration);
-    if (observation.cost && !observation.abandoned) seen.emplace_back(*observation.cost, *landscape.cost(proposal->configuration));
+    if (observation.cost && !observation.abandoned)
+      seen.emplace_back(*observation.cost, *landscape.cost(proposal->configuration));
   }
   std::sort(seen.begin(), seen.end());
   double choice = HUGE_VAL;

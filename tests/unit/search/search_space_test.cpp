@@ -30,7 +30,8 @@ TEST(SearchSpace, settings_without_effect_beside_the_others_are_dropped) {
   EXPECT_EQ(space.canonical({{"intra_op_allow_spinning", false}, {"intra_op_spin_duration_us", 500}}),
             (Configuration{{"intra_op_allow_spinning", false}}));
   // One thread has no workers, hence no spinning, hence no duration.
-  EXPECT_EQ(space.canonical({{"intra_op_num_threads", 1}, {"intra_op_allow_spinning", false}, {"intra_op_spin_duration_us", 500}}),
+  EXPECT_EQ(space.canonical(
+                {{"intra_op_num_threads", 1}, {"intra_op_allow_spinning", false}, {"intra_op_spin_duration_us", 500}}),
             (Configuration{{"intra_op_num_threads", 1}}));
   const Configuration kept{{"execution_mode", "parallel"}, {"inter_op_num_threads", 2}};
   EXPECT_EQ(space.canonical(kept), kept);
@@ -39,7 +40,8 @@ TEST(SearchSpace, settings_without_effect_beside_the_others_are_dropped) {
 TEST(SearchSpace, enumerates_each_canonical_configuration_once_with_the_default_first) {
   const SearchSpace space(kDimensions, {}, {});
   const auto all = space.enumerate(10'000);
-  // threads 1: no spin keys (1); others: default spin, two durations, no spinning (4); times sequential, parallel, parallel+inter.
+  // threads 1: no spin keys (1); others: default spin, two durations, no spinning (4); times sequential, parallel,
+  // parallel+inter.
   EXPECT_EQ(all.size(), (1 + 3 * 4) * 3U);
   EXPECT_EQ(all.front(), Configuration{});
   EXPECT_EQ(std::set<Configuration>(all.begin(), all.end()).size(), all.size());

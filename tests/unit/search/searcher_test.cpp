@@ -155,7 +155,9 @@ TEST(Searcher, random_keeps_its_budget_and_depends_on_the_seed) {
 TEST(Searcher, a_space_that_rarely_works_is_still_searched) {
   const SearchSpace space({kAll[0], kAll[5], kAll[9]}, {}, {});
   // Only two settings together work, so no change of the default alone does.
-  const auto works = [](const Configuration& c) { return c.contains("set_denormal_as_zero") && c.contains("intra_op_num_threads"); };
+  const auto works = [](const Configuration& c) {
+    return c.contains("set_denormal_as_zero") && c.contains("intra_op_num_threads");
+  };
   const auto searcher = make_searcher("adaptive", space, {});
   bool found = false;
   while (auto proposal = (*searcher)->propose()) {

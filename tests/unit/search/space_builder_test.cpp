@@ -25,8 +25,13 @@ SpaceInput input_with_cores(int physical, int logical, double usable) {
   input.model.node_counts = {{"Conv", 40}, {"Relu", 40}, {"Add", 20}};
   input.model.parameter_types = {{"float", 1000}};
   input.model.shapes = {{{"x", {1, 3, 8, 8}}}};
-  input.runtime = {.name = "onnxruntime", .version = "1.29.0", .library_path = "", .library_sha256 = "", .providers = {},
-                   .loaded_libraries = {}, .known_targets = {}};
+  input.runtime = {.name = "onnxruntime",
+                   .version = "1.29.0",
+                   .library_path = "",
+                   .library_sha256 = "",
+                   .providers = {},
+                   .loaded_libraries = {},
+                   .known_targets = {}};
   return input;
 }
 
@@ -54,12 +59,12 @@ std::string reason(const BuiltSpace& built, const std::string& key) {
 
 TEST(SpaceBuilder, thread_candidates_come_from_the_cores_that_are_usable) {
   EXPECT_EQ(values(build(input_with_cores(2, 2, 2)), "intra_op_num_threads"), (std::vector<Value>{1, 2}));
-  EXPECT_EQ(values(build(input_with_cores(6, 12, 12)), "intra_op_num_threads"), (std::vector<Value>{1, 2, 3, 4, 6, 8, 12}));
+  EXPECT_EQ(values(build(input_with_cores(6, 12, 12)), "intra_op_num_threads"),
+            (std::vector<Value>{1, 2, 3, 4, 6, 8, 12}));
   const auto quota = build(input_with_cores(16, 32, 2.5));
   EXPECT_EQ(values(quota, "intra_op_num_threads"), (std::vector<Value>{1, 2, 3}));
-  const auto note = std::find_if(quota.pruned.begin(), quota.pruned.end(), [](const auto& pruned) {
-    return pruned.key == "intra_op_num_threads";
-  });
+  const auto note = std::find_if(quota.pruned.begin(), quota.pruned.end(),
+                                 [](const auto& pruned) { return pruned.key == "intra_op_num_threads"; });
   ASSERT_NE(note, quota.pruned.end());
   EXPECT_EQ(note->values, (std::vector<Value>{16, 32}));
   EXPECT_NE(note->reason.find("2.5 of 32"), std::string::npos);
@@ -163,7 +168,8 @@ TEST(SpaceBuilder, affinities_follow_the_core_topology) {
 
 TEST(SpaceBuilder, the_users_values_replace_candidates_and_overrule_pruning) {
   auto input = input_with_cores(4, 4, 4);
-  input.request.values = {{"intra_op_num_threads", {3, 12}}, {"use_deterministic_compute", {true}}, {"parallel_sessions", {8}}};
+  input.request.values = {
+      {"intra_op_num_threads", {3, 12}}, {"use_deterministic_compute", {true}}, {"parallel_sessions", {8}}};
   const auto built = build(input);
   EXPECT_EQ(values(built, "intra_op_num_threads"), (std::vector<Value>{3, 12}));
   EXPECT_EQ(values(built, "use_deterministic_compute"), std::vector<Value>{true});
@@ -207,7 +213,10 @@ TEST(SpaceBuilder, bad_requests_are_refused_with_the_nearest_name) {
   EXPECT_NE(refused([](auto& r) { r.values = {{"intra_threads", {1}}}; }).find("unknown parameter"), std::string::npos);
   EXPECT_NE(refused([](auto& r) { r.values = {{"execution_mode", {"paralel"}}}; }).find("parallel"), std::string::npos);
   EXPECT_NE(refused([](auto& r) { r.values = {{"execution_mode", {}}}; }).find("without values"), std::string::npos);
-  EXPECT_NE(refused([](auto& r) { r.values = {{"batch_size", {1}}, {"batch_size", {2}}}; }).find("twice"), std::string::npos);
+  EXPECT_NE(refused([](auto& r) {
+              r.values = {{"batch_size", {1}}, {"batch_size", {2}}};
+            }).find("twice"),
+            std::string::npos);
   EXPECT_NE(refused([](auto& r) { r.fixed = {{"intra_op_num_threads", -1}}; }).find("-1"), std::string::npos);
   EXPECT_NE(refused([](auto& r) { r.exclude = {"execution_mod"}; }).find("execution_mode"), std::string::npos);
   EXPECT_NE(refused([](auto& r) {
