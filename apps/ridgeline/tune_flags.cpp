@@ -18,6 +18,7 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kSynthetic = "synthetic:";
+constexpr std::int64_t kTailRuns = 300;
 
 Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   auto value = base::parse_integer(text, flag);
@@ -90,6 +91,14 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     plan.warmup_max_s = 2;
     request.paired.quads = 8;
     request.finalists = 2;
+  }
+  // A statement about the 99th percentile needs this many samples.
+  const bool tail = request.objective == schema::Objective::p99 ||
+                    std::any_of(request.constraints.begin(), request.constraints.end(),
+                                [](const auto& constraint) { return constraint.metric == "latency_p99_ms"; });
+  if (tail) {
+    plan.min_runs = kTailRuns;
+    plan.max_time_s = std::max(plan.max_time_s, 15.0);
   }
   if (!flags.warmup.empty()) {
     RL_TRY_ASSIGN(plan.warmup_runs, whole_number(flags.warmup, "--warmup", 0, 1'000'000));

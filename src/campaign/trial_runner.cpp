@@ -65,7 +65,7 @@ Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Confi
   if (request_.use_store && std::filesystem::exists(path, ignored)) {
     RL_TRY_ASSIGN(const auto known, store_.find_trial(key));
     if (known && known->outcome.drift) {
-      noise_[key] = known->outcome.drift->scaled_max_abs;
+      noise_[key] = *known->outcome.drift;
       return path;
     }
   }
@@ -83,7 +83,7 @@ Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Confi
   outcome.measured_utc = clock_.utc_now();
   outcome.duration_s = base::to_seconds(clock_.now() - begun);
   RL_TRY(store_.save_trial(spec, outcome));
-  noise_[key] = drift.scaled_max_abs;
+  noise_[key] = drift;
   return path;
 }
 
@@ -92,16 +92,21 @@ Result<void> TrialRunner::prepare_reference() {
   if (!request_.check_accuracy) return {};
   // A repeated run whose trials are all in the store needs the noise only, not the file.
   const auto spec = reference_spec(run.current);
-  double noise = 0;
+  schema::AccuracyDrift noise;
   RL_TRY_ASSIGN(const auto known, store_.find_trial(spec.key()));
   if (request_.use_store && known && known->outcome.drift) {
-    noise = known->outcome.drift->scaled_max_abs;
+    noise = *known->outcome.drift;
   } else {
     RL_TRY(reference_outputs(run.current));
     noise = noise_[spec.key()];
   }
-  run.accuracy_tolerance =
-      request_.accuracy_tolerance ? *request_.accuracy_tolerance : analysis::default_tolerance(run.model, noise);
+  run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
+                                                       : analysis::default_tolerance(run.model, noise.scaled_max_abs);
+  if (noise.tiny_outputs > 0) {
+    run.notes.push_back(fmt::format("the accuracy check is weak: {} of the outputs are almost zero with the inputs given, so "
+                                    "errors hide in them; give real inputs with --input NAME:FILE.npy", noise.tiny_outputs));
+    observer_.note(run.notes.back());
+  }
   return {};
 }
 

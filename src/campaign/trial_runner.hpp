@@ -53,7 +53,7 @@ class TrialRunner {
   TuneResult& result_;
   base::Nanoseconds start_;
   std::optional<base::Nanoseconds> saved_;
-  std::map<std::string, double> noise_;   ///< by reference key, of references known to exist
+  std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign
