@@ -66,7 +66,7 @@ Chart effects_chart(const TuneView& view) {
   chart.id = "effects";
   chart.title = "What each setting of the recommended configuration is worth, with 95 % intervals";
   chart.alternative = largest.empty() ? std::string("No setting could be measured alone.") : largest;
-  chart.option["xAxis"] = value_axis("Change against leaving it at its current value, %", 0);
+  chart.option["xAxis"] = value_axis("Worth, %", 0);
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";
   chart.option["series"] = Json::array();

@@ -69,7 +69,7 @@ Table ranking_table(const TuneView& view) {
 std::string introduction(const TuneView& view) {
   const auto tied = std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
   auto text = fmt::format(
-      "{} that ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
+      "{} ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
       "{} of the group's best. ", counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
   if (tied > 1)
     text += fmt::format("**{} trials share the first group**; of those, the one closest to the current configuration, with the "

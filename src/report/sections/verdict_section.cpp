@@ -68,7 +68,8 @@ KeyFigures key_figures(const TuneView& view) {
   if (view.changes()) {
     figure("Recommended", view.recommended(), Tone::good);
     if (const auto& gain = view.run.verdict->gain)
-      out.figures.push_back({"Gain", ratio_text(gain->ratio, ratio_decimals(*gain)), interval_text(*gain), Tone::good});
+      out.figures.push_back({"Gain", ratio_text(gain->ratio, ratio_decimals(*gain)),
+                             fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)), Tone::good});
   }
   std::size_t unsuccessful = 0;
   std::size_t stored = 0;
