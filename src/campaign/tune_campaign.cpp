@@ -12,6 +12,7 @@
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
 #include "campaign/trial_runner.hpp"
+#include "search/relevance.hpp"
 #include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
@@ -131,7 +132,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
     RL_TRY_ASSIGN(built, search::build_space(input));
   }
   const auto& space = built.space;
-  run.current = space.canonical(request.current);
+  // What the user has now, without what --set pins: that is part of the answer. A pinned batch is part of the question.
+  run.current = request.current;
+  if (const auto* batch = space.fixed().find("batch_size")) run.current.set("batch_size", *batch);
+  run.current = search::simplify(run.current);
   run.space = space.dimensions();
   run.space_size = space.raw_size();
   run.pruned = built.pruned;

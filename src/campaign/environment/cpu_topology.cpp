@@ -32,7 +32,7 @@ struct Processor {
 
 std::vector<Processor> processors(const std::string& cpuinfo) {
   std::vector<Processor> found;
-  std::optional<std::int64_t> package;
+  std::int64_t package = -1;  // not said yet
   for (const auto& line : base::split(cpuinfo, '\n')) {
     const auto number_of = [&](std::string_view key) -> std::optional<std::int64_t> {
       const auto value = value_of_line(line, key);
@@ -42,11 +42,11 @@ std::vector<Processor> processors(const std::string& cpuinfo) {
     };
     if (const auto number = number_of("processor")) {
       found.push_back({static_cast<int>(*number), std::nullopt});
-      package.reset();
+      package = -1;
     }
-    if (const auto number = number_of("physical id")) package = number;
-    if (const auto number = number_of("core id"); number && package && !found.empty())
-      found.back().core = {*package, *number};
+    if (const auto number = number_of("physical id")) package = *number;
+    if (const auto number = number_of("core id"); number && package >= 0 && !found.empty())
+      found.back().core = {package, *number};
   }
   return found;
 }

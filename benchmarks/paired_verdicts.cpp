@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often interleaved comparisons are wrong, through the real measuring code: a configuration against itself must come
+// out as different in at most 5 % of cases, an injected 3 % slow-down must be found in at least 90 %.
+//   cmake --preset bench && cmake --build build/bench --target paired_verdicts
+//   build/bench/bin/paired_verdicts                 200 + 100 comparisons of a simulated workload (virtual clock)
+//   build/bench/bin/paired_verdicts MODEL.onnx 20   20 + 20 comparisons of a real model, the slow-down added after each
+//                                                   inference by keeping the core busy for 3 % of its time
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "analysis/comparison.hpp"
+#include "measure/measurement_session.hpp"
+#include "workload/workload_registry.hpp"
+
+namespace {
+
+using namespace ridgeline;  // a program, not a library
+
+constexpr double kMinEffect = 0.02;
+constexpr double kInjected = 0.03;
+
+[[noreturn]] void give_up(const std::string& reason) {
+  fmt::print(stderr, "paired_verdicts: {}\n", reason);
+  std::exit(1);
+}
+
+/// Another workload whose every inference takes a given share longer.
+class Slowed final : public workload::Workload {
+ public:
+  Slowed(std::unique_ptr<workload::Workload> inner, double share) : inner_(std::move(inner)), share_(share) {}
+  base::Result<void> prepare() override { return inner_->prepare(); }
+  schema::TrialPhase phase() const noexcept override { return inner_->phase(); }
+  base::Nanoseconds session_create_time() const noexcept override { return inner_->session_create_time(); }
+  int lanes() const noexcept override { return inner_->lanes(); }
+  double items_per_step() const noexcept override { return inner_->items_per_step(); }
+  base::Error last_error(int lane) const override { return inner_->last_error(lane); }
+  const base::Clock& clock() const noexcept override { return inner_->clock(); }
+  base::Result<workload::OutputSet> outputs() override { return inner_->outputs(); }
+  bool step(int lane) noexcept override {
+    const auto begin = clock().now();
+    const bool fine = inner_->step(lane);
+    const auto end = clock().now();
+    const auto until = end + base::from_seconds(base::to_seconds(end - begin) * share_);
+    while (clock().now() < until) {
+    }
+    return fine;
+  }
+
+ private:
+  std::unique_ptr<workload::Workload> inner_;
+  double share_;
+};
+
+struct Tally {
+  int compared = 0;
+  int faster = 0;
+  int slower = 0;
+  int inconclusive = 0;
+  double log_ratio = 0;
+  double width = 0;
+  void add(const schema::Comparison& comparison) {
+    ++compared;
+    faster += comparison.verdict == schema::Verdict::faster;
+    slower += comparison.verdict == schema::Verdict::slower;
+    inconclusive += comparison.verdict == schema::Verdict::inconclusive;
+    log_ratio += std::log(comparison.ratio);
+    width += comparison.high - comparison.low;
+  }
+};
+
+std::unique_ptr<workload::Workload> make(const workload::WorkloadKind& kind, const schema::TrialSpec& spec) {
+  auto made = kind.make(spec);
+  if (!made) give_up(made.error().message);
+  if (const auto prepared = (*made)->prepare(); !prepared) give_up(prepared.error().message);
+  return std::move(*made);
+}
+
+schema::Comparison compare(workload::Workload& a, workload::Workload& b) {
+  schema::PairedPlan plan;
+  measure::MeasureControl control;
+  const auto measured = measure::measure_paired(a, b, plan, control);
+  if (!measured) give_up(measured.error().message);
+  return analysis::compare_paired(*measured, schema::Objective::latency, kMinEffect);
+}
+
+void print(const char* title, const Tally& tally, const char* goal, double share, bool met) {
+  fmt::print("{:<34} {:>4} comparisons: {:>3} slower {:>3} faster {:>3} inconclusive; mean ratio {:.4f}, mean width {:.4f}; {:.1f} % ({}): {}\n",
+             title, tally.compared, tally.slower, tally.faster, tally.inconclusive, std::exp(tally.log_ratio / tally.compared),
+             tally.width / tally.compared, share * 100, goal, met ? "met" : "missed");
+}
+
+bool report(const Tally& same, const Tally& slowed) {
+  const double false_share = static_cast<double>(same.faster + same.slower) / same.compared;
+  const double found_share = static_cast<double>(slowed.slower) / slowed.compared;
+  print("a configuration with itself", same, "goal at most 5 %", false_share, false_share <= 0.05);
+  print("3 % slower", slowed, "goal at least 90 %", found_share, found_share >= 0.9);
+  return false_share <= 0.05 && found_share >= 0.9;
+}
+
+bool simulated(const workload::WorkloadKind& kind) {
+  Tally same;
+  Tally slowed;
+  const auto spec_of = [](int seed) {
+    schema::TrialSpec spec;
+    spec.workload.kind = "synthetic";
+    spec.workload.location = fmt::format("base=2ms,noise=3%,drift=2%,drift_period=15s,spikes=0.4%,spike_size=3,seed={},"
+                                         "slowdown=3% if enable_mem_pattern=false", seed);
+    return spec;
+  };
+  for (int seed = 1; seed <= 200; ++seed) {
+    const auto spec = spec_of(seed);
+    const auto a = make(kind, spec);
+    const auto b = make(kind, spec);
+    same.add(compare(*a, *b));
+    if (seed > 100) continue;
+    auto other = spec;
+    other.configuration.set("enable_mem_pattern", false);
+    const auto c = make(kind, spec);
+    const auto d = make(kind, other);
+    slowed.add(compare(*c, *d));
+  }
+  fmt::print("simulated: 2 ms, noise 3 %, drift 2 % over 15 s, 0.4 % spikes of 3 times\n");
+  return report(same, slowed);
+}
+
+bool real(const workload::WorkloadKind& kind, const std::string& model, int count) {
+  workload::InspectRequest request;
+  request.workload.kind = "onnx";
+  request.workload.location = model;
+  auto description = kind.inspect(request);
+  if (!description) give_up(description.error().message);
+  schema::TrialSpec spec;
+  spec.workload = request.workload;
+  spec.workload.shapes = description->shapes;
+  spec.configuration = {{"intra_op_num_threads", 1}};
+  const auto a = make(kind, spec);
+  const auto b = make(kind, spec);
+  Slowed c(make(kind, spec), kInjected);
+  Tally same;
+  Tally slowed;
+  for (int i = 0; i < count; ++i) {
+    same.add(compare(*a, *b));
+    slowed.add(compare(*a, c));
+  }
+  fmt::print("{}\n", model);
+  return report(same, slowed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto registry = workload::make_default_registry();
+  const auto kind = registry.find(argc > 1 ? "onnx" : "synthetic");
+  if (!kind) give_up(kind.error().message);
+  const int count = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
+  return (argc > 1 ? real(**kind, argv[1], count) : simulated(**kind)) ? 0 : 1;
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How much of the exhaustive best does `--search adaptive` find, in what share of the exhaustive time?
+
+For each PP-OCRv4 model: a grid over one space, then an adaptive search over the same space with a results file of its
+own. Quality is the grid's own cost of its best trial over the grid's cost of the configuration that adaptive found best.
+Goal: at least 98 % of the best in at most 25 % of the time.
+    benchmarks/search_efficiency.py BINARY MODEL_FOLDER [--threads 1,2] [--trial-time 1s]
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+MODELS = [("ch_PP-OCRv4_det_infer.onnx", "x:1x3x320x320"), ("ch_PP-OCRv4_rec_infer.onnx", "x:1x3x48x320"),
+          ("ch_ppocr_mobile_v2.0_cls_infer.onnx", "x:1x3x48x192")]
+
+
+def tune(binary, model, shape, search, space, folder, trial_time):
+    out = subprocess.run(
+        [binary, "tune", str(model), "--shape", shape, "--search", search, "--space", space, "--db", f"{folder}/{search}.db",
+         "--trial-time", trial_time, "--accuracy-tolerance", "off", "--json"],
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    run = json.loads(out)
+    trials = [t for t in run["trials"] if t["status"] == "ok" and not t.get("abandoned")]
+    seconds = sum(t["duration_s"] for t in run["trials"])
+    return run, trials, seconds
+
+
+def key(configuration):
+    return json.dumps(configuration, sort_keys=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("models", type=pathlib.Path)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--trial-time", default="1s")
+    options = parser.parse_args()
+    space = f"""parameters:
+  intra_op_num_threads: [{options.threads}]
+  graph_optimization_level: [disable_all, basic, extended, all]
+  intra_op_allow_spinning: [true, false]
+  enable_cpu_mem_arena: [true, false]
+  dynamic_block_base: [0, 4]
+only_listed: true
+"""
+    print(f"{'model':<40} {'grid':>5} {'adaptive':>8} {'share of time':>14} {'share of best':>14}")
+    met = True
+    for name, shape in MODELS:
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/space.yaml"
+            pathlib.Path(path).write_text(space)
+            _, grid, grid_s = tune(options.binary, options.models / name, shape, "grid", path, folder, options.trial_time)
+            _, adaptive, adaptive_s = tune(options.binary, options.models / name, shape, "adaptive", path, folder, options.trial_time)
+        cost = {key(t["configuration"]): t["cost_ns"] for t in grid}
+        best = min(cost.values())
+        chosen = min(adaptive, key=lambda t: t["cost_ns"])
+        quality = best / cost[key(chosen["configuration"])]
+        share = adaptive_s / grid_s
+        fine = quality >= 0.98 and share <= 0.25
+        met &= fine
+        print(f"{name:<40} {len(grid):>5} {len(adaptive):>8} {share:>13.1%} {quality:>13.1%}  goal 25 %, 98 %: {'met' if fine else 'missed'}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
