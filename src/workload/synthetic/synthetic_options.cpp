@@ -17,6 +17,8 @@ using schema::TrialPhase;
 
 constexpr std::string_view kPrefix = "synthetic:";
 constexpr base::Nanoseconds kLongestStep = std::chrono::seconds(3600);
+constexpr double kLargestRatio = 1000;
+constexpr double kLargestSpeedup = -0.99;  ///< as a slowdown: a hundredth of the time
 
 /// "a if b=c" into "a" and its conditions' text.
 struct Clause {
@@ -40,13 +42,15 @@ Result<SettingCondition> parse_condition(std::string_view text) {
   return SettingCondition{param->key, std::move(value), negated};
 }
 
-Result<SettingConditions> parse_conditions(std::string_view text) {
+/// `item` is named in errors: several items of one text may have conditions.
+Result<SettingConditions> parse_conditions(std::string_view text, std::string_view item) {
   constexpr std::string_view kAnd = " and ";
   SettingConditions conditions;
   while (!text.empty()) {
     const auto at = text.find(kAnd);
-    RL_TRY_ASSIGN(auto condition, parse_condition(base::trim(text.substr(0, at))));
-    conditions.push_back(std::move(condition));
+    auto condition = parse_condition(base::trim(text.substr(0, at)));
+    if (!condition) return tl::unexpected<base::Error>(std::move(condition).error().in(item));
+    conditions.push_back(std::move(*condition));
     text = at == std::string_view::npos ? std::string_view{} : text.substr(at + kAnd.size());
   }
   return conditions;
@@ -90,18 +94,8 @@ Result<Fault> parse_fault(std::string_view text) {
       return base::fail(ErrorCode::invalid_argument, "fault nan is only possible in the phase verify, not {}",
                         base::enum_name(fault.phase));
   }
-  RL_TRY_ASSIGN(fault.when, parse_conditions(clause.condition));
+  RL_TRY_ASSIGN(fault.when, parse_conditions(clause.condition, fmt::format("fault={}", clause.value)));
   return fault;
-}
-
-/// "3% if key=value" for slowdown and accuracy.
-template <typename T>
-Result<T> parse_conditional_ratio(std::string_view text, std::string_view name) {
-  const auto clause = split_clause(text);
-  T item;
-  RL_TRY_ASSIGN(item.ratio, base::parse_ratio(clause.value, name));
-  RL_TRY_ASSIGN(item.when, parse_conditions(clause.condition));
-  return item;
 }
 
 Result<std::int64_t> integer_within(std::string_view text, std::string_view name, std::int64_t low, std::int64_t high) {
@@ -111,11 +105,28 @@ Result<std::int64_t> integer_within(std::string_view text, std::string_view name
   return value;
 }
 
-Result<double> ratio_within(std::string_view text, std::string_view name, double high) {
+Result<double> ratio_within(std::string_view text, std::string_view name, double low, double high) {
   RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, name));
-  if (value < 0 || value > high)
-    return base::fail(ErrorCode::invalid_argument, "{}={} is outside 0..{:g}%", name, text, high * 100);
+  if (value < low || value > high)
+    return base::fail(ErrorCode::invalid_argument, "{}={} is outside {:g}%..{:g}%", name, text, low * 100, high * 100);
   return value;
+}
+
+Result<double> number_within(std::string_view text, std::string_view name, double low, double high) {
+  RL_TRY_ASSIGN(const auto value, base::parse_number(text, name));
+  if (value < low || value > high)
+    return base::fail(ErrorCode::invalid_argument, "{}={} is outside {:g}..{:g}", name, text, low, high);
+  return value;
+}
+
+/// "3% if key=value" for slowdown and accuracy.
+template <typename T>
+Result<T> parse_conditional_ratio(std::string_view text, std::string_view name, double low) {
+  const auto clause = split_clause(text);
+  T item;
+  RL_TRY_ASSIGN(item.ratio, ratio_within(clause.value, name, low, kLargestRatio));
+  RL_TRY_ASSIGN(item.when, parse_conditions(clause.condition, fmt::format("{}={}", name, clause.value)));
+  return item;
 }
 
 Result<base::Nanoseconds> duration_up_to_an_hour(std::string_view text, std::string_view name) {
@@ -144,18 +155,18 @@ const std::map<std::string, Setter>& setters() {
       {"surface", RL_SETTER(surface, parse_enum<SurfaceKind>(text, "surface"))},
       {"base", RL_SETTER(base, duration_up_to_an_hour(text, "base"))},
       {"cores", RL_SETTER(cores, integer_within(text, "cores", 1, 1024))},
-      {"noise", RL_SETTER(noise, ratio_within(text, "noise", 1))},
-      {"drift", RL_SETTER(drift, ratio_within(text, "drift", 0.9))},
+      {"noise", RL_SETTER(noise, ratio_within(text, "noise", 0, 1))},
+      {"drift", RL_SETTER(drift, ratio_within(text, "drift", 0, 0.9))},
       {"drift_period", RL_SETTER(drift_period, duration_up_to_an_hour(text, "drift_period"))},
-      {"spikes", RL_SETTER(spikes, ratio_within(text, "spikes", 1))},
-      {"spike_size", RL_SETTER(spike_size, base::parse_number(text, "spike_size"))},
+      {"spikes", RL_SETTER(spikes, ratio_within(text, "spikes", 0, 1))},
+      {"spike_size", RL_SETTER(spike_size, number_within(text, "spike_size", 1, 1e6))},
       {"warmup", RL_SETTER(warmup, integer_within(text, "warmup", 0, 1'000'000))},
       {"session_time", RL_SETTER(session_time, duration_up_to_an_hour(text, "session_time"))},
       {"memory", RL_SETTER(memory_mib, integer_within(text, "memory", 0, 1'048'576))},
       {"clock", RL_SETTER(clock, parse_enum<ClockMode>(text, "clock"))},
       {"seed", RL_SETTER(seed, integer_within(text, "seed", 0, INT64_MAX))},
-      {"slowdown", RL_APPENDER(slowdowns, parse_conditional_ratio<Slowdown>(text, "slowdown"))},
-      {"accuracy", RL_APPENDER(accuracy, parse_conditional_ratio<OutputDrift>(text, "accuracy"))},
+      {"slowdown", RL_APPENDER(slowdowns, parse_conditional_ratio<Slowdown>(text, "slowdown", kLargestSpeedup))},
+      {"accuracy", RL_APPENDER(accuracy, parse_conditional_ratio<OutputDrift>(text, "accuracy", 0))},
       {"ignores",
        [](SyntheticOptions& options, std::string_view text) -> Result<void> {
          RL_TRY_ASSIGN(const auto* param, schema::require_param(text));
@@ -223,8 +234,6 @@ Result<SyntheticOptions> parse_synthetic_options(std::string_view location) {
     if (auto applied = apply_item(options, trimmed); !applied)
       return tl::unexpected<base::Error>(std::move(applied).error().in("synthetic workload"));
   }
-  if (options.spike_size < 1)
-    return base::fail(ErrorCode::invalid_argument, "synthetic workload: spike_size={:g} is below 1", options.spike_size);
   return options;
 }
 

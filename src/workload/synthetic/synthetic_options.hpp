@@ -77,7 +77,7 @@ struct Fault {
 /// | drift=RATIO             | slow swing of all times, same for every configuration                    | 0       |
 /// | drift_period=DURATION   | length of one swing                                                      | 20s     |
 /// | spikes=RATIO            | share of inferences that take spike_size times as long                   | 0       |
-/// | spike_size=NUMBER       |                                                                          | 8       |
+/// | spike_size=NUMBER       | 1 to 1000000                                                             | 8       |
 /// | warmup=N                | inferences until times are steady; the first takes 4 times as long       | 5       |
 /// | session_time=DURATION   | creating one session                                                     | 20ms    |
 /// | memory=MIB              | resident memory that a session really takes                              | 0       |

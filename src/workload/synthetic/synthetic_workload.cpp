@@ -18,6 +18,7 @@ using schema::TrialPhase;
 constexpr std::int64_t kOutputElements = 1000;
 constexpr double kFirstStepExcess = 3;     ///< the first inference takes 1 + this times as long
 constexpr double kRewriteRounding = 2e-7;  ///< what fused kernels change in float results
+constexpr double kLongestInference = 30.0 * 24 * 3600e9;  ///< ns; thousands of them fit the clock
 constexpr double kTwoPi = 6.283185307179586;
 
 int lane_count(const schema::Configuration& configuration) {
@@ -82,7 +83,7 @@ base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
   if (lane.steps < options_.warmup)
     duration *= 1 + kFirstStepExcess * std::exp(-4.0 * static_cast<double>(lane.steps) / static_cast<double>(options_.warmup));
   ++lane.steps;
-  return base::Nanoseconds(std::max<std::int64_t>(1, std::llround(duration)));
+  return base::Nanoseconds(std::llround(std::clamp(duration, 1.0, kLongestInference)));
 }
 
 void SyntheticWorkload::spend(base::Nanoseconds duration) const noexcept {
