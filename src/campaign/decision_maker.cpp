@@ -17,7 +17,7 @@ constexpr double kSlowInferenceNs = 50e6;   // above this one timed run a block 
 constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
 
 std::string ratio_text(const Comparison& gain) {
-  return fmt::format("{:.3g} times as fast (95 % interval {:.3g} to {:.3g})", gain.ratio, gain.low, gain.high);
+  return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f})", gain.ratio, gain.low, gain.high);
 }
 
 /// Closest to the current configuration, then fewest settings.
@@ -129,8 +129,7 @@ const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contende
   // Among those that cannot be told from the fastest, the simplest, then the one with the least memory.
   const auto* chosen = best;
   for (const auto& contender : contenders) {
-    if (!contender.gain || contender.gain->verdict != schema::Verdict::faster || contender.gain->high < best->gain->low) continue;
-    if (contender.gain->ratio * (1 + result_.run.min_effect) < best->gain->ratio) continue;
+    if (!contender.gain || contender.gain->verdict != schema::Verdict::faster || contender.gain->high < best->gain->ratio) continue;
     const auto& a = contender.ranked->trial->configuration;
     const auto& b = chosen->ranked->trial->configuration;
     if (beats(a, b) || (!beats(b, a) && contender.ranked->outcome->measurement->peak_rss_bytes <
@@ -142,9 +141,9 @@ const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contende
 
 Result<std::vector<std::string>> DecisionMaker::leave_one_out(const Configuration& winner) {
   const auto& current = result_.run.current;
-  std::vector<std::string> useless;
+  std::vector<std::string> unproven;
   const auto keys = schema::differing_keys(winner, current);
-  if (keys.size() < 2) return useless;   // a single setting's contribution is the gain itself
+  if (keys.size() < 2) return unproven;   // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     if (time_left_s_() <= 0) {
@@ -155,19 +154,17 @@ Result<std::vector<std::string>> DecisionMaker::leave_one_out(const Configuratio
     auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
     if (without == winner || !space_.allows(without)) continue;
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::leave_one_out, without, winner, keys[i],
-                                                plan_for(without, winner, kLeaveOneOutShare)));
-    if (pair.comparison && (pair.comparison->verdict == schema::Verdict::no_difference ||
-                            pair.comparison->verdict == schema::Verdict::slower))
-      useless.push_back(keys[i]);
+    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
+                                                plan_for(winner, without, kLeaveOneOutShare)));
+    if (pair.comparison && pair.comparison->verdict != schema::Verdict::slower) unproven.push_back(keys[i]);
   }
-  return useless;
+  return unproven;
 }
 
-Result<void> DecisionMaker::simplify(const std::vector<std::string>& useless, const Comparison& gain) {
+Result<void> DecisionMaker::simplify(const std::vector<std::string>& unproven, const Comparison& gain) {
   auto& run = result_.run;
   auto simpler = run.verdict->configuration;
-  for (const auto& key : useless) {
+  for (const auto& key : unproven) {
     const auto* before = run.current.find(key);
     simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
   }
@@ -178,9 +175,9 @@ Result<void> DecisionMaker::simplify(const std::vector<std::string>& useless, co
     if (trial.configuration == simpler) id = trial.id;
   if (id == 0) {
     std::string names;
-    for (const auto& key : useless) names += (names.empty() ? "" : ", ") + key;
+    for (const auto& key : unproven) names += (names.empty() ? "" : ", ") + key;
     RL_TRY_ASSIGN(const auto outcome, runner_.trial(simpler, schema::TrialStage::finalist,
-                                                    fmt::format("the winner without what adds nothing: {}", names),
+                                                    fmt::format("the winner without what was not shown to add anything: {}", names),
                                                     std::nullopt, 0));
     if (outcome.status != schema::TrialStatus::ok) return {};
     id = run.trials.back().id;
@@ -192,7 +189,7 @@ Result<void> DecisionMaker::simplify(const std::vector<std::string>& useless, co
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, run.current, simpler, "",
                                               plan_for(run.current, simpler, 1)));
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return {};
-  if (pair.comparison->high < gain.low || pair.comparison->ratio * (1 + run.min_effect) < gain.ratio) return {};
+  if (pair.comparison->high < gain.ratio) return {};
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;
@@ -245,8 +242,8 @@ Result<void> DecisionMaker::decide() {
   verdict.gain = chosen->gain;
   verdict.tie_group = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
-    RL_TRY_ASSIGN(const auto useless, leave_one_out(verdict.configuration));
-    if (!useless.empty()) RL_TRY(simplify(useless, *chosen->gain));
+    RL_TRY_ASSIGN(const auto unproven, leave_one_out(verdict.configuration));
+    if (!unproven.empty()) RL_TRY(simplify(unproven, *chosen->gain));
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

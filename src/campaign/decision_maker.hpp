@@ -9,7 +9,7 @@
 namespace ridgeline::campaign {
 
 /// From search results to the run's answer: the best few are compared with the current configuration, interleaved and in
-/// fresh processes; the winner's settings are taken out one by one; what adds nothing is dropped.
+/// fresh processes; the winner's settings are taken out one by one; what was not shown to add anything is dropped.
 class DecisionMaker {
  public:
   /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
@@ -30,9 +30,9 @@ class DecisionMaker {
   [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const;
   [[nodiscard]] base::Result<void> compare(std::vector<Contender>& contenders);
   [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
-  /// The settings of `winner` that a comparison showed to add nothing.
+  /// The settings of `winner` that no comparison showed to add anything.
   [[nodiscard]] base::Result<std::vector<std::string>> leave_one_out(const schema::Configuration& winner);
-  [[nodiscard]] base::Result<void> simplify(const std::vector<std::string>& useless, const schema::Comparison& gain);
+  [[nodiscard]] base::Result<void> simplify(const std::vector<std::string>& unproven, const schema::Comparison& gain);
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b, double share) const;
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);

@@ -103,8 +103,9 @@ Result<void> TrialRunner::prepare_reference() {
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
   if (noise.tiny_outputs > 0) {
-    run.notes.push_back(fmt::format("the accuracy check is weak: {} of the outputs are almost zero with the inputs given, so "
-                                    "errors hide in them; give real inputs with --input NAME:FILE.npy", noise.tiny_outputs));
+    run.notes.push_back(fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
+                                    "give real inputs with --input NAME:FILE.npy",
+                                    noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
     observer_.note(run.notes.back());
   }
   return {};

@@ -41,6 +41,7 @@ struct Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    bool optional = false;   ///< a terminal leaves it out before it cuts other columns' text
   };
   std::string caption;
   std::vector<Column> columns;

@@ -55,24 +55,45 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
   return line;
 }
 
+/// Natural width of each column.
+std::vector<std::size_t> natural_widths(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const auto& column : table.columns) widths.push_back(columns_of(one_line(column.title)));
+  for (const auto& row : table.rows)
+    for (std::size_t i = 0; i < row.cells.size() && i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(one_line(strip_marks(clean_utf8(row.cells[i])))));
+  return widths;
+}
+
+/// Without the last optional columns, as many as it takes to show the others whole.
+Table without_optional(Table table, std::size_t room) {
+  auto widths = natural_widths(table);
+  const auto needed = [&] { return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1)); };
+  for (std::size_t i = table.columns.size(); i-- > 0 && needed() > room;) {
+    if (!table.columns[i].optional) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    table.columns.erase(table.columns.begin() + at);
+    widths.erase(widths.begin() + at);
+    for (auto& row : table.rows)
+      if (i < row.cells.size()) row.cells.erase(row.cells.begin() + at);
+  }
+  return table;
+}
+
 }  // namespace
 
-std::string render_table(const Table& table, int width, bool colour) {
-  if (table.columns.empty()) return {};
+std::string render_table(const Table& whole, int width, bool colour) {
+  if (whole.columns.empty()) return {};
   const auto room = static_cast<std::size_t>(std::max(width, 1));
+  const auto table = without_optional(whole, room);
   std::vector<std::string> heads;
-  std::vector<std::size_t> widths;
-  for (const auto& column : table.columns) {
-    heads.push_back(one_line(column.title));
-    widths.push_back(columns_of(heads.back()));
-  }
+  for (const auto& column : table.columns) heads.push_back(one_line(column.title));
+  auto widths = natural_widths(table);
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : table.rows) {
     auto& cells = rows.emplace_back();
-    for (std::size_t i = 0; i < row.cells.size() && i < widths.size(); ++i) {
+    for (std::size_t i = 0; i < row.cells.size() && i < widths.size(); ++i)
       cells.push_back(one_line(strip_marks(clean_utf8(row.cells[i]))));
-      widths[i] = std::max(widths[i], columns_of(cells[i]));
-    }
   }
   const auto gaps = kGap * (widths.size() - 1);
   fit(widths, table, room > gaps ? room - gaps : widths.size());

@@ -6,6 +6,7 @@
 
 #include "report/inline_text.hpp"
 #include "report/utf8.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -18,8 +19,8 @@ double typical(std::vector<double> values) {
 }
 
 std::string value_or_default(const schema::Configuration& configuration, const std::string& key) {
-  const auto* value = configuration.find(key);
-  return value != nullptr ? value->to_text() : "default";
+  const auto value = schema::effective_value(configuration, key);
+  return value ? value->to_text() : "default";
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class TuneView {
   [[nodiscard]] bool changes() const;
 
   /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2 execution_mode=parallel",
-  /// "current configuration"; a setting that falls back to the runtime's default is "key=default".
+  /// "current configuration"; a setting that falls back to the runtime's default shows that, or "key=default" where the machine decides.
   [[nodiscard]] std::string difference(const schema::Configuration& configuration) const;
   /// As difference, each setting a `code` mark.
   [[nodiscard]] std::string difference_marked(const schema::Configuration& configuration) const;

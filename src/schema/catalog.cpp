@@ -40,6 +40,12 @@ base::Result<std::pair<std::string, Value>> parse_setting(std::string_view text)
   return std::pair{param->key, std::move(value)};
 }
 
+std::optional<Value> effective_value(const Configuration& configuration, const std::string& key) {
+  if (const auto* value = configuration.find(key)) return *value;
+  const auto* param = find_param(key);
+  return param != nullptr ? param->default_value : std::nullopt;
+}
+
 base::Result<void> check_configuration(const Configuration& configuration) {
   for (const auto& [key, value] : configuration.values()) {
     RL_TRY_ASSIGN(const auto* param, require_param(key));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +23,9 @@ namespace ridgeline::schema {
 
 /// "key=value" to a checked pair (--set).
 [[nodiscard]] base::Result<std::pair<std::string, Value>> parse_setting(std::string_view text);
+
+/// The value of a setting, or the runtime's default when it is unset; nullopt when that depends on the machine.
+[[nodiscard]] std::optional<Value> effective_value(const Configuration& configuration, const std::string& key);
 
 /// Every key known and every value legal.
 [[nodiscard]] base::Result<void> check_configuration(const Configuration& configuration);

@@ -26,7 +26,9 @@ Refinement::Refinement(const SearchSpace& space, const std::vector<Factor>& fact
       error_squares_(kPriorCount * kPriorError * kPriorError),
       error_count_(kPriorCount) {}
 
-std::size_t Refinement::upcoming() const { return without_gain_ >= kPatience ? 0 : kMost - std::min(steps_, kMost); }
+std::size_t Refinement::upcoming() const {
+  return std::min(kPatience - std::min(without_gain_, kPatience), kMost - std::min(steps_, kMost));
+}
 
 void Refinement::learn(const SearchHistory& history) {
   if (!awaited_) return;

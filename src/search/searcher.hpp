@@ -40,7 +40,7 @@ class Searcher {
   /// The next trial, or nullopt when the strategy has finished. Never proposes a configuration twice.
   [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
-  /// Upper estimate of proposals still to come, for progress display.
+  /// Estimate of proposals still to come, for progress display; grows when the search keeps finding gains.
   [[nodiscard]] virtual std::size_t remaining() const = 0;
 };
 

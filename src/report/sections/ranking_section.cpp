@@ -45,10 +45,10 @@ Table ranking_table(const TuneView& view) {
   table.columns = {{"Trial", Align::right}, {"Group", Align::right}, {"Settings that differ from the current ones"},
                    {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
-  if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right});
-  if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right});
-  if (!rate_objective) table.columns.push_back({"Items/s", Align::right});
-  table.columns.push_back({"Memory, MiB", Align::right});
+  if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
+  if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right, true});
+  if (!rate_objective) table.columns.push_back({"Items/s", Align::right, true});
+  table.columns.push_back({"Memory, MiB", Align::right, true});
   for (const auto& entry : view.ranking) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;

@@ -5,6 +5,7 @@
 #include "report/sections/sections.hpp"
 #include "report/utf8.hpp"
 #include "report/yaml_text.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -87,8 +88,17 @@ KeyFigures key_figures(const TuneView& view) {
 }
 
 std::string value_text(const schema::Configuration& configuration, const std::string& key) {
-  const auto* value = configuration.find(key);
-  return value != nullptr ? code_mark(value->to_text()) : std::string("default");
+  const auto value = schema::effective_value(configuration, key);
+  if (!value) return "default";
+  return code_mark(value->to_text()) + (configuration.contains(key) ? "" : " (default)");
+}
+
+/// The recommended configuration with the defaults written out for settings that are set to something else now.
+schema::Configuration spelled_out(const schema::TuneRun& run) {
+  auto out = run.verdict->configuration;
+  for (const auto& [key, value] : run.current.values())
+    if (const auto fallback = schema::effective_value(out, key)) out.set(key, *fallback);
+  return out;
 }
 
 /// The settings that change, and what each is worth where that was measured.
@@ -117,11 +127,13 @@ Section verdict_section(const TuneView& view) {
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {
-    if (!verdict->reason.empty()) section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
+    // With a gain the callout has said it; without one the reason is news.
+    if (!verdict->gain && !verdict->reason.empty())
+      section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
     section.blocks.emplace_back(changes_table(view));
   }
   section.blocks.emplace_back(Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
-  section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(verdict->configuration, "onnxruntime")});
+  section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(spelled_out(view.run), "onnxruntime")});
   return section;
 }
 

@@ -107,8 +107,8 @@ TEST_F(TuneCampaignTest, reports_what_each_of_several_settings_contributes) {
   for (const auto& pair : result.run.pairs)
     if (pair.purpose == schema::PairPurpose::leave_one_out) ratios[pair.setting] = pair.comparison->ratio;
   ASSERT_EQ(ratios.size(), 2U);
-  EXPECT_NEAR(ratios["intra_op_num_threads"], 2.0, 0.05);
-  EXPECT_NEAR(ratios["enable_mem_pattern"], 1.25, 0.03);
+  EXPECT_NEAR(ratios["intra_op_num_threads"], 0.5, 0.02);   // without it, against the winner
+  EXPECT_NEAR(ratios["enable_mem_pattern"], 0.8, 0.02);
 }
 
 TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
