@@ -42,11 +42,7 @@ function(rl_add_unit_test room)
   target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${ARG_NAME} PRIVATE
     RL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" RL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${ARG_NAME} PRIVATE rl_warnings rl_${room} ${ARG_LIBS} GTest::gtest_main)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # False alarms inside libstdc++'s streams and GoogleTest's printers once they are inlined.
-    target_compile_options(${ARG_NAME} PRIVATE -Wno-null-dereference -Wno-maybe-uninitialized)
-  endif()
+  target_link_libraries(${ARG_NAME} PRIVATE rl_warnings rl_test_warnings rl_${room} ${ARG_LIBS} GTest::gtest_main)
   target_precompile_headers(${ARG_NAME} PRIVATE
     <map> <optional> <string> <vector> <fmt/format.h> <nlohmann/json.hpp> <gtest/gtest.h>)
   gtest_discover_tests(${ARG_NAME} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)

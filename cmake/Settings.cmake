@@ -34,3 +34,9 @@ endif()
 if(RIDGELINE_WERROR)
   target_compile_options(rl_warnings INTERFACE -Werror)
 endif()
+
+add_library(rl_test_warnings INTERFACE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms inside libstdc++'s streams and GoogleTest's printers once they are inlined.
+  target_compile_options(rl_test_warnings INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
+endif()

@@ -20,6 +20,11 @@ std::string ratio_text(const Comparison& gain) {
   return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f})", gain.ratio, gain.low, gain.high);
 }
 
+/// Good enough to stand in for `best`: cannot be told from it, or is less than the minimum effect behind it.
+bool stands_in(const Comparison& gain, const Comparison& best, double min_effect) {
+  return gain.verdict == schema::Verdict::faster && (gain.high >= best.ratio || gain.ratio * (1 + min_effect) >= best.ratio);
+}
+
 /// Closest to the current configuration, then fewest settings.
 std::pair<std::size_t, std::size_t> complexity(const Configuration& configuration, const Configuration& current) {
   return {schema::differing_keys(configuration, current).size(), configuration.size()};
@@ -129,7 +134,7 @@ const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contende
   // Among those that cannot be told from the fastest, the simplest, then the one with the least memory.
   const auto* chosen = best;
   for (const auto& contender : contenders) {
-    if (!contender.gain || contender.gain->verdict != schema::Verdict::faster || contender.gain->high < best->gain->ratio) continue;
+    if (!contender.gain || !stands_in(*contender.gain, *best->gain, result_.run.min_effect)) continue;
     const auto& a = contender.ranked->trial->configuration;
     const auto& b = chosen->ranked->trial->configuration;
     if (beats(a, b) || (!beats(b, a) && contender.ranked->outcome->measurement->peak_rss_bytes <
@@ -188,8 +193,7 @@ Result<void> DecisionMaker::simplify(const std::vector<std::string>& unproven, c
   observer_.stage("comparing the simplified winner with the current configuration");
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, run.current, simpler, "",
                                               plan_for(run.current, simpler, 1)));
-  if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return {};
-  if (pair.comparison->high < gain.ratio) return {};
+  if (!pair.comparison || !stands_in(*pair.comparison, gain, run.min_effect)) return {};
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;
