@@ -81,12 +81,11 @@ base::Result<std::int64_t> tensor_bytes(ElementType type, const std::vector<std:
   const int bits = element_bits(type);
   if (bits == 0)
     return base::fail(base::ErrorCode::unsupported, "element type {} has no fixed size", element_type_name(type));
-  if (bits < 8) return (count * bits + 7) / 8;
   constexpr std::int64_t kLimit = std::int64_t{1} << 62;
-  if (count > kLimit / (bits / 8))
-    return base::fail(base::ErrorCode::invalid_argument, "shape {} of {} has more than 2^62 bytes", shape_text(dims),
+  if (count > kLimit / bits)
+    return base::fail(base::ErrorCode::invalid_argument, "shape {} of {} has more than 2^62 bits", shape_text(dims),
                       element_type_name(type));
-  return count * (bits / 8);
+  return (count * bits + 7) / 8;
 }
 
 std::string shape_text(const std::vector<std::int64_t>& dims) {

@@ -47,20 +47,20 @@ void count_parameter(const onnx::TensorProto& tensor, schema::ModelDescription& 
   const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   const auto type = static_cast<ElementType>(tensor.data_type());
   const auto count = element_count(dims);
-  auto bytes = tensor_bytes(type, dims);
+  auto bytes = tensor_bytes(type, dims).value_or(-1);
   if (element_bits(type) == 0) {  // strings, and types newer than we know: what the file holds of them
     bytes = static_cast<std::int64_t>(tensor.raw_data().size());
-    for (const auto& text : tensor.string_data()) *bytes += static_cast<std::int64_t>(text.size());
+    for (const auto& text : tensor.string_data()) bytes += static_cast<std::int64_t>(text.size());
   }
   // More than any memory holds: the file is damaged, and adding such numbers up would overflow.
   constexpr std::int64_t kImpossible = std::int64_t{1} << 50;
-  if (!count || !bytes || *count > kImpossible || *bytes > kImpossible) {
+  if (!count || bytes < 0 || *count > kImpossible || bytes > kImpossible) {
     description.notes.push_back(
         fmt::format("tensor {} has the impossible shape {} and was not counted", tensor.name(), shape_text(dims)));
     return;
   }
   description.parameters += *count;
-  description.parameter_bytes += *bytes;
+  description.parameter_bytes += bytes;
   description.parameter_types[std::string(element_type_name(type))] += *count;
 }
 

@@ -89,7 +89,8 @@ Result<Fault> parse_fault(std::string_view text) {
     RL_TRY_ASSIGN(fault.phase, parse_enum<TrialPhase>(clause.value.substr(at + 1), "phase"));
     if (fault.phase == TrialPhase::launch)
       return base::fail(ErrorCode::invalid_argument,
-                        "fault {} cannot be in the phase launch: no workload exists yet, use load_runtime", clause.value);
+                        "fault {} cannot be in the phase launch: no workload exists yet, use load_runtime",
+                        clause.value);
     if (fault.kind == FaultKind::nan && fault.phase != TrialPhase::verify)
       return base::fail(ErrorCode::invalid_argument, "fault nan is only possible in the phase verify, not {}",
                         base::enum_name(fault.phase));
@@ -138,16 +139,16 @@ Result<base::Nanoseconds> duration_up_to_an_hour(std::string_view text, std::str
 using Setter = std::function<Result<void>(SyntheticOptions&, std::string_view)>;
 
 /// Assigns the parsed value to a member, or hands on the error.
-#define RL_SETTER(member, expression)                                   \
+#define RL_SETTER(member, expression)                                    \
   [](SyntheticOptions& options, std::string_view text) -> Result<void> { \
-    RL_TRY_ASSIGN(options.member, expression);                          \
-    return {};                                                          \
+    RL_TRY_ASSIGN(options.member, expression);                           \
+    return {};                                                           \
   }
-#define RL_APPENDER(member, expression)                                 \
+#define RL_APPENDER(member, expression)                                  \
   [](SyntheticOptions& options, std::string_view text) -> Result<void> { \
-    RL_TRY_ASSIGN(auto item, expression);                               \
-    options.member.push_back(std::move(item));                          \
-    return {};                                                          \
+    RL_TRY_ASSIGN(auto item, expression);                                \
+    options.member.push_back(std::move(item));                           \
+    return {};                                                           \
   }
 
 const std::map<std::string, Setter>& setters() {
@@ -228,8 +229,8 @@ Result<SyntheticOptions> parse_synthetic_options(std::string_view location) {
     const auto trimmed = base::trim(item);
     if (trimmed.empty()) {
       if (base::trim(text).empty()) continue;
-      return base::fail(ErrorCode::invalid_argument, "synthetic workload \"{}\": an item is empty, look for a stray comma",
-                        text);
+      return base::fail(ErrorCode::invalid_argument,
+                        "synthetic workload \"{}\": an item is empty, look for a stray comma", text);
     }
     if (auto applied = apply_item(options, trimmed); !applied)
       return tl::unexpected<base::Error>(std::move(applied).error().in("synthetic workload"));

@@ -28,6 +28,7 @@ TEST(ElementType, a_negative_or_huge_shape_is_refused_by_name) {
   EXPECT_NE(negative.error().message.find("1x-1x3"), std::string::npos);
   EXPECT_FALSE(element_count({std::int64_t{1} << 40, std::int64_t{1} << 40}));
   EXPECT_FALSE(tensor_bytes(ElementType::float64, {std::int64_t{1} << 61}));
+  EXPECT_FALSE(tensor_bytes(ElementType::int4, {std::int64_t{1} << 62}));
 }
 
 TEST(ElementType, packed_types_round_up_to_whole_bytes) {

@@ -31,16 +31,23 @@ TEST_P(Surface, takes_one_unit_at_the_defaults) {
 }
 
 TEST_P(Surface, gives_the_same_answer_every_time) {
-  const Configuration configuration{{"intra_op_num_threads", 3}, {"execution_mode", "parallel"}, {"inter_op_num_threads", 2}};
+  const Configuration configuration{
+      {"intra_op_num_threads", 3}, {"execution_mode", "parallel"}, {"inter_op_num_threads", 2}};
   const auto first = duration(text(), configuration);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(duration(text(), configuration), first);
   EXPECT_EQ(duration(text() + ",seed=7,noise=50%", configuration), first) << "noise is not the surface's";
 }
 
 TEST_P(Surface, is_unmoved_by_defaults_spelt_out) {
-  EXPECT_EQ(effect({{"intra_op_num_threads", 0}, {"execution_mode", "sequential"}, {"graph_optimization_level", "all"},
-                    {"enable_mem_pattern", true}, {"enable_cpu_mem_arena", true}, {"intra_op_allow_spinning", true},
-                    {"disable_prepacking", false}, {"batch_size", 1}, {"parallel_sessions", 1}}),
+  EXPECT_EQ(effect({{"intra_op_num_threads", 0},
+                    {"execution_mode", "sequential"},
+                    {"graph_optimization_level", "all"},
+                    {"enable_mem_pattern", true},
+                    {"enable_cpu_mem_arena", true},
+                    {"intra_op_allow_spinning", true},
+                    {"disable_prepacking", false},
+                    {"batch_size", 1},
+                    {"parallel_sessions", 1}}),
             1);
 }
 
@@ -48,7 +55,8 @@ TEST_P(Surface, stays_positive_in_the_corners) {
   for (const int threads : {1, 8, 256})
     for (const int sessions : {1, 256})
       for (const auto* mode : {"sequential", "parallel"})
-        EXPECT_GT(effect({{"intra_op_num_threads", threads}, {"parallel_sessions", sessions}, {"execution_mode", mode}}), 0);
+        EXPECT_GT(
+            effect({{"intra_op_num_threads", threads}, {"parallel_sessions", sessions}, {"execution_mode", mode}}), 0);
 }
 
 TEST_P(Surface, grows_with_the_batch_but_never_faster_than_it) {
@@ -128,7 +136,8 @@ TEST_P(ShapedSurface, has_the_best_block_base_at_4_and_only_with_several_threads
 TEST_P(ShapedSurface, likes_spinning_alone_and_not_in_company) {
   EXPECT_GT(effect({{"intra_op_allow_spinning", false}}), 1);
   EXPECT_EQ(effect({{"intra_op_spin_duration_us", 0}}), effect({{"intra_op_allow_spinning", false}}));
-  EXPECT_EQ(effect({{"intra_op_allow_spinning", false}}, {{"intra_op_num_threads", 1}}), 1) << "one thread waits for none";
+  EXPECT_EQ(effect({{"intra_op_allow_spinning", false}}, {{"intra_op_num_threads", 1}}), 1)
+      << "one thread waits for none";
   const Configuration crowd{{"parallel_sessions", 4}, {"intra_op_num_threads", 8}};
   EXPECT_LT(effect({{"intra_op_allow_spinning", false}}, crowd), 1);
   EXPECT_EQ(effect({{"force_spinning_stop", true}}, crowd), effect({{"intra_op_allow_spinning", false}}, crowd));
@@ -157,8 +166,10 @@ INSTANTIATE_TEST_SUITE_P(all, ShapedSurface, ::testing::Values("conv", "transfor
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(FlatSurface, answers_to_nothing_but_the_batch) {
-  EXPECT_EQ(duration("surface=flat", {{"intra_op_num_threads", 1}, {"graph_optimization_level", "disable_all"},
-                                      {"enable_cpu_mem_arena", false}, {"parallel_sessions", 64}}),
+  EXPECT_EQ(duration("surface=flat", {{"intra_op_num_threads", 1},
+                                      {"graph_optimization_level", "disable_all"},
+                                      {"enable_cpu_mem_arena", false},
+                                      {"parallel_sessions", 64}}),
             1);
   EXPECT_EQ(duration("surface=flat", {{"batch_size", 16}}), 16);
 }
@@ -176,8 +187,9 @@ TEST(Slowdown, applies_where_its_conditions_hold_and_adds_up) {
 }
 
 TEST(Slowdown, looks_at_a_setting_even_when_the_surface_ignores_it) {
-  EXPECT_DOUBLE_EQ(duration("ignores=intra_op_num_threads,slowdown=50% if intra_op_num_threads=1", {{"intra_op_num_threads", 1}}),
-                   1.5);
+  EXPECT_DOUBLE_EQ(
+      duration("ignores=intra_op_num_threads,slowdown=50% if intra_op_num_threads=1", {{"intra_op_num_threads", 1}}),
+      1.5);
 }
 
 }  // namespace

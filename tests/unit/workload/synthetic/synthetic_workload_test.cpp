@@ -211,8 +211,8 @@ TEST(SyntheticOutputs, differ_by_seed_of_the_trial) {
 }
 
 TEST(SyntheticWorkload, reads_back_ignored_settings_as_their_defaults) {
-  const auto settings =
-      make("ignores=execution_mode", {{"execution_mode", "parallel"}, {"intra_op_num_threads", 4}})->effective_settings();
+  const auto settings = make("ignores=execution_mode", {{"execution_mode", "parallel"}, {"intra_op_num_threads", 4}})
+                            ->effective_settings();
   EXPECT_EQ(settings.at("execution_mode"), "sequential");
   EXPECT_EQ(settings.at("intra_op_num_threads"), "4");
 }
