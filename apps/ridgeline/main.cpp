@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/cancel.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -23,6 +24,14 @@ int exit_code_of(base::ErrorCode code) {
 void print_error(std::string_view message) {
   const auto terminal = app::inspect_terminal(stderr);
   fmt::print(stderr, "{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), message);
+}
+
+/// CLI11 only says that a subcommand is required; the slip itself is more use.
+std::string unknown_command(const CLI::App& cli, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* command : cli.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); }))
+    names.push_back(command->get_name());
+  return fmt::format("unknown command \"{}\"{}", word, base::did_you_mean(word, names));
 }
 
 int run(int argc, char** argv) {
@@ -59,10 +68,11 @@ int run(int argc, char** argv) {
       fmt::print("{}", cli.help());
       return app::kBadInput;
     }
-    print_error(fmt::format("{}; see {} --help", error.what(), [&] {
-      const auto used = cli.get_subcommands();
-      return used.empty() ? std::string("ridgeline") : "ridgeline " + used.front()->get_name();
-    }()));
+    const auto used = cli.get_subcommands();
+    const std::string_view first = argv[1];
+    const bool slip = used.empty() && !first.empty() && first.front() != '-';
+    print_error(fmt::format("{}; see ridgeline{} --help", slip ? unknown_command(cli, first) : std::string(error.what()),
+                            used.empty() ? "" : " " + used.front()->get_name()));
     return app::kBadInput;
   }
   if (context.error) {

@@ -113,16 +113,16 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
 
   run.environment = request.environment ? *request.environment : probe_environment();
   run.environment.ridgeline_version = base::version();
+  // The model first: most slips are in its path or shapes.
+  RL_TRY(hash_input_files(run.workload));
+  RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
+  run.workload.shapes = run.model.shapes;
+  run.workload.content_sha256 = run.model.sha256;
   RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
   observer_.environment_ready(run);
-
-  RL_TRY(hash_input_files(run.workload));
-  RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
-  run.workload.shapes = run.model.shapes;
-  run.workload.content_sha256 = run.model.sha256;
   observer_.model_ready(run);
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};

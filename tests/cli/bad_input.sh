@@ -23,7 +23,7 @@ bad "20ms" -- tune $S --constraint 'latency_p99_ms<=20ms'
 bad "intra_op_num_treads" "did you mean \"intra_op_num_threads\"" -- tune $S --set intra_op_num_treads=4
 bad "graph_optimization_level" "fastest" -- tune $S --set graph_optimization_level=fastest
 bad "intra_op_num_threads" "many" -- tune $S --set intra_op_num_threads=many
-bad "--set" "key=value" -- tune $S --set intra_op_num_threads
+bad "key=value" -- tune $S --set intra_op_num_threads
 bad "--batch 0" "expected a whole number from 1" -- tune $S --batch 0
 bad "--batch 1,4" "--objective throughput" -- tune $S --batch 1,4
 bad "--shape 1x3" "NAME:" -- tune $S --shape 1x3
@@ -46,8 +46,8 @@ bad "rubbish.onnx" "ONNX" -- tune rubbish.onnx
 mkdir folder.onnx
 bad "folder.onnx" -- tune folder.onnx
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >pointer.onnx
-bad "pointer.onnx" "git lfs" -- tune pointer.onnx
-bad "no-such-lib" -- tune $S --ort-library no-such-lib --provider cuda
+bad "pointer.onnx" "git lfs pull" -- tune pointer.onnx
+bad "cuda" "--provider cpu" -- tune $S --provider cuda
 
 # Space files
 printf 'parameters:\n  intra_op_num_treads: [1]\n' >space.yaml

@@ -15,6 +15,7 @@ out "ridgeline $(cat "$SOURCE/VERSION")"
 run 2
 out "Usage"
 bad "nonsense" -- nonsense
+bad "\"tnue\"" "did you mean \"tune\"" -- tnue model.onnx
 bad "--nonsense" -- tune --nonsense
 run 0 tune --help
 # Every option that README and docs name exists somewhere.

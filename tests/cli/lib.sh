@@ -31,7 +31,7 @@ run() {
 out() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/out" || problem "$LAST: no \"$1\" on standard output"; }
 err() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/err" || problem "$LAST: no \"$1\" on standard error"; }
 no_out() { checks=$((checks + 1)); ! grep -qF -- "$1" "$WORK/out" || problem "$LAST: \"$1\" on standard output"; }
-# bad TEXT... -- ARGUMENTS...: exit code 2, one line on standard error that holds every text, nothing else there.
+# bad TEXT... -- ARGUMENTS...: exit code 2, and the last line on standard error, the only error there, holds every text.
 bad() {
   local texts=()
   while [ "$1" != -- ]; do
@@ -40,10 +40,14 @@ bad() {
   done
   shift
   run 2 "$@"
-  [ "$(wc -l <"$WORK/err")" -eq 1 ] || problem "$LAST: expected one line on standard error"
-  err "error: "
+  checks=$((checks + 1))
+  [ "$(grep -c '^error: ' "$WORK/err")" -eq 1 ] || problem "$LAST: expected one error line"
+  tail -n 1 "$WORK/err" >"$WORK/last"
   local text
-  for text in "${texts[@]}"; do err "$text"; done
+  for text in "error: " "${texts[@]}"; do
+    checks=$((checks + 1))
+    grep -qF -- "$text" "$WORK/last" || problem "$LAST: no \"$text\" in the error"
+  done
 }
 same() { checks=$((checks + 1)); cmp -s "$1" "$2" || problem "$1 and $2 differ"; }
 json() { checks=$((checks + 1)); [ "$(jq -r "$1" <"$WORK/out")" = "$2" ] || problem "$LAST: $1 is $(jq -r "$1" <"$WORK/out"), expected $2"; }

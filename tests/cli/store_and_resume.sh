@@ -13,7 +13,7 @@ wait $pid
 code=$?
 checks=$((checks + 1))
 [ $code -eq 130 ] || problem "interrupted run: exit code $code"
-[ "$(jq -r .interrupted first.json)" = true ] || problem "not marked as interrupted: $(head -c 300 first.json)"
+[ "$(jq -r .run.interrupted first.json)" = true ] || problem "not marked as interrupted: $(head -c 300 first.json)"
 "$RIDGELINE" tune "$S" "${SLOW[@]}" >/dev/null 2>second.err &
 pid=$!
 for _ in $(seq 200); do [ "$(grep -c '^\[' second.err)" -ge 4 ] && break; sleep 0.1; done
