@@ -4,19 +4,16 @@
 
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
 using schema::Verdict;
 
-/// The comparison turned so that above 1 means the winner with the setting is better than without it.
-schema::Comparison worth_of_setting(const schema::TunedPair& pair, const schema::Configuration& winner) {
+/// The comparison turned so that above 1 means A, the finalist with the setting, is better than B, without it.
+schema::Comparison worth_of_setting(const schema::TunedPair& pair) {
   auto comparison = *pair.comparison;
-  const auto* wanted = winner.find(pair.setting);
-  const auto* in_b = pair.b.find(pair.setting);
-  const bool winner_is_b = wanted == nullptr ? in_b == nullptr : in_b != nullptr && *in_b == *wanted;
-  if (winner_is_b) return comparison;
   std::swap(comparison.low, comparison.high);
   comparison.low = 1 / comparison.low;
   comparison.high = 1 / comparison.high;
@@ -32,28 +29,29 @@ schema::Comparison worth_of_setting(const schema::TunedPair& pair, const schema:
 
 std::vector<Finding> contribution_rule(const Evidence& evidence) {
   if (!evidence.run.verdict) return {};
-  const auto& winner = evidence.run.verdict->configuration;
+  const auto& recommended = evidence.run.verdict->configuration;
   std::vector<Finding> findings;
   for (const auto& pair : evidence.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
-    const auto worth = worth_of_setting(pair, winner);
-    const auto setting = setting_text(winner, pair.setting);
+    const auto worth = worth_of_setting(pair);
+    const auto setting = setting_text(pair.a, pair.setting);
+    const bool dropped = schema::effective_value(recommended, pair.setting) != schema::effective_value(pair.a, pair.setting);
     Finding finding;
-    finding.evidence = fmt::format("{}, {} interleaved quads of the recommendation with and without it",
-                                   interval_text(worth), worth.quads);
+    finding.evidence = fmt::format("{}, {} interleaved quads of the best finalist with and without it{}",
+                                   interval_text(worth), worth.quads, dropped ? "; dropped from the recommendation" : "");
     switch (worth.verdict) {
       case Verdict::faster:
         finding.kind = FindingKind::gain;
-        finding.title = fmt::format("{} makes the recommendation {}", setting, effect_text(worth.ratio));
+        finding.title = fmt::format("{} makes the best finalist {}", setting, effect_text(worth.ratio));
         break;
       case Verdict::slower:
         finding.kind = FindingKind::harmful;
-        finding.title = fmt::format("{} makes the recommendation {}", setting, effect_text(worth.ratio));
+        finding.title = fmt::format("{} makes the best finalist {}", setting, effect_text(worth.ratio));
         finding.advice = fmt::format("Run again with {} fixed at its old value by --set", pair.setting);
         break;
       case Verdict::no_difference:
         finding.kind = FindingKind::no_effect;
-        finding.title = fmt::format("{} adds nothing to the recommendation", setting);
+        finding.title = fmt::format("{} adds nothing to the best finalist", setting);
         finding.advice = "Leave it out if you prefer fewer settings";
         break;
       case Verdict::inconclusive:

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "schema/catalog.hpp"
+
 namespace ridgeline::analysis {
 
 std::string effect_text(double ratio) {
@@ -38,8 +40,9 @@ std::string trials_text(const std::vector<int>& ids) {
 }
 
 std::string setting_text(const schema::Configuration& configuration, const std::string& key) {
-  const auto* value = configuration.find(key);
-  return value != nullptr ? fmt::format("{}={}", key, value->to_text()) : key + " unset";
+  const auto value = schema::effective_value(configuration, key);
+  if (!value) return key + " unset";
+  return fmt::format("{}={}{}", key, value->to_text(), configuration.contains(key) ? "" : " (default)");
 }
 
 }  // namespace ridgeline::analysis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::report {
 
@@ -48,8 +49,8 @@ Chart effects_chart(const TuneView& view) {
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     const auto worth = inverted(*pair.comparison);
-    const auto* value = pair.a.find(pair.setting);
-    const auto name = fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default");
+    const auto value = schema::effective_value(pair.a, pair.setting);
+    const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
     const auto role = worth.verdict == schema::Verdict::faster ? "best" : worth.verdict == schema::Verdict::slower ? "failed" : "other";
     data[role].push_back({{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
@@ -64,7 +65,7 @@ Chart effects_chart(const TuneView& view) {
   }
   Chart chart;
   chart.id = "effects";
-  chart.title = "What each setting of the recommended configuration is worth, with 95 % intervals";
+  chart.title = "What each setting of the best finalist is worth, with 95 % intervals";
   chart.alternative = largest.empty() ? std::string("No setting could be measured alone.") : largest;
   chart.option["xAxis"] = value_axis("Worth, %", 0);
   chart.option["yAxis"] = trial_axis(labels);

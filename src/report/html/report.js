@@ -119,7 +119,7 @@
     }
     if (axis.labels) {
       axis.axisLabel.width = wide ? 330 : axis.labels === 'setting' ? 130 : 60;
-      axis.axisLabel.overflow = axis.labels === 'setting' ? 'truncate' : 'break';
+      axis.axisLabel.overflow = 'truncate';   // a row is one line high; the tooltip has the whole text
       axis.axisLabel.fontSize = wide ? 11 : 12;
       axis.axisLabel.lineHeight = 13;
       axis.axisLabel.hideOverlap = false;
@@ -128,8 +128,7 @@
       if (axis.labels === 'trial')
         axis.axisLabel.formatter = function (text) {
           var parts = text.split('\n');
-          var settings = parts[1].length > 105 ? parts[1].slice(0, 104) + '…' : parts[1];
-          return wide ? parts[0] + '  ' + settings : parts[0];
+          return wide ? parts[0] + '  ' + parts[1] : parts[0];
         };
     }
   }

@@ -2,6 +2,7 @@
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -12,8 +13,13 @@ std::string worth_words(const schema::TunedPair& pair) {
     case schema::Verdict::slower: return "helps";        // taking it away makes the winner slower
     case schema::Verdict::faster: return "**hurts**";
     case schema::Verdict::no_difference: return "makes no difference";
-    default: return "undecided: the interval is too wide";
+    default: return "undecided";
   }
+}
+
+std::string value_of(const schema::Configuration& configuration, const std::string& key) {
+  const auto value = schema::effective_value(configuration, key);
+  return value ? value->to_text() : "default";
 }
 
 Table contributions_table(const TuneView& view) {
@@ -21,11 +27,8 @@ Table contributions_table(const TuneView& view) {
               {{"Setting"}, {"Without it"}, {"Worth", Align::right}, {"95 % interval", Align::right}, {"Verdict"}}, {}};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out) continue;
-    const auto* with = pair.a.find(pair.setting);
-    const auto* without = pair.b.find(pair.setting);
     Table::Row row;
-    row.cells = {code_mark(fmt::format("{}={}", pair.setting, with != nullptr ? with->to_text() : "default")),
-                 without != nullptr ? code_mark(without->to_text()) : std::string("default")};
+    row.cells = {code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)), code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
       const auto worth = inverted(*pair.comparison);
       row.cells.push_back(change_text(worth.ratio));
@@ -36,7 +39,8 @@ Table contributions_table(const TuneView& view) {
       row.cells.insert(row.cells.end(), 2, std::string(kAbsent));
       row.tone = Tone::warning;
     }
-    row.cells.push_back(worth_words(pair));
+    const bool dropped = view.changes() && value_of(view.run.verdict->configuration, pair.setting) != value_of(pair.a, pair.setting);
+    row.cells.push_back(worth_words(pair) + (dropped ? ", dropped" : ""));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -85,9 +89,9 @@ Section effects_section(const TuneView& view) {
   auto finalists = finalists_table(view);
   if (!contributions.rows.empty()) {
     section.blocks.emplace_back(Paragraph{
-        "Each setting of the recommended configuration was put back to its current value, alone, and the two were measured in "
-        "turns in a fresh process. The loss is what the setting is worth. Settings interact, so the parts need not multiply to "
-        "the whole gain."});
+        "Each setting of the best finalist was put back to its current value, alone, and the two were measured in turns in a "
+        "fresh process. The loss is what the setting is worth. Settings interact, so the parts need not multiply to the whole "
+        "gain. What was not shown to help is dropped where the simpler configuration proved as good."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }

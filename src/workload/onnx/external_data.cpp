@@ -87,7 +87,8 @@ base::Result<ExternalData> check_external_data(const onnx::ModelProto& model, co
     if (slice.offset > size || slice.bytes > size - slice.offset)
       return base::fail(ErrorCode::corrupt,
                         "external data {} has {} bytes, but tensor {} needs bytes {} to {}: truncated, get it again",
-                        slice.file.string(), size, tensor.name(), slice.offset, slice.offset + slice.bytes);
+                        slice.file.string(), size, tensor.name(), slice.offset,
+                        static_cast<std::uint64_t>(slice.offset) + static_cast<std::uint64_t>(slice.bytes));
     return {};
   };
   ModelVisitor visitor;
