@@ -31,6 +31,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlaps and overruns inside its own std::string at -O1 and above (GCC bugs 105329, 105651).
   target_compile_options(rl_warnings INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
+if(RIDGELINE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The checks that sanitizers add hide initializations from this warning; the plain build has it.
+  target_compile_options(rl_warnings INTERFACE -Wno-maybe-uninitialized)
+endif()
 if(RIDGELINE_WERROR)
   target_compile_options(rl_warnings INTERFACE -Werror)
 endif()

@@ -2,6 +2,7 @@
 #include "workload/onnx/ort_lane.hpp"
 
 #include <new>
+#include <utility>
 
 #include "workload/onnx/ort_status.hpp"
 
@@ -15,6 +16,11 @@ OrtLane::OrtLane(const OrtEnvironment& environment, const SessionSettings& setti
       run_options_(settings.run_options()),
       session_(std::move(session)),
       failure_(nullptr, api_.ReleaseStatus) {}
+
+OrtLane::~OrtLane() {
+  for (auto& member : members_)
+    if (member.has_fresh) release_fresh(member);
+}
 
 base::Result<std::unique_ptr<OrtLane>> OrtLane::create(const OrtEnvironment& environment, const std::string& model_path,
                                                        const SessionSettings& settings) {
@@ -69,14 +75,19 @@ bool OrtLane::step() noexcept {
 
 base::Result<void> OrtLane::keep_buffers(Member& member) {
   // The first run's own values may share memory with an input or a weight, so they are not what later runs write to.
+  std::vector<OrtValueHandle> first;
+  first.reserve(outputs_.size());
+  for (auto& output : member.outputs) first.emplace_back(std::exchange(output, nullptr), api_.ReleaseValue);
+  std::vector<OrtValueHandle> buffers;
   for (std::size_t at = 0; at < outputs_.size(); ++at) {
-    auto& output = member.outputs[at];
-    const OrtValueHandle first(std::exchange(output, nullptr), api_.ReleaseValue);
-    RL_TRY_ASSIGN(auto buffer, make_tensor_like(api_, first.get(), outputs_[at].description.dims));
-    output = buffer.get();
-    member.has_fresh = member.has_fresh || output == nullptr;
-    member.output_handles.push_back(std::move(buffer));
+    RL_TRY_ASSIGN(auto buffer, make_tensor_like(api_, first[at].get(), outputs_[at].description.dims));
+    buffers.push_back(std::move(buffer));
   }
+  for (std::size_t at = 0; at < buffers.size(); ++at) {
+    member.outputs[at] = buffers[at].get();
+    member.has_fresh = member.has_fresh || buffers[at] == nullptr;
+  }
+  member.output_handles = std::move(buffers);
   member.has_buffers = true;
   return {};
 }

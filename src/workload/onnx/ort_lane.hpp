@@ -22,6 +22,9 @@ class OrtLane {
   [[nodiscard]] static base::Result<std::unique_ptr<OrtLane>> create(const OrtEnvironment& environment,
                                                                      const std::string& model_path,
                                                                      const SessionSettings& settings);
+  ~OrtLane();
+  OrtLane(const OrtLane&) = delete;
+  OrtLane& operator=(const OrtLane&) = delete;
 
   [[nodiscard]] const std::vector<OrtPort>& inputs() const noexcept { return inputs_; }
 
