@@ -22,11 +22,13 @@ def key(configuration):
 
 
 def tune(binary, model, shape, search, space, folder, trial_time):
-    out = subprocess.run(
+    done = subprocess.run(
         [binary, "tune", str(model), "--shape", shape, "--search", search, "--space", space, "--db", f"{folder}/{search}.db",
-         "--trial-time", trial_time, "--accuracy-tolerance", "off", "--json"],
-        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    run = json.loads(out)
+         "--trial-time", trial_time, "--accuracy-tolerance", "off", "--provider", "cpu", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{model}, {search}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    run = json.loads(done.stdout)
     configurations = {t["id"]: t["configuration"] for t in run["trials"] if t["stop_reason"] != "abandoned"}
     costs = {key(configurations[r["trial_id"]]): r["median_ns"] for r in run["ranking"] if r["trial_id"] in configurations}
     return costs, len(run["trials"]), sum(t["duration_s"] for t in run["trials"])

@@ -38,8 +38,8 @@ Result<std::string> resolve_provider(const std::string& asked, const schema::Run
   const auto has = [&](std::string_view name) {
     return std::find(runtime.providers.begin(), runtime.providers.end(), name) != runtime.providers.end();
   };
-  if (asked == "cpu") return asked;
-  if (asked == "auto") return std::string(has("CUDAExecutionProvider") && !environment.gpus.empty() ? "cuda" : "cpu");
+  // The catalogue has no CUDA or TensorRT parameters yet, so the CPU is what can be tuned by default.
+  if (asked == "cpu" || asked == "auto") return std::string("cpu");
   const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
   if (environment.gpus.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu",
@@ -123,6 +123,11 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
   observer_.environment_ready(run);
+  if (request.provider == "auto" && !run.environment.gpus.empty()) {
+    run.notes.push_back(fmt::format("{} is present but not used: only the CPU provider is tuned by default so far",
+                                    run.environment.gpus.front().name));
+    observer_.note(run.notes.back());
+  }
   observer_.model_ready(run);
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};

@@ -12,6 +12,9 @@ namespace {
 std::atomic<std::int64_t> g_allocations{0};
 }  // namespace
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // the replacements below do match, once inlined GCC sees but one
+#endif
 // Counts every allocation of this test program.
 void* operator new(std::size_t size) {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
