@@ -19,7 +19,7 @@ version=$(run "$program" version) || fail "version does not run"
 grep -q "^ridgeline    $(cat "$(dirname "$0")/../../VERSION")" <<<"$version" || fail "wrong version: $version"
 grep -q "moved elsewhere/lib/libonnxruntime" <<<"$version" || fail "the ONNX Runtime beside the program is not used: $version"
 
-outside=$(run ldd "$program" | awk '/=>/ {print $1, $3}' | grep -v "moved elsewhere" |
+outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[[:space:]]*//' |
   grep -Ev '^(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libasan|libubsan|libtsan)\.so' || true)
 [ -z "$outside" ] || fail "libraries from outside the folder: $outside"
 
