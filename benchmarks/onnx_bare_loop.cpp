@@ -26,6 +26,7 @@ constexpr std::int64_t kWidth = 512;
 constexpr int kRounds = 31;
 constexpr int kRuns = 500;
 constexpr double kGoalRatio = 0.01;
+constexpr std::size_t kAlignment = 64;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -42,8 +43,12 @@ double median(std::vector<double> values) {
 class BareLoop {
  public:
   BareLoop(const OrtApi& api, const std::string& model, std::int64_t rows)
-      : api_(api), x_(static_cast<std::size_t>(rows * kWidth), 0.5F), y_(x_.size()) {
+      : api_(api) {
     const std::int64_t shape[] = {rows, kWidth};
+    const auto count = static_cast<std::size_t>(rows * kWidth);
+    x_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, count * sizeof(float))));
+    y_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, count * sizeof(float))));
+    std::fill_n(x_.get(), count, 0.5F);
     OrtSessionOptions* options = nullptr;
     OrtMemoryInfo* memory = nullptr;
     check(api_.CreateEnv(ORT_LOGGING_LEVEL_ERROR, "bare", &env_));
@@ -52,10 +57,10 @@ class BareLoop {
     check(api_.CreateSession(env_, model.c_str(), options, &session_));
     api_.ReleaseSessionOptions(options);
     check(api_.CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
-    const auto bytes = x_.size() * sizeof(float);
-    check(api_.CreateTensorWithDataAsOrtValue(memory, x_.data(), bytes, shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+    const auto bytes = count * sizeof(float);
+    check(api_.CreateTensorWithDataAsOrtValue(memory, x_.get(), bytes, shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
                                               &input_));
-    check(api_.CreateTensorWithDataAsOrtValue(memory, y_.data(), bytes, shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+    check(api_.CreateTensorWithDataAsOrtValue(memory, y_.get(), bytes, shape, 2, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
                                               &output_));
     api_.ReleaseMemoryInfo(memory);
   }
@@ -90,8 +95,11 @@ class BareLoop {
   }
 
   const OrtApi& api_;
-  std::vector<float> x_;
-  std::vector<float> y_;
+  struct Free {
+    void operator()(float* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<float, Free> x_;   // aligned as ONNX Runtime aligns its own buffers: worth 1 % at 100 us
+  std::unique_ptr<float, Free> y_;
   OrtEnv* env_ = nullptr;
   OrtSession* session_ = nullptr;
   OrtValue* input_ = nullptr;

@@ -107,7 +107,7 @@ bool simulated(const workload::WorkloadKind& kind) {
   const auto spec_of = [](int seed) {
     schema::TrialSpec spec;
     spec.workload.kind = "synthetic";
-    spec.workload.location = fmt::format("base=2ms,noise=3%,drift=2%,drift_period=15s,spikes=0.4%,spike_size=3,seed={},"
+    spec.workload.location = fmt::format("surface=flat,base=2ms,noise=3%,drift=2%,drift_period=15s,spikes=0.4%,spike_size=3,seed={},"
                                          "slowdown=3% if enable_mem_pattern=false", seed);
     return spec;
   };
@@ -123,7 +123,7 @@ bool simulated(const workload::WorkloadKind& kind) {
     const auto d = make(kind, other);
     slowed.add(compare(*c, *d));
   }
-  fmt::print("simulated: 2 ms, noise 3 %, drift 2 % over 15 s, 0.4 % spikes of 3 times\n");
+  fmt::print("simulated: surface flat, 2 ms, noise 3 %, drift 2 % over 15 s, 0.4 % spikes of 3 times\n");
   return report(same, slowed);
 }
 
