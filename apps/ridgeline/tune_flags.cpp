@@ -90,6 +90,8 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     plan.max_time_s = 1.5;
     plan.warmup_max_s = 2;
     request.paired.quads = 8;
+    request.paired.max_quads = 16;
+    request.paired.max_time_s = 15;
     request.finalists = 2;
   }
   // A statement about the 99th percentile needs this many samples.

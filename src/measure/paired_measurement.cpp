@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
+#include <vector>
 
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
@@ -80,6 +82,37 @@ class PairedSession {
   double timed_s_ = 0;
 };
 
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Mean log ratio of one quad, B over A, by block medians.
+double log_ratio(const std::array<schema::PairedBlock, 4>& quad) {
+  double sum = 0;
+  for (const auto& block : quad)
+    if (!block.latency_ns.empty()) sum += (block.arm == 'B' ? 0.5 : -0.5) * std::log(median_of(block.latency_ns));
+  return sum;
+}
+
+/// Half width of the 95 % interval of the mean (Student's t, whose quantile is below 2.2 from 12 values on).
+double half_width(const std::vector<double>& values) {
+  constexpr double kQuantile = 2.2;
+  if (values.size() < 2) return std::numeric_limits<double>::infinity();
+  const auto count = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return kQuantile * std::sqrt(squares / (count - 1) / count);
+}
+
+bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios) {
+  const auto quads = static_cast<int>(ratios.size());
+  return quads >= plan.quads && (quads >= plan.max_quads || half_width(ratios) <= plan.target_half_width);
+}
+
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
@@ -100,13 +133,15 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   std::int64_t inferences = 0;
   int quads = 0;
-  while (quads < plan.quads && !session.cancelled() && (quads < kMinQuads || session.spent_s() < plan.max_time_s)) {
+  std::vector<double> ratios;
+  while (!enough(plan, ratios) && !session.cancelled() && (quads < kMinQuads || session.spent_s() < plan.max_time_s)) {
     std::array<schema::PairedBlock, 4> quad;
     bool complete = true;
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
       RL_TRY_ASSIGN(complete, session.run_block(kOrders[static_cast<std::size_t>(quads) % 2][i], quad[i]));
     }
     if (!complete) break;  // a part of a quad has no drift-free ratio
+    ratios.push_back(log_ratio(quad));
     for (auto& block : quad) {
       inferences += static_cast<std::int64_t>(block.latency_ns.size());
       result.blocks.push_back(std::move(block));

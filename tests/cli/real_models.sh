@@ -12,7 +12,7 @@ out "onnxruntime  1."
 for model in ch_ppocr_mobile_v2.0_cls_infer ch_PP-OCRv4_rec_infer ch_PP-OCRv4_det_infer; do
   shape=()
   [ $model = ch_PP-OCRv4_det_infer ] && shape=(--shape x:1x3x160x160)
-  run 0 tune "$MODELS/$model.onnx" --search grid --space space.yaml --trial-time 300ms --config config.yaml --dry-run "${shape[@]}" \
+  run 0 tune "$MODELS/$model.onnx" --quick --search grid --space space.yaml --trial-time 300ms --config config.yaml --dry-run "${shape[@]}" \
     --db r.db --output $model.md --report-html
   [ ${#shape[@]} -gt 0 ] || err "--shape x:"   # the guess is stated, with the way to override it
   checks=$((checks + 1))
@@ -32,7 +32,7 @@ header += " " * ((-(10 + len(header) + 1)) % 64) + "\n"
 with open("x.npy", "wb") as file:
     file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\0\0\x3f" * (3 * 48 * 192))
 P
-run 0 tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --search grid --space space.yaml --trial-time 100ms --db r.db -q
+run 0 tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --quick --search grid --space space.yaml --trial-time 100ms --db r.db -q
 bad "nothing.npy" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:nothing.npy --db r.db
 RIDGELINE_ORT_LIBRARY='' ORT_LIBRARY='' bad "/nowhere" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --ort-library /nowhere --db r.db
 finish

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "fakes/fake_workload.hpp"
 #include "measure/measurement_session.hpp"
 
@@ -121,6 +123,41 @@ TEST(MeasurePaired, stops_after_the_budget_but_not_before_four_quads) {
   EXPECT_EQ(result->blocks.size(), 6U * 4);
   ASSERT_EQ(result->flags.size(), 1U);
   EXPECT_EQ(result->flags[0].code, "time_budget");
+}
+
+/// Blocks of a machine whose speed jumps from inference to inference by up to `share`.
+FakeWorkload jumpy(std::uint64_t seed, double share) {
+  return FakeWorkload([random = std::make_shared<base::Random>(seed), share](int, std::int64_t) {
+    return 50 * kMillisecond * (1 + share * random->uniform());
+  });
+}
+
+TEST(MeasurePaired, goes_on_until_the_interval_is_narrow) {
+  auto a = jumpy(1, 0.3);
+  auto b = jumpy(2, 0.3);
+  MeasureControl control;
+  auto plan = plan_of(6);
+  plan.max_time_s = 1000;
+  plan.max_quads = 1000;
+  plan.target_half_width = 0.02;
+  const auto result = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->blocks.size(), 6U * 4);
+  EXPECT_LT(result->blocks.size(), 300U * 4);
+  plan.max_quads = 9;
+  plan.target_half_width = 0.0001;
+  const auto limited = measure_paired(a, b, plan, control);
+  ASSERT_TRUE(limited);
+  EXPECT_EQ(limited->blocks.size(), 9U * 4);
+}
+
+TEST(MeasurePaired, does_no_more_quads_than_planned_when_the_interval_is_narrow) {
+  auto a = jumpy(1, 0.001);
+  auto b = jumpy(2, 0.001);
+  MeasureControl control;
+  const auto result = measure_paired(a, b, plan_of(6), control);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->blocks.size(), 6U * 4);
 }
 
 TEST(MeasurePaired, never_sleeps_on_a_virtual_clock) {
