@@ -107,6 +107,7 @@ struct TuneRun {
   std::string search;                  ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
+  std::string io = "host";             ///< TrialSpec::io of every trial
   std::string device;
   Environment environment;
   ModelDescription model;
@@ -149,7 +150,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, s
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted,
                                                 objective, constraints, min_effect, accuracy_tolerance, search, seed,
-                                                provider, device, environment, model, workload, runtime, plan, current,
+                                                provider, io, device, environment, model, workload, runtime, plan, current,
                                                 current_origins, space, space_size, pruned, trials, pairs, verdict, notes)
 
 }  // namespace ridgeline::schema

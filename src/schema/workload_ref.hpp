@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,10 @@ struct WorkloadRef {
   std::vector<ShapeSet> shapes;///< fully concrete; one entry a member of the mix; batch is applied on top of it
   std::vector<InputFile> input_files;
   std::uint64_t seed = 1;      ///< of generated inputs
+  std::map<std::string, std::vector<std::string>> dim_names;  ///< by input: the model's symbolic dimensions, "" where
+                                                              ///< fixed; inputs without any are absent. No identity
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WorkloadRef, kind, location, content_sha256, shapes, input_files, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WorkloadRef, kind, location, content_sha256, shapes, input_files, seed,
+                                                dim_names)
 
 }  // namespace ridgeline::schema
