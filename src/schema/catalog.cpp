@@ -10,7 +10,8 @@ using base::ErrorCode;
 const std::vector<ParamDef>& catalog() {
   static const std::vector<ParamDef> rows = [] {
     auto all = ort_session_params();
-    for (auto& row : execution_params()) all.push_back(std::move(row));
+    for (auto group : {execution_params, cuda_provider_params, tensorrt_provider_params})
+      for (auto& row : group()) all.push_back(std::move(row));
     return all;
   }();
   return rows;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levers that are Ridgeline's own: how many inferences run side by side and how large each is.
+// Levers that are Ridgeline's own: how many inferences run side by side, how large each is, and how data gets to the
+// GPU and back.
 #include "schema/catalog.hpp"
 
 namespace ridgeline::schema {
@@ -28,6 +29,38 @@ std::vector<ParamDef> execution_params() {
        .summary = "items in one inference",
        .when = "objective throughput and a dynamic batch dimension",
        .hazard = "latency and memory grow with it"},
+      {.key = "io_binding",
+       .target = "io_binding",
+       .scope = execution,
+       .type = choice,
+       .providers = {"cuda", "tensorrt"},
+       .choices = {"none", "pinned", "device", "stream"},
+       .default_value = "none",
+       .summary = "none: plain Run from pageable memory; pinned: bound to pinned host memory; device: bound to GPU "
+                  "memory; stream: as device, copies and inference on one CUDA stream, one wait an inference",
+       .when = "always on a GPU; bound device memory is what CUDA graphs need",
+       .hazard = "the application must own its buffers and, with stream, the CUDA stream"},
+      {.key = "override_free_dimensions",
+       .target = "override_free_dimensions",
+       .scope = execution,
+       .type = boolean,
+       .providers = {"cuda", "tensorrt"},
+       .choices = {false, true},
+       .default_value = false,
+       .summary = "fix the model's symbolic dimensions to the shapes at hand",
+       .when = "symbolic dimensions: frees shape arithmetic from the CPU and makes CUDA graphs possible",
+       .hazard = "the session then takes these shapes only"},
+      {.key = "gpu_graph_id",
+       .target = "gpu_graph_id",
+       .scope = run_option,
+       .type = choice,
+       .providers = {"cuda"},
+       .choices = {"per_shape", "first_only"},
+       .default_value = "per_shape",
+       .summary = "per_shape: one captured CUDA graph a member of the shape mix; first_only: for the first member only",
+       .when = "enable_cuda_graph and several input shapes",
+       .hazard = "every captured graph keeps its memory",
+       .searched = false},
   };
 }
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of ONNX Runtime's TensorRT provider: the option table of the 1.29 library without the device, the pointers
+// (streams, byte streams) and their sizes.
+#include "schema/catalog.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+ParamDef option(std::string key, ParamType type, std::optional<Value> default_value, std::string summary,
+                std::string when, std::string hazard = "") {
+  ParamDef row;
+  row.target = key;
+  row.key = std::move(key);
+  row.scope = ParamScope::provider_option;
+  row.type = type;
+  row.providers = {"tensorrt"};
+  if (type == ParamType::boolean) row.choices = {false, true};
+  row.default_value = std::move(default_value);
+  row.summary = std::move(summary);
+  row.when = std::move(when);
+  row.hazard = std::move(hazard);
+  // Each value costs an engine build (seconds to minutes), so only a few rows are swept.
+  row.searched = false;
+  return row;
+}
+
+ParamDef flag(std::string key, std::string summary, std::string when, std::string hazard = "") {
+  return option(std::move(key), ParamType::boolean, false, std::move(summary), std::move(when), std::move(hazard));
+}
+
+ParamDef text(std::string key, std::string summary, std::string when, std::string hazard = "") {
+  return option(std::move(key), ParamType::text, "", std::move(summary), std::move(when), std::move(hazard));
+}
+
+ParamDef count(std::string key, int default_value, double minimum, double maximum, std::string summary,
+               std::string when, std::string hazard = "") {
+  auto row = option(std::move(key), ParamType::integer, default_value, std::move(summary), std::move(when),
+                    std::move(hazard));
+  row.minimum = minimum;
+  row.maximum = maximum;
+  return row;
+}
+
+ParamDef swept(ParamDef row, std::vector<Value> values = {}) {
+  row.searched = true;
+  if (!values.empty()) row.choices = std::move(values);
+  return row;
+}
+
+void append(std::vector<ParamDef>& rows, std::vector<ParamDef> more) {
+  for (auto& row : more) rows.push_back(std::move(row));
+}
+
+std::vector<ParamDef> speed_params() {
+  auto workspace = count("trt_max_workspace_size", 0, 0, 1e15, "scratch memory that tactics may use; 0 = all of it",
+                         "GPU memory is short", "too small rules fast tactics out");
+  workspace.unit = "bytes";
+  return {
+      swept(flag("trt_cuda_graph_enable", "capture the engine's launches once and replay them as one",
+                 "launch-bound models with fixed shapes", "the whole model must be one engine; needs bound device IO")),
+      swept(count("trt_builder_optimization_level", 3, 0, 5, "how hard the builder looks for fast tactics",
+                  "5 is sometimes faster", "higher levels build for minutes"),
+            {5}),
+      swept(count("trt_auxiliary_streams", -1, -1, 64, "further streams an engine may use; -1 = automatic, 0 = none",
+                  "engines with parallel branches; 0 needs the least memory"),
+            {0}),
+      flag("trt_context_memory_sharing_enable", "share scratch memory among the engines of one session",
+           "models that split into several engines: less memory"),
+      std::move(workspace),
+      flag("trt_build_heuristics_enable", "choose tactics by heuristics instead of timing them",
+           "the build takes too long", "slower engines"),
+      flag("trt_sparsity_enable", "use structured sparsity", "weights pruned 2:4", "no effect on dense weights"),
+      text("trt_tactic_sources", "tactic sources to add or remove, such as \"-CUDNN,+CUBLAS\"",
+           "keeping a library out of the engine"),
+      text("trt_preview_features", "comma-separated preview features of the builder",
+           "trying what a later TensorRT does"),
+      flag("trt_engine_hw_compatible", "build engines that also run on other Ampere and later GPUs",
+           "one engine file for several GPU models", "slower than an engine for this GPU"),
+      count("trt_max_partition_iterations", 1000, 1, 1000000, "rounds of splitting the graph", "odd partitionings"),
+      count("trt_min_subgraph_size", 1, 1, 1000000, "fewest nodes that make an engine",
+            "models that split into many tiny engines with copies between them"),
+      text("trt_op_types_to_exclude", "comma-separated operator types left to the next provider",
+           "an operator that TensorRT runs badly"),
+  };
+}
+
+std::vector<ParamDef> precision_params() {
+  const std::string drift = "changes results; guarded by the accuracy check";
+  return {
+      flag("trt_fp16_enable", "allow fp16 kernels", "models that stay accurate in fp16: often twice as fast", drift),
+      flag("trt_bf16_enable", "allow bf16 kernels", "Ampere and later, values outside fp16's range", drift),
+      flag("trt_int8_enable", "allow int8 kernels", "quantised models, or a calibration table", drift),
+      text("trt_int8_calibration_table_name", "file of the int8 calibration", "trt_int8_enable without QDQ nodes"),
+      flag("trt_int8_use_native_calibration_table", "the calibration table is TensorRT's own format",
+           "trt_int8_calibration_table_name"),
+      flag("trt_layer_norm_fp32_fallback", "LayerNorm in fp32 within fp16 engines", "accuracy of fp16 transformers",
+           "slower"),
+      flag("trt_dla_enable", "run on the deep learning accelerator", "Jetson"),
+      count("trt_dla_core", 0, 0, 15, "which accelerator core", "Jetson with trt_dla_enable"),
+  };
+}
+
+std::vector<ParamDef> shape_and_cache_params() {
+  const std::string stale = "never invalidated by a change of model, ONNX Runtime, TensorRT or GPU";
+  auto embed = count("trt_ep_context_embed_mode", 0, 0, 1, "0 = the context model names the engine file, 1 = holds it",
+                     "trt_dump_ep_context_model");
+  return {
+      text("trt_profile_min_shapes", "smallest shapes, such as images:1x3x224x224", "dynamic shapes; set all three",
+           "a shape outside the profile builds the engine again"),
+      text("trt_profile_opt_shapes", "shapes to be fastest for", "dynamic shapes; set all three"),
+      text("trt_profile_max_shapes", "largest shapes", "dynamic shapes; set all three"),
+      flag("trt_engine_cache_enable", "keep built engines on disk", "every start but the first", stale),
+      text("trt_engine_cache_path", "folder of the engine cache", "trt_engine_cache_enable"),
+      text("trt_engine_cache_prefix", "file name prefix in the engine cache", "several models in one folder"),
+      flag("trt_timing_cache_enable", "keep tactic timings on disk", "several builds on one GPU: far shorter", stale),
+      text("trt_timing_cache_path", "folder of the timing cache", "trt_timing_cache_enable"),
+      flag("trt_force_timing_cache", "accept a timing cache of another device", "never for measurements",
+           "tactics that are wrong for this GPU"),
+      flag("trt_force_sequential_engine_build", "build one engine after another", "several GPUs in one process"),
+      flag("trt_dump_ep_context_model", "write a model that refers to the built engine", "deployment without a build"),
+      text("trt_ep_context_file_path", "where that model goes", "trt_dump_ep_context_model"),
+      std::move(embed),
+      flag("trt_weight_stripped_engine_enable", "engines without weights", "small engine files",
+           "needs trt_onnx_model_folder_path to refit"),
+      text("trt_onnx_model_folder_path", "folder of the model that weights are taken from",
+           "trt_weight_stripped_engine_enable"),
+      flag("trt_load_user_initializer", "hand initializers over in memory", "very large models"),
+      text("trt_extra_plugin_lib_paths", "plugin libraries to load", "models with custom TensorRT plugins"),
+      flag("trt_engine_decryption_enable", "decrypt cached engines", "encrypted engine files"),
+      text("trt_engine_decryption_lib_path", "library that decrypts", "trt_engine_decryption_enable"),
+      flag("trt_detailed_build_log", "log every tactic that is tried", "looking into a build", "large logs"),
+      flag("trt_dump_subgraphs", "write each subgraph to a file", "looking into a partitioning"),
+  };
+}
+
+}  // namespace
+
+std::vector<ParamDef> tensorrt_provider_params() {
+  auto rows = speed_params();
+  append(rows, precision_params());
+  append(rows, shape_and_cache_params());
+  return rows;
+}
+
+}  // namespace ridgeline::schema
