@@ -15,8 +15,25 @@ struct GpuDescription {
   std::string uuid;
   std::int64_t memory_bytes = 0;
   std::string driver_version;
+  std::optional<int> index;                      ///< as NVML and nvidia-smi count (by PCI address)
+  std::string architecture;                      ///< "Hopper"
+  std::string compute_capability;                ///< "9.0"
+  std::optional<int> multiprocessors;
+  std::optional<std::int64_t> memory_free_bytes; ///< when the run started
+  std::string cuda_version;                      ///< newest that the driver serves, "13.0"
+  std::optional<double> max_sm_clock_mhz;
+  std::optional<double> max_memory_clock_mhz;
+  std::optional<double> power_limit_w;           ///< in force
+  std::optional<double> default_power_limit_w;
+  std::string pci_bus_id;                        ///< "00000000:0F:00.0"
+  std::optional<bool> mig;
+  std::optional<bool> ecc;
+  std::optional<bool> persistence;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuDescription, name, uuid, memory_bytes, driver_version)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuDescription, name, uuid, memory_bytes, driver_version, index,
+                                                architecture, compute_capability, multiprocessors, memory_free_bytes,
+                                                cuda_version, max_sm_clock_mhz, max_memory_clock_mhz, power_limit_w,
+                                                default_power_limit_w, pci_bus_id, mig, ecc, persistence)
 
 /// The machine as a trial sees it. Unknown is nullopt or empty, never a made-up value.
 struct Environment {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/gpu_telemetry.hpp"
 
 namespace ridgeline::schema {
 
@@ -37,6 +38,7 @@ struct Measurement {
   std::vector<QualityFlag> flags;
   std::map<std::string, std::string> effective_settings;  ///< read back from the runtime, by parameter key
   std::map<std::string, double> metrics;  ///< further MetricDef keys
+  std::optional<GpuTelemetry> gpu;  ///< trials on a GPU whose management library answers
 
   /// Inferences a second over the timed window times items; 0 when nothing was timed.
   [[nodiscard]] double throughput_per_s() const noexcept {
@@ -102,7 +104,7 @@ namespace ridgeline::schema {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(QualityFlag, level, code, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns, items_per_inference, lanes,
                                                 session_create_ns, first_run_ns, warmup_runs, warmup_ns, stop_reason,
-                                                peak_rss_bytes, flags, effective_settings, metrics)
+                                                peak_rss_bytes, flags, effective_settings, metrics, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
                                                 nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,

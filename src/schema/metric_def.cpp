@@ -15,6 +15,8 @@ const std::vector<MetricDef>& metrics() {
       {"session_create_ms", "Session creation", "ms", false},
       {"first_run_ms", "First inference", "ms", false},
       {"peak_rss_mb", "Peak memory of the worker", "MB", false},
+      {"gpu_memory_gb", "Peak GPU memory of the worker", "GB", false},
+      {"gpu_energy_mj_per_item", "GPU energy an item", "mJ", false},
   };
   return rows;
 }
