@@ -2,73 +2,69 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "workload/onnx/gpu_side.hpp"
+#include "workload/onnx/lane_member.hpp"
 #include "workload/onnx/ort_environment.hpp"
-#include "workload/onnx/ort_values.hpp"
 #include "workload/onnx/session_settings.hpp"
 
-struct OrtSession;
-struct OrtStatus;
-
 namespace ridgeline::workload {
+
+/// Where a lane's tensors are.
+struct LaneIo {
+  IoBinding binding = IoBinding::none;
+  const GpuSide* gpu = nullptr;  ///< set unless binding is none
+  bool copies = true;            ///< inputs start and outputs end in host memory
+};
 
 /// One session with inputs and output buffers of its own; used by one thread at a time.
 class OrtLane {
  public:
-  /// Loads the model into a session. Errors as classify_ort_error.
+  /// Loads the model into a session. `stream` is the one that the settings name, and dies with the lane. Errors as
+  /// classify_ort_error.
   [[nodiscard]] static base::Result<std::unique_ptr<OrtLane>> create(const OrtEnvironment& environment,
                                                                      const std::string& model_path,
-                                                                     const SessionSettings& settings);
+                                                                     const SessionSettings& settings, LaneIo io = {},
+                                                                     std::optional<gpu::CudaStream> stream = {});
   ~OrtLane();
   OrtLane(const OrtLane&) = delete;
   OrtLane& operator=(const OrtLane&) = delete;
 
-  [[nodiscard]] const std::vector<OrtPort>& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] std::vector<OrtPort>& inputs() noexcept { return session_.inputs; }
+  [[nodiscard]] const OrtSession* session() const noexcept { return handle_.get(); }
 
-  /// Adds one member of the shape mix; `tensors` are in the order of inputs().
-  [[nodiscard]] base::Result<void> add_shape_set(const std::vector<Tensor>& tensors);
+  /// Adds one member of the shape mix; `tensors` are in the order of inputs(), `options` for its runs.
+  [[nodiscard]] base::Result<void> add_shape_set(std::vector<Tensor> tensors, SessionSettings::RunHandle options);
 
-  /// One inference on the next member of the mix. The first run on a member lets the runtime allocate the outputs;
-  /// from then on they are written into buffers of the shapes it chose. Values without a fixed size (text, sequences)
-  /// are allocated by the runtime in every run.
+  /// One inference on the next member of the mix.
   [[nodiscard]] bool step() noexcept;
   /// Why the last step failed.
   [[nodiscard]] base::Error last_error() const;
 
-  /// Runs every member once and appends its outputs.
+  /// Runs every member twice and appends its outputs: on the inputs it has, then on others of the same values in
+  /// another order, so that a run that does not read its inputs again is caught.
   [[nodiscard]] base::Result<void> collect_outputs(OutputSet& outputs);
 
  private:
-  struct Member {
-    std::vector<OrtValueHandle> input_handles;
-    std::vector<const OrtValue*> inputs;
-    std::vector<OrtValueHandle> output_handles;  // nullptr where the runtime allocates
-    std::vector<OrtValue*> outputs;
-    bool has_buffers = false;
-    bool has_fresh = false;  // some outputs are allocated in every run
-  };
   using SessionHandle = std::unique_ptr<OrtSession, void (*)(OrtSession*)>;
-  using StatusHandle = std::unique_ptr<OrtStatus, void (*)(OrtStatus*)>;
+  struct Member {
+    std::vector<Tensor> tensors;
+    std::unique_ptr<LaneMember> runner;
+  };
 
-  OrtLane(const OrtEnvironment& environment, const SessionSettings& settings, SessionHandle session);
-  [[nodiscard]] base::Result<void> keep_buffers(Member& member);
-  void release_fresh(Member& member) noexcept;
+  OrtLane(const OrtEnvironment& environment, SessionHandle session, LaneIo io, std::optional<gpu::CudaStream> stream);
 
-  const OrtEnvironment& environment_;
-  const OrtApi& api_;
-  const OrtRunOptions* run_options_;
-  SessionHandle session_;
-  std::vector<OrtPort> inputs_;
-  std::vector<OrtPort> outputs_;
-  std::vector<const char*> input_names_;
-  std::vector<const char*> output_names_;
+  LaneIo io_;
+  std::optional<gpu::CudaStream> stream_;  // outlives the session, which works on it
+  SessionHandle handle_;
+  LaneSession session_;
   std::vector<Member> members_;
   std::size_t next_ = 0;
-  StatusHandle failure_;       // turned into text only when asked for
-  base::Error setup_failure_;  // of keep_buffers
+  std::size_t last_ = 0;
 };
 
 }  // namespace ridgeline::workload

@@ -54,16 +54,6 @@ std::string_view onnx_type_name(ONNXType type) {
   return "unknown(...)";
 }
 
-base::Result<OrtValueHandle> allocate_tensor(const OrtApi& api, ElementType type,
-                                             const std::vector<std::int64_t>& dims) {
-  OrtAllocator* allocator = nullptr;
-  RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
-  OrtValue* value = nullptr;
-  RL_TRY(check_ort(api, api.CreateTensorAsOrtValue(allocator, dims.data(), dims.size(),
-                                                   static_cast<ONNXTensorElementDataType>(type), &value)));
-  return OrtValueHandle(value, api.ReleaseValue);
-}
-
 base::Result<std::string> read_text(const OrtApi& api, const OrtValue* value, std::size_t elements) {
   std::size_t length = 0;
   RL_TRY(check_ort(api, api.GetStringTensorDataLength(value, &length)));
@@ -140,28 +130,57 @@ base::Result<std::vector<OrtPort>> session_ports(const OrtApi& api, const OrtSes
   return ports;
 }
 
+base::Result<OrtValueHandle> allocate_ort_tensor(const OrtApi& api, ElementType type,
+                                                 const std::vector<std::int64_t>& dims) {
+  OrtAllocator* allocator = nullptr;
+  RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
+  OrtValue* value = nullptr;
+  RL_TRY(check_ort(api, api.CreateTensorAsOrtValue(allocator, dims.data(), dims.size(),
+                                                   static_cast<ONNXTensorElementDataType>(type), &value)));
+  return OrtValueHandle(value, api.ReleaseValue);
+}
+
 base::Result<OrtValueHandle> make_ort_tensor(const OrtApi& api, const Tensor& tensor) {
-  RL_TRY_ASSIGN(auto value, allocate_tensor(api, tensor.type, tensor.dims));
-  void* data = nullptr;
-  RL_TRY(check_ort(api, api.GetTensorMutableData(value.get(), &data)));
-  if (!tensor.bytes.empty()) std::memcpy(data, tensor.bytes.data(), tensor.bytes.size());
+  RL_TRY_ASSIGN(auto value, allocate_ort_tensor(api, tensor.type, tensor.dims));
+  RL_TRY(fill_ort_tensor(api, value.get(), tensor));
   return value;
 }
 
-base::Result<OrtValueHandle> make_tensor_like(const OrtApi& api, const OrtValue* value,
-                                              const std::vector<std::int64_t>& declared) {
-  OrtValueHandle none(nullptr, api.ReleaseValue);
+base::Result<void> fill_ort_tensor(const OrtApi& api, OrtValue* value, const Tensor& tensor) {
+  void* data = nullptr;
+  RL_TRY(check_ort(api, api.GetTensorMutableData(value, &data)));
+  if (!tensor.bytes.empty()) std::memcpy(data, tensor.bytes.data(), tensor.bytes.size());
+  return {};
+}
+
+base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& memory, ElementType type,
+                                         const std::vector<std::int64_t>& dims) {
+  if (memory.bytes == 0) return allocate_ort_tensor(api, type, dims);  // the runtime refuses null even for nothing
+  const bool pinned = memory.place == MemoryPlace::pinned;
+  OrtMemoryInfo* created = nullptr;
+  RL_TRY(check_ort(api, api.CreateMemoryInfo(pinned ? "CudaPinned" : "Cuda", OrtDeviceAllocator, 0,
+                                             pinned ? OrtMemTypeCPUOutput : OrtMemTypeDefault, &created)));
+  const OrtHandle<OrtMemoryInfo> info(created, api.ReleaseMemoryInfo);
+  OrtValue* value = nullptr;
+  RL_TRY(check_ort(api, api.CreateTensorWithDataAsOrtValue(created, memory.data, memory.bytes, dims.data(), dims.size(),
+                                                           static_cast<ONNXTensorElementDataType>(type), &value)));
+  return OrtValueHandle(value, api.ReleaseValue);
+}
+
+base::Result<std::optional<FixedShape>> fixed_shape(const OrtApi& api, const OrtValue* value,
+                                                    const std::vector<std::int64_t>& declared) {
+  const std::optional<FixedShape> none;
   int is_tensor = 0;
   RL_TRY(check_ort(api, api.IsTensor(value, &is_tensor)));
   if (is_tensor == 0) return none;
-  RL_TRY_ASSIGN(const auto shape, shape_of(api, value));
+  RL_TRY_ASSIGN(auto shape, shape_of(api, value));
   if (shape.type == ElementType::string) return none;
   // An output without declared rank shows as a scalar here, so that an empty list fits everything.
   const bool fits =
       declared.empty() || std::equal(declared.begin(), declared.end(), shape.dims.begin(), shape.dims.end(),
                                      [](std::int64_t want, std::int64_t have) { return want < 0 || want == have; });
   if (!fits) return none;
-  return allocate_tensor(api, shape.type, shape.dims);
+  return std::optional<FixedShape>({shape.type, std::move(shape.dims)});
 }
 
 base::Result<void> append_outputs(const OrtApi& api, const OrtValue* value, const std::string& name,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,10 +36,35 @@ enum class PortSide { inputs, outputs };
 /// A tensor in the runtime's own aligned CPU memory with a copy of `tensor`.
 [[nodiscard]] base::Result<OrtValueHandle> make_ort_tensor(const OrtApi& api, const Tensor& tensor);
 
-/// An unfilled CPU tensor of the same type and shape. nullptr when `value` is no tensor of fixed-size elements, or has
-/// another shape than the model declares (-1: any), which the runtime only warns of but refuses in a buffer of ours.
-[[nodiscard]] base::Result<OrtValueHandle> make_tensor_like(const OrtApi& api, const OrtValue* value,
-                                                            const std::vector<std::int64_t>& declared);
+/// An unfilled tensor in the runtime's own CPU memory.
+[[nodiscard]] base::Result<OrtValueHandle> allocate_ort_tensor(const OrtApi& api, ElementType type,
+                                                               const std::vector<std::int64_t>& dims);
+
+/// Copies `tensor` into a host value of its type and shape.
+[[nodiscard]] base::Result<void> fill_ort_tensor(const OrtApi& api, OrtValue* value, const Tensor& tensor);
+
+enum class MemoryPlace { pinned, device };
+
+/// Memory of ours on the first visible GPU, or page-locked for it.
+struct OurMemory {
+  MemoryPlace place = MemoryPlace::device;
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// A tensor in memory of ours, which must outlive it.
+[[nodiscard]] base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& memory, ElementType type,
+                                                       const std::vector<std::int64_t>& dims);
+
+struct FixedShape {
+  ElementType type = ElementType::float32;
+  std::vector<std::int64_t> dims;
+};
+
+/// What a buffer for `value` needs. nullopt when `value` is no tensor of fixed-size elements, or has another shape than
+/// the model declares (-1: any), which the runtime only warns of but refuses in a buffer of ours.
+[[nodiscard]] base::Result<std::optional<FixedShape>> fixed_shape(const OrtApi& api, const OrtValue* value,
+                                                                  const std::vector<std::int64_t>& declared);
 
 /// Appends a copy of `value`. Sequences and maps are taken apart into "name[0]", "name[1]"..., an empty optional adds
 /// nothing, text is kept with a NUL after each element. Errors: unsupported for sparse and opaque values.

@@ -6,6 +6,9 @@
 #include <filesystem>
 
 #include "schema/catalog.hpp"
+#include "workload/onnx/free_dimensions.hpp"
+#include "workload/onnx/gpu_side.hpp"
+#include "workload/onnx/node_assignment.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_lane.hpp"
 #include "workload/onnx/workload_inputs.hpp"
@@ -45,13 +48,20 @@ class OrtWorkload final : public Workload {
  private:
   [[nodiscard]] base::Result<void> load_runtime();
   [[nodiscard]] base::Result<void> create_sessions(std::int64_t count);
+  [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> create_lane();
+  [[nodiscard]] base::Error explain(base::Error error) const;
+  [[nodiscard]] base::Result<void> capture_graphs(std::size_t members);
+  [[nodiscard]] bool uses_graph() const;
 
   schema::TrialSpec spec_;
   OrtSearchEnvironment search_;
   std::atomic<TrialPhase> phase_{TrialPhase::load_runtime};
   // Destroyed in reverse order: the sessions before the options, these before the environment.
+  std::unique_ptr<GpuSide> gpu_;  // nullptr on the CPU
   std::unique_ptr<OrtEnvironment> environment_;
-  std::unique_ptr<SessionSettings> settings_;
+  std::vector<SessionSettings> settings_;  // of each lane, or one for all
+  LaneIo io_;
+  SessionExtras extras_;
   std::vector<std::unique_ptr<OrtLane>> lanes_;
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
@@ -62,15 +72,34 @@ base::Result<void> OrtWorkload::prepare() {
   RL_TRY(load_runtime());
   phase_ = TrialPhase::create_session;
   const auto& configuration = spec_.configuration;
-  RL_TRY_ASSIGN(auto settings, SessionSettings::make(environment_->library(), configuration, spec_.provider));
-  settings_ = std::make_unique<SessionSettings>(std::move(settings));
+  const auto batch = configuration.get_or("batch_size", 0).as_integer(0);
+  if (configuration.get_or("override_free_dimensions", false).as_bool())
+    extras_.free_dimensions = free_dimensions(spec_.workload, batch);
   RL_TRY(create_sessions(configuration.get_or("parallel_sessions", 1).as_integer(1)));
 
-  const auto batch = configuration.get_or("batch_size", 0).as_integer(0);
+  if (!extras_.free_dimensions.empty()) restore_free_dimensions(lanes_.front()->inputs(), spec_.workload);
   RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(lanes_.front()->inputs(), spec_.workload, batch));
   items_per_step_ = inputs.items_per_step;
+  const bool one_graph = configuration.get_or("gpu_graph_id", "per_shape").as_text() == "first_only";
   for (const auto& lane : lanes_)
-    for (const auto& member : inputs.members) RL_TRY(lane->add_shape_set(member));
+    for (std::size_t at = 0; at < inputs.members.size(); ++at) {
+      const int number = static_cast<int>(at) + 1;
+      const int graph = !uses_graph() || inputs.members.size() == 1 ? 0 : one_graph && at > 0 ? -1 : number;
+      RL_TRY_ASSIGN(auto options, settings_.front().make_run_options(graph));
+      RL_TRY(lane->add_shape_set(inputs.members[at], std::move(options)));
+    }
+  // Calls of one lane would spoil the capture of another one's graph, and a shape's third run may be far away.
+  if (uses_graph() && (lanes_.size() > 1 || inputs.members.size() > 1)) return capture_graphs(inputs.members.size());
+  return {};
+}
+
+bool OrtWorkload::uses_graph() const { return spec_.configuration.get_or("enable_cuda_graph", false).as_bool(); }
+
+base::Result<void> OrtWorkload::capture_graphs(std::size_t members) {
+  constexpr std::size_t kRunsUntilCapture = 3;
+  for (const auto& lane : lanes_)
+    for (std::size_t run = 0; run < kRunsUntilCapture * members; ++run)
+      if (!lane->step()) return tl::unexpected<base::Error>(lane->last_error());
   return {};
 }
 
@@ -82,6 +111,10 @@ base::Result<void> OrtWorkload::load_runtime() {
                       "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
                       library.path().string(), library.version(), spec_.runtime.version);
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
+  if (spec_.provider == "cpu") return {};
+  RL_TRY_ASSIGN(gpu_, GpuSide::open());
+  RL_TRY_ASSIGN(const auto binding, io_binding_of(spec_));
+  io_ = {binding, gpu_.get(), spec_.io == "host"};
   return {};
 }
 
@@ -89,12 +122,50 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
   const auto threads_before = threads_of_this_process();
   for (std::int64_t at = 0; at < count; ++at) {
     const auto start = base::system_clock().now();
-    RL_TRY_ASSIGN(auto lane, OrtLane::create(*environment_, spec_.workload.location, *settings_));
+    RL_TRY_ASSIGN(auto lane, create_lane());
     session_create_time_ += base::system_clock().now() - start;
     lanes_.push_back(std::move(lane));
   }
   threads_per_session_ = (threads_of_this_process() - threads_before) / count;
   return {};
+}
+
+base::Result<std::unique_ptr<OrtLane>> OrtWorkload::create_lane() {
+  std::optional<gpu::CudaStream> stream;
+  if (io_.binding == IoBinding::stream) {
+    RL_TRY_ASSIGN(stream, gpu::CudaStream::make(gpu_->driver));
+    extras_.compute_stream = stream->handle();
+  }
+  if (settings_.empty() || stream) {
+    RL_TRY_ASSIGN(auto settings,
+                  SessionSettings::make(environment_->library(), spec_.configuration, spec_.provider, extras_));
+    settings_.push_back(std::move(settings));
+  }
+  auto lane = OrtLane::create(*environment_, spec_.workload.location, settings_.back(), io_, std::move(stream));
+  if (!lane && uses_graph()) return tl::unexpected<base::Error>(explain(std::move(lane).error()));
+  return lane;
+}
+
+/// A refused CUDA graph names no node: asks a session without one which nodes are to blame.
+base::Error OrtWorkload::explain(base::Error error) const {
+  if (error.message.find("graph capture") == std::string::npos) return error;
+  auto plain = spec_.configuration;
+  plain.unset("enable_cuda_graph");
+  SessionExtras extras = extras_;
+  extras.compute_stream = nullptr;
+  extras.record_assignment = true;
+  const auto settings = SessionSettings::make(environment_->library(), plain, spec_.provider, extras);
+  if (!settings) return error;
+  const auto lane = OrtLane::create(*environment_, spec_.workload.location, *settings);
+  if (!lane) return error;
+  const auto left = nodes_beside_gpu(environment_->library(), (*lane)->session());
+  if (!left || left->empty()) return error;
+  error.code = ErrorCode::unsupported;
+  error.message = fmt::format("enable_cuda_graph=true: {}", cpu_nodes_text(*left));
+  const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
+  error.message += can_fix ? "; override_free_dimensions=true may free the graph of them"
+                           : "; a CUDA graph needs every node on the GPU";
+  return error;
 }
 
 base::Result<OutputSet> OrtWorkload::outputs() {
@@ -105,8 +176,8 @@ base::Result<OutputSet> OrtWorkload::outputs() {
 }
 
 std::map<std::string, std::string> OrtWorkload::effective_settings() const {
-  if (settings_ == nullptr) return {};
-  auto settings = settings_->read_back();
+  if (settings_.empty()) return {};
+  auto settings = settings_.front().read_back();
   // In parallel mode the count holds the inter-op pool as well, so that it says nothing of either.
   if (!lanes_.empty() && spec_.configuration.get_or("execution_mode", "sequential").as_text() == "sequential")
     settings["intra_op_num_threads"] = std::to_string(threads_per_session_ + 1);

@@ -2,6 +2,7 @@
 #include "workload/onnx/session_settings.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "schema/catalog.hpp"
 #include "workload/onnx/ort_library.hpp"
@@ -14,6 +15,10 @@ namespace {
 using base::ErrorCode;
 using schema::ParamScope;
 using schema::Value;
+
+constexpr const char* kRecordAssignment = "session.record_ep_graph_assignment_info";
+constexpr const char* kNoSynchronization = "disable_synchronize_execution_providers";
+constexpr const char* kGraphId = "gpu_graph_id";
 
 /// Where a setter finds what it needs; `value` is already checked against the catalogue.
 struct Setting {
@@ -98,20 +103,23 @@ base::Error in_setting(base::Error error, const schema::ParamDef& param, const V
   return std::move(error).in(fmt::format("{}={}", param.key, value.to_text()));
 }
 
+/// Sizes are GB for people and bytes for the runtime.
+std::string provider_text(const schema::ParamDef& param, const Value& value) {
+  return param.unit == "GB" ? fmt::format("{:.0f}", value.as_number() * 1e9) : ort_text(value);
+}
+
 }  // namespace
 
 std::string ort_text(const Value& value) { return value.is_bool() ? (value.as_bool() ? "1" : "0") : value.to_text(); }
 
 base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
                                                     const schema::Configuration& configuration,
-                                                    const std::string& provider) {
+                                                    const std::string& provider, const SessionExtras& extras) {
   const auto& api = library.api();
   OrtSessionOptions* options = nullptr;
   RL_TRY(check_ort(api, api.CreateSessionOptions(&options)));
   SessionHandle session(options, api.ReleaseSessionOptions);
-  OrtRunOptions* run_options = nullptr;
-  RL_TRY(check_ort(api, api.CreateRunOptions(&run_options)));
-  SessionSettings settings(std::move(session), RunHandle(run_options, api.ReleaseRunOptions));
+  SessionSettings settings(api, std::move(session));
   RL_TRY(check_ort(api, api.SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_ERROR)));
 
   std::vector<std::pair<std::string, std::string>> provider_options;
@@ -132,9 +140,12 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
           applied = check_ort(api, api.AddSessionConfigEntry(options, param->target.c_str(), text.c_str()));
         break;
       case ParamScope::run_option:
-        applied = check_ort(api, api.AddRunConfigEntry(run_options, param->target.c_str(), ort_text(value).c_str()));
+        // Which graph a run uses is the lane's choice, member by member.
+        if (key != "gpu_graph_id") settings.run_entries_.emplace_back(param->target, ort_text(value));
         break;
-      case ParamScope::provider_option: provider_options.emplace_back(param->target, ort_text(value)); break;
+      case ParamScope::provider_option:
+        provider_options.emplace_back(param->target, provider_text(*param, value));
+        break;
       case ParamScope::execution: break;
     }
     if (!applied) return tl::unexpected<base::Error>(in_setting(std::move(applied).error(), *param, value));
@@ -142,8 +153,32 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
       RL_TRY_ASSIGN(settings.read_back_[key], config_entry(api, options, param->target.c_str()));
     }
   }
-  RL_TRY(append_provider(library, options, provider, provider_options));
+  for (const auto& [name, size] : extras.free_dimensions)
+    RL_TRY(check_ort(api, api.AddFreeDimensionOverrideByName(options, name.c_str(), size)));
+  if (extras.record_assignment)
+    RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kRecordAssignment, "1")));
+  if (extras.compute_stream != nullptr) settings.run_entries_.emplace_back(kNoSynchronization, "1");
+  RL_TRY_ASSIGN(const auto held, append_provider(library, options, provider, provider_options, extras.compute_stream));
+  for (const auto& [key, value] : configuration.values()) {
+    const auto* param = schema::find_param(key);
+    if (param->scope != ParamScope::provider_option) continue;
+    const auto found = held.find(param->target);
+    if (found == held.end()) continue;
+    const bool in_bytes = param->unit == "GB";
+    settings.read_back_[key] = in_bytes ? fmt::format("{:g}", std::strtod(found->second.c_str(), nullptr) / 1e9) : found->second;
+  }
   return settings;
+}
+
+base::Result<SessionSettings::RunHandle> SessionSettings::make_run_options(int graph_id) const {
+  OrtRunOptions* created = nullptr;
+  RL_TRY(check_ort(*api_, api_->CreateRunOptions(&created)));
+  RunHandle options(created, api_->ReleaseRunOptions);
+  for (const auto& [name, text] : run_entries_)
+    RL_TRY(check_ort(*api_, api_->AddRunConfigEntry(created, name.c_str(), text.c_str())));
+  if (graph_id != 0)
+    RL_TRY(check_ort(*api_, api_->AddRunConfigEntry(created, kGraphId, std::to_string(graph_id).c_str())));
+  return options;
 }
 
 }  // namespace ridgeline::workload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "schema/configuration.hpp"
 
+struct OrtApi;
 struct OrtRunOptions;
 struct OrtSessionOptions;
 
@@ -16,29 +18,40 @@ namespace ridgeline::workload {
 
 class OrtLibrary;
 
-/// One configuration as ONNX Runtime's option objects. Reusable for several sessions.
+/// What a session needs beside its configuration.
+struct SessionExtras {
+  void* compute_stream = nullptr;  ///< a CUstream for copies and kernels alike; runs then return before it is drained
+  std::map<std::string, std::int64_t> free_dimensions;  ///< symbolic dimensions to fix, by name
+  bool record_assignment = false;  ///< let the session tell which provider has which node
+};
+
+/// One configuration as ONNX Runtime's option objects. Reusable for several sessions that share the extras.
 class SessionSettings {
  public:
+  using RunHandle = std::unique_ptr<OrtRunOptions, void (*)(OrtRunOptions*)>;
   /// Applies every key of `configuration` by its catalogue row: session options by their setter, config entries and
   /// provider or run options by target name; Ridgeline's own levers are skipped. Errors: invalid_argument naming the
   /// key and the value (unknown key, illegal value, option of another provider); unsupported for a provider or value
   /// that this library does not have.
   [[nodiscard]] static base::Result<SessionSettings> make(const OrtLibrary& library,
                                                           const schema::Configuration& configuration,
-                                                          const std::string& provider);
+                                                          const std::string& provider,
+                                                          const SessionExtras& extras = {});
 
   [[nodiscard]] const OrtSessionOptions* session_options() const noexcept { return session_.get(); }
-  [[nodiscard]] const OrtRunOptions* run_options() const noexcept { return run_.get(); }
+  /// Options for the inferences of one member of a shape mix; `graph_id` names its CUDA graph: 0 = the provider's own
+  /// numbering, -1 = run without a graph.
+  [[nodiscard]] base::Result<RunHandle> make_run_options(int graph_id) const;
   /// Values as the option objects hold them after all was applied, by parameter key. Settings that the C API cannot
   /// report are absent.
   [[nodiscard]] const std::map<std::string, std::string>& read_back() const noexcept { return read_back_; }
 
  private:
   using SessionHandle = std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)>;
-  using RunHandle = std::unique_ptr<OrtRunOptions, void (*)(OrtRunOptions*)>;
-  SessionSettings(SessionHandle session, RunHandle run) : session_(std::move(session)), run_(std::move(run)) {}
+  SessionSettings(const OrtApi& api, SessionHandle session) : api_(&api), session_(std::move(session)) {}
+  const OrtApi* api_;
   SessionHandle session_;
-  RunHandle run_;
+  std::vector<std::pair<std::string, std::string>> run_entries_;
   std::map<std::string, std::string> read_back_;
 };
 
