@@ -4,8 +4,11 @@
 //   cmake --preset bench && cmake --build build/bench --target paired_verdicts
 //   build/bench/bin/paired_verdicts                 200 + 100 comparisons of a simulated workload (virtual clock)
 //   build/bench/bin/paired_verdicts MODEL.onnx 20   20 + 20 comparisons of a real model, the slow-down added after each
-//                                                   inference by keeping the core busy for 3 % of its time
+//                                                   inference by keeping the core busy for 3 % of its time; a line each,
+//                                                   so that a run cut short is not lost
+//   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, to judge other plans by
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -22,6 +25,8 @@ using namespace ridgeline;  // a program, not a library
 
 constexpr double kMinEffect = 0.02;
 constexpr double kInjected = 0.03;
+constexpr const char* kSame = "a configuration with itself";
+constexpr const char* kSlower = "3 % slower";
 
 [[noreturn]] void give_up(const std::string& reason) {
   fmt::print(stderr, "paired_verdicts: {}\n", reason);
@@ -79,12 +84,27 @@ std::unique_ptr<workload::Workload> make(const workload::WorkloadKind& kind, con
   return std::move(*made);
 }
 
-schema::Comparison compare(workload::Workload& a, workload::Workload& b) {
-  schema::PairedPlan plan;
+schema::PairedMeasurement measure(workload::Workload& a, workload::Workload& b) {
   measure::MeasureControl control;
-  const auto measured = measure::measure_paired(a, b, plan, control);
+  auto measured = measure::measure_paired(a, b, schema::PairedPlan{}, control);
   if (!measured) give_up(measured.error().message);
-  return analysis::compare_paired(*measured, schema::Objective::latency, kMinEffect);
+  return std::move(*measured);
+}
+
+schema::Comparison judge(const schema::PairedMeasurement& measured) {
+  return analysis::compare_paired(measured, schema::Objective::latency, kMinEffect);
+}
+
+schema::Comparison compare(workload::Workload& a, workload::Workload& b) { return judge(measure(a, b)); }
+
+/// A line a block: the pair's title, its number, the block's number and arm, then the latencies in nanoseconds.
+void write_raw(std::FILE* file, const char* title, int number, const schema::PairedMeasurement& measured) {
+  for (std::size_t block = 0; block < measured.blocks.size(); ++block) {
+    fmt::print(file, "{},{},{},{}", title, number, block, measured.blocks[block].arm);
+    for (const double latency : measured.blocks[block].latency_ns) fmt::print(file, ",{:.0f}", latency);
+    fmt::print(file, "\n");
+  }
+  std::fflush(file);
 }
 
 void print(const char* title, const Tally& tally, const char* goal, double share, bool met) {
@@ -96,8 +116,8 @@ void print(const char* title, const Tally& tally, const char* goal, double share
 bool report(const Tally& same, const Tally& slowed) {
   const double false_share = static_cast<double>(same.faster + same.slower) / same.compared;
   const double found_share = static_cast<double>(slowed.slower) / slowed.compared;
-  print("a configuration with itself", same, "goal at most 5 %", false_share, false_share <= 0.05);
-  print("3 % slower", slowed, "goal at least 90 %", found_share, found_share >= 0.9);
+  print(kSame, same, "goal at most 5 %", false_share, false_share <= 0.05);
+  print(kSlower, slowed, "goal at least 90 %", found_share, found_share >= 0.9);
   return false_share <= 0.05 && found_share >= 0.9;
 }
 
@@ -127,7 +147,9 @@ bool simulated(const workload::WorkloadKind& kind) {
   return report(same, slowed);
 }
 
-bool real(const workload::WorkloadKind& kind, const std::string& model, int count) {
+bool real(const workload::WorkloadKind& kind, const std::string& model, int count, const char* raw) {
+  std::FILE* const file = raw != nullptr ? std::fopen(raw, "w") : nullptr;
+  if (raw != nullptr && file == nullptr) give_up(fmt::format("{} cannot be written", raw));
   workload::InspectRequest request;
   request.workload.kind = "onnx";
   request.workload.location = model;
@@ -137,15 +159,27 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   spec.workload = request.workload;
   spec.workload.shapes = description->shapes;
   spec.configuration = {{"intra_op_num_threads", 1}};
-  const auto a = make(kind, spec);
-  const auto b = make(kind, spec);
-  Slowed c(make(kind, spec), kInjected);
   Tally same;
   Tally slowed;
-  for (int i = 0; i < count; ++i) {
-    same.add(compare(*a, *b));
-    slowed.add(compare(*a, c));
+  // New sessions for each comparison, as tune makes them: where memory lands differs between sessions, and one pair of
+  // them would decide all comparisons.
+  const auto one = [&](int number, const char* title, double share, Tally& tally) {
+    const auto a = make(kind, spec);
+    Slowed b(make(kind, spec), share);
+    const auto measured = measure(*a, b);
+    const auto comparison = judge(measured);
+    tally.add(comparison);
+    fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads\n", number, title,
+               base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high,
+               comparison.quads);
+    std::fflush(stdout);
+    if (file != nullptr) write_raw(file, title, number, measured);
+  };
+  for (int i = 1; i <= count; ++i) {
+    one(i, kSame, 0, same);
+    one(i, kSlower, kInjected, slowed);
   }
+  if (file != nullptr) std::fclose(file);
   fmt::print("{}\n", model);
   return report(same, slowed);
 }
@@ -157,5 +191,5 @@ int main(int argc, char** argv) {
   const auto kind = registry.find(argc > 1 ? "onnx" : "synthetic");
   if (!kind) give_up(kind.error().message);
   const int count = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
-  return (argc > 1 ? real(**kind, argv[1], count) : simulated(**kind)) ? 0 : 1;
+  return (argc > 1 ? real(**kind, argv[1], count, argc > 3 ? argv[3] : nullptr) : simulated(**kind)) ? 0 : 1;
 }
