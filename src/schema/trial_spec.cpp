@@ -15,6 +15,11 @@ base::Json identity(const TrialSpec& spec) {
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
   json["runtime"].erase("known_targets");
+  json["runtime"].erase("provider_notes");
+  json["runtime"].erase("provider_libraries");
+  const auto libraries = spec.runtime.provider_libraries.find(spec.provider);
+  if (libraries != spec.runtime.provider_libraries.end())
+    json["runtime"]["provider_libraries"] = libraries->second;
   return json;
 }
 

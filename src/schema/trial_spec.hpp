@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,15 @@ struct RuntimeIdentity {
   std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
   std::vector<std::string> loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
   std::vector<std::string> known_targets;     ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
+  /// By GPU provider ("cuda", "tensorrt") its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
+  /// own provider are part of its identity.
+  std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
+  /// Why a provider of this build cannot be used here ("cuda": "libcudnn.so.9 ... is not found; ..."); no entry: it can.
+  /// Not part of the identity.
+  std::map<std::string, std::string> provider_notes{};
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeIdentity, name, version, library_path, library_sha256, providers,
-                                                loaded_libraries, known_targets)
+                                                loaded_libraries, known_targets, provider_libraries, provider_notes)
 
 /// How long and how often to time. Times in seconds.
 struct MeasurementPlan {

@@ -9,8 +9,9 @@ namespace ridgeline::workload {
 namespace {
 
 base::Result<schema::RuntimeIdentity> probe(const std::string& library_flag) {
-  RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, OrtSearchEnvironment::of_this_process()));
-  return library.identity();
+  const auto environment = OrtSearchEnvironment::of_this_process();
+  RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, environment));
+  return library.identity(environment);
 }
 
 base::Result<std::unique_ptr<Workload>> make(const schema::TrialSpec& spec) {
@@ -26,7 +27,10 @@ WorkloadKind make_onnx_kind() {
           .make = make,
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
-                        {"use_deterministic_compute", true}}};
+                        {"use_deterministic_compute", true}},
+          .gpu_reference = {{"graph_optimization_level", "basic"},
+                            {"use_tf32", false},
+                            {"use_deterministic_compute", true}}};
 }
 
 }  // namespace ridgeline::workload

@@ -7,6 +7,9 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "workload/onnx/cuda_libraries.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
+#include "workload/onnx/loaded_gpu_libraries.hpp"
 #include "workload/onnx/ort_status.hpp"
 
 namespace ridgeline::workload {
@@ -25,6 +28,23 @@ int newest_api_of(const std::string& version) {
   const auto minor = base::parse_integer(parts[1], "version");
   if (!minor || parts[0] != "1") return ORT_API_VERSION;
   return static_cast<int>(std::min<std::int64_t>(*minor, ORT_API_VERSION));
+}
+
+/// Opens the provider's libraries and notes their versions. The provider's own file has none, so its hash stands for it.
+base::Result<void> describe_provider(const std::filesystem::path& file, const std::string& provider,
+                                     const OrtSearchEnvironment& environment, schema::RuntimeIdentity& identity) {
+  RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
+  auto& versions = identity.provider_libraries[provider];
+  RL_TRY_ASSIGN(const auto hash, base::sha256_file(file));
+  versions[file.filename().string()] = "sha256 " + hash.substr(0, 16);
+  std::error_code error;
+  for (const auto& opened : libraries.opened) {
+    // The path may be a link whose target's name has the version.
+    const auto target = std::filesystem::canonical(opened.path, error);
+    const auto library = loaded_library(error ? opened.path : target);
+    versions[library.name] = library.version;
+  }
+  return libraries.usable();
 }
 
 std::string last_part(const std::string& message) {
@@ -88,7 +108,7 @@ base::Result<std::vector<std::string>> OrtLibrary::providers() const {
   return providers;
 }
 
-base::Result<schema::RuntimeIdentity> OrtLibrary::identity() const {
+base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnvironment& environment) const {
   schema::RuntimeIdentity identity;
   identity.name = "onnxruntime";
   identity.version = version_;
@@ -97,11 +117,17 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity() const {
   RL_TRY_ASSIGN(identity.providers, providers());
   // Provider options are parsed in the provider's own library, which lies beside the core.
   std::vector<std::filesystem::path> files{path()};
-  std::error_code error;
-  for (const auto* provider : {"cuda", "tensorrt"}) {
-    auto beside = path().parent_path() / fmt::format("libonnxruntime_providers_{}.so", provider);
-    if (std::filesystem::exists(beside, error)) files.push_back(std::move(beside));
+  for (const auto& gpu : kGpuProviders) {
+    if (std::find(identity.providers.begin(), identity.providers.end(), gpu.ort_name) == identity.providers.end())
+      continue;
+    const std::string provider(gpu.name);
+    const auto file = provider_file(path(), provider);
+    if (file) files.push_back(*file);
+    const auto described = file ? describe_provider(*file, provider, environment, identity)
+                                : base::Result<void>(tl::unexpected(file.error()));
+    if (!described) identity.provider_notes[provider] = described.error().message;
   }
+  if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
   RL_TRY_ASSIGN(identity.known_targets, known_targets(files));
   return identity;
 }

@@ -31,8 +31,9 @@ class OrtLibrary {
   [[nodiscard]] base::Result<std::vector<std::string>> providers() const;
 
   /// All of it with the file's SHA-256 and the catalogue's target names that occur in it (reads the whole file: about
-  /// 0.2 s for 45 MB).
-  [[nodiscard]] base::Result<schema::RuntimeIdentity> identity() const;
+  /// 0.2 s for 45 MB). Where the build has GPU providers, their libraries are opened and listed with their versions;
+  /// a provider that cannot be used only gets a note.
+  [[nodiscard]] base::Result<schema::RuntimeIdentity> identity(const OrtSearchEnvironment& environment) const;
 
  private:
   OrtLibrary(base::DynamicLibrary library, const OrtApi* api, int api_version, std::string version)

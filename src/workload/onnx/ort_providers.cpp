@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_status.hpp"
 
@@ -24,31 +25,80 @@ struct KeysAndValues {
   std::vector<const char*> values;
 };
 
-base::Result<void> append_cuda(const OrtApi& api, OrtSessionOptions* session, const Options& options) {
+using ReadBack = std::map<std::string, std::string>;
+
+/// "name=value;name=value" as the provider writes its options.
+ReadBack parse_options(const std::string& text) {
+  ReadBack options;
+  for (const auto& pair : base::split(text, ';'))
+    if (const auto at = pair.find('='); at != std::string::npos) options[pair.substr(0, at)] = pair.substr(at + 1);
+  return options;
+}
+
+template <typename T>
+base::Result<ReadBack> read_options(const OrtApi& api, const T* provider,
+                                    OrtStatus*(ORT_API_CALL* read)(const T*, OrtAllocator*, char**)) {
+  OrtAllocator* allocator = nullptr;
+  RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
+  char* text = nullptr;
+  RL_TRY(check_ort(api, read(provider, allocator, &text)));
+  auto options = parse_options(text != nullptr ? text : "");
+  RL_TRY(check_ort(api, api.AllocatorFree(allocator, text)));
+  return options;
+}
+
+base::Result<ReadBack> append_cuda(const OrtApi& api, OrtSessionOptions* session, const Options& options,
+                                   void* compute_stream) {
   OrtCUDAProviderOptionsV2* created = nullptr;
   RL_TRY(check_ort(api, api.CreateCUDAProviderOptions(&created)));
   const OrtHandle<OrtCUDAProviderOptionsV2> cuda(created, api.ReleaseCUDAProviderOptions);
   const KeysAndValues texts(options);
   RL_TRY(check_ort(api,
                    api.UpdateCUDAProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
-  return check_ort(api, api.SessionOptionsAppendExecutionProvider_CUDA_V2(session, created));
+  if (compute_stream != nullptr)
+    RL_TRY(check_ort(api, api.UpdateCUDAProviderOptionsWithValue(created, "user_compute_stream", compute_stream)));
+  RL_TRY_ASSIGN(auto read_back, read_options(api, created, api.GetCUDAProviderOptionsAsString));
+  RL_TRY(check_ort(api, api.SessionOptionsAppendExecutionProvider_CUDA_V2(session, created)));
+  return read_back;
 }
 
-base::Result<void> append_tensorrt(const OrtApi& api, OrtSessionOptions* session, const Options& options) {
+base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* session, const Options& options,
+                                       void* compute_stream) {
   OrtTensorRTProviderOptionsV2* created = nullptr;
   RL_TRY(check_ort(api, api.CreateTensorRTProviderOptions(&created)));
   const OrtHandle<OrtTensorRTProviderOptionsV2> tensorrt(created, api.ReleaseTensorRTProviderOptions);
   const KeysAndValues texts(options);
   RL_TRY(check_ort(
       api, api.UpdateTensorRTProviderOptions(created, texts.keys.data(), texts.values.data(), texts.keys.size())));
-  return check_ort(api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(session, created));
+  if (compute_stream != nullptr)
+    RL_TRY(check_ort(api, api.UpdateTensorRTProviderOptionsWithValue(created, "user_compute_stream", compute_stream)));
+  RL_TRY_ASSIGN(auto read_back, read_options(api, created, api.GetTensorRTProviderOptionsAsString));
+  RL_TRY(check_ort(api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(session, created)));
+  return read_back;
+}
+
+/// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less well.
+base::Result<void> prepare_libraries(const OrtLibrary& library, const std::string& provider, const Options& options) {
+  const auto environment = OrtSearchEnvironment::of_this_process();
+  const bool without_cudnn = std::find(options.begin(), options.end(),
+                                       std::pair<std::string, std::string>("enable_cudnn", "0")) != options.end();
+  // TensorRT hands what it cannot run to CUDA.
+  for (const auto& name : provider == "cuda" ? std::vector<std::string>{"cuda"}
+                                             : std::vector<std::string>{"cuda", "tensorrt"}) {
+    RL_TRY_ASSIGN(const auto file, provider_file(library.path(), name));
+    RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
+    RL_TRY(libraries.usable(!without_cudnn));
+  }
+  return {};
 }
 
 }  // namespace
 
-base::Result<void> append_provider(const OrtLibrary& library, OrtSessionOptions* options, const std::string& provider,
-                                   const Options& provider_options) {
-  if (provider == "cpu") return {};
+base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrary& library, OrtSessionOptions* options,
+                                                                 const std::string& provider,
+                                                                 const Options& provider_options,
+                                                                 void* compute_stream) {
+  if (provider == "cpu") return ReadBack{};
   const std::string name = provider == "cuda"       ? "CUDAExecutionProvider"
                            : provider == "tensorrt" ? "TensorrtExecutionProvider"
                                                     : "";
@@ -60,9 +110,11 @@ base::Result<void> append_provider(const OrtLibrary& library, OrtSessionOptions*
     return base::fail(ErrorCode::unsupported,
                       "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
                       library.path().string(), fmt::join(built_in, ", "));
-  if (provider == "cuda") return append_cuda(library.api(), options, provider_options);
-  RL_TRY(append_tensorrt(library.api(), options, provider_options));
-  return append_cuda(library.api(), options, {});
+  RL_TRY(prepare_libraries(library, provider, provider_options));
+  if (provider == "cuda") return append_cuda(library.api(), options, provider_options, compute_stream);
+  RL_TRY_ASSIGN(auto read_back, append_tensorrt(library.api(), options, provider_options, compute_stream));
+  RL_TRY(append_cuda(library.api(), options, {}, compute_stream));
+  return read_back;
 }
 
 }  // namespace ridgeline::workload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +15,11 @@ namespace ridgeline::workload {
 class OrtLibrary;
 
 /// Makes sessions of `options` run on "cpu", "cuda" or "tensorrt" (which falls back to CUDA, then to the CPU, node by
-/// node). Errors: invalid_argument for an unknown name or option, unsupported when this library was built without the
+/// node), on `compute_stream` (a CUstream) unless that is null. Returns the provider's options as it holds them, by
+/// name. Errors: invalid_argument for an unknown name or option, unsupported when this library was built without the
 /// provider, unavailable when the provider's libraries do not load.
-[[nodiscard]] base::Result<void> append_provider(
+[[nodiscard]] base::Result<std::map<std::string, std::string>> append_provider(
     const OrtLibrary& library, OrtSessionOptions* options, const std::string& provider,
-    const std::vector<std::pair<std::string, std::string>>& provider_options);
+    const std::vector<std::pair<std::string, std::string>>& provider_options, void* compute_stream);
 
 }  // namespace ridgeline::workload

@@ -7,61 +7,23 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
+#include "workload/onnx/python_environments.hpp"
 
 namespace ridgeline::workload {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<long> version_numbers(const std::string& name) {
-  std::vector<long> numbers;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (name[at] < '0' || name[at] > '9') continue;
-    char* end = nullptr;
-    numbers.push_back(std::strtol(name.c_str() + at, &end, 10));
-    at = static_cast<std::size_t>(end - name.c_str());
-  }
-  return numbers;
-}
-
-std::vector<fs::path> folders_in(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator at(parent, fs::directory_options::skip_permission_denied, error), end;
-       !error && at != end; at.increment(error))
-    if (at->path().filename().string().rfind(prefix, 0) == 0 && at->is_directory(error)) found.push_back(at->path());
-  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
-    return version_numbers(a.filename().string()) > version_numbers(b.filename().string());
-  });
-  return found;
-}
-
 void append(std::vector<std::string>& to, std::vector<std::string> more) {
   for (auto& file : more)
     if (std::find(to.begin(), to.end(), file) == to.end()) to.push_back(std::move(file));
 }
 
-// The wheel keeps the library in <site>/onnxruntime/capi; <site> differs between distributions and environments.
+// The wheel keeps the library in its capi folder.
 std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
   std::vector<std::string> files;
-  for (const auto* library_folder : {"lib", "lib64", "local/lib"})
-    for (const auto& version : folders_in(prefix / library_folder, "python3"))
-      for (const auto* site : {"site-packages", "dist-packages"})
-        append(files, ort_files_in(version / site / "onnxruntime/capi"));
+  for (const auto& packages : python_package_folders(prefix)) append(files, ort_files_in(packages / "onnxruntime/capi"));
   return files;
-}
-
-fs::path python_prefix_on_path(const std::string& path) {
-  std::error_code error;
-  for (const auto& folder : base::split(path, ':')) {
-    const auto python = fs::path(folder) / "python3";
-    if (folder.empty() || !fs::exists(python, error)) continue;
-    // In an environment bin/python3 is a link to the base interpreter: the environment's own folder is what counts,
-    // so only a link within one installation (python3 -> python3.11) may be followed, which keeps the folder.
-    return fs::path(folder).parent_path();
-  }
-  return {};
 }
 
 std::vector<std::string> files_of_named(const std::string& named) {
@@ -88,6 +50,9 @@ OrtSearchEnvironment OrtSearchEnvironment::of_this_process() {
           .conda_prefix = variable("CONDA_PREFIX"),
           .path = variable("PATH"),
           .home = variable("HOME"),
+          .ld_library_path = variable("LD_LIBRARY_PATH"),
+          .cuda_home = variable("CUDA_HOME").empty() ? variable("CUDA_PATH") : variable("CUDA_HOME"),
+          .cuda_parent = "/usr/local",
           .executable = base::executable_path(),
           .cache = base::cache_folder()};
 }
@@ -126,13 +91,8 @@ std::vector<OrtPlace> ort_places(const std::string& ort_library_flag, const OrtS
     places.push_back({"ONNXRUNTIME_ROOT=" + environment.ort_root, files_of_named(environment.ort_root), false});
   }
 
-  const auto python = [&](const std::string& label, const fs::path& prefix) {
-    if (!prefix.empty()) places.push_back({label + prefix.string(), ort_files_of_python(prefix), false});
-  };
-  python("Python environment VIRTUAL_ENV=", environment.virtual_env);
-  python("Python environment CONDA_PREFIX=", environment.conda_prefix);
-  python("Python under ", python_prefix_on_path(environment.path));
-  if (!environment.home.empty()) python("Python packages under ", fs::path(environment.home) / ".local");
+  for (auto& python : python_environments(environment))
+    places.push_back({std::move(python.label), ort_files_of_python(python.prefix), false});
 
   OrtPlace cache{fmt::format("the cache ({})", (environment.cache / "onnxruntime").string()), {}, false};
   for (const auto& version : folders_in(environment.cache / "onnxruntime", ""))

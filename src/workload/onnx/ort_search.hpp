@@ -15,6 +15,9 @@ struct OrtSearchEnvironment {
   std::string conda_prefix;  ///< CONDA_PREFIX
   std::string path;          ///< PATH, searched for python3
   std::string home;          ///< HOME: Python packages installed by pip --user
+  std::string ld_library_path;        ///< LD_LIBRARY_PATH, for messages: the loader reads it by itself
+  std::string cuda_home;              ///< CUDA_HOME or CUDA_PATH
+  std::filesystem::path cuda_parent;  ///< holds cuda, cuda-13.0, ...: "/usr/local"
   std::filesystem::path executable;
   std::filesystem::path cache;  ///< base::cache_folder(): what scripts/fetch_onnxruntime.sh fills
   [[nodiscard]] static OrtSearchEnvironment of_this_process();

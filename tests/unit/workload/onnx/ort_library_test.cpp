@@ -28,7 +28,7 @@ TEST(OrtLibrary, the_real_library_says_who_it_is) {
   ASSERT_TRUE(library) << library.error().message;
   EXPECT_GE(library->api_version(), 17);
   EXPECT_EQ(library->version().substr(0, 2), "1.");
-  const auto identity = library->identity();
+  const auto identity = library->identity(test_search());
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ(identity->name, "onnxruntime");
   EXPECT_EQ(identity->library_sha256, base::sha256_file(identity->library_path).value());

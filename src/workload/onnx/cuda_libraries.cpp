@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/onnx/cuda_libraries.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "workload/onnx/elf_file.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
+#include "workload/onnx/python_environments.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+constexpr std::string_view kLoader = "the system's loader";
+
+fs::path path_of(void* handle, const fs::path& otherwise) {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name[0] != '\0') return map->l_name;
+  return otherwise;
+}
+
+/// Opens one provider's libraries, each after those that it needs itself.
+class Opener {
+ public:
+  Opener(const fs::path& provider, const OrtSearchEnvironment& environment)
+      : places_(gpu_library_places(provider, environment)), environment_(environment) {}
+
+  ProviderLibraries run(const fs::path& provider, const std::vector<std::string>& needed) {
+    const auto name = provider.filename().string();
+    for (const auto& soname : needed)
+      if (soname.rfind("libcudart", 0) == 0) cuda_major_ = major_version(soname);
+    for (const auto& soname : needed)
+      if (is_gpu_library(soname)) open(soname, name, true);
+    const auto kind = name.find("tensorrt") == std::string::npos ? "cuda" : "tensorrt";
+    for (const auto& library : libraries_opened_at_run_time(kind, cuda_major_))
+      open(library.soname, name, library.required);
+    return std::move(result_);
+  }
+
+ private:
+  bool open(const std::string& soname, const std::string& needed_by, bool required) {
+    if (!seen_.insert(soname).second)
+      return std::none_of(result_.missing.begin(), result_.missing.end(),
+                          [&soname](const MissingLibrary& missing) { return missing.soname == soname; });
+    std::string reasons;
+    if (open_file(soname, std::string(kLoader), soname, reasons)) return true;
+    if (!is_driver_library(soname))
+      for (const auto& place : places_)
+        for (const auto& folder : place.folders)
+          if (open_at(folder / soname, place.label, soname, required, reasons)) return true;
+    result_.missing.push_back({soname, missing_line(soname, needed_by, reasons), required});
+    return false;
+  }
+
+  bool open_at(const fs::path& file, const std::string& where, const std::string& soname, bool required,
+               std::string& reasons) {
+    std::error_code error;
+    if (!fs::exists(file, error)) return false;
+    if (const auto dynamic = read_elf_dynamic(file))
+      for (const auto& needed : dynamic->needed)
+        if (is_gpu_library(needed)) open(needed, file.string(), required);
+    return open_file(file.string(), where, soname, reasons);
+  }
+
+  bool open_file(const std::string& file, const std::string& where, const std::string& soname, std::string& reasons) {
+    // Kept open on purpose: the loader then answers the provider's own request for this soname with this file.
+    void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+    if (handle != nullptr) {
+      result_.opened.push_back({soname, path_of(handle, file), where});
+      return true;
+    }
+    const char* said = ::dlerror();
+    const std::string reason = said != nullptr ? said : file + " does not load";
+    const bool just_absent = reason.rfind(soname + ": cannot open shared object file", 0) == 0;
+    if (!just_absent) reasons += (reasons.empty() ? "" : ", ") + reason;
+    return false;
+  }
+
+  [[nodiscard]] std::string missing_line(const std::string& soname, const std::string& needed_by,
+                                         const std::string& reasons) const {
+    const auto problem = reasons.empty()
+                             ? fmt::format("{} (needed by {}) is not found", soname, needed_by)
+                             : fmt::format("{} (needed by {}) does not load: {}", soname, needed_by, reasons);
+    if (is_driver_library(soname))
+      return problem + "; it comes with the NVIDIA driver: install the driver, or start the container with --gpus all";
+    std::string looked = fmt::format("the loader's folders (LD_LIBRARY_PATH {})",
+                                     environment_.ld_library_path.empty() ? "not set" : environment_.ld_library_path);
+    for (const auto& place : places_) {
+      looked += "; " + place.label;
+      if (place.folders.empty()) looked += " (no such folder)";
+    }
+    const auto package = python_package_of(soname, cuda_major_);
+    return fmt::format("{}; looked in: {}; {}put its folder on LD_LIBRARY_PATH", problem, looked,
+                       package.empty() ? "" : fmt::format("run pip install {}, or ", package));
+  }
+
+  std::vector<LibraryPlace> places_;
+  const OrtSearchEnvironment& environment_;
+  int cuda_major_ = 0;
+  std::set<std::string> seen_;
+  ProviderLibraries result_;
+};
+
+}  // namespace
+
+base::Result<void> ProviderLibraries::usable(bool needs_cudnn) const {
+  const MissingLibrary* first = nullptr;
+  std::vector<std::string> others;
+  for (const auto& library : missing) {
+    if (!library.required || (!needs_cudnn && library.soname.rfind("libcudnn", 0) == 0)) continue;
+    others.push_back(library.soname);
+    // Without a driver nothing else helps, so that is the line to show.
+    if (first == nullptr || is_driver_library(library.soname)) first = &library;
+  }
+  if (first == nullptr) return {};
+  others.erase(std::find(others.begin(), others.end(), first->soname));
+  return base::fail(ErrorCode::unavailable, "{}{}{}", first->line,
+                    others.empty() ? "" : "; missing as well: ", fmt::join(others, ", "));
+}
+
+std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, const OrtSearchEnvironment& environment) {
+  std::error_code error;
+  const auto existing = [&error](std::vector<fs::path> folders) {
+    folders.erase(std::remove_if(folders.begin(), folders.end(),
+                                 [&error](const fs::path& folder) { return !fs::is_directory(folder, error); }),
+                  folders.end());
+    return folders;
+  };
+  const auto folder = provider_file.parent_path();
+  std::vector<LibraryPlace> places{{"beside the provider (" + folder.string() + ")", {folder}}};
+  for (auto& python : python_environments(environment)) {
+    LibraryPlace place{python.label + " (nvidia/*/lib, tensorrt_libs)", {}};
+    for (const auto& packages : python_package_folders(python.prefix)) {
+      for (const auto& package : folders_in(packages / "nvidia", "")) place.folders.push_back(package / "lib");
+      place.folders.push_back(packages / "tensorrt_libs");
+    }
+    if (python.prefix == environment.conda_prefix) place.folders.push_back(python.prefix / "lib");
+    place.folders = existing(std::move(place.folders));
+    places.push_back(std::move(place));
+  }
+  const auto toolkit = [](const fs::path& root) {
+    return std::vector<fs::path>{root / "lib64", root / "targets/x86_64-linux/lib"};
+  };
+  if (!environment.cuda_home.empty())
+    places.push_back({"CUDA_HOME=" + environment.cuda_home, existing(toolkit(environment.cuda_home))});
+  if (!environment.cuda_parent.empty()) {
+    LibraryPlace system{(environment.cuda_parent / "cuda*").string(), {}};
+    for (const auto& root : folders_in(environment.cuda_parent, "cuda"))
+      for (auto& lib : existing(toolkit(root))) system.folders.push_back(std::move(lib));
+    places.push_back(std::move(system));
+  }
+  return places;
+}
+
+base::Result<ProviderLibraries> prepare_provider_libraries(const fs::path& provider_file,
+                                                           const OrtSearchEnvironment& environment) {
+  static std::mutex mutex;
+  static std::map<fs::path, ProviderLibraries> prepared;
+  const std::lock_guard lock(mutex);
+  if (const auto known = prepared.find(provider_file); known != prepared.end()) return known->second;
+  const auto dynamic = read_elf_dynamic(provider_file);
+  if (!dynamic) return base::fail(ErrorCode::unavailable, "{}", dynamic.error().message);
+  return prepared[provider_file] = Opener(provider_file, environment).run(provider_file, dynamic->needed);
+}
+
+base::Result<fs::path> provider_file(const fs::path& core, const std::string& provider) {
+  std::error_code error;
+  for (const auto& name : {provider, std::string("shared")}) {
+    const auto file = fs::path(core).replace_filename(fmt::format("libonnxruntime_providers_{}.so", name));
+    if (!fs::exists(file, error))
+      return base::fail(
+          ErrorCode::unavailable,
+          "provider {}: {} is missing: it was expected beside {}; run scripts/fetch_onnxruntime.sh --gpu, "
+          "or give --ort-library a GPU release of ONNX Runtime",
+          provider, file.string(), core.filename().string());
+  }
+  return fs::path(core).replace_filename(fmt::format("libonnxruntime_providers_{}.so", provider));
+}
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "workload/onnx/ort_search.hpp"
+
+namespace ridgeline::workload {
+
+/// A GPU library that this process has open.
+struct OpenedLibrary {
+  std::string soname;  ///< as the provider asks for it: "libcublas.so.13"
+  std::filesystem::path path;
+  std::string where;  ///< for people: "the system's loader", "Python environment VIRTUAL_ENV=/x"
+};
+
+/// A GPU library that could not be opened.
+struct MissingLibrary {
+  std::string soname;
+  std::string line;      ///< names it, what needs it, every place looked in and the fix
+  bool required = true;  ///< false: the provider works without it
+};
+
+/// What a provider library needs, opened in dependency order and kept open until the process ends.
+struct ProviderLibraries {
+  std::vector<OpenedLibrary> opened;
+  std::vector<MissingLibrary> missing;
+  /// unavailable with the first required library's line, when one is missing. Without cuDNN (`enable_cudnn` off) its
+  /// absence counts as well.
+  [[nodiscard]] base::Result<void> usable(bool needs_cudnn = true) const;
+};
+
+/// A place where GPU libraries may lie.
+struct LibraryPlace {
+  std::string label;  ///< for people, ready to print
+  std::vector<std::filesystem::path> folders;
+};
+
+/// In search order, after the system's loader: beside the provider, Python environments (nvidia/*/lib, tensorrt_libs;
+/// also lib of a Conda environment), CUDA_HOME, /usr/local/cuda*.
+[[nodiscard]] std::vector<LibraryPlace> gpu_library_places(const std::filesystem::path& provider_file,
+                                                           const OrtSearchEnvironment& environment);
+
+/// Makes the loader able to resolve all GPU libraries that `provider_file` (libonnxruntime_providers_cuda.so or
+/// _tensorrt.so) needs or opens by name: each is taken from the loader's own search, else from the first of
+/// gpu_library_places that has it. A second call for the same file answers from memory. Errors: unavailable when the
+/// file itself is absent or no shared library; what it needs and lacks is in `missing`.
+[[nodiscard]] base::Result<ProviderLibraries> prepare_provider_libraries(const std::filesystem::path& provider_file,
+                                                                         const OrtSearchEnvironment& environment);
+
+/// The file of "cuda" or "tensorrt" beside the core library. Errors: unavailable naming the file that is not there
+/// (also libonnxruntime_providers_shared.so, which they all need).
+[[nodiscard]] base::Result<std::filesystem::path> provider_file(const std::filesystem::path& core,
+                                                                const std::string& provider);
+
+}  // namespace ridgeline::workload

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridgeline::workload {
+
+struct GpuProvider {
+  std::string_view name;      ///< ours: TrialSpec::provider
+  std::string_view ort_name;  ///< as ONNX Runtime lists it
+};
+inline constexpr std::array kGpuProviders{GpuProvider{"cuda", "CUDAExecutionProvider"},
+                                          GpuProvider{"tensorrt", "TensorrtExecutionProvider"}};
+
+/// Whether a soname or file name belongs to CUDA, cuDNN, TensorRT or the NVIDIA driver: "libcublasLt.so.13",
+/// "libnvinfer.so.10", "libcuda.so.1".
+[[nodiscard]] bool is_gpu_library(std::string_view name);
+
+/// Whether it comes with the driver, so that only the system's loader can find the one that fits the kernel module.
+[[nodiscard]] bool is_driver_library(std::string_view name);
+
+/// The number after ".so.": 13 for "libcudart.so.13"; 0 when there is none.
+[[nodiscard]] int major_version(std::string_view name);
+
+/// A library that ONNX Runtime's provider opens by name while it runs, so that no DT_NEEDED entry names it.
+struct RuntimeLibrary {
+  std::string soname;
+  bool required;  ///< without it the provider does less than its settings say
+};
+
+/// For the provider "cuda" or "tensorrt" built for that CUDA release; by soname. cuDNN is required (release 1.29 and
+/// later run without it, but then with other kernels than the settings name); cuFFT serves two rare operators, and
+/// NVRTC compiles kernels for cuDNN.
+[[nodiscard]] std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major);
+
+/// The Python package that holds the library for that CUDA release ("nvidia-cudnn-cu13"), or "" when none does.
+[[nodiscard]] std::string python_package_of(std::string_view soname, int cuda_major);
+
+}  // namespace ridgeline::workload
