@@ -59,6 +59,25 @@ TEST(TrialSpec, key_ignores_paths_and_sees_everything_else) {
   }
 }
 
+TEST(TrialSpec, key_sees_the_versions_of_its_own_providers_libraries_only) {
+  TrialSpec cpu;
+  TrialSpec cuda;
+  cuda.provider = "cuda";
+  const auto with = [](TrialSpec spec, const std::string& provider, const std::string& version) {
+    spec.runtime.provider_libraries[provider] = {{"libcudnn.so", version}};
+    return spec.key();
+  };
+  EXPECT_EQ(with(cpu, "cuda", "9.10.2"), cpu.key());
+  EXPECT_NE(with(cuda, "cuda", "9.10.2"), with(cuda, "cuda", "9.19.0"));
+  EXPECT_EQ(with(cuda, "tensorrt", "9.10.2"), cuda.key());
+  cuda.runtime.provider_notes["tensorrt"] = "libnvinfer.so.10 is not found";
+  EXPECT_EQ(cuda.key(), [] {
+    TrialSpec spec;
+    spec.provider = "cuda";
+    return spec.key();
+  }());
+}
+
 TEST(TuneRun, round_trips_through_json_with_its_optional_parts) {
   TuneRun run;
   run.id = "r";
