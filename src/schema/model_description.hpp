@@ -52,11 +52,12 @@ struct ModelDescription {
   bool has_control_flow = false;                       ///< If, Loop or Scan
   std::optional<std::int64_t> batch_axis_size;         ///< the batch in `shapes`; nullopt when no batch axis is recognised
   bool batch_is_dynamic = false;
+  std::int64_t one_dimensional_convolutions = 0;       ///< of the convolutions among the nodes
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModelDescription, path, sha256, file_bytes, external_data_bytes, producer,
                                                 ir_version, opsets, inputs, outputs, node_counts, nodes, parameters,
                                                 parameter_bytes, parameter_types, flops, min_bytes, flops_by_op,
                                                 uncounted_ops, shapes, shape_notes, notes, has_control_flow,
-                                                batch_axis_size, batch_is_dynamic)
+                                                batch_axis_size, batch_is_dynamic, one_dimensional_convolutions)
 
 }  // namespace ridgeline::schema

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "search/cpu_budget.hpp"
+#include "search/model_facts.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -34,13 +35,23 @@ std::set<int> session_counts(const CpuBudget& cpu) {
 /// Few operators run side by side, so the counts stay small.
 std::set<int> inter_counts(const CpuBudget& cpu) { return powers_up_to(std::min(cpu.usable, 8)); }
 
-/// Doubling while the activations of one inference fit in a quarter of the free memory.
+/// What activations may fill: a quarter of the free memory; on a GPU, where an allocation that fails costs one trial
+/// and nothing else suffers, half of what the weights leave. 0: unknown.
+double activation_room(const SpaceInput& input) {
+  if (!on_gpu(input)) return static_cast<double>(input.environment.memory_available_bytes) / 4;
+  const auto& gpus = input.environment.gpus;
+  if (gpus.empty() || gpus.front().memory_bytes <= 0) return 0;
+  const auto memory = static_cast<double>(gpus.front().memory_free_bytes.value_or(gpus.front().memory_bytes));
+  return std::max(1.0, (memory - static_cast<double>(input.model.parameter_bytes)) / 2);
+}
+
+/// Doubling while the activations of one inference have room.
 std::set<int> batch_sizes(const SpaceInput& input) {
-  constexpr int kLargest = 32;
+  const int largest = on_gpu(input) ? 64 : 32;
   const double activations = std::max(0.0, input.model.min_bytes - static_cast<double>(input.model.parameter_bytes));
-  const double room = static_cast<double>(input.environment.memory_available_bytes) / 4;
+  const double room = activation_room(input);
   std::set<int> sizes;
-  for (int size = 2; size <= kLargest; size *= 2)
+  for (int size = 2; size <= largest; size *= 2)
     if (room <= 0 || activations * size <= room) sizes.insert(size);
   return sizes;
 }
@@ -77,16 +88,30 @@ std::vector<Value> affinities(const SpaceInput& input, const CpuBudget& cpu) {
   return values;
 }
 
+/// On a GPU the CPU only launches kernels.
+std::vector<Value> gpu_candidates(const schema::ParamDef& param, const SpaceInput& input) {
+  if (param.key == "intra_op_num_threads") return {1};
+  if (param.key == "parallel_sessions") return {2, 4};
+  if (param.key == "batch_size") return as_values(batch_sizes(input));
+  // With the data on the GPU, unset means device, and host-side binding would add copies that nobody asked for.
+  if (param.key == "io_binding" && data_on_device(input)) return {"stream"};
+  return param.choices;
+}
+
+std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInput& input) {
+  const auto cpu = cpu_budget(input.environment);
+  if (param.key == "intra_op_num_threads") return as_values(thread_counts(cpu));
+  if (param.key == "inter_op_num_threads") return as_values(inter_counts(cpu));
+  if (param.key == "parallel_sessions") return as_values(session_counts(cpu));
+  if (param.key == "batch_size") return as_values(batch_sizes(input));
+  if (param.key == "intra_op_thread_affinities") return affinities(input, cpu);
+  return param.choices;
+}
+
 }  // namespace
 
 std::vector<Value> candidates(const schema::ParamDef& param, const SpaceInput& input) {
-  const auto cpu = cpu_budget(input.environment);
-  std::vector<Value> values = param.choices;
-  if (param.key == "intra_op_num_threads") values = as_values(thread_counts(cpu));
-  if (param.key == "inter_op_num_threads") values = as_values(inter_counts(cpu));
-  if (param.key == "parallel_sessions") values = as_values(session_counts(cpu));
-  if (param.key == "batch_size") values = as_values(batch_sizes(input));
-  if (param.key == "intra_op_thread_affinities") values = affinities(input, cpu);
+  auto values = on_gpu(input) ? gpu_candidates(param, input) : cpu_candidates(param, input);
   std::erase_if(values, [&](const Value& value) { return is_default(param.key, value) || !check_value(param, value); });
   return values;
 }

@@ -2,59 +2,17 @@
 #include "search/pruning.hpp"
 
 #include <algorithm>
-#include <array>
-#include <initializer_list>
-#include <string_view>
 
-#include "base/text.hpp"
 #include "search/candidates.hpp"
 #include "search/cpu_budget.hpp"
+#include "search/gpu_pruning.hpp"
+#include "search/model_facts.hpp"
 
 namespace ridgeline::search {
 namespace {
 
 using schema::ParamDef;
 using Reason = std::optional<std::string>;
-
-std::array<std::int64_t, 3> version_numbers(std::string_view text) {
-  std::array<std::int64_t, 3> numbers{};
-  std::size_t at = 0;
-  for (const auto& part : base::split(text, '.')) {
-    if (at == numbers.size()) break;
-    // "0-dev" counts as 0: a preview of 1.26.0 has 1.26.0's options.
-    const auto digits = part.substr(0, part.find_first_not_of("0123456789"));
-    numbers[at++] = base::parse_integer(digits, "version").value_or(0);
-  }
-  return numbers;
-}
-
-bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onnxruntime"; }
-
-/// A synthetic workload has no graph to reason about.
-bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
-
-bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {
-  return std::any_of(operators.begin(), operators.end(),
-                     [&](const char* op) { return model.node_counts.count(op) != 0; });
-}
-
-bool has_convolution(const schema::ModelDescription& model) {
-  return has_any(model, {"Conv", "ConvTranspose", "FusedConv", "NhwcFusedConv", "QLinearConv", "ConvInteger"});
-}
-
-bool computes_in_floating_point(const schema::ModelDescription& model) {
-  const auto is_float = [](std::string_view type) {
-    return type.find("float") != std::string_view::npos || type == "double";
-  };
-  for (const auto& [type, count] : model.parameter_types)
-    if (is_float(type)) return true;
-  for (const auto* tensors : {&model.inputs, &model.outputs})
-    for (const auto& tensor : *tensors)
-      if (is_float(tensor.element_type)) return true;
-  return false;
-}
-
-bool shapes_vary(const SpaceInput& input) { return input.model.shapes.size() > 1; }
 
 /// Branches that could run side by side end in a node that joins them, or in an output of their own.
 Reason why_no_branches(const SpaceInput& input) {
@@ -115,8 +73,7 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
   if (!param.providers.empty() &&
       std::find(param.providers.begin(), param.providers.end(), input.provider) == param.providers.end())
     return fmt::format("provider {} has no such setting", input.provider);
-  if (is_onnxruntime(input) && !param.since.empty() && !input.runtime.version.empty() &&
-      version_numbers(input.runtime.version) < version_numbers(param.since))
+  if (!param.since.empty() && !runs_since(input, param.since))
     return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} is needed", input.runtime.version,
                        param.since);
   // Session setters are functions of the C API; only string keys can be looked for in the library.
@@ -131,20 +88,24 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
 }
 
 Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
+  if (auto reason = why_pointless_on_gpu(param, input)) return reason;
   if (!param.searched) return std::string("not swept by itself; --set or --space tries it");
   const bool about_throughput = param.key == "parallel_sessions" || param.key == "batch_size";
   if (about_throughput && input.objective != schema::Objective::throughput)
     return fmt::format("objective {}: one inference at a time is timed, and this only raises throughput",
                        base::enum_name(input.objective));
-  if (param.key == "intra_op_thread_affinities")
-    if (auto reason = why_affinity_pointless(input)) return reason;
-  if (auto reason = why_threads_pointless(param, input)) return reason;
+  if (!on_gpu(input)) {
+    if (param.key == "intra_op_thread_affinities")
+      if (auto reason = why_affinity_pointless(input)) return reason;
+    if (auto reason = why_threads_pointless(param, input)) return reason;
+  }
   if (auto reason = why_model_unaffected(param, input)) return reason;
   if (candidates(param, input).empty()) return std::string("no value but the default makes sense on this machine");
   return std::nullopt;
 }
 
 Reason why_pointless(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
+  if (auto reason = why_pointless_on_gpu(param, value, input)) return reason;
   if (param.key == "graph_optimization_level" && value == schema::Value("layout") && knows_model(input) &&
       !has_convolution(input.model))
     return std::string("same as extended for a model without convolutions");

@@ -38,6 +38,15 @@ bool spins_for_some_time(const Configuration& configuration) {
   return workers_spin(configuration) && (duration == nullptr || duration->as_integer() != 0);
 }
 
+bool is_on(const Configuration& configuration, const std::string& key) {
+  return configuration.get_or(key, false).as_bool();
+}
+
+/// A stream of the application's, or a CUDA graph, puts the whole provider on one stream.
+bool leaves_streams_open(const Configuration& configuration) {
+  return !is_on(configuration, "enable_cuda_graph") && configuration.get_or("io_binding", "none").as_text() != "stream";
+}
+
 struct Dependence {
   std::string_view key;
   bool (*matters)(const Configuration&);
@@ -59,11 +68,18 @@ constexpr std::array kDependences{
                [](const Configuration& c) { return spins_for_some_time(c) || inter_threads_spin(c); }},
     Dependence{"dynamic_block_base", has_workers},
     Dependence{"intra_op_thread_affinities", has_workers},
+    Dependence{"gpu_graph_id", [](const Configuration& c) { return is_on(c, "enable_cuda_graph"); }},
+    Dependence{"use_ep_level_unified_stream", leaves_streams_open},
+    Dependence{"tunable_op_tuning_enable", [](const Configuration& c) { return is_on(c, "tunable_op_enable"); }},
+    Dependence{
+        "tunable_op_max_tuning_duration_ms",
+        [](const Configuration& c) { return is_on(c, "tunable_op_enable") && is_on(c, "tunable_op_tuning_enable"); }},
 };
 
-constexpr std::array<std::string_view, 6> kDeciders{"execution_mode",          "intra_op_num_threads",
-                                                    "inter_op_num_threads",    "intra_op_allow_spinning",
-                                                    "inter_op_allow_spinning", "intra_op_spin_duration_us"};
+constexpr std::array<std::string_view, 10> kDeciders{
+    "execution_mode",          "intra_op_num_threads",      "inter_op_num_threads", "intra_op_allow_spinning",
+    "inter_op_allow_spinning", "intra_op_spin_duration_us", "enable_cuda_graph",    "io_binding",
+    "tunable_op_enable",       "tunable_op_tuning_enable"};
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using schema::Dimension;
 class Walk {
  public:
   Walk(const SearchSpace& space, const std::vector<SpaceRule>& rules, std::size_t limit)
-      : rules_(rules), limit_(limit), partial_(space.fixed()), has_fixed_(!space.fixed().empty()) {
+      : space_(space), rules_(rules), limit_(limit), partial_(space.fixed()), has_fixed_(!space.fixed().empty()) {
     for (const auto& dimension : space.dimensions()) order_.push_back(&dimension);
     std::stable_partition(order_.begin(), order_.end(),
                           [](const Dimension* dimension) { return decides_relevance(dimension->key); });
@@ -34,8 +34,8 @@ class Walk {
       add_leaf();
       return;
     }
-    visit(depth + 1);
     const auto& dimension = *order_[depth];
+    if (space_.may_be_unset(dimension.key)) visit(depth + 1);
     for (const auto& value : dimension.values) {
       partial_.set(dimension.key, value);
       if (decides_relevance(dimension.key) || is_relevant(dimension.key, partial_)) visit(depth + 1);
@@ -53,6 +53,7 @@ class Walk {
     found_.push_back(std::move(configuration));
   }
 
+  const SearchSpace& space_;
   const std::vector<SpaceRule>& rules_;
   std::size_t limit_;
   Configuration partial_;
@@ -63,8 +64,9 @@ class Walk {
 
 }  // namespace
 
-SearchSpace::SearchSpace(std::vector<Dimension> dimensions, Configuration fixed, std::vector<SpaceRule> rules)
-    : fixed_(std::move(fixed)), rules_(std::move(rules)) {
+SearchSpace::SearchSpace(std::vector<Dimension> dimensions, Configuration fixed, std::vector<SpaceRule> rules,
+                         std::vector<std::string> always_set)
+    : fixed_(std::move(fixed)), rules_(std::move(rules)), always_set_(std::move(always_set)) {
   for (auto& dimension : dimensions) {
     if (fixed_.contains(dimension.key)) continue;
     Dimension kept{dimension.key, {}};
@@ -78,7 +80,8 @@ SearchSpace::SearchSpace(std::vector<Dimension> dimensions, Configuration fixed,
 
 double SearchSpace::raw_size() const noexcept {
   double size = 1;
-  for (const auto& dimension : dimensions_) size *= 1 + static_cast<double>(dimension.values.size());
+  for (const auto& dimension : dimensions_)
+    size *= (may_be_unset(dimension.key) ? 1 : 0) + static_cast<double>(dimension.values.size());
   return size;
 }
 
@@ -88,8 +91,14 @@ const Dimension* SearchSpace::dimension(const std::string& key) const {
   return at == dimensions_.end() ? nullptr : &*at;
 }
 
+bool SearchSpace::may_be_unset(const std::string& key) const {
+  return std::find(always_set_.begin(), always_set_.end(), key) == always_set_.end();
+}
+
 bool SearchSpace::allows(const Configuration& configuration) const {
   const auto form = canonical(configuration);
+  for (const auto& key : always_set_)
+    if (!form.contains(key)) return false;
   if (!fixed_.empty() && form != simplify(configuration)) return false;
   return std::all_of(rules_.begin(), rules_.end(), [&](const SpaceRule& rule) { return rule.allows(form); });
 }
@@ -111,8 +120,9 @@ Configuration SearchSpace::sample(base::Random& random) const {
   for (int draw = 0; draw < kDraws; ++draw) {
     Configuration drawn;
     for (const auto& dimension : dimensions_) {
-      const auto pick = random.below(dimension.values.size() + 1);
-      if (pick > 0) drawn.set(dimension.key, dimension.values[pick - 1]);
+      const std::size_t unset = may_be_unset(dimension.key) ? 1 : 0;
+      const auto pick = random.below(dimension.values.size() + unset);
+      if (pick >= unset) drawn.set(dimension.key, dimension.values[pick - unset]);
     }
     auto form = canonical(drawn);
     if (allows(form)) return form;

@@ -18,6 +18,7 @@ namespace ridgeline::search {
 struct SpaceRule {
   std::string text;  ///< for people
   std::function<bool(const schema::Configuration&)> allows;
+  std::vector<std::string> keys = {};  ///< that it looks at; used to name a rule that leaves nothing
 };
 
 /// Finite set of configurations: a cross product of dimensions over fixed values, cut by rules. A value equal to the
@@ -26,8 +27,10 @@ class SearchSpace {
  public:
   SearchSpace() = default;
   /// Values equal to the default are dropped from the dimensions (unset stands for them), as are repeated values,
-  /// fixed keys and dimensions left without values.
-  SearchSpace(std::vector<schema::Dimension> dimensions, schema::Configuration fixed, std::vector<SpaceRule> rules);
+  /// fixed keys and dimensions left without values. Keys of `always_set` have no default, and no configuration of the
+  /// space leaves them unset.
+  SearchSpace(std::vector<schema::Dimension> dimensions, schema::Configuration fixed, std::vector<SpaceRule> rules,
+              std::vector<std::string> always_set = {});
 
   [[nodiscard]] const std::vector<schema::Dimension>& dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] const schema::Configuration& fixed() const noexcept { return fixed_; }
@@ -42,6 +45,8 @@ class SearchSpace {
   [[nodiscard]] const schema::Dimension* dimension(const std::string& key) const;
   /// Drops values equal to the catalogue's default and settings a rule makes meaningless; adds the fixed ones.
   [[nodiscard]] schema::Configuration canonical(const schema::Configuration& configuration) const;
+  /// Whether a configuration of the space may leave the key unset.
+  [[nodiscard]] bool may_be_unset(const std::string& key) const;
   /// The starting point: nothing set but the fixed keys.
   [[nodiscard]] schema::Configuration defaults() const { return canonical({}); }
   /// All allowed, canonical, distinct configurations in a stable order, the default first; stops after `limit`.
@@ -54,6 +59,7 @@ class SearchSpace {
   std::vector<schema::Dimension> dimensions_;
   schema::Configuration fixed_;
   std::vector<SpaceRule> rules_;
+  std::vector<std::string> always_set_;
 };
 
 }  // namespace ridgeline::search

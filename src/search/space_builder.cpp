@@ -10,6 +10,9 @@
 #include "search/candidates.hpp"
 #include "search/constraint_expression.hpp"
 #include "search/cpu_budget.hpp"
+#include "search/gpu_rules.hpp"
+#include "search/model_facts.hpp"
+#include "search/named_space.hpp"
 #include "search/pruning.hpp"
 #include "search/relevance.hpp"
 
@@ -22,12 +25,6 @@ using schema::Configuration;
 using schema::Dimension;
 using schema::ParamDef;
 using schema::Value;
-
-/// A rule with the keys that it looks at, which is all that a reachability check has to vary.
-struct KeyedRule {
-  SpaceRule rule;
-  std::vector<std::string> keys;
-};
 
 std::int64_t affinity_groups(std::string_view text) { return std::count(text.begin(), text.end(), ';') + 1; }
 
@@ -45,11 +42,10 @@ class SpaceBuild {
   Result<BuiltSpace> run() {
     RL_TRY(check_request());
     for (const auto& param : schema::catalog()) add(param);
-    add_machine_rules();
+    RL_TRY(add_machine_rules());
     RL_TRY(add_constraints());
-    std::vector<SpaceRule> rules;
-    for (auto& keyed : rules_) rules.push_back(std::move(keyed.rule));
-    return BuiltSpace{SearchSpace(std::move(dimensions_), std::move(fixed_), std::move(rules)), std::move(pruned_)};
+    return BuiltSpace{SearchSpace(std::move(dimensions_), std::move(fixed_), std::move(rules_), request_.always_set),
+                      std::move(pruned_)};
   }
 
  private:
@@ -67,6 +63,7 @@ class SpaceBuild {
     }
     RL_TRY(schema::check_configuration(request_.fixed));
     RL_TRY(check_pinned_affinities());
+    RL_TRY(check_io_request(input_));
     for (const auto& key : request_.exclude) {
       RL_TRY(schema::require_param(key));
       if (listed.count(key) != 0)
@@ -108,6 +105,8 @@ class SpaceBuild {
     }
     if (wanted != nullptr) {
       dimensions_.push_back(*wanted);
+      // Unset means device there.
+      if (param.key == "io_binding" && data_on_device(input_)) std::erase(dimensions_.back().values, Value("device"));
       return;
     }
     if (std::find(request_.exclude.begin(), request_.exclude.end(), param.key) != request_.exclude.end())
@@ -121,12 +120,20 @@ class SpaceBuild {
       else
         dimension.values.push_back(value);
     }
-    if (param.key == "intra_op_num_threads") note_quota(param.key);
+    if (param.key == "intra_op_num_threads") note_thread_counts(param.key);
     if (!dimension.values.empty()) dimensions_.push_back(std::move(dimension));
   }
 
-  /// Thread counts a person would expect from the core count, but that the quota makes useless.
-  void note_quota(const std::string& key) {
+  /// Thread counts a person would expect from the core count, but that the GPU or the quota makes useless.
+  void note_thread_counts(const std::string& key) {
+    if (on_gpu(input_)) {
+      if (cpu_.physical > 1)
+        pruned_.push_back({key,
+                           {cpu_.physical},
+                           "more than one thread only helps operators that are left on the CPU; unset, the runtime "
+                           "starts one a core"});
+      return;
+    }
     if (cpu_.usable >= cpu_.logical) return;
     std::set<int> beyond;
     for (const int count : {cpu_.physical, cpu_.logical})
@@ -139,26 +146,36 @@ class SpaceBuild {
     if (!note.values.empty()) pruned_.push_back(std::move(note));
   }
 
-  void add_machine_rules() {
+  /// Checked at once, so that the rule to blame is the one just added.
+  Result<void> add_rule(SpaceRule rule) {
+    rules_.push_back(std::move(rule));
+    return check_reachable();
+  }
+
+  Result<void> add_machine_rules() {
+    // On a GPU the sessions' threads only launch kernels.
     const bool sessions_are_ours =
-        requested("parallel_sessions") == nullptr && !request_.fixed.contains("parallel_sessions");
+        !on_gpu(input_) && requested("parallel_sessions") == nullptr && !request_.fixed.contains("parallel_sessions");
     if (sessions_are_ours) {
       const auto allows = [cpu = cpu_](const Configuration& configuration) {
         const auto sessions = configuration.get_or("parallel_sessions", 1).as_integer();
         const auto threads = configuration.get_or("intra_op_num_threads", 0).as_integer();
         return sessions <= 1 || sessions * (threads > 0 ? threads : cpu.physical) <= cpu.usable;
       };
-      rules_.push_back({{fmt::format("sessions x threads stay within {} usable cores", cpu_.usable), allows},
-                        {"intra_op_num_threads", "parallel_sessions"}});
+      RL_TRY(add_rule({fmt::format("sessions x threads stay within {} usable cores", cpu_.usable),
+                       allows,
+                       {"intra_op_num_threads", "parallel_sessions"}}));
     }
-    rules_.push_back({{"intra_op_thread_affinities names one group for each thread but the first", affinities_match},
-                      {"intra_op_thread_affinities", "intra_op_num_threads"}});
+    RL_TRY(add_rule({"intra_op_thread_affinities names one group for each thread but the first",
+                     affinities_match,
+                     {"intra_op_thread_affinities", "intra_op_num_threads"}}));
+    for (auto& rule : gpu_rules(input_)) RL_TRY(add_rule(std::move(rule)));
+    return {};
   }
 
   Result<void> add_constraints() {
     const std::map<std::string, double> automatic{{"intra_op_num_threads", cpu_.physical},
                                                   {"inter_op_num_threads", cpu_.physical}};
-    RL_TRY(check_reachable());
     for (const auto& text : request_.constraints) {
       RL_TRY_ASSIGN(auto expression, ConstraintExpression::parse(text));
       for (const auto& key : expression.keys())
@@ -167,11 +184,10 @@ class SpaceBuild {
                             "constraint \"{}\": {} is not searched here and has no fixed default; list or pin it", text,
                             key);
       auto keys = expression.keys();
-      rules_.push_back(
-          {{text, [expression = std::move(expression), automatic](
-                      const Configuration& configuration) { return expression.holds(configuration, automatic); }},
-           std::move(keys)});
-      RL_TRY(check_reachable());
+      const auto holds = [expression = std::move(expression), automatic](const Configuration& configuration) {
+        return expression.holds(configuration, automatic);
+      };
+      RL_TRY(add_rule({text, holds, std::move(keys)}));
     }
     return {};
   }
@@ -186,16 +202,15 @@ class SpaceBuild {
   /// the rules look at, and those that decide what is relevant, are varied.
   Result<void> check_reachable() const {
     std::set<std::string> keys;
-    for (const auto& keyed : rules_) keys.insert(keyed.keys.begin(), keyed.keys.end());
+    for (const auto& rule : rules_) keys.insert(rule.keys.begin(), rule.keys.end());
+    keys.insert(request_.always_set.begin(), request_.always_set.end());
     std::vector<Dimension> varied;
     for (const auto& dimension : dimensions_)
       if (keys.count(dimension.key) != 0 || dimension.key == "execution_mode") varied.push_back(dimension);
-    std::vector<SpaceRule> rules;
-    for (const auto& keyed : rules_) rules.push_back(keyed.rule);
-    if (!SearchSpace(std::move(varied), fixed_, std::move(rules)).enumerate(1).empty()) return {};
+    if (!SearchSpace(std::move(varied), fixed_, rules_, request_.always_set).enumerate(1).empty()) return {};
     return base::fail(ErrorCode::invalid_argument,
                       "constraint \"{}\" is unreachable: no candidate values{} meet it; loosen it or list other values",
-                      rules_.back().rule.text, fixed_.empty() ? "" : " beside the pinned settings");
+                      rules_.back().text, fixed_.empty() ? "" : " beside the pinned settings");
   }
 
   const SpaceInput& input_;
@@ -203,12 +218,17 @@ class SpaceBuild {
   CpuBudget cpu_;
   std::vector<Dimension> dimensions_;
   Configuration fixed_;
-  std::vector<KeyedRule> rules_;
+  std::vector<SpaceRule> rules_;
   std::vector<schema::PrunedParam> pruned_;
 };
 
 }  // namespace
 
-Result<BuiltSpace> build_space(const SpaceInput& input) { return SpaceBuild(input).run(); }
+Result<BuiltSpace> build_space(const SpaceInput& input) {
+  if (input.request.named.empty()) return SpaceBuild(input).run();
+  auto written_out = input;
+  RL_TRY_ASSIGN(written_out.request, resolve_named_space(input));
+  return SpaceBuild(written_out).run();
+}
 
 }  // namespace ridgeline::search

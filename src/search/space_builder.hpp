@@ -20,6 +20,8 @@ struct SpaceRequest {
   std::vector<std::string>
       constraints;           ///< "intra_op_num_threads * parallel_sessions <= 8": key/number (*|+) ... relation ...
   bool only_listed = false;  ///< search nothing but `values`
+  std::vector<std::string> always_set;  ///< listed keys without a default that no configuration leaves unset
+  std::string named;                    ///< a space of resolve_named_space, or ""
 };
 
 struct SpaceInput {
@@ -29,6 +31,8 @@ struct SpaceInput {
   schema::ModelDescription model;
   schema::RuntimeIdentity runtime;
   SpaceRequest request;
+  std::string io = "host";         ///< TrialSpec::io
+  bool memory_is_bounded = false;  ///< a constraint bounds memory, so that savings matter beside speed
 };
 
 struct BuiltSpace {

@@ -2,9 +2,11 @@
 #include "workload/onnx/model_census.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "workload/element_type.hpp"
 #include "workload/onnx/model_walk.hpp"
+#include "workload/onnx/node_attributes.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -41,6 +43,15 @@ std::set<std::string> initializer_names(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
   for (const auto& sparse : graph.sparse_initializer()) names.insert(sparse.values().name());
   return names;
+}
+
+/// By its kernel_shape, which may be left out, else by its weight: [out, in, length].
+bool is_one_dimensional_convolution(const onnx::NodeProto& node, const std::map<std::string, int>& weight_ranks) {
+  const auto& type = node.op_type();
+  if (type != "Conv" && type != "ConvTranspose" && type != "FusedConv") return false;
+  if (const auto kernel = attribute_ints(node, "kernel_shape")) return kernel->size() == 1;
+  const auto weight = node.input_size() > 1 ? weight_ranks.find(node.input(1)) : weight_ranks.end();
+  return weight != weight_ranks.end() && weight->second == 3;
 }
 
 void count_parameter(const onnx::TensorProto& tensor, schema::ModelDescription& description) {
@@ -95,6 +106,8 @@ void take_census(const onnx::ModelProto& model, schema::ModelDescription& descri
     if (initializers.count(input.name()) == 0) description.inputs.push_back(describe(input));
   for (const auto& output : graph.output()) description.outputs.push_back(describe(output));
 
+  std::map<std::string, int> weight_ranks;
+  for (const auto& tensor : graph.initializer()) weight_ranks[tensor.name()] = tensor.dims_size();
   ModelVisitor visitor;
   visitor.node = [&](const onnx::NodeProto& node) {
     ++description.nodes;
@@ -102,6 +115,7 @@ void take_census(const onnx::ModelProto& model, schema::ModelDescription& descri
     const auto& type = node.op_type();
     if (normal_domain(node.domain()).empty() && (type == "If" || type == "Loop" || type == "Scan"))
       description.has_control_flow = true;
+    if (is_one_dimensional_convolution(node, weight_ranks)) ++description.one_dimensional_convolutions;
   };
   visitor.tensor = [&](const onnx::TensorProto& tensor, TensorRole role) {
     if (role != TensorRole::attribute) count_parameter(tensor, description);

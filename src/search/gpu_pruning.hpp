@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "schema/param_def.hpp"
+#include "search/space_builder.hpp"
+
+namespace ridgeline::search {
+
+/// Why trying the parameter on an NVIDIA GPU would be a waste; nullopt: it may matter. Facts: ONNX Runtime's CUDA
+/// provider and measurements on an H200.
+[[nodiscard]] std::optional<std::string> why_pointless_on_gpu(const schema::ParamDef& param, const SpaceInput& input);
+
+/// The same for one of its values.
+[[nodiscard]] std::optional<std::string> why_pointless_on_gpu(const schema::ParamDef& param, const schema::Value& value,
+                                                              const SpaceInput& input);
+
+}  // namespace ridgeline::search

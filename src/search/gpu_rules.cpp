@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/gpu_rules.hpp"
+
+#include <algorithm>
+
+#include "search/model_facts.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+using schema::Value;
+
+bool replays_graph(const Configuration& configuration) {
+  return configuration.get_or("enable_cuda_graph", false).as_bool() ||
+         configuration.get_or("trt_cuda_graph_enable", false).as_bool();
+}
+
+bool binds_device_memory(const Configuration& configuration) {
+  const auto* binding = configuration.find("io_binding");
+  return binding != nullptr && (binding->as_text() == "device" || binding->as_text() == "stream");
+}
+
+bool is_host_side(const Value& binding) { return binding.as_text() == "none" || binding.as_text() == "pinned"; }
+
+}  // namespace
+
+std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
+  if (!on_gpu(input)) return {};
+  const std::vector<std::string> graph_keys{"enable_cuda_graph", "trt_cuda_graph_enable"};
+  const auto keys = [&](const char* other) {
+    auto all = graph_keys;
+    all.emplace_back(other);
+    return all;
+  };
+  std::vector<SpaceRule> rules;
+  rules.push_back({"a CUDA graph needs execution_mode=sequential",
+                   [](const Configuration& configuration) {
+                     return !replays_graph(configuration) || !configuration.contains("execution_mode") ||
+                            configuration.find("execution_mode")->as_text() == "sequential";
+                   },
+                   keys("execution_mode")});
+  if (!data_on_device(input))
+    rules.push_back({"a CUDA graph needs io_binding=device or stream",
+                     [](const Configuration& configuration) {
+                       return !replays_graph(configuration) || binds_device_memory(configuration);
+                     },
+                     keys("io_binding")});
+  // Shape arithmetic of symbolic dimensions runs on the CPU, which a graph cannot hold. In a shape mix the dimensions
+  // that vary cannot be fixed, so whether it captures is left to the trial.
+  if (knows_model(input) && some_free_dimension_is_constant(input.model) && !shapes_vary(input))
+    rules.push_back({"a CUDA graph of a model with symbolic dimensions needs override_free_dimensions=true",
+                     [](const Configuration& configuration) {
+                       return !replays_graph(configuration) ||
+                              configuration.get_or("override_free_dimensions", false).as_bool();
+                     },
+                     keys("override_free_dimensions")});
+  return rules;
+}
+
+base::Result<void> check_io_request(const SpaceInput& input) {
+  if (!data_on_device(input)) return {};
+  std::vector<Value> asked;
+  for (const auto& dimension : input.request.values)
+    if (dimension.key == "io_binding") asked = dimension.values;
+  if (const auto* pinned = input.request.fixed.find("io_binding")) asked.push_back(*pinned);
+  const auto wrong = std::find_if(asked.begin(), asked.end(), is_host_side);
+  if (wrong == asked.end()) return {};
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "io_binding={} reads host memory, but with --io device the data stays on the GPU; expected device "
+                    "or stream, or --io host",
+                    wrong->to_text());
+}
+
+}  // namespace ridgeline::search

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/model_facts.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+std::array<std::int64_t, 3> version_numbers(std::string_view text) {
+  std::array<std::int64_t, 3> numbers{};
+  std::size_t at = 0;
+  for (const auto& part : base::split(text, '.')) {
+    if (at == numbers.size()) break;
+    // "0-dev" counts as 0: a preview of 1.26.0 has 1.26.0's options.
+    const auto digits = part.substr(0, part.find_first_not_of("0123456789"));
+    numbers[at++] = base::parse_integer(digits, "version").value_or(0);
+  }
+  return numbers;
+}
+
+bool is_float(std::string_view type) { return type.find("float") != std::string_view::npos || type == "double"; }
+
+template <typename Test>
+bool any_type(const schema::ModelDescription& model, Test test) {
+  for (const auto& [type, count] : model.parameter_types)
+    if (test(type)) return true;
+  for (const auto* tensors : {&model.inputs, &model.outputs})
+    for (const auto& tensor : *tensors)
+      if (test(tensor.element_type)) return true;
+  return false;
+}
+
+/// The size of one dimension of an input in every member of the shape mix; -1 where the member does not say.
+std::vector<std::int64_t> sizes_in_mix(const schema::ModelDescription& model, const std::string& input,
+                                       std::size_t axis) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& member : model.shapes)
+    for (const auto& shape : member)
+      if (shape.name == input && axis < shape.dims.size()) sizes.push_back(shape.dims[axis]);
+  return sizes;
+}
+
+}  // namespace
+
+bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
+
+bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onnxruntime"; }
+
+bool runs_since(const SpaceInput& input, std::string_view version) {
+  if (!is_onnxruntime(input) || input.runtime.version.empty()) return true;
+  return version_numbers(input.runtime.version) >= version_numbers(version);
+}
+
+bool on_gpu(const SpaceInput& input) { return input.provider == "cuda" || input.provider == "tensorrt"; }
+
+bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.io == "device"; }
+
+bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](const char* op) { return model.node_counts.count(op) != 0; });
+}
+
+bool has_convolution(const schema::ModelDescription& model) {
+  return has_any(model, {"Conv", "ConvTranspose", "FusedConv", "NhwcFusedConv", "QLinearConv", "ConvInteger",
+                         "com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.NhwcConv"});
+}
+
+bool has_fused_attention(const schema::ModelDescription& model) {
+  return has_any(model, {"Attention", "com.microsoft.Attention", "com.microsoft.MultiHeadAttention",
+                         "com.microsoft.GroupQueryAttention", "com.microsoft.PackedAttention",
+                         "com.microsoft.PackedMultiHeadAttention", "com.microsoft.DecoderMaskedMultiHeadAttention",
+                         "com.microsoft.DecoderMaskedSelfAttention", "com.microsoft.LongformerAttention"});
+}
+
+bool computes_in_floating_point(const schema::ModelDescription& model) { return any_type(model, is_float); }
+
+bool uses_type(const schema::ModelDescription& model, std::string_view element_type) {
+  return any_type(model, [&](std::string_view type) { return type == element_type; });
+}
+
+bool shapes_vary(const SpaceInput& input) { return input.model.shapes.size() > 1; }
+
+bool has_free_dimensions(const schema::ModelDescription& model) {
+  return std::any_of(model.inputs.begin(), model.inputs.end(), [](const auto& input) { return input.is_dynamic(); });
+}
+
+bool some_free_dimension_is_constant(const schema::ModelDescription& model) {
+  for (const auto& input : model.inputs)
+    for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
+      const bool named = axis < input.dim_names.size() && !input.dim_names[axis].empty();
+      if (input.dims[axis] >= 0 || !named) continue;
+      const auto sizes = sizes_in_mix(model, input.name, axis);
+      if (std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) { return size == sizes.front(); }))
+        return true;
+    }
+  return false;
+}
+
+}  // namespace ridgeline::search
