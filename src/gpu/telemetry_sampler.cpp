@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/telemetry_sampler.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace ridgeline::gpu {
+namespace {
+
+constexpr std::int64_t kNotableBytes = 16 << 20;  // a step of memory that a time line should show
+constexpr double kLeastGapS = 0.04;               // below one coarse interval
+// The energy counter moves in steps of some tens of milliseconds, so a shorter window would mostly show the steps.
+constexpr double kLeastEnergyWindowS = 0.2;
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<std::uint64_t> growth(const std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& to) {
+  if (!from || !to || *to < *from) return std::nullopt;  // a driver that was reloaded starts again at 0
+  return *to - *from;
+}
+
+void raise(std::optional<std::int64_t>& peak, const std::optional<std::int64_t>& value) {
+  if (value) peak = std::max(peak.value_or(*value), *value);
+}
+
+std::set<std::int64_t> pids_of(const std::optional<std::vector<schema::GpuNeighbour>>& list) {
+  std::set<std::int64_t> pids;
+  if (list)
+    for (const auto& process : *list) pids.insert(process.pid);
+  return pids;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<TelemetrySampler>> TelemetrySampler::make(std::shared_ptr<const NvmlApi> api,
+                                                                       const std::string& uuid, Options options) {
+  RL_TRY_ASSIGN(const auto handle, api->device_by_uuid(uuid));
+  if (options.pid == 0) options.pid = ::getpid();
+  options.max_samples = std::max<std::size_t>(options.max_samples, 2);
+  std::unique_ptr<TelemetrySampler> sampler(new TelemetrySampler(NvmlDevice(std::move(api), handle), uuid, options));
+  try {
+    sampler->thread_ = std::jthread([self = sampler.get()] { self->serve(); });
+  } catch (const std::system_error& error) {
+    return base::fail(base::ErrorCode::out_of_memory, "cannot start the thread that samples GPU {}: {}", uuid,
+                      error.what());
+  }
+  return sampler;
+}
+
+TelemetrySampler::TelemetrySampler(NvmlDevice device, std::string uuid, Options options)
+    : device_(std::move(device)),
+      uuid_(std::move(uuid)),
+      options_(options),
+      strangers_(pids_of(device_.compute_processes())) {}
+
+TelemetrySampler::~TelemetrySampler() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_all();
+}
+
+void TelemetrySampler::serve() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    const auto mode = mode_;
+    if (mode == Mode::idle) {
+      wake_.wait(lock, [&] { return closing_ || mode_ != Mode::idle; });
+      continue;
+    }
+    lock.unlock();
+    sample(mode);
+    lock.lock();
+    wake_.wait_for(lock, mode == Mode::fine ? options_.fine : options_.coarse,
+                   [&] { return closing_ || mode_ != mode; });
+  }
+}
+
+void TelemetrySampler::sample(Mode mode) {
+  schema::GpuSample sample;
+  const auto processes = device_.compute_processes();
+  if (const auto memory = device_.memory()) sample.memory_used_bytes = static_cast<std::int64_t>(memory->used);
+  if (mode == Mode::coarse) {
+    sample.sm_clock_mhz = device_.clock_mhz(nvml::kSmClock);
+    sample.memory_clock_mhz = device_.clock_mhz(nvml::kMemoryClock);
+    sample.temperature_c = device_.temperature_c();
+    sample.power_w = device_.power_w();
+    sample.utilization_percent = device_.utilization_percent();
+    sample.clock_reasons = device_.clock_reasons();
+  }
+  const std::lock_guard lock(mutex_);
+  if (mode_ == Mode::idle) return;  // the trial ended meanwhile
+  if (processes)
+    if (const auto* self = find_self(*processes)) sample.process_memory_bytes = self->memory_bytes;
+  keep(sample, mode);
+}
+
+void TelemetrySampler::keep(const schema::GpuSample& sample, Mode mode) {
+  raise(record_.device_peak_bytes, sample.memory_used_bytes);
+  raise(record_.process_peak_bytes, sample.process_memory_bytes);
+  if (mode == Mode::coarse && sample.sm_clock_mhz) part_clocks_.push_back(*sample.sm_clock_mhz);
+  auto& samples = record_.samples;
+  auto kept = sample;
+  kept.at_s = now_s();
+  if (!samples.empty()) {
+    const auto& last = samples.back();
+    const bool step =
+        std::llabs(sample.memory_used_bytes.value_or(0) - last.memory_used_bytes.value_or(0)) >= kNotableBytes;
+    if (kept.at_s - last.at_s < least_gap_s_ && !step) return;
+  }
+  samples.push_back(std::move(kept));
+  if (samples.size() <= options_.max_samples) return;
+  std::size_t to = 0;
+  for (std::size_t from = 0; from < samples.size(); from += 2) samples[to++] = samples[from];
+  samples.resize(to);
+  least_gap_s_ *= 2;
+}
+
+const schema::GpuNeighbour* TelemetrySampler::find_self(const std::vector<schema::GpuNeighbour>& list) {
+  const auto find = [&](std::int64_t pid) -> const schema::GpuNeighbour* {
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& process) { return process.pid == pid; });
+    return at != list.end() ? &*at : nullptr;
+  };
+  if (const auto* own = find(options_.pid)) {
+    self_ = options_.pid;
+    return own;
+  }
+  if (self_ != 0) return find(self_);
+  // In a container the list has the host's numbers. The one entry that came after this process started is its own.
+  const schema::GpuNeighbour* only = nullptr;
+  for (const auto& process : list) {
+    if (strangers_.count(process.pid) > 0) continue;
+    if (only != nullptr) return nullptr;
+    only = &process;
+  }
+  if (only != nullptr) self_ = only->pid;
+  return only;
+}
+
+std::optional<std::vector<schema::GpuNeighbour>> TelemetrySampler::others() {
+  auto list = device_.compute_processes();
+  if (!list) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (const auto* self = find_self(*list)) list->erase(list->begin() + (self - list->data()));
+  return list;
+}
+
+void TelemetrySampler::switch_to(Mode mode) {
+  {
+    const std::lock_guard lock(mutex_);
+    mode_ = mode;
+  }
+  wake_.notify_all();
+}
+
+double TelemetrySampler::now_s() const { return base::to_seconds(base::system_clock().now() - begun_); }
+
+void TelemetrySampler::begin_trial() {
+  const auto memory = device_.memory();
+  auto neighbours = others();
+  {
+    const std::lock_guard lock(mutex_);
+    high_water_before_ = device_.process_high_water_bytes(self_ != 0 ? self_ : options_.pid);
+    begun_ = base::system_clock().now();
+    record_ = {};
+    record_.uuid = uuid_;
+    least_gap_s_ = kLeastGapS;
+    part_clocks_.clear();
+    if (memory) {
+      record_.memory_free_before_bytes = static_cast<std::int64_t>(memory->free);
+      record_.device_used_before_bytes = static_cast<std::int64_t>(memory->used);
+    }
+    if (neighbours) record_.neighbours_before = std::move(*neighbours);
+  }
+  switch_to(Mode::fine);
+}
+
+void TelemetrySampler::begin_timing() {
+  window_energy_mj_ = device_.energy_mj();
+  window_counters_ = part_counters_ = device_.throttle_counters();
+  switch_to(Mode::coarse);
+  const std::lock_guard lock(mutex_);
+  record_.timed_from_s = now_s();
+}
+
+void TelemetrySampler::begin_part() {
+  const std::lock_guard lock(mutex_);
+  part_clocks_.clear();
+}
+
+RoundReading TelemetrySampler::end_part() {
+  RoundReading reading;
+  const auto clock = device_.clock_mhz(nvml::kSmClock);  // at once, before the GPU turns idle
+  const auto counters = device_.throttle_counters();
+  for (std::size_t i = 0; i < counters.size(); ++i)
+    if (const auto grown = growth(part_counters_[i], counters[i]))
+      reading.throttled_s = std::max(reading.throttled_s.value_or(0), static_cast<double>(*grown) * 1e-9);
+  part_counters_ = counters;
+  const std::lock_guard lock(mutex_);
+  if (!part_clocks_.empty())
+    reading.sm_clock_mhz = median_of(part_clocks_);
+  else
+    reading.sm_clock_mhz = clock;
+  return reading;
+}
+
+void TelemetrySampler::end_timing(double items) {
+  const auto counters = device_.throttle_counters();
+  double until_s = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    until_s = now_s();
+  }
+  const auto energy = growth(window_energy_mj_, device_.energy_mj());
+  const std::lock_guard lock(mutex_);
+  record_.timed_to_s = until_s;
+  for (std::size_t i = 0; i < counters.size(); ++i)
+    if (const auto grown = growth(window_counters_[i], counters[i]))
+      record_.throttle_ns[kThrottleCauses[i]] = static_cast<double>(*grown);
+  if (energy && until_s - record_.timed_from_s >= kLeastEnergyWindowS) {
+    record_.energy_j = static_cast<double>(*energy) * 1e-3;
+    if (items > 0) record_.energy_mj_per_item = static_cast<double>(*energy) / items;
+  }
+  std::vector<double> clocks;
+  std::uint64_t reasons = 0;
+  for (const auto& sample : record_.samples) {
+    if (sample.at_s < record_.timed_from_s || sample.at_s > until_s) continue;
+    if (sample.sm_clock_mhz) clocks.push_back(*sample.sm_clock_mhz);
+    reasons |= sample.clock_reasons.value_or(0);
+  }
+  record_.clock_reasons = schema::clock_reason_names(reasons);
+  if (clocks.empty()) return;
+  record_.sm_clock_min_mhz = *std::min_element(clocks.begin(), clocks.end());
+  record_.sm_clock_mhz = median_of(std::move(clocks));
+}
+
+std::optional<int> TelemetrySampler::neighbours() {
+  const auto list = others();
+  return list ? std::optional(static_cast<int>(list->size())) : std::nullopt;
+}
+
+schema::GpuTelemetry TelemetrySampler::end_trial() {
+  switch_to(Mode::idle);
+  const auto memory = device_.memory();
+  auto neighbours = others();
+  const std::lock_guard lock(mutex_);
+  if (memory) record_.memory_free_after_bytes = static_cast<std::int64_t>(memory->free);
+  if (neighbours) record_.neighbours_after = std::move(*neighbours);
+  // The driver's own mark covers the process's whole life, so it says something about this trial only when it rose.
+  const auto mark = self_ != 0 ? device_.process_high_water_bytes(self_) : std::nullopt;
+  if (mark && *mark > high_water_before_.value_or(0)) raise(record_.process_peak_bytes, mark);
+  if (!record_.process_peak_bytes)
+    record_.process_memory_note =
+        self_ == 0 ? "the process list does not show the worker: its memory is taken from the growth of the device's"
+                   : "the driver does not tell the worker's memory: it is taken from the growth of the device's";
+  else if (self_ != options_.pid)
+    record_.process_memory_note = "the process list has the host's numbers: the worker is the entry that came with it";
+  return std::exchange(record_, {});
+}
+
+}  // namespace ridgeline::gpu
