@@ -99,7 +99,9 @@ void add_tune(CLI::App& app, Context& context) {
       ->type_name("NAME:FILE.npy")->allow_extra_args(false);
   tune.add_option("--seed", flags->seed, "Of generated inputs and random search")->type_name("N")->capture_default_str();
   tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
-  for (const auto* name : {"--provider", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
+  add_choice(tune, context, "--io", flags->io, {"host", "device"},
+             "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
+  for (const auto* name : {"--provider", "--io", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
     tune.get_option(name)->group(what);
 
   const std::string how = "How it is searched";

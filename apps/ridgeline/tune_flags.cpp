@@ -180,6 +180,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     request.workload.input_files.push_back({pair.first, pair.second, ""});
   }
   request.provider = flags.provider;
+  request.io = flags.io;
   request.ort_library = flags.ort_library;
   request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
   request.objective = *base::enum_from_name<schema::Objective>(flags.objective);
@@ -223,6 +224,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   const auto registry = workload::make_default_registry();
   RL_TRY_ASSIGN(const auto* kind, registry.find(request.workload.kind));
   request.reference = kind->reference;
+  request.gpu_reference = kind->gpu_reference;
   plan.isolation = flags.isolation == "trial" ? execute::Isolation::trial : execute::Isolation::pooled;
   return plan;
 }

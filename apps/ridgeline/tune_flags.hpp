@@ -27,6 +27,7 @@ struct TuneFlags {
   std::string warmup;
   std::string runs;
   std::string provider = "auto";
+  std::string io = "host";
   std::string search = "adaptive";
   std::string space;
   std::vector<std::string> set;

@@ -43,6 +43,8 @@ class TrialRunner {
  private:
   [[nodiscard]] schema::TrialSpec reference_spec(const schema::Configuration& like) const;
   [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
+  /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
+  void accept_default_numerics(const schema::AccuracyDrift& drift);
   [[nodiscard]] bool answers(const schema::TrialOutcome& stored, std::optional<double> abandon_above) const;
 
   execute::Executor& executor_;

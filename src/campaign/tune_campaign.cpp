@@ -38,8 +38,15 @@ Result<std::string> resolve_provider(const std::string& asked, const schema::Run
   const auto has = [&](std::string_view name) {
     return std::find(runtime.providers.begin(), runtime.providers.end(), name) != runtime.providers.end();
   };
-  // The catalogue has no CUDA or TensorRT parameters yet, so the CPU is what can be tuned by default.
-  if (asked == "cpu" || asked == "auto") return std::string("cpu");
+  const auto why_not = [&](const std::string& provider) {
+    const auto note = runtime.provider_notes.find(provider);
+    return note == runtime.provider_notes.end() ? std::string() : note->second;
+  };
+  if (asked == "cpu") return asked;
+  if (asked == "auto") {
+    const bool usable = !environment.gpus.empty() && has("CUDAExecutionProvider") && why_not("cuda").empty();
+    return std::string(usable ? "cuda" : "cpu");
+  }
   const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
   if (environment.gpus.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu",
@@ -47,7 +54,30 @@ Result<std::string> resolve_provider(const std::string& asked, const schema::Run
   if (!has(listed))
     return base::fail(ErrorCode::unavailable, "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
                       "another library with --ort-library", asked, runtime.name, runtime.version, runtime.library_path, listed);
+  if (const auto reason = why_not(asked); !reason.empty())
+    return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
   return asked;
+}
+
+/// Why a GPU that is there is not tuned; "" when it is, or when nobody expects it to be.
+std::string idle_gpu_note(const schema::TuneRun& run) {
+  if (run.environment.gpus.empty() || run.provider != "cpu") return {};
+  const auto& runtime = run.runtime;
+  const auto note = runtime.provider_notes.find("cuda");
+  const auto reason = note != runtime.provider_notes.end()
+                          ? note->second
+                          : fmt::format("{} {} at {} was built without the CUDA provider; scripts/fetch_onnxruntime.sh --gpu "
+                                        "fetches one that has it", runtime.name, runtime.version, runtime.library_path);
+  return fmt::format("{} is present but not used: {}", run.environment.gpus.front().name, reason);
+}
+
+/// Which dimensions of the model's inputs are symbolic.
+std::map<std::string, std::vector<std::string>> symbolic_dimensions(const schema::ModelDescription& model) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& input : model.inputs)
+    if (std::any_of(input.dim_names.begin(), input.dim_names.end(), [](const auto& name) { return !name.empty(); }))
+      names[input.name] = input.dim_names;
+  return names;
 }
 
 /// Keeps what the user's file sets but the search does not touch.
@@ -118,19 +148,24 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
   run.workload.shapes = run.model.shapes;
   run.workload.content_sha256 = run.model.sha256;
+  run.workload.dim_names = symbolic_dimensions(run.model);
   RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
+  run.io = request.io;
+  if (run.io == "device" && run.provider == "cpu")
+    return base::fail(ErrorCode::invalid_argument, "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
+                      request.provider == "auto" ? " (no usable GPU was found)" : "");
   observer_.environment_ready(run);
-  if (request.provider == "auto" && !run.environment.gpus.empty()) {
-    run.notes.push_back(fmt::format("{} is present but not used: only the CPU provider is tuned by default so far",
-                                    run.environment.gpus.front().name));
+  if (auto note = request.provider == "auto" ? idle_gpu_note(run) : std::string(); !note.empty()) {
+    run.notes.push_back(std::move(note));
     observer_.note(run.notes.back());
   }
   observer_.model_ready(run);
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
+  input.io = run.io;
   RL_TRY_ASSIGN(auto built, search::build_space(input));
   input.request = with_unsearched_fixed(request.space, built.space, request.current);
   if (input.request.fixed.size() != request.space.fixed.size()) {

@@ -23,6 +23,7 @@ namespace ridgeline::campaign {
 struct TuneRequest {
   schema::WorkloadRef workload;             ///< kind, location, the user's shapes and input files, seed
   std::string provider = "auto";
+  std::string io = "host";                  ///< TrialSpec::io of every trial
   std::string ort_library;
   std::string search = "adaptive";
   schema::Objective objective = schema::Objective::latency;
@@ -39,6 +40,7 @@ struct TuneRequest {
   bool use_store = true;                    ///< false (--fresh): measure again even what the store knows
   bool check_accuracy = true;               ///< false: outputs are not compared at all
   schema::Configuration reference;          ///< WorkloadKind::reference of the workload's kind
+  schema::Configuration gpu_reference;      ///< WorkloadKind::gpu_reference, for models too large for that
   std::filesystem::path reference_folder;   ///< where reference outputs are kept
   schema::PairedPlan paired;
   std::size_t finalists = 3;                ///< configurations compared with the current one, at most

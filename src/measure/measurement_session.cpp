@@ -8,6 +8,7 @@
 #include "measure/lane_runner.hpp"
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
+#include "measure/timed_window.hpp"
 #include "measure/warm_up.hpp"
 
 namespace ridgeline::measure {
@@ -18,6 +19,11 @@ constexpr std::int64_t kRoundSamples = 1 << 16;
 
 // A change of level worth a remark: what warm-up, which sees a fraction of a second, could not.
 constexpr double kDriftRatio = 0.03;
+
+/// Of the whole timed window; with a fixed number of runs what they should take.
+double window_budget_s(const schema::MeasurementPlan& plan, double expected_latency_ns) {
+  return plan.runs ? static_cast<double>(*plan.runs) * expected_latency_ns * 1e-9 : plan.max_time_s;
+}
 
 base::Result<void> check_plan(const schema::MeasurementPlan& plan) {
   if (plan.warmup_runs < 0 || plan.min_runs < 0 || plan.max_runs < 1 || (plan.runs && *plan.runs < 1))
@@ -73,36 +79,44 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   const bool real_time = &workload.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
-  runner->clear_window();
-  std::int64_t done = 0;
-  double elapsed_s = 0;
+  TimedWindow window(*runner, control.gpu, window_budget_s(plan, warmed.expected_latency_ns));
+  double spent_s = 0;
+  std::int64_t target = 0;
   std::optional<schema::StopReason> stop;
+  const auto decide = [&] {
+    stop = criterion.decide(window.samples(), window.done_a_lane(), window.elapsed_s());
+    if (!stop && static_cast<std::int64_t>(window.samples().size()) >= plan.max_runs && !plan.runs)
+      stop = schema::StopReason::run_limit;
+  };
   while (!stop) {
     if (control.cancel.load(std::memory_order_relaxed)) {
       stop = schema::StopReason::cancelled;
       break;
     }
+    const auto done = window.done_a_lane();
+    if (done >= target) target = done + criterion.next_round(done);
     RoundLimits limits;
-    limits.max_inferences = criterion.next_round(done);
-    if (const auto left = criterion.time_left_s(elapsed_s)) limits.duration = base::from_seconds(*left);
+    limits.max_inferences = target - done;
+    limits.duration = window.round_limit(criterion.time_left_s(window.elapsed_s()));
     RL_TRY(runner->run(limits));
-    runner->append_latencies(result.latency_ns);
-    runner->add_to_window();
-    done += runner->counted_a_lane();
-    elapsed_s += base::to_seconds(runner->elapsed());
-    stop = criterion.decide(result.latency_ns, done, elapsed_s);
-    if (!stop && static_cast<std::int64_t>(result.latency_ns.size()) >= plan.max_runs && !plan.runs)
-      stop = schema::StopReason::run_limit;
+    window.add_round();
+    spent_s += base::to_seconds(runner->elapsed());
+    if (window.short_of(target, criterion.time_left_s(window.elapsed_s()))) continue;
+    decide();
+    if (stop && !window.settle()) decide();
   }
+  window.finish(result.items_per_inference, result.flags);
   result.stop_reason = *stop;
-  result.wall_ns = runner->window_ns();
+  result.wall_ns = window.window_ns();
+  result.latency_ns = window.take_samples();
   if (real_time)
-    if (auto flag = judge_disturbance(before, read_disturbance(), elapsed_s,
+    if (auto flag = judge_disturbance(before, read_disturbance(), spent_s,
                                       static_cast<std::int64_t>(result.latency_ns.size())))
       result.flags.push_back(std::move(*flag));
   add_flags(result, plan, criterion);
   for (auto& flag : workload.flags()) result.flags.push_back(std::move(flag));
   result.effective_settings = workload.effective_settings();
+  result.metrics.merge(workload.metrics());
   return result;
 }
 

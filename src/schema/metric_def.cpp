@@ -16,6 +16,8 @@ const std::vector<MetricDef>& metrics() {
       {"first_run_ms", "First inference", "ms", false},
       {"peak_rss_mb", "Peak memory of the worker", "MB", false},
       {"gpu_memory_gb", "Peak GPU memory of the worker", "GB", false},
+      {"gpu_weights_gb", "GPU memory of the weights", "GB", false},
+      {"gpu_arena_gb", "Peak GPU memory in the runtime's arena", "GB", false},
       {"gpu_energy_mj_per_item", "GPU energy an item", "mJ", false},
   };
   return rows;

@@ -30,6 +30,8 @@ struct WorkloadKind {
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
   schema::Configuration reference;
+  /// The same for the GPU (full FP32, little rewriting, deterministic): for models that one CPU thread is too slow for.
+  schema::Configuration gpu_reference;
 };
 
 /// The kinds a worker can run. Built in main, passed down; no global.

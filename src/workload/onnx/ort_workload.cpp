@@ -7,6 +7,7 @@
 
 #include "schema/catalog.hpp"
 #include "workload/onnx/free_dimensions.hpp"
+#include "workload/onnx/gpu_arena.hpp"
 #include "workload/onnx/gpu_side.hpp"
 #include "workload/onnx/node_assignment.hpp"
 #include "workload/onnx/ort_environment.hpp"
@@ -44,6 +45,7 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Result<OutputSet> outputs() override;
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override;
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override;
+  [[nodiscard]] std::map<std::string, double> metrics() const override;
 
  private:
   [[nodiscard]] base::Result<void> load_runtime();
@@ -66,6 +68,7 @@ class OrtWorkload final : public Workload {
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
   std::int64_t threads_per_session_ = 0;  // started by the runtime, beside the caller's
+  std::int64_t weight_bytes_ = 0;         // in the GPU arenas once all sessions stood
 };
 
 base::Result<void> OrtWorkload::prepare() {
@@ -127,6 +130,8 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
     lanes_.push_back(std::move(lane));
   }
   threads_per_session_ = (threads_of_this_process() - threads_before) / count;
+  for (const auto& lane : lanes_)
+    if (gpu_ != nullptr) weight_bytes_ += gpu_arena_use(environment_->library(), lane->session()).bytes;
   return {};
 }
 
@@ -182,6 +187,15 @@ std::map<std::string, std::string> OrtWorkload::effective_settings() const {
   if (!lanes_.empty() && spec_.configuration.get_or("execution_mode", "sequential").as_text() == "sequential")
     settings["intra_op_num_threads"] = std::to_string(threads_per_session_ + 1);
   return settings;
+}
+
+std::map<std::string, double> OrtWorkload::metrics() const {
+  std::int64_t peak = 0;
+  for (const auto& lane : lanes_)
+    if (gpu_ != nullptr) peak += gpu_arena_use(environment_->library(), lane->session()).peak_bytes;
+  if (peak == 0) return {};
+  return {{"gpu_weights_gb", static_cast<double>(weight_bytes_) * 1e-9},
+          {"gpu_arena_gb", static_cast<double>(peak) * 1e-9}};
 }
 
 std::vector<schema::QualityFlag> OrtWorkload::flags() const {
