@@ -30,8 +30,10 @@ fs::path path_of(void* handle, const fs::path& otherwise) {
 /// Opens one provider's libraries, each after those that it needs itself.
 class Opener {
  public:
-  Opener(const fs::path& provider, const OrtSearchEnvironment& environment)
-      : places_(gpu_library_places(provider, environment)), environment_(environment) {}
+  /// `opened_before`: by soname what this process has opened for other providers; added to.
+  Opener(const fs::path& provider, const OrtSearchEnvironment& environment,
+         std::map<std::string, OpenedLibrary>& opened_before)
+      : places_(gpu_library_places(provider, environment)), environment_(environment), opened_before_(opened_before) {}
 
   ProviderLibraries run(const fs::path& provider, const std::vector<std::string>& needed) {
     const auto name = provider.filename().string();
@@ -50,6 +52,10 @@ class Opener {
     if (!seen_.insert(soname).second)
       return std::none_of(result_.missing.begin(), result_.missing.end(),
                           [&soname](const MissingLibrary& missing) { return missing.soname == soname; });
+    if (const auto known = opened_before_.find(soname); known != opened_before_.end()) {
+      result_.opened.push_back(known->second);
+      return true;
+    }
     std::string reasons;
     if (open_file(soname, std::string(kLoader), soname, reasons)) return true;
     if (!is_driver_library(soname))
@@ -75,6 +81,7 @@ class Opener {
     void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL);
     if (handle != nullptr) {
       result_.opened.push_back({soname, path_of(handle, file), where});
+      opened_before_[soname] = result_.opened.back();
       return true;
     }
     const char* said = ::dlerror();
@@ -104,6 +111,7 @@ class Opener {
 
   std::vector<LibraryPlace> places_;
   const OrtSearchEnvironment& environment_;
+  std::map<std::string, OpenedLibrary>& opened_before_;
   int cuda_major_ = 0;
   std::set<std::string> seen_;
   ProviderLibraries result_;
@@ -147,7 +155,7 @@ std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, cons
     places.push_back(std::move(place));
   }
   const auto toolkit = [](const fs::path& root) {
-    return std::vector<fs::path>{root / "lib64", root / "targets/x86_64-linux/lib"};
+    return std::vector<fs::path>{root / "lib64", root / "targets/x86_64-linux/lib", root / "lib"};
   };
   if (!environment.cuda_home.empty())
     places.push_back({"CUDA_HOME=" + environment.cuda_home, existing(toolkit(environment.cuda_home))});
@@ -164,11 +172,12 @@ base::Result<ProviderLibraries> prepare_provider_libraries(const fs::path& provi
                                                            const OrtSearchEnvironment& environment) {
   static std::mutex mutex;
   static std::map<fs::path, ProviderLibraries> prepared;
+  static std::map<std::string, OpenedLibrary> opened;
   const std::lock_guard lock(mutex);
   if (const auto known = prepared.find(provider_file); known != prepared.end()) return known->second;
   const auto dynamic = read_elf_dynamic(provider_file);
   if (!dynamic) return base::fail(ErrorCode::unavailable, "{}", dynamic.error().message);
-  return prepared[provider_file] = Opener(provider_file, environment).run(provider_file, dynamic->needed);
+  return prepared[provider_file] = Opener(provider_file, environment, opened).run(provider_file, dynamic->needed);
 }
 
 base::Result<fs::path> provider_file(const fs::path& core, const std::string& provider) {

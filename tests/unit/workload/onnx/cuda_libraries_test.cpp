@@ -76,6 +76,10 @@ TEST_F(CudaLibraries, of_a_python_environment_and_a_toolkit_are_opened_in_the_or
   EXPECT_EQ(runtime->where.find("Python environment VIRTUAL_ENV=" + environment_.virtual_env), 0U) << runtime->where;
   EXPECT_EQ(lt->where, (folder_ / "local/cuda*").string());
 
+  const auto tensorrt = prepare(copy("libprovider.so", "ort/libonnxruntime_providers_tensorrt.so"));
+  ASSERT_NE(opened(tensorrt, "libcublas.so.991"), nullptr);
+  EXPECT_EQ(opened(tensorrt, "libcublas.so.991")->where, blas->where);  // not "the loader", which has it by now
+
   void* handle = ::dlopen(provider.c_str(), RTLD_NOW);
   ASSERT_NE(handle, nullptr) << ::dlerror();
   const auto run = reinterpret_cast<int (*)()>(::dlsym(handle, "rl_fake_provider"));
