@@ -6,36 +6,47 @@
 #include <set>
 #include <string_view>
 
+#include "schema/catalog.hpp"
+
 namespace ridgeline::search {
 namespace {
 
 using schema::Configuration;
 using schema::Dimension;
 
-/// Most influential first, from measurements on CPU and CUDA providers; a key that is not here comes in the middle,
-/// where the catalogue's order decides.
-constexpr std::array<std::string_view, 13> kStrong{"intra_op_num_threads",
-                                                   "parallel_sessions",
-                                                   "batch_size",
-                                                   "graph_optimization_level",
-                                                   "cudnn_conv_algo_search",
-                                                   "enable_cuda_graph",
-                                                   "io_binding",
-                                                   "use_io_binding",
-                                                   "prefer_nhwc",
-                                                   "execution_mode",
-                                                   "inter_op_num_threads",
-                                                   "intra_op_allow_spinning",
-                                                   "enable_cpu_mem_arena"};
-constexpr std::array<std::string_view, 4> kWeak{"intra_op_thread_affinities", "intra_op_spin_duration_us",
-                                                "intra_op_spin_backoff_max", "force_spinning_stop"};
+/// Most influential first, from measurements on the CPU provider; a key that is not here comes in the middle, where the
+/// catalogue's order decides.
+constexpr std::array<std::string_view, 8> kStrongOnCpu{
+    "intra_op_num_threads",     "parallel_sessions",   "batch_size",
+    "graph_optimization_level", "execution_mode",      "inter_op_num_threads",
+    "intra_op_allow_spinning",  "enable_cpu_mem_arena"};
+constexpr std::array<std::string_view, 4> kWeakOnCpu{"intra_op_thread_affinities", "intra_op_spin_duration_us",
+                                                     "intra_op_spin_backoff_max", "force_spinning_stop"};
+/// The same from measurements on an H200. Batch and sessions decide what bounds the rest, so they come early.
+constexpr std::array<std::string_view, 11> kStrongOnGpu{"io_binding",
+                                                        "enable_cuda_graph",
+                                                        "trt_cuda_graph_enable",
+                                                        "override_free_dimensions",
+                                                        "batch_size",
+                                                        "parallel_sessions",
+                                                        "prefer_nhwc",
+                                                        "cudnn_conv_algo_search",
+                                                        "fuse_conv_bias",
+                                                        "graph_optimization_level",
+                                                        "sdpa_kernel"};
+constexpr std::array<std::string_view, 2> kWeakOnGpu{"intra_op_num_threads", "use_ep_level_unified_stream"};
 
-int importance(std::string_view key) {
+template <typename Strong, typename Weak>
+int importance(std::string_view key, const Strong& strong, const Weak& weak) {
   constexpr int kMiddle = 100;
-  const auto strong = std::find(kStrong.begin(), kStrong.end(), key);
-  if (strong != kStrong.end()) return static_cast<int>(strong - kStrong.begin());
-  const auto weak = std::find(kWeak.begin(), kWeak.end(), key);
-  return weak == kWeak.end() ? kMiddle : kMiddle + 1 + static_cast<int>(weak - kWeak.begin());
+  const auto at = std::find(strong.begin(), strong.end(), key);
+  if (at != strong.end()) return static_cast<int>(at - strong.begin());
+  const auto low = std::find(weak.begin(), weak.end(), key);
+  return low == weak.end() ? kMiddle : kMiddle + 1 + static_cast<int>(low - weak.begin());
+}
+
+int importance(std::string_view key, bool gpu) {
+  return gpu ? importance(key, kStrongOnGpu, kWeakOnGpu) : importance(key, kStrongOnCpu, kWeakOnCpu);
 }
 
 Factor single(const Dimension& dimension) {
@@ -70,6 +81,37 @@ void drop_inner_without_outer(Factor& factor) {
   });
 }
 
+/// Binding, CUDA graph and fixed dimensions, as far as they are searched: all combinations that the space allows.
+Factor binding(const SearchSpace& space, const std::vector<const Dimension*>& dimensions) {
+  Factor factor;
+  factor.levels = {Configuration{}};
+  for (const auto* dimension : dimensions) {
+    factor.name += (factor.name.empty() ? "" : " x ") + dimension->key;
+    factor.keys.push_back(dimension->key);
+    const auto before = factor.levels;
+    for (const auto& value : dimension->values)
+      for (const auto& level : before) factor.levels.push_back(level.with(dimension->key, value));
+  }
+  factor.is_binding = true;
+  auto allowed = factor.levels;
+  std::erase_if(allowed, [&](const Configuration& level) { return !level.empty() && !space.allows(level); });
+  // Another rule may forbid everything around the defaults; then nothing is known of these.
+  if (allowed.size() > 1) factor.levels = std::move(allowed);
+  return factor;
+}
+
+bool fixes_dimensions(const Configuration& level) { return level.get_or("override_free_dimensions", false).as_bool(); }
+
+/// How much a level promises, from the H200 measurements: a graph first, then the stream of our own, then bound memory.
+int promise(const Configuration& level) {
+  const auto io = level.get_or("io_binding", "none");
+  int points = level.contains("enable_cuda_graph") || level.contains("trt_cuda_graph_enable") ? 10 : 0;
+  if (io.as_text() == "stream") points += 3;
+  if (io.as_text() == "device") points += 2;
+  if (io.as_text() == "pinned") points += 1;
+  return points;
+}
+
 }  // namespace
 
 std::optional<std::size_t> Factor::level_of(const Configuration& configuration) const {
@@ -98,13 +140,47 @@ std::vector<Factor> make_factors(const SearchSpace& space) {
     taken.insert({outer_key, inner_key});
     return true;
   };
-  join("intra_op_num_threads", "parallel_sessions");
+  const bool gpu = searches_gpu(space);
+  if (gpu) {
+    std::vector<const Dimension*> parts;
+    for (const auto* key : {"io_binding", "enable_cuda_graph", "trt_cuda_graph_enable", "override_free_dimensions"})
+      if (const auto* dimension = space.dimension(key)) parts.push_back(dimension);
+    if (!parts.empty()) factors.push_back(binding(space, parts));
+    for (const auto* part : parts) taken.insert(part->key);
+  } else {
+    join("intra_op_num_threads", "parallel_sessions");
+  }
   if (join("execution_mode", "inter_op_num_threads")) drop_inner_without_outer(factors.back());
   for (const auto& dimension : space.dimensions())
-    if (taken.count(dimension.key) == 0) factors.push_back(single(dimension));
-  std::stable_sort(factors.begin(), factors.end(),
-                   [](const Factor& a, const Factor& b) { return importance(a.keys[0]) < importance(b.keys[0]); });
+    if (taken.count(dimension.key) == 0) {
+      factors.push_back(single(dimension));
+      factors.back().is_threads = factors.back().is_threads && !gpu;
+    }
+  std::stable_sort(factors.begin(), factors.end(), [&](const Factor& a, const Factor& b) {
+    return importance(a.keys[0], gpu) < importance(b.keys[0], gpu);
+  });
   return factors;
+}
+
+bool searches_gpu(const SearchSpace& space) {
+  return std::any_of(space.dimensions().begin(), space.dimensions().end(), [](const Dimension& dimension) {
+    const auto* param = schema::find_param(dimension.key);
+    return param != nullptr && !param->providers.empty() && param->providers.front() != "cpu";
+  });
+}
+
+std::vector<std::size_t> promising_bindings(const Factor& factor) {
+  const bool can_fix = std::any_of(factor.levels.begin(), factor.levels.end(), fixes_dimensions);
+  std::vector<std::size_t> levels;
+  for (std::size_t level = 1; level < factor.levels.size(); ++level) {
+    const auto& settings = factor.levels[level];
+    const bool is_free_twin =
+        can_fix && !fixes_dimensions(settings) && settings.get_or("io_binding", "none") != schema::Value("device");
+    if (!is_free_twin) levels.push_back(level);
+  }
+  std::stable_sort(levels.begin(), levels.end(),
+                   [&](std::size_t a, std::size_t b) { return promise(factor.levels[a]) > promise(factor.levels[b]); });
+  return levels;
 }
 
 }  // namespace ridgeline::search

@@ -10,15 +10,17 @@
 
 namespace ridgeline::search {
 
-/// What a searcher varies as one thing: usually one parameter; threads with sessions, and the execution mode with its
-/// inter-op threads, because their members mean nothing alone.
+/// What a searcher varies as one thing: usually one parameter; threads with sessions, the execution mode with its
+/// inter-op threads, and on a GPU the binding with CUDA graphs and fixed dimensions, because their members mean nothing
+/// alone.
 struct Factor {
   std::string name;  ///< "graph_optimization_level", "intra_op_num_threads x parallel_sessions"
   std::vector<std::string> keys;
   std::vector<schema::Configuration> levels;  ///< partial configurations over `keys`; the first is all unset
   bool ordered = false;                       ///< one numeric key: neighbouring levels act alike
   bool is_threads = false;                    ///< holds intra_op_num_threads or parallel_sessions
-  std::size_t inner = 1;  ///< joint threads: levels of the second key, which varies fastest in `levels`
+  std::size_t inner = 1;    ///< joint threads: levels of the second key, which varies fastest in `levels`
+  bool is_binding = false;  ///< the GPU's joint factor, in which not every level is worth a try
 
   /// Which level the configuration has; nullopt when its values are none of the candidates.
   [[nodiscard]] std::optional<std::size_t> level_of(const schema::Configuration& configuration) const;
@@ -27,7 +29,15 @@ struct Factor {
                                             std::size_t level) const;
 };
 
-/// Every dimension in exactly one factor, the most influential first (threads, then batch, graph level, mode ...).
+/// Every dimension in exactly one factor, the most influential first (threads, then batch, graph level, mode ...; on a
+/// GPU binding and graph, batch, sessions, layout ...).
 [[nodiscard]] std::vector<Factor> make_factors(const SearchSpace& space);
+
+/// Whether settings of a GPU provider are searched: a trial is then short, and CPU threads hardly matter.
+[[nodiscard]] bool searches_gpu(const SearchSpace& space);
+
+/// Levels of the joint binding factor, the most promising first, without those that only repeat another one's point:
+/// with dimensions to fix, fixing them is tried with every binding, leaving them free with few.
+[[nodiscard]] std::vector<std::size_t> promising_bindings(const Factor& factor);
 
 }  // namespace ridgeline::search

@@ -23,11 +23,12 @@ Refinement::Refinement(const SearchSpace& space, const std::vector<Factor>& fact
     : space_(&space),
       factors_(&factors),
       min_effect_(min_effect),
+      patience_(searches_gpu(space) ? kGpuPatience : kPatience),
       error_squares_(kPriorCount * kPriorError * kPriorError),
       error_count_(kPriorCount) {}
 
 std::size_t Refinement::upcoming() const {
-  return std::min(kPatience - std::min(without_gain_, kPatience), kMost - std::min(steps_, kMost));
+  return std::min(patience_ - std::min(without_gain_, patience_), kMost - std::min(steps_, kMost));
 }
 
 void Refinement::learn(const SearchHistory& history) {
@@ -47,7 +48,7 @@ void Refinement::learn(const SearchHistory& history) {
 std::optional<Step> Refinement::next(const SearchHistory& history) {
   learn(history);
   const auto* best = history.best();
-  if (best == nullptr || without_gain_ >= kPatience || steps_ >= kMost) return std::nullopt;
+  if (best == nullptr || without_gain_ >= patience_ || steps_ >= kMost) return std::nullopt;
   for (const auto& candidate : plausible(history)) {
     const auto& first = (*factors_)[candidate.first.factor];
     auto configuration = first.apply(*space_, best->configuration, candidate.first.level);

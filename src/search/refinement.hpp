@@ -19,6 +19,7 @@ namespace ridgeline::search {
 class Refinement {
  public:
   static constexpr std::size_t kPatience = 10;  ///< ends after so many steps in a row without gain
+  static constexpr std::size_t kGpuPatience = 6;  ///< settings interact less there
   static constexpr std::size_t kMost = 60;
 
   Refinement(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect);
@@ -48,6 +49,7 @@ class Refinement {
   const SearchSpace* space_;
   const std::vector<Factor>* factors_;
   double min_effect_;
+  std::size_t patience_;
   std::size_t steps_ = 0;
   std::size_t without_gain_ = 0;
   double error_squares_;

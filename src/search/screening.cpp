@@ -12,6 +12,8 @@ using schema::Configuration;
 constexpr std::size_t kFullThreadSweep = 10;  ///< joint levels up to which all are tried
 constexpr double kModeInReach = 1.25;  ///< parallel mode this much slower is still tried with other thread counts
 constexpr int kRescueDraws = 20;
+constexpr std::size_t kBindingsForSessions = 2;
+constexpr std::size_t kBindingsForLayout = 1;
 
 bool is_swept_whole(const Factor& factor) { return factor.is_threads || factor.name == "batch_size"; }
 
@@ -80,6 +82,7 @@ void Screening::open_factor(const SearchHistory& history) {
 std::vector<std::size_t> Screening::first_levels() const {
   if (factor().inner > 1 && factor().is_threads && factor().levels.size() > kFullThreadSweep)
     return widest_thread_levels();
+  if (factor().is_binding) return promising_bindings(factor());
   std::vector<std::size_t> levels;
   const auto at_base = factor().level_of(base_);
   for (std::size_t level = 0; level < factor().levels.size(); ++level)
@@ -123,6 +126,8 @@ bool Screening::plan_around_best_threads(const SearchHistory& history) {
 
 void Screening::plan_rest(const SearchHistory& history) {
   if (factor().keys.front() == "execution_mode") plan_threads_in_parallel_mode(history);
+  if (factor().name == "parallel_sessions") plan_other_bindings(history, kBindingsForSessions);
+  if (factor().name == "prefer_nhwc") plan_other_bindings(history, kBindingsForLayout);
   if (!factor().ordered || is_swept_whole(factor())) return;
   const auto best = best_level(history);
   if (!best || !base_cost_ || *cost_at(*best, history) > *base_cost_ * (1 - min_effect_ / 4)) return;
@@ -143,6 +148,27 @@ void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
       if (std::abs(static_cast<int>(level) - static_cast<int>(*at)) <= 2)
         push(threads.apply(*space_, parallel, level), "thread counts in parallel mode");
   }
+}
+
+/// What a binding or a graph gains depends on what else fills the GPU, so the next best ones get a second chance.
+void Screening::plan_other_bindings(const SearchHistory& history, std::size_t most) {
+  const auto binding =
+      std::find_if(factors_->begin(), factors_->end(), [](const Factor& one) { return one.is_binding; });
+  const auto* best = history.best();
+  if (binding == factors_->end() || best == nullptr) return;
+  std::vector<std::pair<double, std::size_t>> by_cost;
+  for (std::size_t level = 0; level < binding->levels.size(); ++level) {
+    if (binding->level_of(best->configuration) == level) continue;
+    std::optional<double> cheapest;
+    for (const auto& seen : history.observed())
+      if (seen.observation.cost && binding->level_of(seen.configuration) == level)
+        cheapest = std::min(cheapest.value_or(*seen.observation.cost), *seen.observation.cost);
+    if (cheapest) by_cost.emplace_back(*cheapest, level);
+  }
+  std::sort(by_cost.begin(), by_cost.end());
+  for (std::size_t at = 0; at < std::min(most, by_cost.size()); ++at)
+    push(binding->apply(*space_, best->configuration, by_cost[at].second),
+         fmt::format("{} beside {}", binding->name, factor().name));
 }
 
 std::optional<double> Screening::cost_at(std::size_t level, const SearchHistory& history) const {

@@ -22,7 +22,8 @@ struct Step {
 };
 
 /// The first part of the adaptive search: each factor alone, on top of the best so far, the most influential first; the
-/// parallel mode with other thread counts when it comes near; the combination of everything that helped; random draws
+/// parallel mode with other thread counts when it comes near; on a GPU the next best bindings again once layout and
+/// sessions are known; the combination of everything that helped; random draws
 /// when nothing has worked at all.
 class Screening {
  public:
@@ -41,6 +42,7 @@ class Screening {
   void close_factor(const SearchHistory& history);
   bool plan_around_best_threads(const SearchHistory& history);
   void plan_threads_in_parallel_mode(const SearchHistory& history);
+  void plan_other_bindings(const SearchHistory& history, std::size_t most);
   void plan_combination(const SearchHistory& history);
   void plan_rescue();
   void push(const schema::Configuration& configuration, std::string reason);

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/memory_need.hpp"
+
 namespace ridgeline::search {
 
 std::optional<Proposal> SearchHistory::offer(const schema::Configuration& configuration, schema::TrialStage stage,
                                              std::string reason) {
   auto form = space_->canonical(configuration);
-  if (!space_->allows(form)) return std::nullopt;
+  if (!space_->allows(form) || refuse_as_hungrier(form)) return std::nullopt;
   return offer_as_is(form, stage, std::move(reason));
 }
 
@@ -19,12 +21,42 @@ std::optional<Proposal> SearchHistory::offer_as_is(const schema::Configuration& 
   return Proposal{configuration, stage, std::move(reason), std::nullopt};
 }
 
+bool SearchHistory::refuse_as_hungrier(const schema::Configuration& configuration) {
+  if (starved_.count(configuration) != 0) return true;
+  if (proposed_.count(configuration) != 0) return false;
+  for (const auto& ran_out : out_of_memory_) {
+    if (!needs_no_less_memory(configuration, ran_out)) continue;
+    starved_.emplace(configuration, ran_out);
+    return true;
+  }
+  return false;
+}
+
+std::vector<schema::PrunedParam> SearchHistory::starved() const {
+  std::vector<schema::PrunedParam> pruned;
+  for (const auto& [configuration, ran_out] : starved_) {
+    const auto key = hungrier_setting(configuration, ran_out);
+    const auto* value = configuration.find(key);
+    if (value == nullptr) continue;
+    auto reason = fmt::format("not tried: {} ran out of memory", ran_out.to_text());
+    const auto known = std::find_if(pruned.begin(), pruned.end(), [&, &why = reason](const auto& entry) {
+      return entry.key == key && entry.reason == why;
+    });
+    if (known == pruned.end())
+      pruned.push_back({key, {*value}, std::move(reason)});
+    else if (std::find(known->values.begin(), known->values.end(), *value) == known->values.end())
+      known->values.push_back(*value);
+  }
+  return pruned;
+}
+
 void SearchHistory::record(const Proposal& proposal, const Observation& observation) {
   auto seen = observation;
   if (seen.cost && !(std::isfinite(*seen.cost) && *seen.cost > 0)) seen.cost.reset();
   const auto at = observed_.size();
   index_[proposal.configuration] = at;
   observed_.push_back({proposal.configuration, seen, space_->covers(proposal.configuration)});
+  if (seen.out_of_memory) out_of_memory_.push_back(proposal.configuration);
   if (!seen.cost || seen.abandoned || !observed_.back().in_space) return;
   if (!best_ || *seen.cost < *observed_[*best_].observation.cost) best_ = at;
 }

@@ -18,7 +18,8 @@ struct Observed {
   bool in_space = true;  ///< false: the user's current configuration, when the space does not hold it
 };
 
-/// What a searcher has proposed and seen. Refuses what was proposed before and what the space forbids.
+/// What a searcher has proposed and seen. Refuses what was proposed before, what the space
+/// forbids, and what surely needs more memory than something that ran out of it.
 class SearchHistory {
  public:
   explicit SearchHistory(const SearchSpace& space) : space_(&space) {}
@@ -31,8 +32,9 @@ class SearchHistory {
                                                     schema::TrialStage stage, std::string reason);
   void record(const Proposal& proposal, const Observation& observation);
 
+  /// Or refused for its need of memory: either way there is no use in offering it.
   [[nodiscard]] bool proposed(const schema::Configuration& configuration) const {
-    return proposed_.count(configuration) != 0;
+    return proposed_.count(configuration) != 0 || starved_.count(configuration) != 0;
   }
   [[nodiscard]] std::size_t proposals() const noexcept { return proposed_.size(); }
   [[nodiscard]] const std::vector<Observed>& observed() const noexcept { return observed_; }
@@ -40,15 +42,21 @@ class SearchHistory {
   [[nodiscard]] const Observed* find(const schema::Configuration& configuration) const;
   /// The lowest cost within the space that was measured in full; nullptr when nothing was.
   [[nodiscard]] const Observed* best() const noexcept;
+  /// What was refused for its need of memory, by setting.
+  [[nodiscard]] std::vector<schema::PrunedParam> starved() const;
   /// Cost above which a candidate cannot come within `margin` of the best any more; nullopt without a best.
   [[nodiscard]] std::optional<double> hopeless_above(double margin) const noexcept;
 
  private:
+  [[nodiscard]] bool refuse_as_hungrier(const schema::Configuration& configuration);
+
   const SearchSpace* space_;
   std::set<schema::Configuration> proposed_;
   std::vector<Observed> observed_;
   std::map<schema::Configuration, std::size_t> index_;
   std::optional<std::size_t> best_;
+  std::vector<schema::Configuration> out_of_memory_;
+  std::map<schema::Configuration, schema::Configuration> starved_;  ///< with what had run out of memory
 };
 
 }  // namespace ridgeline::search

@@ -29,6 +29,7 @@ struct Observation {
   double cost_low = 0;  ///< 95 % interval of cost
   double cost_high = 0;
   bool abandoned = false;  ///< stopped early as a clear loser; cost is then a lower-quality figure
+  bool out_of_memory = false;  ///< ended so; nothing hungrier is tried then
 };
 
 /// Decides which configuration to measure next. Pure: no clock, files or threads; the same observations give the same
@@ -42,6 +43,8 @@ class Searcher {
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
   /// Estimate of proposals still to come, for progress display; grows when the search keeps finding gains.
   [[nodiscard]] virtual std::size_t remaining() const = 0;
+  /// Values that were left out on the way, with the reason: hungrier than what ran out of memory.
+  [[nodiscard]] virtual std::vector<schema::PrunedParam> left_out() const = 0;
 };
 
 struct SearcherOptions {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fakes/landscape.hpp"
+#include "search/factor.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -85,6 +86,47 @@ TEST(AdaptiveSearcher, finds_98_percent_of_the_best_in_four_of_five_noisy_search
       EXPECT_LE(result.trials, most_trials(landscape));
     }
     EXPECT_GE(good, kSeeds * 4 / 5);
+  }
+}
+
+/// Landscapes over the GPU's settings.
+std::vector<const Landscape*> gpu_landscapes() {
+  std::vector<const Landscape*> found;
+  for (const auto& landscape : landscapes())
+    if (searches_gpu(landscape.space())) found.push_back(&landscape);
+  return found;
+}
+
+bool is_throughput(const Landscape& landscape) { return landscape.space().dimension("batch_size") != nullptr; }
+
+TEST(AdaptiveSearcher, comes_within_a_hundredth_of_the_best_gpu_settings_in_15_percent_of_the_trials) {
+  ASSERT_GE(gpu_landscapes().size(), 14U);
+  for (const auto* landscape : gpu_landscapes()) {
+    SCOPED_TRACE(landscape->name());
+    const auto result = run(*landscape, "adaptive", 0, 1);
+    EXPECT_GE(result.share_of_best, 0.99);
+    EXPECT_LE(static_cast<double>(result.trials), 0.15 * static_cast<double>(landscape->size()));
+    EXPECT_LE(result.trials, is_throughput(*landscape) ? 31U : 25U);
+  }
+}
+
+TEST(AdaptiveSearcher, comes_within_a_hundredth_of_the_best_gpu_settings_despite_noise) {
+  constexpr int kSeeds = 5;
+  for (const auto* landscape : gpu_landscapes()) {
+    SCOPED_TRACE(landscape->name());
+    int good = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+      good += run(*landscape, "adaptive", landscape->noise(), seed).share_of_best >= 0.99 ? 1 : 0;
+    EXPECT_GE(good, kSeeds * 4 / 5);
+  }
+}
+
+TEST(QuickSearcher, finds_most_of_the_gain_on_a_gpu_in_eight_trials) {
+  for (const auto* landscape : gpu_landscapes()) {
+    SCOPED_TRACE(landscape->name());
+    const auto result = run(*landscape, "quick", 0, 1);
+    EXPECT_GE(result.share_of_best, 0.95);
+    EXPECT_LE(result.trials, 8U);
   }
 }
 
