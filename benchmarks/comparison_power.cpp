@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a verdict can be trusted: false "different" verdicts of a configuration against itself, and how often a real
-// difference is found, over simulated machines of several tempers at the default PairedPlan.
+// difference is found, over simulated machines of several tempers at the default PairedPlan. The measuring code itself
+// runs, so that its warm-up, mirrored quads and stopping rule count; only the pauses between blocks are left out.
 // Usage: comparison_power [comparisons per line, default 2000]
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
+#include "fakes/fake_clock.hpp"
 #include "fakes/noisy_machine.hpp"
+#include "measure/measurement_session.hpp"
 
 namespace {
 
@@ -25,6 +29,7 @@ struct Temper {
   NoisyMachine::Noise noise;
 };
 
+constexpr double kBaseNs = 5e6;
 constexpr Temper kTempers[] = {
     {"quiet", {.jitter = 0.01, .drift = 0.003, .spike_share = 0.0005}},
     {"usual", {}},
@@ -32,60 +37,105 @@ constexpr Temper kTempers[] = {
     {"heating up", {.jitter = 0.02, .drift = 0.01, .trend_per_s = 0.01}},
 };
 
+constexpr std::pair<Objective, const char*> kObjectives[] = {
+    {Objective::latency, "latency"}, {Objective::throughput, "throughput"}, {Objective::p99, "p99"}};
+constexpr double kSlowDowns[] = {0.0, 0.03};
+constexpr double kMinEffects[] = {0.0, 0.02};
+
 struct Shares {
   int faster = 0;
   int slower = 0;
   int missed = 0;  ///< intervals that do not contain the true ratio
+  int quads = 0;   ///< of all comparisons together
+
+  void add(const Comparison& comparison, double true_ratio) {
+    faster += comparison.verdict == Verdict::faster ? 1 : 0;
+    slower += comparison.verdict == Verdict::slower ? 1 : 0;
+    missed += comparison.low > true_ratio || comparison.high < true_ratio ? 1 : 0;
+    quads += comparison.quads;
+  }
 };
 
-template <typename Compare>
-Shares repeat(int rounds, double true_ratio, Compare compare) {
-  Shares shares;
-  for (int round = 0; round < rounds; ++round) {
-    const Comparison comparison = compare(static_cast<std::uint64_t>(round));
-    shares.faster += comparison.verdict == Verdict::faster ? 1 : 0;
-    shares.slower += comparison.verdict == Verdict::slower ? 1 : 0;
-    shares.missed += comparison.low > true_ratio || comparison.high < true_ratio ? 1 : 0;
+/// One arm: inferences of a machine that both arms share, as they share its clock.
+class Arm final : public ridgeline::workload::Workload {
+ public:
+  Arm(NoisyMachine& machine, ridgeline::fakes::FakeClock& clock, double base_ns)
+      : machine_(machine), clock_(clock), base_ns_(base_ns) {}
+  ridgeline::base::Result<void> prepare() override { return {}; }
+  ridgeline::schema::TrialPhase phase() const noexcept override { return ridgeline::schema::TrialPhase::measure; }
+  ridgeline::base::Nanoseconds session_create_time() const noexcept override { return {}; }
+  int lanes() const noexcept override { return 1; }
+  double items_per_step() const noexcept override { return 1; }
+  bool step(int) noexcept override {
+    clock_.advance(ridgeline::base::from_seconds(machine_.infer(base_ns_) * 1e-9));
+    return true;
   }
-  return shares;
+  ridgeline::base::Error last_error(int) const override { return {}; }
+  const ridgeline::base::Clock& clock() const noexcept override { return clock_; }
+  ridgeline::base::Result<ridgeline::workload::OutputSet> outputs() override { return {}; }
+
+ private:
+  NoisyMachine& machine_;
+  ridgeline::fakes::FakeClock& clock_;
+  double base_ns_;
+};
+
+ridgeline::schema::PairedMeasurement measure(std::uint64_t seed, const NoisyMachine::Noise& noise, double slow_down) {
+  NoisyMachine machine(seed, noise);
+  ridgeline::fakes::FakeClock clock;
+  Arm a(machine, clock, kBaseNs);
+  Arm b(machine, clock, kBaseNs * (1 + slow_down));
+  ridgeline::measure::MeasureControl control;
+  auto measured = ridgeline::measure::measure_paired(a, b, {}, control);
+  if (!measured) {
+    fmt::print(stderr, "comparison_power: {}\n", measured.error().message);
+    std::exit(1);
+  }
+  return std::move(*measured);
 }
 
 void print_line(const char* design, const Temper& temper, const char* objective, double slow_down, double min_effect,
                 int rounds, const Shares& shares) {
   const auto percent = [&](int count) { return 100.0 * count / rounds; };
-  fmt::print("| {:<8} | {:<13} | {:<10} | {:>4.0f} % | {:>4.0f} % | {:>6.2f} % | {:>6.2f} % | {:>6.2f} % |\n", design,
+  fmt::print("| {:<8} | {:<13} | {:<10} | {:>4.0f} % | {:>4.0f} % | {:>6.2f} % | {:>6.2f} % | {:>6.2f} % | {:>5} |\n", design,
              temper.name, objective, slow_down * 100, min_effect * 100, percent(shares.faster), percent(shares.slower),
-             percent(shares.missed));
+             percent(shares.missed),
+             shares.quads > 0 ? fmt::format("{:.1f}", static_cast<double>(shares.quads) / rounds) : "-");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
-  constexpr double kBaseNs = 5e6;
   fmt::print("{} comparisons a line, inference {:g} ms, default plan\n\n", rounds, kBaseNs * 1e-6);
-  fmt::print("| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses |\n");
-  fmt::print("|----------|---------------|------------|--------|--------|----------|----------|-----------------|\n");
-  for (const auto& temper : kTempers)
-    for (const auto& [objective, name] :
-         {std::pair(Objective::latency, "latency"), std::pair(Objective::throughput, "throughput"),
-          std::pair(Objective::p99, "p99")})
-      for (const double slow_down : {0.0, 0.03})
-        for (const double min_effect : {0.0, 0.02}) {
-          const auto shares = repeat(rounds, 1 / (1 + slow_down), [&, wanted = objective](std::uint64_t seed) {
-            NoisyMachine machine(1 + seed, temper.noise);
-            return compare_paired(machine.compare(kBaseNs, kBaseNs * (1 + slow_down), {}), wanted, min_effect);
-          });
-          print_line("paired", temper, name, slow_down, min_effect, rounds, shares);
-        }
+  fmt::print("| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses | quads |\n");
+  fmt::print("|----------|---------------|------------|--------|--------|----------|----------|-----------------|-------|\n");
+  for (const auto& temper : kTempers) {
+    Shares shares[std::size(kObjectives)][std::size(kSlowDowns)][std::size(kMinEffects)];
+    for (std::size_t slow = 0; slow < std::size(kSlowDowns); ++slow)
+      for (int round = 0; round < rounds; ++round) {
+        const auto measured = measure(1 + static_cast<std::uint64_t>(round), temper.noise, kSlowDowns[slow]);
+        for (std::size_t objective = 0; objective < std::size(kObjectives); ++objective)
+          for (std::size_t effect = 0; effect < std::size(kMinEffects); ++effect)
+            shares[objective][slow][effect].add(
+                compare_paired(measured, kObjectives[objective].first, kMinEffects[effect]), 1 / (1 + kSlowDowns[slow]));
+      }
+    for (std::size_t objective = 0; objective < std::size(kObjectives); ++objective)
+      for (std::size_t slow = 0; slow < std::size(kSlowDowns); ++slow)
+        for (std::size_t effect = 0; effect < std::size(kMinEffects); ++effect)
+          print_line("paired", temper, kObjectives[objective].second, kSlowDowns[slow], kMinEffects[effect], rounds,
+                     shares[objective][slow][effect]);
+  }
   for (const auto& temper : kTempers)
     for (const double slow_down : {0.0, 0.03, 0.1}) {
       const int few = std::max(1, rounds / 10);  // two 5 s runs cost as much as four paired comparisons
-      const auto shares = repeat(few, 1 / (1 + slow_down), [&](std::uint64_t seed) {
+      Shares shares;
+      for (int round = 0; round < few; ++round) {
+        const auto seed = static_cast<std::uint64_t>(round);
         const auto a = NoisyMachine(1 + 2 * seed, temper.noise).measure(kBaseNs, 5);
         const auto b = NoisyMachine(2 + 2 * seed, temper.noise).measure(kBaseNs * (1 + slow_down), 5);
-        return compare_separate(a, b, Objective::latency, 0.02);
-      });
+        shares.add(compare_separate(a, b, Objective::latency, 0.02), 1 / (1 + slow_down));
+      }
       print_line("separate", temper, "latency", slow_down, 0.02, few, shares);
     }
   return 0;

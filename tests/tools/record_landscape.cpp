@@ -2,8 +2,8 @@
 // Records a landscape for tests/data/landscapes: times every combination of a small grid of ONNX Runtime CPU settings
 // on a real model, in random order, then times the fastest sixth again for longer and keeps only that second figure of
 // theirs (the minimum of many noisy figures is too low; a fresh one is not).
-//   g++ -std=c++20 -O2 -I $ORT/include tests/tools/record_landscape.cpp -o record_landscape -ldl -lpthread
-//   record_landscape LIBRARY MODEL NAME SHAPE(1x3x640x640) latency|throughput CORES "SOURCE" > recorded-NAME.json
+//   cmake --preset bench && cmake --build build/bench --target record_landscape
+//   build/bench/bin/record_landscape LIBRARY MODEL NAME SHAPE(1x3x640x640) latency|throughput CORES "SOURCE" > recorded-NAME.json
 #include <dlfcn.h>
 
 #include <algorithm>
