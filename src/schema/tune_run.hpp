@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
+#include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/objective.hpp"
 #include "schema/trial_outcome.hpp"
@@ -123,6 +124,7 @@ struct TuneRun {
   std::vector<TunedPair> pairs;
   std::optional<TuneVerdict> verdict;
   std::vector<std::string> notes;
+  std::optional<GpuCeilings> gpu_ceilings{};  ///< of the GPU tuned on; nullopt: not probed
 };
 
 }  // namespace ridgeline::schema
@@ -151,6 +153,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configura
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted,
                                                 objective, constraints, min_effect, accuracy_tolerance, search, seed,
                                                 provider, io, device, environment, model, workload, runtime, plan, current,
-                                                current_origins, space, space_size, pruned, trials, pairs, verdict, notes)
+                                                current_origins, space, space_size, pruned, trials, pairs, verdict, notes,
+                                                gpu_ceilings)
 
 }  // namespace ridgeline::schema
