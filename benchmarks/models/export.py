@@ -6,7 +6,9 @@
     benchmarks/models/export.py --list
 Needs torch, torchvision, transformers and onnx; --check also onnxruntime. Speed does not depend on the weights' values
 as long as they are ordinary numbers, so batch normalisation gets its statistics from random inputs: without them
-activations of a deep random network grow by orders of magnitude. Opset 17, FP32.
+activations of a deep random network grow by orders of magnitude. RT-DETR sorts its 300 best candidates by score, and
+random weights score all of them alike: the last bits of a sum decide the order of its outputs, so outputs of two
+settings cannot be compared element by element. Opset 17, FP32.
 """
 import argparse
 import hashlib
@@ -42,13 +44,15 @@ def vit_b_16():
     import torch
     from torchvision.models import vit_b_16 as make
     torch.backends.mha.set_fastpath_enabled(False)  # the fused CPU operator has no ONNX form
-    return make(weights=None)
+    model = make(weights=None)
+    torch.nn.init.normal_(model.heads.head.weight, std=0.02)  # zero until trained, and so would be every output
+    return model
 
 
 def rtdetr_r50():
     from transformers import RTDetrConfig, RTDetrForObjectDetection
-    # Fixed sizes make anchors and position embeddings constants, as deployed models have them.
-    config = RTDetrConfig(anchor_image_size=[640, 640], eval_size=[640, 640], freeze_backbone_batch_norms=False,
+    # A fixed size makes the anchors constants, as deployed models have them.
+    config = RTDetrConfig(num_labels=80, anchor_image_size=[640, 640], freeze_backbone_batch_norms=False,
                           attn_implementation="eager")
     model = RTDetrForObjectDetection(config)
     return calibrated(Chosen(model, "pixel_values", ["logits", "pred_boxes"]), (2, 3, 640, 640))
