@@ -12,6 +12,14 @@ struct RoundReading {
   std::optional<double> sm_clock_mhz; ///< median over the part
 };
 
+/// What was timed between begin_timing and end_timing.
+struct TimedTotals {
+  double items = 0;       ///< all that the GPU worked on, counted or not
+  double kept_s = 0;      ///< of the rounds that count
+  double discarded_s = 0; ///< of those thrown away because the GPU held its clocks down
+  std::int64_t discarded_parts = 0;
+};
+
 /// What the measurement asks of a GPU's observer. Called by the timing thread between rounds only, never between two
 /// inferences of a round. Replaced by a fake in tests.
 class RoundWatch {
@@ -22,8 +30,7 @@ class RoundWatch {
   /// Parts follow each other without overlap.
   virtual void begin_part() = 0;
   [[nodiscard]] virtual RoundReading end_part() = 0;
-  /// `items`: all that the GPU worked on since begin_timing, counted or not.
-  virtual void end_timing(double items) = 0;
+  virtual void end_timing(const TimedTotals& totals) = 0;
   /// Processes of somebody else that are on the GPU now; nullopt: cannot be read.
   [[nodiscard]] virtual std::optional<int> neighbours() = 0;
 };

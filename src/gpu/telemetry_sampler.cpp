@@ -213,7 +213,7 @@ RoundReading TelemetrySampler::end_part() {
   return reading;
 }
 
-void TelemetrySampler::end_timing(double items) {
+void TelemetrySampler::end_timing(const TimedTotals& totals) {
   const auto counters = device_.throttle_counters();
   double until_s = 0;
   {
@@ -223,12 +223,15 @@ void TelemetrySampler::end_timing(double items) {
   const auto energy = growth(window_energy_mj_, device_.energy_mj());
   const std::lock_guard lock(mutex_);
   record_.timed_to_s = until_s;
+  record_.kept_s = totals.kept_s;
+  record_.discarded_s = totals.discarded_s;
+  record_.discarded_rounds = totals.discarded_parts;
   for (std::size_t i = 0; i < counters.size(); ++i)
     if (const auto grown = growth(window_counters_[i], counters[i]))
       record_.throttle_ns[kThrottleCauses[i]] = static_cast<double>(*grown);
   if (energy && until_s - record_.timed_from_s >= kLeastEnergyWindowS) {
     record_.energy_j = static_cast<double>(*energy) * 1e-3;
-    if (items > 0) record_.energy_mj_per_item = static_cast<double>(*energy) / items;
+    if (totals.items > 0) record_.energy_mj_per_item = static_cast<double>(*energy) / totals.items;
   }
   std::vector<double> clocks;
   std::uint64_t reasons = 0;

@@ -47,7 +47,7 @@ class TelemetrySampler final : public RoundWatch {
   void begin_timing() override;
   void begin_part() override;
   [[nodiscard]] RoundReading end_part() override;
-  void end_timing(double items) override;
+  void end_timing(const TimedTotals& totals) override;
   [[nodiscard]] std::optional<int> neighbours() override;
   /// Stops sampling and gives the record. To be called when the workload has given its memory back.
   [[nodiscard]] schema::GpuTelemetry end_trial();

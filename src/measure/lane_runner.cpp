@@ -31,7 +31,8 @@ LaneRunner::LaneRunner(workload::Workload& workload, MeasureControl& control, st
       control_(control),
       capacity_(capacity),
       virtual_time_(&workload.clock() != &base::system_clock()),
-      lanes_(static_cast<std::size_t>(workload.lanes())) {
+      lanes_(static_cast<std::size_t>(workload.lanes())),
+      window_(lanes_.size()) {
   // Filling with zeros touches every page, so that no page fault falls into a timed inference.
   for (auto& lane : lanes_) lane.ends.assign(static_cast<std::size_t>(capacity), 0);
   if (lanes_.size() > 1) completions_.reserve(static_cast<std::size_t>(capacity) * lanes_.size());
@@ -193,23 +194,28 @@ void LaneRunner::append_latencies(std::vector<double>& out) {
 }
 
 void LaneRunner::add_to_window() noexcept {
-  for (auto& lane : lanes_) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const auto& lane = lanes_[i];
     if (lane.counted == 0) continue;
-    lane.window_ns += lane.ends[static_cast<std::size_t>(lane.counted - 1)] - lane.start;
-    lane.window_count += lane.counted;
+    window_[i].ns += lane.ends[static_cast<std::size_t>(lane.counted - 1)] - lane.start;
+    window_[i].count += lane.counted;
   }
 }
 
-void LaneRunner::clear_window() noexcept {
-  for (auto& lane : lanes_) lane.window_ns = lane.window_count = 0;
+void LaneRunner::clear_window() noexcept { std::fill(window_.begin(), window_.end(), LaneSpan{}); }
+
+std::vector<LaneRunner::LaneSpan> LaneRunner::take_window() {
+  auto taken = window_;
+  clear_window();
+  return taken;
 }
 
-double LaneRunner::window_ns() const noexcept {
+double LaneRunner::window_ns(const std::vector<LaneSpan>& window) noexcept {
   double rate = 0;
   double count = 0;
-  for (const auto& lane : lanes_) {
-    if (lane.window_ns > 0) rate += static_cast<double>(lane.window_count) / static_cast<double>(lane.window_ns);
-    count += static_cast<double>(lane.window_count);
+  for (const auto& lane : window) {
+    if (lane.ns > 0) rate += static_cast<double>(lane.count) / static_cast<double>(lane.ns);
+    count += static_cast<double>(lane.count);
   }
   return rate > 0 ? count / rate : 0;
 }

@@ -55,12 +55,23 @@ class LaneRunner {
   /// Appends the last round's counted latencies in ns, in order of completion; allocates only to grow.
   void append_latencies(std::vector<double>& out);
 
-  /// Adds the last round to the window below.
+  /// A lane's counted inferences and the time that they took.
+  struct LaneSpan {
+    std::int64_t ns = 0;
+    std::int64_t count = 0;
+  };
+
+  /// Adds the last round to the window.
   void add_to_window() noexcept;
   void clear_window() noexcept;
+  /// By lane.
+  [[nodiscard]] const std::vector<LaneSpan>& window() const noexcept { return window_; }
+  /// The window, which starts anew.
+  [[nodiscard]] std::vector<LaneSpan> take_window();
   /// Counted inferences over the summed rates of the lanes: counting whole inferences over one common span would lose
   /// the half-done ones at its end, up to a whole inference a lane.
-  [[nodiscard]] double window_ns() const noexcept;
+  [[nodiscard]] static double window_ns(const std::vector<LaneSpan>& window) noexcept;
+  [[nodiscard]] double window_ns() const noexcept { return window_ns(window_); }
 
  private:
   struct alignas(64) Lane {  // a cache line of its own: lanes write `count` all the time
@@ -68,8 +79,6 @@ class LaneRunner {
     std::int64_t count = 0;
     std::int64_t counted = 0;
     std::int64_t start = 0;
-    std::int64_t window_ns = 0;
-    std::int64_t window_count = 0;
   };
   struct Completion {
     std::int64_t end;
@@ -87,6 +96,7 @@ class LaneRunner {
   std::int64_t capacity_;
   bool virtual_time_;
   std::vector<Lane> lanes_;
+  std::vector<LaneSpan> window_;
   std::vector<Completion> completions_;
   RoundLimits limits_;
   std::int64_t counted_a_lane_ = 0;

@@ -94,7 +94,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
       break;
     }
     const auto done = window.done_a_lane();
-    if (done >= target) target = done + criterion.next_round(done);
+    if (done >= target || control.gpu == nullptr) target = done + criterion.next_round(done);
     RoundLimits limits;
     limits.max_inferences = target - done;
     limits.duration = window.round_limit(criterion.time_left_s(window.elapsed_s()));

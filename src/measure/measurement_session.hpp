@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "gpu/round_watch.hpp"
 #include "schema/measurement.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -22,6 +23,8 @@ struct MeasureControl {
   /// (throughput).
   std::optional<double> abandon_above_ns;
   bool throughput = false;  ///< the cost is wall time an item instead of the median latency
+  /// Observer of the GPU that the workload runs on; nullptr: none, every round counts. Must outlive the measurement.
+  gpu::RoundWatch* gpu = nullptr;
 };
 
 /// Times a prepared workload: first run, warm-up until steady (floor plan.warmup_runs), then samples until the 95 %
@@ -30,7 +33,9 @@ struct MeasureControl {
 /// rounds of samples, outside any timed inference. With several lanes all threads start together and every lane runs
 /// until the last one stops; only the common window counts. Counts in the plan are a lane's, except max_runs.
 /// The calling thread is lane 0. On a virtual clock lanes run one after the other, so that results are reproducible.
-/// Flags: not_steady, few_samples, wide_interval, drift, disturbed, cancelled (level error), and the workload's own.
+/// With control.gpu set, parts of the window in which the GPU held its clocks down are taken again (ThrottleGuard).
+/// Flags: not_steady, few_samples, wide_interval, drift, disturbed, throttled, throttled_rounds, gpu_shared, cancelled
+/// (level error), and the workload's own.
 /// Not set here: peak_rss_bytes, because its mark is reset before prepare.
 /// Errors: the workload's own, with its code; invalid_argument (a plan out of range); out_of_memory (buffers, threads).
 [[nodiscard]] base::Result<schema::Measurement> measure(workload::Workload& workload,
@@ -38,7 +43,7 @@ struct MeasureControl {
 
 /// Both workloads prepared in this process; quads of blocks A B B A, every second one mirrored (B A A B), each block
 /// after a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady,
-/// each arm by itself. When cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as
+/// each arm by itself. With control.gpu set, quads in which the GPU held its clocks down are taken again. When cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as
 /// above.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                                      const schema::PairedPlan& plan,

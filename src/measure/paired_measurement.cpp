@@ -12,6 +12,7 @@
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
+#include "measure/throttle_guard.hpp"
 #include "measure/warm_up.hpp"
 
 namespace ridgeline::measure {
@@ -82,6 +83,8 @@ class PairedSession {
   double timed_s_ = 0;
 };
 
+using Quad = std::array<schema::PairedBlock, 4>;
+
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -89,7 +92,7 @@ double median_of(std::vector<double> values) {
 }
 
 /// Mean log ratio of one quad, B over A, by block medians.
-double log_ratio(const std::array<schema::PairedBlock, 4>& quad) {
+double log_ratio(const Quad& quad) {
   double sum = 0;
   for (const auto& block : quad)
     if (!block.latency_ns.empty()) sum += (block.arm == 'B' ? 0.5 : -0.5) * std::log(median_of(block.latency_ns));
@@ -113,6 +116,65 @@ bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios) {
   return quads >= plan.quads && (quads >= plan.max_quads || half_width(ratios) <= plan.target_half_width);
 }
 
+/// The quads in order of time. With a watch those in which the GPU held its clocks down do not count.
+class QuadLog {
+ public:
+  QuadLog(gpu::RoundWatch* watch, double budget_s) : watch_(watch), guard_(budget_s) {
+    if (watch_ == nullptr) return;
+    neighbours_before_ = watch_->neighbours();
+    watch_->begin_timing();
+    watch_->begin_part();
+  }
+
+  void add(Quad quad, double timed_s) {
+    for (const auto& block : quad) inferences_ += static_cast<std::int64_t>(block.latency_ns.size());
+    quads_.push_back({std::move(quad), 0, timed_s});
+    quads_.back().log_ratio = log_ratio(quads_.back().blocks);
+    if (watch_ != nullptr) {
+      guard_.add(timed_s, watch_->end_part());
+      watch_->begin_part();
+    }
+    ratios_.clear();
+    for (std::size_t i = 0; i < quads_.size(); ++i)
+      if (counts(i)) ratios_.push_back(quads_[i].log_ratio);
+  }
+
+  /// Moves the quads that count into the result.
+  void finish(schema::PairedMeasurement& result) {
+    gpu::TimedTotals totals;
+    for (std::size_t i = 0; i < quads_.size(); ++i) {
+      if (!counts(i)) continue;
+      totals.kept_s += quads_[i].timed_s;
+      for (auto& block : quads_[i].blocks) result.blocks.push_back(std::move(block));
+    }
+    if (watch_ == nullptr) return;
+    totals.discarded_s = guard_.discarded_s();
+    totals.discarded_parts = static_cast<std::int64_t>(guard_.discarded());
+    watch_->end_timing(totals);
+    if (auto flag = guard_.flag()) result.flags.push_back(std::move(*flag));
+    if (auto flag = judge_neighbours(neighbours_before_, watch_->neighbours())) result.flags.push_back(std::move(*flag));
+  }
+
+  [[nodiscard]] int kept() const noexcept { return static_cast<int>(ratios_.size()); }
+  [[nodiscard]] const std::vector<double>& ratios() const noexcept { return ratios_; }
+  [[nodiscard]] std::int64_t inferences() const noexcept { return inferences_; }
+
+ private:
+  struct Entry {
+    Quad blocks;
+    double log_ratio = 0;
+    double timed_s = 0;
+  };
+  [[nodiscard]] bool counts(std::size_t quad) const { return watch_ == nullptr || guard_.kept(quad); }
+
+  gpu::RoundWatch* watch_;
+  ThrottleGuard guard_;
+  std::optional<int> neighbours_before_;
+  std::vector<Entry> quads_;
+  std::vector<double> ratios_;
+  std::int64_t inferences_ = 0;
+};
+
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
@@ -131,23 +193,20 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
-  std::int64_t inferences = 0;
-  int quads = 0;
-  std::vector<double> ratios;
-  while (!enough(plan, ratios) && !session.cancelled() && (quads < kMinQuads || session.spent_s() < plan.max_time_s)) {
-    std::array<schema::PairedBlock, 4> quad;
+  QuadLog log(control.gpu, plan.max_time_s);
+  while (!enough(plan, log.ratios()) && !session.cancelled() &&
+         (log.kept() < kMinQuads || session.spent_s() < plan.max_time_s)) {
+    Quad quad;
     bool complete = true;
+    const double from_s = session.timed_s();
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
-      RL_TRY_ASSIGN(complete, session.run_block(kOrders[static_cast<std::size_t>(quads) % 2][i], quad[i]));
+      RL_TRY_ASSIGN(complete, session.run_block(kOrders[static_cast<std::size_t>(log.kept()) % 2][i], quad[i]));
     }
     if (!complete) break;  // a part of a quad has no drift-free ratio
-    ratios.push_back(log_ratio(quad));
-    for (auto& block : quad) {
-      inferences += static_cast<std::int64_t>(block.latency_ns.size());
-      result.blocks.push_back(std::move(block));
-    }
-    ++quads;
+    log.add(std::move(quad), session.timed_s() - from_s);
   }
+  log.finish(result);
+  const int quads = log.kept();
   if (session.cancelled())
     result.flags.push_back(
         {schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});
@@ -156,7 +215,7 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
         {schema::FlagLevel::info, "time_budget",
          fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan.max_time_s, quads, plan.quads)});
   if (real_time)
-    if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), inferences))
+    if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), log.inferences()))
       result.flags.push_back(std::move(*flag));
   for (auto& flag : a.flags()) result.flags.push_back(std::move(flag));
   for (auto& flag : b.flags()) result.flags.push_back(std::move(flag));

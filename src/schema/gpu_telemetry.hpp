@@ -55,7 +55,7 @@ struct GpuTelemetry {
   std::vector<GpuNeighbour> neighbours_after;
   double kept_s = 0;                         ///< timed rounds that count
   double discarded_s = 0;                    ///< timed rounds thrown away because clocks were held down
-  std::int64_t discarded_rounds = 0;
+  std::int64_t discarded_rounds = 0;         ///< parts of the timed window, each of one or more rounds
 
   /// Peak of the worker: process_peak_bytes, else how far the device's use grew over its start; nullopt when neither is
   /// known.

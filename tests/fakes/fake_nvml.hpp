@@ -6,7 +6,7 @@
 #include "base/dynamic_library.hpp"
 #include "fakes/fake_nvml.h"
 
-namespace ridgeline::tests {
+namespace ridgeline::fakes {
 
 /// The fake management library (one state in the process), put back to one idle H200 by each of these objects.
 class FakeNvml {
@@ -29,4 +29,4 @@ class FakeNvml {
   long long (*get_)(int) = nullptr;
 };
 
-}  // namespace ridgeline::tests
+}  // namespace ridgeline::fakes

@@ -11,7 +11,7 @@ namespace {
 
 class GpuInventoryTest : public ::testing::Test {
  protected:
-  tests::FakeNvml nvml_{RL_TEST_FAKE_NVML};
+  fakes::FakeNvml nvml_{RL_TEST_FAKE_NVML};
   GpuInventory read() { return GpuInventory::read({RL_TEST_FAKE_NVML}); }
 };
 

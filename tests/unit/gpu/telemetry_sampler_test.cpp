@@ -36,7 +36,7 @@ class TelemetrySamplerTest : public ::testing::Test {
     return options;
   }
 
-  tests::FakeNvml nvml_{RL_TEST_FAKE_NVML};
+  fakes::FakeNvml nvml_{RL_TEST_FAKE_NVML};
 };
 
 TEST_F(TelemetrySamplerTest, sees_a_short_peak_before_timing) {
@@ -86,10 +86,11 @@ TEST_F(TelemetrySamplerTest, reads_everything_while_it_is_timed) {
   EXPECT_EQ(slow.throttled_s, 0);
   base::system_clock().sleep_for(std::chrono::milliseconds(60));  // beyond the least gap of kept samples
   nvml_.set(kFakeEnergy, 1'250'000);
-  sampler->end_timing(1000);
+  sampler->end_timing({1000, 0.2, 0.1, 1});
   const auto record = sampler->end_trial();
   EXPECT_GT(record.timed_to_s, record.timed_from_s);
   EXPECT_EQ(record.energy_j, 250);
+  EXPECT_EQ(record.discarded_rounds, 1);
   EXPECT_EQ(record.energy_mj_per_item, 250);
   EXPECT_EQ(record.throttle_ns.at("power"), 100'000'000);
   EXPECT_EQ(record.throttle_ns.at("thermal"), 0);
@@ -109,7 +110,7 @@ TEST_F(TelemetrySamplerTest, reads_the_slow_energy_counter_at_the_edges_only) {
   wait_for_samples(3);
   sampler->begin_timing();
   wait_for_samples(5);
-  sampler->end_timing(1);
+  sampler->end_timing({1, 0.1, 0, 0});
   (void)sampler->end_trial();
   EXPECT_EQ(nvml_.get(kFakeEnergyCalls), 2);
 }
@@ -186,7 +187,7 @@ TEST_F(TelemetrySamplerTest, records_nothing_that_the_driver_does_not_tell) {
   EXPECT_FALSE(reading.throttled_s.has_value());
   EXPECT_FALSE(reading.sm_clock_mhz.has_value());
   EXPECT_FALSE(sampler->neighbours().has_value());
-  sampler->end_timing(10);
+  sampler->end_timing({10, 0.1, 0, 0});
   const auto record = sampler->end_trial();
   EXPECT_FALSE(record.peak_bytes().has_value());
   EXPECT_FALSE(record.energy_j.has_value());

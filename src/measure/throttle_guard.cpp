@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/throttle_guard.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ridgeline::measure {
+
+void ThrottleGuard::add(double wall_s, const gpu::RoundReading& reading) {
+  parts_.push_back({wall_s, reading, reading.throttled_s.value_or(0) > kMaxThrottledShare * wall_s, true});
+  double reference_mhz = 0;
+  for (const auto& part : parts_)
+    if (!part.throttled) reference_mhz = std::max(reference_mhz, part.reading.sm_clock_mhz.value_or(0));
+  double lost_s = 0;
+  bool any_kept = false;
+  for (auto& part : parts_) {
+    const bool slow = part.reading.sm_clock_mhz && *part.reading.sm_clock_mhz < kLeastClockShare * reference_mhz;
+    part.kept = !part.throttled && !slow;
+    any_kept = any_kept || part.kept;
+    if (!part.kept) lost_s += part.wall_s;
+  }
+  if (lost_s > budget_s_ / 2 || (parts_.size() >= kPatience && !any_kept)) gave_up_ = true;
+}
+
+double ThrottleGuard::discarded_s() const noexcept {
+  double lost_s = 0;
+  for (const auto& part : parts_)
+    if (!gave_up_ && !part.kept) lost_s += part.wall_s;
+  return lost_s;
+}
+
+std::size_t ThrottleGuard::discarded() const noexcept {
+  if (gave_up_) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(parts_.begin(), parts_.end(), [](const Part& part) { return !part.kept; }));
+}
+
+std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
+  double wall_s = 0;
+  double held_s = 0;
+  double slow_s = 0;
+  for (const auto& part : parts_) {
+    wall_s += part.wall_s;
+    held_s += std::min(part.reading.throttled_s.value_or(0), part.wall_s);
+    if (!part.kept && !part.throttled) slow_s += part.wall_s;
+  }
+  if (wall_s <= 0) return std::nullopt;
+  if (gave_up_)
+    return schema::QualityFlag{
+        schema::FlagLevel::notice, "throttled",
+        fmt::format("the GPU held its clocks down for {:.0f} % of the timed window and ran far below its own clock for "
+                    "{:.0f} %: too much to be taken again, so everything counts",
+                    100 * held_s / wall_s, 100 * slow_s / wall_s)};
+  if (const auto lost = discarded(); lost > 0)
+    return schema::QualityFlag{
+        schema::FlagLevel::info, "throttled_rounds",
+        fmt::format("{} of {} timed parts ({:.2g} s) were taken again because the GPU held its clocks down", lost,
+                    parts_.size(), discarded_s())};
+  return std::nullopt;
+}
+
+std::optional<schema::QualityFlag> judge_neighbours(std::optional<int> before, std::optional<int> after) {
+  const int most = std::max(before.value_or(0), after.value_or(0));
+  if (most == 0) return std::nullopt;
+  return schema::QualityFlag{schema::FlagLevel::notice, "gpu_shared",
+                             fmt::format("{} other process{} on the GPU while it was timed", most,
+                                         most == 1 ? " was" : "es were")};
+}
+
+}  // namespace ridgeline::measure
