@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/catalog.hpp"
 
+#include <unordered_map>
+
 #include "base/text.hpp"
 
 namespace ridgeline::schema {
@@ -18,9 +20,14 @@ const std::vector<ParamDef>& catalog() {
 }
 
 const ParamDef* find_param(std::string_view key) {
-  for (const auto& row : catalog())
-    if (row.key == key) return &row;
-  return nullptr;
+  // Searchers ask this for every setting of every configuration that they consider.
+  static const auto rows_by_key = [] {
+    std::unordered_map<std::string_view, const ParamDef*> rows;
+    for (const auto& row : catalog()) rows.emplace(row.key, &row);
+    return rows;
+  }();
+  const auto at = rows_by_key.find(key);
+  return at == rows_by_key.end() ? nullptr : at->second;
 }
 
 base::Result<const ParamDef*> require_param(std::string_view key) {

@@ -78,6 +78,7 @@ TEST(AdaptiveSearcher, finds_98_percent_of_the_best_within_a_quarter_of_the_exha
 TEST(AdaptiveSearcher, finds_98_percent_of_the_best_in_four_of_five_noisy_searches) {
   constexpr int kSeeds = 5;
   for (const auto& landscape : landscapes()) {
+    if (searches_gpu(landscape.space())) continue;  // held to more below
     SCOPED_TRACE(landscape.name());
     int good = 0;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -28,10 +28,19 @@ const std::vector<Dimension> kAll{{"intra_op_num_threads", {1, 2, 4, 8}},
                                   {"set_denormal_as_zero", {true}},
                                   {"some_later_setting", {"a", "b"}}};
 
+const std::vector<Dimension> kGpu{{"io_binding", {"pinned", "device", "stream"}},
+                                  {"enable_cuda_graph", {true}},
+                                  {"override_free_dimensions", {true}},
+                                  {"use_ep_level_unified_stream", {true}},
+                                  {"prefer_nhwc", {true}}};
+
 SearchSpace random_space(base::Random& random) {
   std::vector<Dimension> dimensions;
   for (const auto& dimension : kAll)
     if (random.below(2) == 0) dimensions.push_back(dimension);
+  if (random.below(3) == 0)
+    for (const auto& dimension : kGpu)
+      if (random.below(2) == 0) dimensions.push_back(dimension);
   std::vector<SpaceRule> rules;
   const auto salt = random.next();
   if (random.below(2) == 0)

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "schema/catalog.hpp"
+#include "search/named_space.hpp"
+#include "search/searcher.hpp"
+#include "search/space_builder.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+using schema::Value;
+
+/// A convolutional fp32 model with fixed shapes on an H200-like GPU.
+SpaceInput gpu_input() {
+  SpaceInput input;
+  input.provider = "cuda";
+  input.environment.logical_cpus = 16;
+  input.environment.physical_cores = 16;
+  input.environment.usable_cpus = 16;
+  schema::GpuDescription gpu;
+  gpu.memory_bytes = 150'000'000'000;
+  gpu.memory_free_bytes = 140'000'000'000;
+  input.environment.gpus = {gpu};
+  input.model.nodes = 100;
+  input.model.node_counts = {{"Conv", 40}, {"Relu", 40}, {"Add", 20}};
+  input.model.parameter_types = {{"float", 1000}};
+  input.model.inputs = {{"x", "float", {1, 3, 224, 224}, {"", "", "", ""}}};
+  input.model.shapes = {{{"x", {1, 3, 224, 224}}}};
+  input.runtime.name = "onnxruntime";
+  input.runtime.version = "1.29.0";
+  return input;
+}
+
+SpaceInput with_dynamic_batch(SpaceInput input) {
+  input.model.inputs = {{"x", "float", {-1, 3, 224, 224}, {"N", "", "", ""}}};
+  input.model.batch_is_dynamic = true;
+  return input;
+}
+
+BuiltSpace build(const SpaceInput& input) {
+  auto built = build_space(input);
+  EXPECT_TRUE(built) << (built ? "" : built.error().message);
+  return built ? std::move(*built) : BuiltSpace{};
+}
+
+std::string error_of(const SpaceInput& input) {
+  const auto built = build_space(input);
+  return built ? "" : built.error().message;
+}
+
+std::vector<Value> values(const BuiltSpace& built, const std::string& key) {
+  const auto* dimension = built.space.dimension(key);
+  return dimension == nullptr ? std::vector<Value>{} : dimension->values;
+}
+
+/// Why the whole parameter, or that value of it, is left out.
+std::string reason(const BuiltSpace& built, const std::string& key, std::vector<Value> of = {}) {
+  for (const auto& pruned : built.pruned)
+    if (pruned.key == key && pruned.values == of) return pruned.reason;
+  return "";
+}
+
+TEST(GpuSpace, every_row_of_the_provider_is_searched_or_pruned_with_a_reason) {
+  for (const auto* provider : {"cuda", "tensorrt"})
+    for (const auto objective : {schema::Objective::latency, schema::Objective::throughput}) {
+      auto input = gpu_input();
+      input.provider = provider;
+      input.objective = objective;
+      const auto built = build(input);
+      for (const auto& param : schema::catalog()) {
+        const bool mine = param.providers.empty() ||
+                          std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
+        if (mine) {
+          EXPECT_NE(built.space.dimension(param.key) == nullptr, reason(built, param.key).empty()) << param.key;
+        }
+      }
+    }
+}
+
+TEST(GpuSpace, a_convolutional_model_is_searched_for_what_can_matter_on_a_gpu) {
+  const auto built = build(gpu_input());
+  std::vector<std::string> keys;
+  for (const auto& dimension : built.space.dimensions()) keys.push_back(dimension.key);
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(keys, (std::vector<std::string>{"cudnn_conv_algo_search", "enable_cuda_graph", "fuse_conv_bias",
+                                            "graph_optimization_level", "intra_op_num_threads", "io_binding",
+                                            "prefer_nhwc"}));
+  EXPECT_EQ(values(built, "cudnn_conv_algo_search"), std::vector<Value>{"HEURISTIC"});
+  EXPECT_NE(reason(built, "cudnn_conv_algo_search", {"DEFAULT"}).find("6.7 times slower"), std::string::npos);
+  EXPECT_EQ(values(built, "graph_optimization_level"), (std::vector<Value>{"basic", "extended"}));
+  EXPECT_EQ(values(built, "intra_op_num_threads"), std::vector<Value>{1});
+  EXPECT_NE(reason(built, "execution_mode").find("CUDA graphs"), std::string::npos);
+  EXPECT_NE(reason(built, "cudnn_conv_use_max_workspace").find("frontend"), std::string::npos);
+  EXPECT_NE(reason(built, "tunable_op_enable").find("no-op"), std::string::npos);
+  EXPECT_NE(reason(built, "use_tf32").find("accuracy"), std::string::npos);
+  EXPECT_NE(reason(built, "gpu_mem_limit_gb").find("guard"), std::string::npos);
+  EXPECT_NE(reason(built, "do_copy_in_default_stream").find("races"), std::string::npos);
+}
+
+TEST(GpuSpace, convolution_settings_need_convolutions) {
+  auto input = gpu_input();
+  input.model.node_counts = {{"MatMul", 50}, {"Softmax", 12}};
+  auto built = build(input);
+  for (const auto* key : {"cudnn_conv_algo_search", "prefer_nhwc", "fuse_conv_bias", "cudnn_conv1d_pad_to_nc1d"})
+    EXPECT_NE(reason(built, key).find("no convolution"), std::string::npos) << key;
+  input = gpu_input();
+  EXPECT_NE(reason(build(input), "cudnn_conv1d_pad_to_nc1d").find("one-dimensional"), std::string::npos);
+  input.model.one_dimensional_convolutions = 3;
+  EXPECT_EQ(values(build(input), "cudnn_conv1d_pad_to_nc1d"), std::vector<Value>{true});
+}
+
+TEST(GpuSpace, attention_kernels_need_fused_attention_and_flash_needs_16_bits) {
+  auto input = gpu_input();
+  EXPECT_NE(reason(build(input), "sdpa_kernel").find("attention"), std::string::npos);
+  input.model.node_counts["com.microsoft.MultiHeadAttention"] = 12;
+  EXPECT_EQ(values(build(input), "sdpa_kernel"), (std::vector<Value>{2, 16}));
+  input.model.parameter_types = {{"float16", 1000}};
+  EXPECT_EQ(values(build(input), "sdpa_kernel"), (std::vector<Value>{1, 2, 8, 16}));
+}
+
+TEST(GpuSpace, versions_before_the_cudnn_frontend_are_searched_by_their_own_rules) {
+  auto input = gpu_input();
+  input.runtime.version = "1.19.2";
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "cudnn_conv_use_max_workspace"), std::vector<Value>{false});
+  EXPECT_EQ(values(built, "cudnn_conv_algo_search"), (std::vector<Value>{"HEURISTIC", "DEFAULT"}));
+  EXPECT_NE(reason(built, "prefer_nhwc").find("1.20.0 is needed"), std::string::npos);
+}
+
+TEST(GpuSpace, a_graph_needs_device_binding_and_sequential_mode) {
+  auto input = gpu_input();
+  input.request.values = {{"execution_mode", {"parallel"}}};
+  const auto& space = build(input).space;
+  EXPECT_FALSE(space.allows({{"enable_cuda_graph", true}}));
+  EXPECT_FALSE(space.allows({{"enable_cuda_graph", true}, {"io_binding", "pinned"}}));
+  EXPECT_TRUE(space.allows({{"enable_cuda_graph", true}, {"io_binding", "device"}}));
+  EXPECT_TRUE(space.allows({{"enable_cuda_graph", true}, {"io_binding", "stream"}}));
+  EXPECT_FALSE(space.allows({{"enable_cuda_graph", true}, {"io_binding", "device"}, {"execution_mode", "parallel"}}));
+}
+
+TEST(GpuSpace, a_graph_of_a_dynamic_model_needs_its_dimensions_fixed) {
+  const auto fixed = build(gpu_input());
+  EXPECT_NE(reason(fixed, "override_free_dimensions").find("fixed already"), std::string::npos);
+  auto input = with_dynamic_batch(gpu_input());
+  const auto dynamic = build(input);
+  EXPECT_EQ(values(dynamic, "override_free_dimensions"), std::vector<Value>{true});
+  const Configuration graph{{"enable_cuda_graph", true}, {"io_binding", "device"}};
+  EXPECT_FALSE(dynamic.space.allows(graph));
+  EXPECT_TRUE(dynamic.space.allows(graph.with("override_free_dimensions", true)));
+  input.model.shapes.push_back({{"x", {8, 3, 224, 224}}});
+  const auto mix = build(input);
+  EXPECT_NE(reason(mix, "override_free_dimensions").find("several sizes"), std::string::npos);
+  EXPECT_TRUE(mix.space.allows(graph)) << "nothing can be fixed, so the trial decides";
+  input.model.inputs[0].dim_names[0] = "";
+  input.model.shapes.pop_back();
+  EXPECT_NE(reason(build(input), "override_free_dimensions").find("no names"), std::string::npos);
+}
+
+TEST(GpuSpace, control_flow_rules_graphs_out) {
+  auto input = gpu_input();
+  input.model.has_control_flow = true;
+  const auto built = build(input);
+  EXPECT_NE(reason(built, "enable_cuda_graph").find("cannot be captured"), std::string::npos);
+  EXPECT_EQ(values(built, "use_ep_level_unified_stream"), std::vector<Value>{true});
+  EXPECT_FALSE(build(gpu_input()).space.dimension("use_ep_level_unified_stream") != nullptr);
+}
+
+TEST(GpuSpace, data_that_stays_on_the_gpu_leaves_only_the_stream_to_try) {
+  auto input = gpu_input();
+  EXPECT_EQ(values(build(input), "io_binding"), (std::vector<Value>{"pinned", "device", "stream"}));
+  input.io = "device";
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "io_binding"), std::vector<Value>{"stream"});
+  EXPECT_TRUE(built.space.allows({{"enable_cuda_graph", true}})) << "unset is bound device memory here";
+  input.request.values = {{"io_binding", {"pinned", "stream"}}};
+  EXPECT_NE(error_of(input).find("io_binding=pinned"), std::string::npos) << error_of(input);
+  input.request.values = {};
+  input.request.fixed = {{"io_binding", "none"}};
+  EXPECT_NE(error_of(input).find("--io device"), std::string::npos) << error_of(input);
+}
+
+TEST(GpuSpace, an_impossible_pin_names_the_rule_that_it_breaks) {
+  auto input = gpu_input();
+  input.request.fixed = {{"enable_cuda_graph", true}, {"io_binding", "pinned"}};
+  EXPECT_NE(error_of(input).find("a CUDA graph needs io_binding=device or stream"), std::string::npos)
+      << error_of(input);
+}
+
+TEST(GpuSpace, throughput_adds_sessions_and_batches_up_to_what_the_memory_holds) {
+  auto input = with_dynamic_batch(gpu_input());
+  EXPECT_TRUE(values(build(input), "batch_size").empty()) << "objective latency";
+  input.objective = schema::Objective::throughput;
+  auto built = build(input);
+  EXPECT_EQ(values(built, "parallel_sessions"), (std::vector<Value>{2, 4}));
+  EXPECT_EQ(values(built, "batch_size"), (std::vector<Value>{2, 4, 8, 16, 32, 64}));
+  EXPECT_TRUE(built.space.allows({{"parallel_sessions", 4}})) << "the CPU's cores set no limit";
+  input.model.min_bytes = 10e9;
+  EXPECT_EQ(values(build(input), "batch_size"), (std::vector<Value>{2, 4}));
+}
+
+TEST(GpuSpace, the_arena_s_growth_matters_when_shapes_vary_or_memory_is_bounded) {
+  auto input = gpu_input();
+  EXPECT_NE(reason(build(input), "arena_extend_strategy").find("same input shape"), std::string::npos);
+  input.memory_is_bounded = true;
+  EXPECT_EQ(values(build(input), "arena_extend_strategy"), std::vector<Value>{"kSameAsRequested"});
+  input = with_dynamic_batch(gpu_input());
+  input.model.shapes.push_back({{"x", {8, 3, 224, 224}}});
+  EXPECT_EQ(values(build(input), "arena_extend_strategy"), std::vector<Value>{"kSameAsRequested"});
+}
+
+TEST(GpuSpace, one_stream_for_the_provider_means_nothing_beside_a_stream_of_ours) {
+  auto input = gpu_input();
+  input.request.values = {{"use_ep_level_unified_stream", {true}}};
+  const auto& space = build(input).space;
+  EXPECT_EQ(space.canonical({{"use_ep_level_unified_stream", true}, {"io_binding", "stream"}}),
+            (Configuration{{"io_binding", "stream"}}));
+  EXPECT_EQ(space.canonical({{"use_ep_level_unified_stream", true}}).size(), 1U);
+}
+
+TEST(GpuSpace, tensorrt_sweeps_little_because_every_value_builds_an_engine) {
+  auto input = gpu_input();
+  input.provider = "tensorrt";
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "trt_builder_optimization_level"), std::vector<Value>{5});
+  EXPECT_NE(reason(built, "trt_fp16_enable").find("engine"), std::string::npos);
+  EXPECT_FALSE(built.space.allows({{"trt_cuda_graph_enable", true}}));
+  EXPECT_TRUE(built.space.allows({{"trt_cuda_graph_enable", true}, {"io_binding", "device"}}));
+}
+
+TEST(NamedSpace, classic_is_exactly_the_48_combinations_of_the_earlier_tool) {
+  auto input = gpu_input();
+  input.request.named = "classic";
+  const auto built = build(input);
+  const auto all = built.space.enumerate(1000);
+  EXPECT_EQ(all.size(), 48U);
+  EXPECT_EQ(built.space.raw_size(), 48);
+  for (const auto& configuration : all) EXPECT_TRUE(configuration.contains("gpu_mem_limit_gb"));
+  EXPECT_EQ(values(built, "gpu_mem_limit_gb"), (std::vector<Value>{4.0, 8.0, 16.0, 126.0}));
+  const auto searcher = make_searcher("grid", built.space, {});
+  ASSERT_TRUE(searcher);
+  int proposals = 0;
+  while (auto proposal = (*searcher)->propose()) {
+    ++proposals;
+    (*searcher)->observe(*proposal, {1e6, 1e6, 1e6});
+  }
+  EXPECT_EQ(proposals, 49) << "and what the user has now";
+}
+
+TEST(NamedSpace, classic_refuses_what_it_cannot_be) {
+  auto input = gpu_input();
+  input.request.named = "classic";
+  input.provider = "cpu";
+  EXPECT_NE(error_of(input).find("the provider is cpu"), std::string::npos) << error_of(input);
+  input = gpu_input();
+  input.request.named = "classic";
+  input.environment.gpus.front().memory_free_bytes.reset();
+  EXPECT_NE(error_of(input).find("unknown here"), std::string::npos) << error_of(input);
+}
+
+TEST(NamedSpace, pins_and_batches_stay_the_users) {
+  auto input = with_dynamic_batch(gpu_input());
+  input.objective = schema::Objective::throughput;
+  input.request.named = "classic";
+  input.request.fixed = {{"gpu_mem_limit_gb", 8.0}};
+  input.request.values = {{"batch_size", {1, 8}}};
+  EXPECT_EQ(build(input).space.enumerate(1000).size(), 24U);
+}
+
+TEST(NamedSpace, an_unknown_name_lists_all_names) {
+  auto input = gpu_input();
+  input.request.named = "clasic";
+  EXPECT_NE(error_of(input).find("did you mean \"classic\""), std::string::npos) << error_of(input);
+  EXPECT_NE(error_of(input).find("expected classic or a YAML file"), std::string::npos) << error_of(input);
+}
+
+}  // namespace
+}  // namespace ridgeline::search
