@@ -107,7 +107,8 @@ void add_tune(CLI::App& app, Context& context) {
   const std::string how = "How it is searched";
   add_choice(tune, context, "--search", flags->search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
   tune.add_flag("--quick", flags->quick, "About a dozen well-chosen trials, short measurements");
-  tune.add_option("--space", flags->space, "Own values, fixed values and constraints")->type_name("FILE.yaml");
+  tune.add_option("--space", flags->space, "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
+      ->type_name("FILE.yaml|NAME");
   tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")->type_name("KEY=VALUE")->allow_extra_args(false);
   tune.add_option("--trials", flags->trials, "Trials of --search random")->type_name("N");
   tune.add_option("--max-time", flags->max_time, "Time for the whole run, for example 5m")->type_name("TIME");

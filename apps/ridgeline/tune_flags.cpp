@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "campaign/space_file.hpp"
 #include "schema/catalog.hpp"
+#include "search/named_space.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::app {
@@ -117,13 +118,28 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
   return {};
 }
 
-Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, campaign::PatchOptions& patch) {
-  if (!flags.space.empty()) {
-    RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
-    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
-    request.space = std::move(file.request);
-    patch.mapping = std::move(file.mapping);
+Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneRequest& request,
+                                         campaign::PatchOptions& patch) {
+  const auto names = search::named_spaces();
+  if (std::find(names.begin(), names.end(), flags.space) != names.end()) {
+    request.space.named = flags.space;
+    // A named space stands for all its combinations, so that its answers can be compared.
+    if (flags.search == "adaptive") request.search = "grid";
+    return {};
   }
+  auto text = base::read_file(flags.space);
+  if (!text && flags.space.find_first_of("./") == std::string::npos)
+    return fail(ErrorCode::invalid_argument, "--space {}: no such file and no space of that name{}; expected FILE.yaml or one of: {}",
+                flags.space, base::did_you_mean(flags.space, names), fmt::join(names, ", "));
+  if (!text) return tl::unexpected(std::move(text).error());
+  RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
+  request.space = std::move(file.request);
+  patch.mapping = std::move(file.mapping);
+  return {};
+}
+
+Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, campaign::PatchOptions& patch) {
+  if (!flags.space.empty()) RL_TRY(read_named_or_written_space(flags, request, patch));
   for (const auto& text : flags.set) {
     RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
     if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)

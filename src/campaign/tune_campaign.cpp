@@ -95,6 +95,7 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
                                    const schema::TrialOutcome& outcome) {
   search::Observation observation;
+  observation.out_of_memory = outcome.status == schema::TrialStatus::out_of_memory;
   if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
     return observation;
   schema::TuneRun one;
@@ -166,6 +167,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
   input.io = run.io;
+  input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
+                                        [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
   RL_TRY_ASSIGN(auto built, search::build_space(input));
   input.request = with_unsearched_fixed(request.space, built.space, request.current);
   if (input.request.fixed.size() != request.space.fixed.size()) {
@@ -208,6 +211,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
                                                      proposal->abandon_above, searcher->remaining()));
       searcher->observe(*proposal, observation_of(run, run.trials.back(), outcome));
     }
+    for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
     const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
                                          [&](const auto& trial) { return trial.configuration == run.current; });
     if (!has_current) {

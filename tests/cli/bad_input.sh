@@ -57,6 +57,8 @@ bad "space.yaml:" -- tune $S --space space.yaml
 printf 'constraints: ["intra_op_num_threads <= 0 + 0", "intra_op_num_threads >= 5"]\n' >space.yaml
 bad "constraint" -- tune $S --space space.yaml --db x.db
 bad "nowhere.yaml" -- tune $S --space nowhere.yaml
+bad "did you mean \"classic\"" "one of: classic" -- tune $S --space clasic
+bad "space \"classic\"" "the provider is cpu" -- tune $S --provider cpu --space classic --db x.db
 
 # A constraint that nothing meets is an answer too, and a bad one.
 run 2 tune $S --quick "${FAST[@]}" --constraint 'latency_median_ms<=0.0001' --db y.db
