@@ -177,6 +177,9 @@ std::optional<double> metric_value(const schema::Measurement& measurement, const
   if (metric == "peak_rss_mb") return known(static_cast<double>(measurement.peak_rss_bytes) * 1e-6);
   if (const auto own = measurement.metrics.find(std::string(metric)); own != measurement.metrics.end())
     return own->second;
+  if (measurement.gpu && metric == "gpu_energy_mj_per_item") return measurement.gpu->energy_mj_per_item;
+  if (measurement.gpu && metric == "gpu_memory_gb")
+    if (const auto peak = measurement.gpu->peak_bytes()) return static_cast<double>(*peak) * 1e-9;
   if (summary.count == 0) return std::nullopt;
   if (metric == "latency_median_ms" || metric == "latency_p50_ms") return ms(summary.median_ns);
   if (metric == "latency_mean_ms") return ms(summary.mean_ns);

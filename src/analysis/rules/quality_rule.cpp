@@ -44,6 +44,8 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
     ++measured;
     for (const auto& flag : at->second.measurement->flags) {
       if (flag.level == schema::FlagLevel::info) continue;
+      // The time line of the GPU says more of these: gpu_clock_rule, gpu_neighbour_rule.
+      if (at->second.measurement->gpu && (flag.code == "throttled" || flag.code == "gpu_shared")) continue;
       auto& group = groups[flag.code];
       if (!group.ids.empty() && group.ids.back() == trial.id) continue;
       if (group.ids.empty()) group.message = flag.message;

@@ -27,10 +27,19 @@ using Rule = std::vector<Finding> (*)(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> thread_scaling_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> oversubscription_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> arithmetic_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_bound_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_energy_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_memory_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_clock_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> gpu_graph_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> spikes_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> ineffective_setting_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> quality_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> machine_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> failure_rule(const Evidence& evidence);
+
+/// A trial that failed because the runtime refused its CUDA graph and the workload named the nodes; gpu_graph_rule's.
+[[nodiscard]] bool is_refused_graph(const schema::TrialOutcome& outcome);
 
 }  // namespace ridgeline::analysis
