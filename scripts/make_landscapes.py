@@ -77,6 +77,11 @@ EXHAUSTIVE = {"resnet50": 1.0, "mobilenetv3-l": 0.99 / 0.914, "rtdetr-r50": 6.66
 DYNAMIC = {"vit-b16"}  # exported with a dynamic batch: refuses a graph unless the dimension is fixed
 
 
+GPU_BINDING = [("io_binding", ["pinned", "device", "stream"]), ("enable_cuda_graph", [True])]
+GPU_CONV = [("prefer_nhwc", [True]), ("cudnn_conv_algo_search", ["HEURISTIC"]), ("fuse_conv_bias", [True])]
+GPU_REST = [("graph_optimization_level", ["basic", "extended"]), ("intra_op_num_threads", [1])]
+
+
 def h200_cell(table, nhwc, graph):
     """A cell of the table; a missing one is the product of what its row and column gain on the others."""
     plain, bound, nhwc_plain, nhwc_bound = table
@@ -137,14 +142,11 @@ def h200_throughput(model):
 def published(folder):
     source = ("median, NVIDIA H200, ONNX Runtime 1.29.0 CUDA 13: plain with host copies and device binding + graph without, as "
               "measured; all other cells filled in by a multiplicative model (h200_latency in scripts/make_landscapes.py)")
-    levers = [("io_binding", ["pinned", "device", "stream"]), ("enable_cuda_graph", [True])]
     fixing = [("override_free_dimensions", [True])]
-    conv = [("prefer_nhwc", [True]), ("cudnn_conv_algo_search", ["HEURISTIC"]), ("fuse_conv_bias", [True])]
-    rest = [("graph_optimization_level", ["basic", "extended"]), ("intra_op_num_threads", [1])]
     for model, tables in H200.items():
-        base = levers + (fixing if model in DYNAMIC else []) + conv
+        base = GPU_BINDING + (fixing if model in DYNAMIC else []) + GPU_CONV
         for precision, batch in tables:
-            write(folder, f"h200-{model}-{precision}-b{batch}", "published", source, 0.003, base + rest,
+            write(folder, f"h200-{model}-{precision}-b{batch}", "published", source, 0.003, base + GPU_REST,
                   h200_latency(model, precision, batch))
         if ("fp32", 64) in tables and model not in DYNAMIC:
             write(folder, f"h200-{model}-throughput", "published", source + " and h200_throughput", 0.003,
@@ -244,6 +246,15 @@ def rugged(config):
     return 7e6 * math.exp(log + wobble("rugged", config, 0.004))
 
 
+def gpu_that_refuses_graphs(config):
+    """A node on the CPU: every capture fails, and a fused kernel dies; layout and binding still gain."""
+    if config.get("enable_cuda_graph"):
+        return "crashed" if h200_latency("resnet50", "fp32", 1)(config) else None
+    if config.get("fuse_conv_bias") and config.get("prefer_nhwc"):
+        return "failed"
+    return h200_latency("resnet50", "fp32", 1)(config)
+
+
 THREADS = "intra_op_num_threads"
 LEVEL = ("graph_optimization_level", ["disable_all", "basic", "extended", "layout"])
 MODE = ("execution_mode", ["parallel"])
@@ -274,6 +285,7 @@ def generated(folder):
     surface("rugged", rugged,
             [(THREADS, [1, 2, 4, 8]), LEVEL, ARENA, SPIN, ("dynamic_block_base", [2, 4]),
              ("set_denormal_as_zero", [True]), PACK, ("enable_mem_pattern", [False])])
+    surface("gpu-without-graphs", gpu_that_refuses_graphs, GPU_BINDING + GPU_CONV + GPU_REST, 0.003)
 
 
 if __name__ == "__main__":

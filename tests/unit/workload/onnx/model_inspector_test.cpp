@@ -60,6 +60,17 @@ TEST_F(ModelInspectorTest, describes_what_the_file_says) {
   EXPECT_EQ(description.sha256, base::sha256_hex(model.bytes()));
 }
 
+TEST_F(ModelInspectorTest, counts_one_dimensional_convolutions_by_kernel_or_weight) {
+  OnnxBuilder model;
+  model.input("x", {1, 3, 32}).input("i", {1, 3, 8, 8});
+  model.weight("flat", {4, 3, 5}).weight("square", {4, 3, 3, 3});
+  model.node("Conv", {"x", "flat"}, {"a"}).node("Conv", {"x", "flat"}, {"b"}).ints("kernel_shape", {5});
+  model.node("Conv", {"i", "square"}, {"c"}).node("Conv", {"i", "square"}, {"d"}).ints("kernel_shape", {3, 3});
+  const auto description = describe(model.output("a", {1, 4, 28}).output("c", {1, 4, 6, 6}));
+  EXPECT_EQ(description.node_counts.at("Conv"), 4);
+  EXPECT_EQ(description.one_dimensional_convolutions, 2);
+}
+
 TEST_F(ModelInspectorTest, adds_up_arithmetic_and_traffic_for_the_chosen_shapes) {
   OnnxBuilder model;
   model.input("x", {"N", 4}).weight("w", {4, 2}).node("MatMul", {"x", "w"}, {"h"}).node("Relu", {"h"}, {"y"}).output("y");
