@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures Ridgeline on this host's NVIDIA GPU, unattended: for each model ONNX Runtime's defaults against the classic
+# grid's best, `quick` and `adaptive`, an exhaustive search of the pruned space, batches of 64, data kept on the GPU, and
+# how often comparisons are wrong. Writes JSON, Markdown and HTML reports and summary.md into --out. Needs no build.
+#   scripts/benchmark_gpu.sh [--ridgeline BIN] [--ort DIR] [--models DIR] [--out DIR] [--only MODEL]... [--steps LIST]
+#                            [--minutes N] [--quick] [--paired-verdicts BIN] [--pairs N] [--provider NAME]
+#   --ridgeline        the program (default: build/release/bin, install/bin, then PATH)
+#   --ort              folder or file of a GPU build of ONNX Runtime (default: what ridgeline finds)
+#   --models           folder of NAME.onnx; missing ones are written by benchmarks/models/export.py (default: OUT/models)
+#   --out              (default: benchmarks/results/gpu)
+#   --only             one model of the list below; repeatable
+#   --steps            of: classic,quick,adaptive,batch,device,pairs,exhaustive (default: all, in this order)
+#   --minutes          no further step begins after this, and the steps that were left out are named (default: 8)
+#   --quick            two models, steps quick and classic: does everything work?
+#   --paired-verdicts  the benchmark program of that name, for step pairs; without it the step is left out
+#   --pairs            comparisons of each kind in step pairs (default: 5; the claim is about 50)
+#   --provider         (default: cuda; cpu tries the script itself on a host without a GPU)
+set -uo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 2
+}
+
+ridgeline="" ort="" models="" out="$ROOT/benchmarks/results/gpu" verdicts="" pairs=5 minutes=8 provider=cuda
+only=() steps=classic,quick,adaptive,batch,device,pairs,exhaustive
+while [ $# -gt 0 ]; do
+  flag=$1
+  case $flag in
+    --quick)
+      only=(resnet50 mobilenetv3_large)
+      steps=classic,quick
+      shift
+      continue
+      ;;
+    --ridgeline | --ort | --models | --out | --only | --steps | --minutes | --paired-verdicts | --pairs | --provider)
+      [ $# -ge 2 ] || die "$flag: its value is missing"
+      ;;
+    -h | --help)
+      sed -n '3,/^set /p' "$0" | sed '$d; s/^# \{0,1\}//'
+      exit 0
+      ;;
+    *) die "unknown argument \"$flag\"; see --help" ;;
+  esac
+  case $flag in
+    --ridgeline) ridgeline=$2 ;;
+    --ort) ort=$2 ;;
+    --models) models=$2 ;;
+    --out) out=$2 ;;
+    --only) only+=("$2") ;;
+    --steps) steps=$2 ;;
+    --minutes) minutes=$2 ;;
+    --paired-verdicts) verdicts=$2 ;;
+    --pairs) pairs=$2 ;;
+    --provider) provider=$2 ;;
+  esac
+  shift 2
+done
+
+# What each file is used for: batch-1 latency, or a batch of 64.
+single=(resnet50 rtdetr_r50 vitpose_b mobilenetv3_large bert_base_128 vit_b_16_n)
+batched=(resnet50_n mobilenetv3_large_n vit_b_16_n)
+for name in ${only[@]+"${only[@]}"}; do
+  case " ${single[*]} ${batched[*]} " in
+    *" $name "*) ;;
+    *) die "--only $name: no such model; expected one of ${single[*]} ${batched[*]}" ;;
+  esac
+done
+[[ $minutes =~ ^[0-9]+$ && $pairs =~ ^[0-9]+$ ]] || die "--minutes and --pairs are whole numbers"
+for step in ${steps//,/ }; do
+  case $step in
+    classic | quick | adaptive | batch | device | pairs | exhaustive) ;;
+    *) die "--steps $step: no such step; expected some of classic,quick,adaptive,batch,device,pairs,exhaustive" ;;
+  esac
+done
+wanted() { # wanted MODEL
+  [ ${#only[@]} -eq 0 ] && return 0
+  case " ${only[*]} " in *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
+asked() { case ,$steps, in *,"$1",*) return 0 ;; *) return 1 ;; esac; }
+
+if [ -z "$ridgeline" ]; then
+  for candidate in "$ROOT/build/release/bin/ridgeline" "$ROOT/install/bin/ridgeline" "$(command -v ridgeline || true)"; do
+    [ -x "$candidate" ] && ridgeline=$candidate && break
+  done
+fi
+[ -x "$ridgeline" ] || die "no ridgeline program; build it (scripts/setup.sh release) or give --ridgeline BIN"
+command -v python3 >/dev/null || die "python3 is missing; it exports the models and writes the summary"
+[ "$provider" = cpu ] || [ -e /proc/driver/nvidia/version ] || die "no NVIDIA driver on this host (/proc/driver/nvidia is absent); see docs/troubleshooting.md"
+
+begin=$SECONDS
+mkdir -p "$out" || exit 1
+out=$(cd "$out" && pwd)
+models=${models:-$out/models}
+mkdir -p "$models" || exit 1
+models=$(cd "$models" && pwd)
+rm -f "$out"/*.json "$out"/steps.tsv "$out"/summary.md
+{
+  date -u '+%Y-%m-%d %H:%M UTC'
+  "$ridgeline" version 2>/dev/null | head -n 3
+  command -v nvidia-smi >/dev/null &&
+    nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader
+} >"$out/host.txt"
+
+# step NAME LABEL COMMAND...: runs it unless the time is up, and notes seconds and exit code. Standard output goes to
+# NAME.LABEL.json or .txt, the rest to NAME.LABEL.log.
+step() {
+  local name=$1 label=$2 suffix=$3
+  shift 3
+  if [ $((SECONDS - begin)) -ge $((minutes * 60)) ]; then
+    say "$name $label: left out, $minutes minutes are over"
+    printf '%s\t%s\t0\tleft out\n' "$name" "$label" >>"$out/steps.tsv"
+    return 0
+  fi
+  local start=$SECONDS code=0
+  "$@" >"$out/$name.$label.$suffix" 2>"$out/$name.$label.log" || code=$?
+  printf '%s\t%s\t%d\t%d\n' "$name" "$label" $((SECONDS - start)) "$code" >>"$out/steps.tsv"
+  if [ "$code" -eq 0 ]; then
+    say "$name $label: $((SECONDS - start)) s"
+  else
+    say "$name $label: exit code $code after $((SECONDS - start)) s: $(tail -n 1 "$out/$name.$label.log")"
+  fi
+}
+
+# tune NAME LABEL ARGUMENT...: `ridgeline tune` of the model with reports named after both. Each has a results file of
+# its own, so that no step is answered by another's measurements.
+tune() {
+  local name=$1 label=$2
+  shift 2
+  local arguments=(tune "$models/$name.onnx" --provider "$provider" --json --db "$out/db/$name.$label.db"
+    --output "$out/$name.$label.md" --report-html "$out/$name.$label.html")
+  [ -n "$ort" ] && arguments+=(--ort-library "$ort")
+  # Its outputs come sorted by scores that are nearly alike with random weights: the order is chance.
+  [ "$name" = rtdetr_r50 ] && arguments+=(--accuracy-tolerance off)
+  step "$name" "$label" json "$ridgeline" "${arguments[@]}" "$@"
+}
+
+rm -rf "$out/db" && mkdir -p "$out/db"
+missing=()
+for name in "${single[@]}" "${batched[@]}"; do
+  wanted "$name" && [ ! -f "$models/$name.onnx" ] && missing+=(--only "$name")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  say "exporting $((${#missing[@]} / 2)) models into $models"
+  step all export txt python3 "$ROOT/benchmarks/models/export.py" --out "$models" "${missing[@]}"
+  cat "$out/all.export.txt" >&2
+fi
+has() { wanted "$1" && [ -f "$models/$1.onnx" ]; }
+
+for name in "${single[@]}"; do
+  has "$name" || continue
+  asked classic && [ "$provider" != cpu ] && tune "$name" classic --space classic --search grid --trial-time 200ms
+  asked quick && tune "$name" quick --quick
+  asked adaptive && tune "$name" adaptive --search adaptive --max-time 30s
+done
+if asked batch; then
+  for name in "${batched[@]}"; do
+    has "$name" && tune "$name" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s
+  done
+fi
+if asked device && [ "$provider" != cpu ]; then
+  for name in "${single[@]}"; do
+    has "$name" && tune "$name" device --search adaptive --io device --max-time 30s
+  done
+fi
+if asked pairs; then
+  if [ -x "$verdicts" ]; then
+    for name in resnet50 mobilenetv3_large; do
+      has "$name" || continue
+      arguments=("$models/$name.onnx" "$pairs")
+      [ "$provider" = cpu ] || arguments+=(--provider "$provider")
+      [ -n "$ort" ] && arguments+=(--ort "$ort")
+      step "$name" pairs txt "$verdicts" "${arguments[@]}"
+      break
+    done
+  else
+    say "pairs: left out, --paired-verdicts is not given or no program"
+    printf 'all\tpairs\t0\tleft out\n' >>"$out/steps.tsv"
+  fi
+fi
+if asked exhaustive; then
+  for name in "${single[@]}"; do
+    has "$name" || continue
+    left=$((minutes * 60 - SECONDS + begin))
+    tune "$name" exhaustive --search grid --trial-time 200ms --max-time "$((left > 1 ? left : 1))s"
+    # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
+    if [ -s "$out/$name.exhaustive.json" ] && [ -s "$out/$name.adaptive.json" ] &&
+      python3 "$ROOT/benchmarks/gpu_summary.py" pair "$out" "$name" "$ridgeline"; then
+      tune "$name" pair --search grid --config "$out/$name.pair.yaml" --space "$out/$name.pair_space.yaml" --no-apply \
+        --accuracy-tolerance off --trial-time 1s
+    fi
+  done
+fi
+rm -rf "$out/db"
+python3 "$ROOT/benchmarks/gpu_summary.py" summary "$out" >"$out/summary.md" || die "the summary could not be written"
+say "$((SECONDS - begin)) s in all; $out/summary.md"
+cat "$out/summary.md"
+! grep -qvE $'\t(0|left out)$' "$out/steps.tsv"
