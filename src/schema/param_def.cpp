@@ -11,6 +11,8 @@ namespace {
 using base::ErrorCode;
 
 std::string legal_values(const ParamDef& param) {
+  if (param.type == ParamType::number && param.minimum && param.maximum)
+    return fmt::format("a number in {:g}..{:g}", *param.minimum, *param.maximum);
   if (param.type == ParamType::integer || param.type == ParamType::number) {
     const auto* kind = param.type == ParamType::integer ? "a whole number" : "a number";
     if (param.minimum && param.maximum) return fmt::format("{} in {:.0f}..{:.0f}", kind, *param.minimum, *param.maximum);
