@@ -7,11 +7,14 @@
 //                                                   inference by keeping the core busy for 3 % of its time; a line each,
 //                                                   so that a run cut short is not lost
 //   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, to judge other plans by
+//   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -147,7 +150,13 @@ bool simulated(const workload::WorkloadKind& kind) {
   return report(same, slowed);
 }
 
-bool real(const workload::WorkloadKind& kind, const std::string& model, int count, const char* raw) {
+struct Flags {
+  std::string provider = "cpu";
+  std::string ort;
+};
+
+bool real(const workload::WorkloadKind& kind, const std::string& model, int count, const char* raw,
+          const Flags& flags) {
   std::FILE* const file = raw != nullptr ? std::fopen(raw, "w") : nullptr;
   if (raw != nullptr && file == nullptr) give_up(fmt::format("{} cannot be written", raw));
   workload::InspectRequest request;
@@ -159,6 +168,8 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   spec.workload = request.workload;
   spec.workload.shapes = description->shapes;
   spec.configuration = {{"intra_op_num_threads", 1}};
+  spec.provider = flags.provider;
+  spec.runtime.library_path = flags.ort;
   Tally same;
   Tally slowed;
   // New sessions for each comparison, as tune makes them: where memory lands differs between sessions, and one pair of
@@ -187,9 +198,21 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
 }  // namespace
 
 int main(int argc, char** argv) {
+  Flags flags;
+  std::vector<const char*> words;
+  for (int at = 1; at < argc; ++at) {
+    const std::string_view word = argv[at];
+    if (word != "--provider" && word != "--ort") {
+      words.push_back(argv[at]);
+      continue;
+    }
+    if (at + 1 == argc) give_up(fmt::format("{}: its value is missing", word));
+    (word == "--ort" ? flags.ort : flags.provider) = argv[++at];
+  }
   const auto registry = workload::make_default_registry();
-  const auto kind = registry.find(argc > 1 ? "onnx" : "synthetic");
+  const auto kind = registry.find(words.empty() ? "synthetic" : "onnx");
   if (!kind) give_up(kind.error().message);
-  const int count = argc > 2 ? std::max(1, std::atoi(argv[2])) : 20;
-  return (argc > 1 ? real(**kind, argv[1], count, argc > 3 ? argv[3] : nullptr) : simulated(**kind)) ? 0 : 1;
+  const int count = words.size() > 1 ? std::max(1, std::atoi(words[1])) : 20;
+  if (words.empty()) return simulated(**kind) ? 0 : 1;
+  return real(**kind, words[0], count, words.size() > 2 ? words[2] : nullptr, flags) ? 0 : 1;
 }
