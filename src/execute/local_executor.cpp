@@ -6,6 +6,7 @@
 #include "execute/classify.hpp"
 #include "execute/deadline.hpp"
 #include "execute/executor.hpp"
+#include "execute/gpu_memory_gate.hpp"
 #include "execute/message.hpp"
 #include "execute/worker_connection.hpp"
 
@@ -47,15 +48,22 @@ class LocalExecutor final : public Executor {
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
     const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string()};
     const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
+    auto flag = gpu_gate_.enter(spec.device);
     auto outcome = run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
+    leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
     return outcome;
   }
 
   Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    // An idle worker still holds memory on the GPU, and the comparison would call it somebody else.
+    if (spec.base.provider != "cpu") pooled_.reset();
+    auto flag = gpu_gate_.enter(spec.base.device);
     std::unique_ptr<WorkerConnection> fresh;
-    return run<schema::PairedOutcome>(fresh, make_frame(FrameType::pair, PairRequest{spec}), derived_deadline_s(spec.plan),
-                                      read_paired_outcome);
+    auto outcome = run<schema::PairedOutcome>(fresh, make_frame(FrameType::pair, PairRequest{spec}),
+                                              derived_deadline_s(spec.plan), read_paired_outcome);
+    leave_gpu(outcome, std::move(flag));
+    return outcome;
   }
 
  private:
@@ -118,8 +126,15 @@ class LocalExecutor final : public Executor {
     return outcome;
   }
 
+  template <typename Outcome>
+  void leave_gpu(Result<Outcome>& outcome, std::optional<schema::QualityFlag> flag) {
+    gpu_gate_.leave(!outcome || !leaves_worker_usable(outcome->status));
+    if (flag && outcome && outcome->measurement) outcome->measurement->flags.push_back(std::move(*flag));
+  }
+
   const WorkerOptions options_;
   std::unique_ptr<WorkerConnection> pooled_;
+  GpuMemoryGate gpu_gate_{nvml_free_memory()};
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ Frame WorkerRequests::answer(const Frame& request) {
   base::Error error;
   try {
     auto answered = dispatch(request);
-    heartbeat_.follow(nullptr);
+    release();
     if (answered) return std::move(*answered);
     error = std::move(answered).error();
   } catch (const std::bad_alloc&) {
@@ -41,7 +41,7 @@ Frame WorkerRequests::answer(const Frame& request) {
   } catch (const std::exception& thrown) {
     error = {ErrorCode::internal, fmt::format("uncaught exception: {}", thrown.what())};
   }
-  heartbeat_.follow(nullptr);
+  release();
   // An exception that got past every wrapper is the runtime's failure, so it belongs to the trial.
   const bool thrown = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::internal;
   if (thrown && request.type == FrameType::trial)
@@ -49,6 +49,12 @@ Frame WorkerRequests::answer(const Frame& request) {
   if (thrown && request.type == FrameType::pair)
     return make_outcome_frame(failed_outcome<schema::PairedOutcome>(error, phase()));
   return make_error_frame(error);
+}
+
+void WorkerRequests::release() {
+  heartbeat_.follow(nullptr);
+  status_.control.gpu = nullptr;
+  gpu_.drop();
 }
 
 Result<Frame> WorkerRequests::dispatch(const Frame& request) {
@@ -95,6 +101,8 @@ Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schem
   RL_TRY_ASSIGN(const auto* kind, registry_.find(spec.workload.kind));
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(auto workload, kind->make(spec));
+  // On a virtual clock nothing runs on the GPU that the spec names.
+  if (&workload->clock() == &base::system_clock()) gpu_.begin(spec);
   workload->share_phase(status_.control.phase);
   heartbeat_.follow(workload.get());
   auto done = workload->prepare();
@@ -110,6 +118,7 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
   auto& control = status_.control;
   control.abandon_above_ns = request.abandon_above_ns;
   control.throughput = request.throughput;
+  control.gpu = gpu_.watch();
   return measure::measure(workload, request.spec.plan, control);
 }
 
@@ -136,6 +145,8 @@ Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
     RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
     outcome.drift = workload::compare_outputs(reference, *outputs);
   }
+  workload->reset();
+  gpu_.end(*outcome.measurement);
   return make_outcome_frame(std::move(outcome));
 }
 
@@ -150,6 +161,7 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
   if (!a) return failed(a.error(), "arm A: ");
   auto b = prepared(other);
   if (!b) return failed(b.error(), "arm B: ");
+  status_.control.gpu = gpu_.watch();
   auto measurement = measure::measure_paired(**a, **b, request.spec.plan, status_.control);
   if (!measurement) return failed(measurement.error(), "");
   schema::PairedOutcome outcome;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "execute/frame.hpp"
+#include "execute/gpu_observer.hpp"
 #include "execute/heartbeat.hpp"
 #include "execute/message.hpp"
 #include "execute/worker_status.hpp"
@@ -29,12 +30,15 @@ class WorkerRequests {
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
   [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);
+  /// What a request leaves behind must not follow the next one.
+  void release();
   void enter(schema::TrialPhase phase) noexcept { status_.control.phase.store(phase); }
   [[nodiscard]] schema::TrialPhase phase() const noexcept { return status_.control.phase.load(); }
 
   const workload::WorkloadRegistry& registry_;
   WorkerStatus& status_;
   Heartbeat& heartbeat_;
+  GpuObserver gpu_;
   bool served_trial_ = false;
 };
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/gpu_observer.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace ridgeline::execute {
+
+std::string gpu_uuid_of(const std::string& device) {
+  constexpr std::string_view kPrefix = "gpu:";
+  return device.rfind(kPrefix, 0) == 0 ? device.substr(kPrefix.size()) : "";
+}
+
+void GpuObserver::begin(const schema::TrialSpec& spec) {
+  if (open_ || spec.provider == "cpu") return;
+  problem_.clear();
+  if (auto opened = open(gpu_uuid_of(spec.device)); !opened) {
+    problem_ = std::move(opened.error().message);
+    return;
+  }
+  sampler_->begin_trial();
+  open_ = true;
+}
+
+base::Result<void> GpuObserver::open(const std::string& uuid) {
+  if (sampler_ && sampler_->uuid() == uuid) return {};
+  sampler_.reset();
+  if (uuid.empty())
+    return base::fail(base::ErrorCode::unavailable, "the UUID of the trial's GPU is not known");
+  if (!api_) api_ = gpu::NvmlApi::load(candidates_);
+  if (!*api_) return tl::unexpected<base::Error>(api_->error());
+  RL_TRY_ASSIGN(sampler_, gpu::TelemetrySampler::make(**api_, uuid));
+  return {};
+}
+
+void GpuObserver::end(schema::Measurement& measurement) {
+  using schema::FlagLevel;
+  if (!problem_.empty())
+    measurement.flags.push_back({FlagLevel::notice, "gpu_unobserved",
+                                 fmt::format("clocks, memory and energy of the GPU are not known: {}", problem_)});
+  if (!open_) return;
+  open_ = false;
+  auto record = sampler_->end_trial();
+  if (const auto peak = record.peak_bytes()) {
+    measurement.metrics["gpu_memory_gb"] = static_cast<double>(*peak) * 1e-9;
+    if (!record.process_peak_bytes)
+      measurement.flags.push_back({FlagLevel::info, "gpu_memory_of_device", record.process_memory_note});
+  }
+  if (record.energy_mj_per_item) measurement.metrics["gpu_energy_mj_per_item"] = *record.energy_mj_per_item;
+  measurement.gpu = std::move(record);
+}
+
+void GpuObserver::drop() {
+  problem_.clear();
+  if (!std::exchange(open_, false)) return;
+  static_cast<void>(sampler_->end_trial());
+}
+
+}  // namespace ridgeline::execute

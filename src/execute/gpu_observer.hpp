@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/telemetry_sampler.hpp"
+#include "schema/measurement.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::execute {
+
+/// The UUID of a TrialSpec::device "gpu:<uuid>"; "" for anything else.
+[[nodiscard]] std::string gpu_uuid_of(const std::string& device);
+
+/// A worker's view of the GPU that its trials run on. Kept from trial to trial: the sampler must have seen the GPU before
+/// this process appeared on it.
+class GpuObserver {
+ public:
+  explicit GpuObserver(std::vector<std::string> nvml_candidates = gpu::NvmlApi::default_candidates())
+      : candidates_(std::move(nvml_candidates)) {}
+
+  /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.
+  void begin(const schema::TrialSpec& spec);
+  /// nullptr while there is no record.
+  [[nodiscard]] gpu::RoundWatch* watch() noexcept { return open_ ? sampler_.get() : nullptr; }
+  /// Ends the record, if any, and adds it to the measurement: telemetry, metrics gpu_memory_gb and
+  /// gpu_energy_mj_per_item, flags gpu_unobserved (why there is none) and gpu_memory_of_device. After the workload ended.
+  void end(schema::Measurement& measurement);
+  /// Ends the record, if any, without a measurement to go to.
+  void drop();
+
+ private:
+  [[nodiscard]] base::Result<void> open(const std::string& uuid);
+
+  const std::vector<std::string> candidates_;
+  std::optional<base::Result<std::shared_ptr<const gpu::NvmlApi>>> api_;  ///< loaded once, absence included
+  std::unique_ptr<gpu::TelemetrySampler> sampler_;
+  bool open_ = false;
+  std::string problem_;
+};
+
+}  // namespace ridgeline::execute
