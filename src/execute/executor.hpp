@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -31,6 +32,13 @@ struct TrialProgress {
   double elapsed_s = 0;
 };
 
+/// A trial and the lane that is to run it.
+struct TrialJob {
+  std::size_t lane = 0;
+  schema::TrialSpec spec;
+  TrialOptions options;
+};
+
 /// Runs work somewhere. A trial that fails is an outcome; an Error is a fault of ours or of the user's call (no worker
 /// can be started at all, cancelled). One thread at a time.
 class Executor {
@@ -45,12 +53,21 @@ class Executor {
   /// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
   [[nodiscard]] virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                                            const std::filesystem::path& path) = 0;
+  /// How many trials can run side by side, each on a device of its own. Everything but run_trials is done by lane 0.
+  [[nodiscard]] virtual std::size_t lanes() const { return 1; }
+  /// Runs the jobs, at most one a lane, side by side; answers in their order once all have ended.
+  [[nodiscard]] virtual std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<TrialJob>& jobs) {
+    std::vector<base::Result<schema::TrialOutcome>> outcomes;
+    for (const auto& job : jobs) outcomes.push_back(run_trial(job.spec, job.options));
+    return outcomes;
+  }
 };
 
 enum class Isolation { pooled, trial };
 
 struct WorkerOptions {
   std::vector<std::string> command;    ///< argv of the worker: {executable_path, "worker"}
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of ours: which GPU it sees
   Isolation isolation = Isolation::pooled;
   double heartbeat_timeout_s = 10;     ///< no heartbeat at all for so long: the worker is stopped or swapped out
   double stall_timeout_s = 60;         ///< heartbeats but no progress for so long inside one phase: a hang

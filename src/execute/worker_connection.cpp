@@ -54,6 +54,7 @@ base::Result<std::unique_ptr<WorkerConnection>> WorkerConnection::launch(const W
     return base::fail(ErrorCode::io, "cannot start a worker: no socket: {}", std::strerror(errno));
   base::SubprocessOptions child;
   child.argv = options.command;
+  child.environment = options.environment;
   child.file_descriptors = {{sockets[1], kRequestFd}, {sockets[1], kReplyFd}, {status.fd(), kStatusFd}};
   child.address_space_bytes = options.address_space_bytes;
   auto process = base::Subprocess::spawn(child);
