@@ -243,13 +243,14 @@ def pair(folder, model, binary):
         return 1
     known = json.loads(subprocess.run([binary, "params", "--json"], check=True, stdout=subprocess.PIPE).stdout)
     usual = {row["key"]: row["default"] for row in known if row["default"] is not None}
-    # Both sides spell out what either sets, as a key that one leaves out would take the other's value.
+    # The second side spells out what the first sets, as a key that it leaves out would keep the first side's value.
     keys = sorted({*a, *b})
-    sides = [{key: side.get(key, usual.get(key)) for key in keys} for side in (a, b)]
-    if any(value is None for side in sides for value in side.values()):
+    first = {key: a.get(key, usual.get(key)) for key in keys if a.get(key, usual.get(key)) is not None}
+    second = {key: b.get(key, usual.get(key)) for key in keys}
+    if None in second.values():
         return 1
-    (folder / f"{model}.pair.yaml").write_text("onnxruntime: " + json.dumps(sides[0]) + "\n")   # JSON is YAML
-    (folder / f"{model}.pair_space.yaml").write_text("fixed: " + json.dumps(sides[1]) + "\nonly_listed: true\n")
+    (folder / f"{model}.pair.yaml").write_text("onnxruntime: " + json.dumps(first) + "\n")   # JSON is YAML
+    (folder / f"{model}.pair_space.yaml").write_text("fixed: " + json.dumps(second) + "\nonly_listed: true\n")
     return 0
 
 
