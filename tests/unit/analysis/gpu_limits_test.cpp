@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/gpu_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/findings.hpp"
+#include "gpu_run_builder.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+const schema::Configuration kBound{{"io_binding", "stream"}, {"enable_cuda_graph", true}};
+
+GpuLimits limits_of(const GpuRunBuilder& builder) {
+  const auto ranking = rank(builder.run, builder.outcomes);
+  const auto limits = gpu_limits(builder.run, ranking.at(0));
+  return limits.value_or(GpuLimits{});
+}
+
+/// The first finding of the bound rule, as title and evidence.
+Finding bound_finding(const GpuRunBuilder& builder) {
+  for (const auto& finding : find_all(builder.run, builder.outcomes))
+    if (finding.title.find("-bound (trial 1)") != std::string::npos) return finding;
+  ADD_FAILURE() << "no finding tells a bound";
+  return {};
+}
+
+TEST(GpuLimits, finds_a_planted_wait_for_launches) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 0.9, 35);  // copies: 0.6 MB of 65 us at the pageable rate, of 585 us without kernels
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.bound, GpuBound::launch);
+  EXPECT_NEAR(*limits.distance, 20, 0.1);  // 0.9 ms over 45 us of memory traffic
+  const auto finding = bound_finding(builder);
+  EXPECT_NE(finding.title.find("waits for the host 65 % of the time"), std::string::npos) << finding.title;
+  EXPECT_NE(finding.advice.find("enable_cuda_graph=true"), std::string::npos) << finding.advice;
+}
+
+TEST(GpuLimits, finds_planted_kernels_too_short_to_fill_the_card) {
+  GpuRunBuilder builder;
+  builder.add_gpu(kBound, 0.7, 96);  // 5.8 us a node, arithmetic 20 us, memory 45 us
+  EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
+  const auto finding = bound_finding(builder);
+  EXPECT_NE(finding.title.find("5.83 us a node is too short"), std::string::npos) << finding.title;
+  EXPECT_EQ(finding.advice.find("enable_cuda_graph"), std::string::npos) << finding.advice;
+}
+
+TEST(GpuLimits, finds_planted_copies) {
+  GpuRunBuilder builder;
+  builder.add_gpu({{"batch_size", 64}}, 9, 45);  // 38.5 MB in from ordinary memory: 3.9 of 4.95 ms without kernels
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.bound, GpuBound::copy);
+  EXPECT_NEAR(limits.work.input_bytes, 64 * 3 * 224 * 224 * 4, 1);
+  EXPECT_NEAR(limits.work.output_bytes, 64 * 1000 * 4, 1);
+  EXPECT_NEAR(*limits.distance, 9 / 3.88, 0.01);
+  EXPECT_NE(bound_finding(builder).advice.find("io_binding"), std::string::npos);
+}
+
+TEST(GpuLimits, finds_planted_memory_traffic) {
+  GpuRunBuilder builder;
+  builder.run.model.min_bytes = 20e9;
+  builder.run.model.parameter_bytes = 19'000'000'000;
+  builder.add_gpu(kBound, 6, 99);  // 5 ms of traffic
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.bound, GpuBound::memory);
+  EXPECT_NEAR(*limits.distance, 1.2, 1e-9);
+  EXPECT_NE(bound_finding(builder).title.find("memory traffic alone takes at least 83 %"), std::string::npos);
+}
+
+TEST(GpuLimits, finds_planted_arithmetic) {
+  GpuRunBuilder builder;
+  builder.run.model.flops = 35e9;
+  builder.add_gpu(kBound.with("batch_size", 64), 15, 98);  // 5.6 ms at the TF32 rate, 1.3 ms of traffic
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.bound, GpuBound::compute);
+  EXPECT_EQ(limits.compute_type, "TF32");
+  EXPECT_NEAR(*limits.distance, 15 / 5.6, 0.01);
+}
+
+TEST(GpuLimits, finds_planted_arithmetic_at_the_rate_of_the_type_in_use) {
+  GpuRunBuilder builder;
+  builder.run.model.flops = 35e9;
+  builder.add_gpu(kBound.with("batch_size", 8).with("use_tf32", false), 7, 98);  // 5.6 ms at the FP32 rate
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.bound, GpuBound::compute);
+  EXPECT_EQ(limits.compute_type, "FP32");
+  EXPECT_NEAR(*limits.distance, 7 / 5.6, 0.01);
+  EXPECT_NE(bound_finding(builder).advice.find("TF32"), std::string::npos);
+}
+
+TEST(GpuLimits, leave_copies_out_where_the_data_stays_on_the_device) {
+  GpuRunBuilder builder;
+  builder.run.io = "device";
+  builder.add_gpu({{"batch_size", 64}}, 9, 45);
+  const auto limits = limits_of(builder);
+  EXPECT_EQ(limits.copy_ns, 0);
+  EXPECT_EQ(limits.bound, GpuBound::launch);
+}
+
+TEST(GpuLimits, say_so_when_the_pageable_rate_is_only_taken) {
+  GpuRunBuilder builder;
+  builder.run.gpu_ceilings->h2d_pageable_gb_per_s.reset();
+  builder.run.gpu_ceilings->d2h_pageable_gb_per_s.reset();
+  builder.add_gpu({{"batch_size", 64}}, 9, 45);
+  const auto limits = limits_of(builder);
+  EXPECT_TRUE(limits.pageable_assumed);
+  EXPECT_NEAR(*limits.copy_ns, 38.79e6 / (50.0 / 3), 1e4);
+  EXPECT_NE(bound_finding(builder).evidence.find("a third of the pinned rate"), std::string::npos);
+}
+
+TEST(GpuLimits, judge_without_ceilings_from_what_is_left_and_say_so) {
+  const auto bound_of = [](const schema::Configuration& configuration, double ms, double busy, double flops) {
+    GpuRunBuilder builder;
+    builder.run.gpu_ceilings.reset();
+    builder.run.model.flops = flops;
+    builder.add_gpu(configuration, ms, busy);
+    return limits_of(builder).bound;
+  };
+  EXPECT_EQ(bound_of({}, 0.9, 35, 8e9), GpuBound::launch);                      // 1 GB/s would fill the idle time
+  EXPECT_EQ(bound_of({{"batch_size", 64}}, 9, 45, 8e9), GpuBound::copy);        // 7.8 GB/s
+  EXPECT_EQ(bound_of(kBound, 0.7, 96, 8e9), GpuBound::launch);                  // 5.8 us a node
+  EXPECT_EQ(bound_of(kBound, 5, 96, 80e9), GpuBound::compute);                  // 444 FLOP a byte
+  EXPECT_EQ(bound_of(kBound, 5, 96, 1e9), GpuBound::memory);                    // 5.6 FLOP a byte
+  EXPECT_EQ(bound_of(kBound, 5, 96, 8e9), GpuBound::unclear);                   // 44 FLOP a byte
+  GpuRunBuilder builder;
+  builder.run.gpu_ceilings.reset();
+  builder.add_gpu({}, 0.9, 35);
+  EXPECT_FALSE(limits_of(builder).distance);
+  EXPECT_NE(bound_finding(builder).evidence.find("ceilings were not measured"), std::string::npos);
+}
+
+TEST(GpuLimits, judge_without_telemetry_by_the_cost_of_launches) {
+  GpuRunBuilder builder;
+  builder.add_gpu({{"io_binding", "device"}}, 0.3, -1);  // 120 launches of 2 us
+  EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
+  EXPECT_NE(bound_finding(builder).evidence.find("how busy the GPU was is not known"), std::string::npos);
+}
+
+TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_lanes) {
+  GpuRunBuilder builder;
+  auto& measurement = builder.add_gpu(kBound, 2, 99);
+  measurement.lanes = 4;
+  measurement.wall_ns /= 4;
+  EXPECT_NEAR(limits_of(builder).inference_ns, 0.5e6, 1);
+}
+
+TEST(GpuLimits, leave_outputs_of_unknown_size_out_and_say_so) {
+  GpuRunBuilder builder;
+  builder.run.model.outputs.push_back({"boxes", "float", {-1, 4}, {"found", ""}});
+  builder.add_gpu({}, 0.9, 35);
+  EXPECT_FALSE(limits_of(builder).work.outputs_known);
+  EXPECT_NEAR(limits_of(builder).work.output_bytes, 4000, 1e-9);
+  EXPECT_NE(bound_finding(builder).evidence.find("outputs of unknown size are left out"), std::string::npos);
+}
+
+TEST(GpuLimits, say_nothing_of_a_cpu_or_of_a_model_without_known_work) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 0.9, 35);
+  builder.run.provider = "cpu";
+  EXPECT_FALSE(gpu_limits(builder.run, rank(builder.run, builder.outcomes).at(0)));
+  builder.run.provider = "cuda";
+  builder.run.model = {};
+  EXPECT_FALSE(gpu_limits(builder.run, rank(builder.run, builder.outcomes).at(0)));
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis

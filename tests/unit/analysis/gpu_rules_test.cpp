@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analysis/findings.hpp"
+#include "gpu_run_builder.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::FlagLevel;
+using schema::TrialStatus;
+
+/// The finding whose title starts so; empty when there is none.
+Finding titled(const GpuRunBuilder& builder, const std::string& start) {
+  for (const auto& finding : find_all(builder.run, builder.outcomes))
+    if (finding.title.rfind(start, 0) == 0) return finding;
+  return {};
+}
+
+TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90);
+  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+  auto& measurement = builder.add_gpu({{"prefer_nhwc", true}}, 1, 90);
+  measurement.gpu->throttle_ns = {{"power", 0.25e9}, {"thermal", 0.0}};
+  measurement.gpu->sm_clock_min_mhz = 1305;
+  measurement.gpu->discarded_s = 0.5;
+  measurement.flags = {{FlagLevel::notice, "throttled", "held down"}};
+  builder.run.environment.gpus[0].power_limit_w = 400;
+  builder.run.environment.gpus[0].default_power_limit_w = 700;
+  const auto finding =
+      titled(builder, "The GPU held its clocks down during 1 of 2 trials, the recommended one among them");
+  EXPECT_EQ(finding.kind, FindingKind::quality);
+  EXPECT_EQ(finding.evidence,
+            "trial 2; power for 250 ms of 1.00 s timed; SM clock down to 1305 MHz; 500 ms of timing was thrown away and "
+            "taken again; some results count although the clock was held down");
+  EXPECT_NE(finding.advice.find("400 W of 700 W"), std::string::npos) << finding.advice;
+  EXPECT_EQ(titled(builder, "1 of 2 trials ran at a reduced clock").title, "") << "said twice";
+}
+
+TEST(GpuRules, overlook_the_usual_breathing_of_the_clock) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90).gpu->throttle_ns = {{"power", 5e6}};
+  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+}
+
+TEST(GpuRules, name_other_processes_on_the_gpu) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90).gpu->neighbours_after = {{4242, std::int64_t{3} << 30}, {77, std::nullopt}};
+  builder.add_gpu({{"prefer_nhwc", true}}, 1, 90);
+  const auto finding = titled(builder, "Other processes were on the GPU during 1 of 2 trials");
+  EXPECT_EQ(finding.evidence, "trial 1; process 77 and 4242 with up to 3.00 GiB of its memory");
+}
+
+TEST(GpuRules, warn_of_a_card_nearly_full) {
+  GpuRunBuilder builder;
+  auto& gpu = *builder.add_gpu({}, 2, 90).gpu;
+  gpu.device_peak_bytes = 120'000'000'000;
+  EXPECT_EQ(titled(builder, "GPU memory is nearly full").title, "");
+  gpu.device_peak_bytes = 141'000'000'000;
+  EXPECT_EQ(titled(builder, "GPU memory is nearly full").title, "GPU memory is nearly full: 94 % in use at the peak of trial 1");
+}
+
+TEST(GpuRules, say_that_the_memory_limit_does_not_bound_the_process) {
+  GpuRunBuilder builder;
+  auto& gpu = *builder.add_gpu({{"gpu_mem_limit_gb", 4}}, 2, 90).gpu;
+  gpu.process_peak_bytes = 3'900'000'000;
+  EXPECT_EQ(titled(builder, "gpu_mem_limit_gb").title, "");
+  gpu.process_peak_bytes = 5'100'000'000;
+  EXPECT_NE(titled(builder, "gpu_mem_limit_gb=4 is a guard").evidence.find("reached 5.10 GB"), std::string::npos);
+}
+
+TEST(GpuRules, tell_why_a_cuda_graph_was_refused_and_whether_the_override_frees_it) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90);
+  builder.add_failed({{"enable_cuda_graph", true}}, TrialStatus::unsupported,
+                     "enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"; override_free_dimensions=true may "
+                     "free the graph of them");
+  auto finding = titled(builder, "CUDA graph refused because 5 nodes run on the CPU: Shape \"/Shape\"");
+  EXPECT_EQ(finding.evidence, "trial 2");
+  EXPECT_EQ(finding.advice.rfind("Try override_free_dimensions=true", 0), 0U) << finding.advice;
+  EXPECT_EQ(titled(builder, "1 configuration is not supported").title, "") << "said twice";
+  builder.add_gpu({{"enable_cuda_graph", true}, {"override_free_dimensions", true}}, 1, 95);
+  finding = titled(builder, "CUDA graph refused");
+  EXPECT_EQ(finding.advice.rfind("With override_free_dimensions=true the graph was captured", 0), 0U) << finding.advice;
+}
+
+TEST(GpuRules, compare_the_energy_of_an_item) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90).gpu->energy_mj_per_item = 400;
+  builder.add_gpu({{"prefer_nhwc", true}}, 1, 90).metrics["gpu_energy_mj_per_item"] = 260;
+  const auto finding = titled(builder, "An item takes 35 % less energy than before");
+  EXPECT_EQ(finding.kind, FindingKind::gain);
+  EXPECT_NE(finding.evidence.find("260 mJ (trial 2) against 400 mJ (trial 1)"), std::string::npos) << finding.evidence;
+}
+
+TEST(GpuRules, leave_the_cpus_rule_of_arithmetic_to_cpus) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90);
+  EXPECT_EQ(titled(builder, "Arithmetic is the likely limit").title, "");
+  EXPECT_EQ(titled(builder, "Arithmetic and memory traffic may both limit:").title, "");
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis
