@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CUDA driver whose GPU memory is host memory and whose streams do everything at once. fake_cuda_fail makes every
+ * allocation fail with a status; fake_cuda_live counts what was made and not given back. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int init_status, alloc_status, live;
+static int current;
+
+EXPORT void fake_cuda_init(int status) { init_status = status; }
+EXPORT void fake_cuda_fail(int status) { alloc_status = status; }
+EXPORT int fake_cuda_live(void) { return live; }
+
+static int make(void** out, size_t bytes) {
+  if (alloc_status != 0) return alloc_status;
+  *out = malloc(bytes);
+  ++live;
+  return 0;
+}
+static int drop(void* object) {
+  free(object);
+  --live;
+  return 0;
+}
+
+EXPORT int cuInit(unsigned flags) { return flags == 0 ? init_status : 1; }
+EXPORT int cuDriverGetVersion(int* out) { return *out = 13000, 0; }
+EXPORT int cuDeviceGetCount(int* out) { return *out = 2, 0; }
+EXPORT int cuGetErrorName(int status, const char** out) {
+  *out = status == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : status == 100 ? "CUDA_ERROR_NO_DEVICE" : NULL;
+  return *out != NULL ? 0 : 1;
+}
+EXPORT int cuGetErrorString(int status, const char** out) {
+  *out = status == 2 ? "out of memory" : status == 100 ? "no CUDA-capable device is detected" : NULL;
+  return *out != NULL ? 0 : 1;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void** out, int device) {
+  if (device >= 2) return 101;
+  *out = &current;
+  ++live;
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  --live;
+  return 0;
+}
+EXPORT int cuCtxSetCurrent(void* context) { return current = context != NULL, 0; }
+EXPORT int cuCtxSynchronize(void) { return current ? 0 : 201; }
+EXPORT int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
+  *free_bytes = 7000;
+  *total = 8000;
+  return current ? 0 : 201;
+}
+EXPORT int cuMemHostAlloc(void** out, size_t bytes, unsigned flags) { return flags == 1 ? make(out, bytes) : 1; }
+EXPORT int cuMemFreeHost(void* data) { return drop(data); }
+EXPORT int cuMemAlloc_v2(unsigned long long* out, size_t bytes) {
+  void* data = NULL;
+  const int status = make(&data, bytes);
+  *out = (unsigned long long)(size_t)data;
+  return status;
+}
+EXPORT int cuMemFree_v2(unsigned long long address) { return drop((void*)(size_t)address); }
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
+  return memcpy((void*)(size_t)to, from, bytes), 0;
+}
+EXPORT int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t bytes) {
+  return memcpy(to, (const void*)(size_t)from, bytes), 0;
+}
+EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void* stream) {
+  return stream != NULL ? cuMemcpyHtoD_v2(to, from, bytes) : 400;
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) {
+  return stream != NULL ? cuMemcpyDtoH_v2(to, from, bytes) : 400;
+}
+EXPORT int cuStreamCreate(void** out, unsigned flags) { return flags == 1 ? make(out, 1) : 1; }
+EXPORT int cuStreamDestroy_v2(void* stream) { return drop(stream); }
+EXPORT int cuStreamSynchronize(void* stream) { return stream != NULL ? 0 : 400; }
+EXPORT int cuEventCreate(void** out, unsigned flags) { return flags == 0 ? make(out, 1) : 1; }
+EXPORT int cuEventRecord(void* event, void* stream) { return event != NULL && stream != NULL ? 0 : 400; }
+EXPORT int cuEventSynchronize(void* event) { return event != NULL ? 0 : 400; }
+EXPORT int cuEventElapsedTime(float* out, void* start, void* end) { return *out = 1.5F, start != end ? 0 : 400; }
+EXPORT int cuEventDestroy_v2(void* event) { return drop(event); }
