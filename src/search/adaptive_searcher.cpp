@@ -35,13 +35,26 @@ std::optional<Proposal> AdaptiveSearcher::next() {
   while (!finished_ && history().proposals() < most_trials_) {
     auto step = next_step();
     if (!step) break;
-    auto proposal = history().offer(step->configuration, step->stage, std::move(step->reason));
-    if (!proposal) continue;
-    proposal->abandon_above = history().hopeless_above(step->race_margin);
-    return proposal;
+    if (auto proposal = offer(std::move(*step))) return proposal;
   }
   finished_ = true;
   return std::nullopt;
+}
+
+/// The levels of one factor are planned together; nothing else is.
+std::optional<Proposal> AdaptiveSearcher::next_beside() {
+  while (!finished_ && history().proposals() < most_trials_) {
+    auto step = screening_.next_planned();
+    if (!step) break;
+    if (auto proposal = offer(std::move(*step))) return proposal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Proposal> AdaptiveSearcher::offer(Step step) {
+  auto proposal = history().offer(step.configuration, step.stage, std::move(step.reason));
+  if (proposal) proposal->abandon_above = history().hopeless_above(step.race_margin);
+  return proposal;
 }
 
 std::size_t AdaptiveSearcher::upcoming() const {

@@ -21,6 +21,8 @@ class AdaptiveSearcher : public Strategy {
 
  private:
   std::optional<Proposal> next() override;
+  std::optional<Proposal> next_beside() override;
+  std::optional<Proposal> offer(Step step);
   [[nodiscard]] std::size_t upcoming() const override;
   [[nodiscard]] std::optional<Step> next_step();
 

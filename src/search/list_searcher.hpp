@@ -21,6 +21,7 @@ class ListSearcher : public Strategy {
 
  private:
   std::optional<Proposal> next() override;
+  std::optional<Proposal> next_beside() override { return next(); }
   [[nodiscard]] std::size_t upcoming() const override;
 
   std::vector<schema::Configuration> list_;  ///< without the opening configurations

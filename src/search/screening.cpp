@@ -26,6 +26,11 @@ Screening::Screening(const SearchSpace& space, const std::vector<Factor>& factor
 std::optional<Step> Screening::next(const SearchHistory& history) {
   while (queue_.empty())
     if (!plan(history)) return std::nullopt;
+  return next_planned();
+}
+
+std::optional<Step> Screening::next_planned() {
+  if (queue_.empty()) return std::nullopt;
   auto step = std::move(queue_.front());
   queue_.pop_front();
   return step;

@@ -31,6 +31,8 @@ class Screening {
 
   /// The next step, possibly one that the history refuses because it is known; nullopt when screening is over.
   [[nodiscard]] std::optional<Step> next(const SearchHistory& history);
+  /// As next(), but nothing is planned: nullopt until next() has done so.
+  [[nodiscard]] std::optional<Step> next_planned();
   [[nodiscard]] std::size_t upcoming() const;
 
  private:

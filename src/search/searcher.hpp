@@ -40,6 +40,9 @@ class Searcher {
   virtual ~Searcher() = default;
   /// The next trial, or nullopt when the strategy has finished. Never proposes a configuration twice.
   [[nodiscard]] virtual std::optional<Proposal> propose() = 0;
+  /// A further trial that does not depend on what is not observed yet, so that it may run beside it; nullopt when there
+  /// is none until more is observed. Proposals are observed in the order in which they were made.
+  [[nodiscard]] virtual std::optional<Proposal> propose_beside() { return std::nullopt; }
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
   /// Estimate of proposals still to come, for progress display; grows when the search keeps finding gains.
   [[nodiscard]] virtual std::size_t remaining() const = 0;

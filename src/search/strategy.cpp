@@ -27,6 +27,11 @@ std::optional<Proposal> Strategy::propose() {
   return next();
 }
 
+std::optional<Proposal> Strategy::propose_beside() {
+  if (auto proposal = opening()) return proposal;
+  return next_beside();
+}
+
 void Strategy::observe(const Proposal& proposal, const Observation& observation) {
   history_.record(proposal, observation);
 }

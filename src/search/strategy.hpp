@@ -18,6 +18,7 @@ class Strategy : public Searcher {
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
   [[nodiscard]] std::optional<Proposal> propose() final;
+  [[nodiscard]] std::optional<Proposal> propose_beside() final;
   void observe(const Proposal& proposal, const Observation& observation) final;
   [[nodiscard]] std::size_t remaining() const final;
   [[nodiscard]] std::vector<schema::PrunedParam> left_out() const final { return history_.starved(); }
@@ -25,6 +26,8 @@ class Strategy : public Searcher {
  protected:
   /// The next proposal after the opening two, made with history().offer().
   virtual std::optional<Proposal> next() = 0;
+  /// As next(), of what was planned before the latest proposals.
+  virtual std::optional<Proposal> next_beside() { return std::nullopt; }
   /// Upper estimate of next() calls to come that yield one.
   [[nodiscard]] virtual std::size_t upcoming() const = 0;
 

@@ -193,6 +193,58 @@ TEST(Searcher, losers_may_be_abandoned_only_above_the_best_interval) {
   }
 }
 
+/// What a configuration costs, the same whenever it is asked.
+Observation fixed_observation(const Configuration& configuration) {
+  base::Random random(std::hash<std::string>{}(configuration.canonical()));
+  return random_observation(random);
+}
+
+std::vector<Configuration> run_side_by_side(const std::string& name, const SearchSpace& space,
+                                            const SearcherOptions& options, std::size_t lanes) {
+  const auto searcher = make_searcher(name, space, options);
+  EXPECT_TRUE(searcher);
+  std::vector<Configuration> tried;
+  while (auto proposal = (*searcher)->propose()) {
+    std::vector<Proposal> batch{*proposal};
+    while (batch.size() < lanes) {
+      auto beside = (*searcher)->propose_beside();
+      if (!beside) break;
+      batch.push_back(std::move(*beside));
+    }
+    for (const auto& one : batch) {
+      tried.push_back(one.configuration);
+      (*searcher)->observe(one, fixed_observation(one.configuration));
+    }
+  }
+  return tried;
+}
+
+TEST_P(EveryStrategy, trials_side_by_side_are_those_that_come_one_after_another) {
+  base::Random random(3);
+  for (int repeat = 0; repeat < 40; ++repeat) {
+    const auto space = random_space(random);
+    SearcherOptions options;
+    options.seed = random.next();
+    options.current = {{"intra_op_num_threads", 3}};
+    const auto serial = run_side_by_side(GetParam(), space, options, 1);
+    for (const std::size_t lanes : {2U, 3U, 8U}) EXPECT_EQ(run_side_by_side(GetParam(), space, options, lanes), serial);
+  }
+}
+
+TEST(Searcher, proposes_the_levels_of_one_factor_and_all_of_a_list_side_by_side) {
+  const SearchSpace space({kAll[5]}, {}, {});
+  for (const auto* name : {"adaptive", "grid", "random"}) {
+    const auto searcher = make_searcher(name, space, {});
+    auto proposal = (*searcher)->propose();
+    (*searcher)->observe(*proposal, {1000.0, 990, 1010, false});
+    proposal = (*searcher)->propose();
+    ASSERT_TRUE(proposal) << name;
+    std::size_t beside = 0;
+    while ((*searcher)->propose_beside()) ++beside;
+    EXPECT_EQ(beside, 2U) << name;
+  }
+}
+
 TEST(Searcher, unknown_names_and_endless_grids_are_refused) {
   const auto unknown = make_searcher("adaptiv", SearchSpace(), {});
   ASSERT_FALSE(unknown);
