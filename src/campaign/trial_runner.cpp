@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/trial_runner.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "analysis/comparison.hpp"
@@ -147,44 +148,119 @@ bool TrialRunner::answers(const schema::TrialOutcome& stored, std::optional<doub
          analysis::cost_of(*stored.measurement, result_.run.objective).interval.low > *abandon_above;
 }
 
+std::vector<std::string> TrialRunner::devices() const {
+  const auto& run = result_.run;
+  std::vector<std::string> devices{run.device};
+  const auto& gpus = run.environment.gpus;
+  if (run.provider == "cpu") return devices;
+  for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.lanes()); ++lane)
+    devices.push_back("gpu:" + gpus[lane].uuid);
+  return devices;
+}
+
+std::size_t TrialRunner::lanes() const { return neighbours_ ? neighbours_->lanes.size() : devices().size(); }
+
 Result<schema::TrialOutcome> TrialRunner::trial(const schema::Configuration& configuration, schema::TrialStage stage,
                                                 const std::string& reason, std::optional<double> abandon_above,
                                                 std::size_t remaining) {
-  auto& run = result_.run;
-  const auto spec = spec_for(configuration);
-  schema::TunedTrial entry;
-  entry.id = static_cast<int>(run.trials.size()) + 1;
-  entry.stage = stage;
-  entry.key = spec.key();
-  entry.configuration = configuration;
-  entry.started_s = elapsed_s();
-  entry.reason = reason;
-  observer_.trial_started(entry, remaining);
+  RL_TRY_ASSIGN(auto outcomes, trials({{configuration, stage, reason, abandon_above}}, remaining));
+  return std::move(outcomes.front());
+}
 
-  std::optional<schema::TrialOutcome> outcome;
+Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<search::Proposal>& proposals,
+                                                              std::size_t remaining) {
+  std::vector<Begun> begun;
+  for (const auto& proposal : proposals) {
+    RL_TRY_ASSIGN(auto trial, begin(proposal, begun.size(), remaining));
+    begun.push_back(std::move(trial));
+  }
+  auto measured = measure(begun);
+  std::vector<schema::TrialOutcome> verdicts;
+  for (auto& trial : begun) {
+    if (!trial.outcome) break;
+    RL_TRY_ASSIGN(auto verdict, finish(std::move(trial)));
+    verdicts.push_back(std::move(verdict));
+  }
+  if (!measured) return tl::unexpected<base::Error>(std::move(measured).error());
+  return verdicts;
+}
+
+Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining) {
+  Begun trial;
+  trial.spec = spec_for(proposal.configuration);
+  trial.options.abandon_above_ns = proposal.abandon_above;
+  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  auto& entry = trial.entry;
+  entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
+  entry.stage = proposal.stage;
+  entry.configuration = proposal.configuration;
+  entry.started_s = elapsed_s();
+  entry.reason = proposal.reason;
+  observer_.trial_started(entry, remaining);
   if (request_.use_store) {
-    RL_TRY_ASSIGN(auto stored, store_.find_trial(entry.key));
-    if (stored && answers(stored->outcome, abandon_above)) {
-      outcome = std::move(stored->outcome);
+    for (const auto& device : devices()) {
+      auto spec = trial.spec;
+      spec.device = device;
+      RL_TRY_ASSIGN(auto stored, store_.find_trial(spec.key()));
+      if (!stored || !answers(stored->outcome, proposal.abandon_above)) continue;
+      trial.spec = std::move(spec);
+      trial.outcome = std::move(stored->outcome);
       entry.from_store = true;
+      break;
     }
   }
-  if (!outcome) {
-    execute::TrialOptions options;
-    options.abandon_above_ns = abandon_above;
-    options.throughput = run.objective == schema::Objective::throughput;
-    if (request_.check_accuracy) {
-      RL_TRY_ASSIGN(options.reference_outputs, reference_outputs(configuration));
-    }
-    RL_TRY_ASSIGN(outcome, executor_.run_trial(spec, options));
-    RL_TRY(store_.save_trial(spec, *outcome));
+  if (!trial.outcome && request_.check_accuracy) {
+    RL_TRY_ASSIGN(trial.options.reference_outputs, reference_outputs(proposal.configuration));
   }
-  if (run.trials.empty() && outcome->drift) accept_default_numerics(*outcome->drift);
-  auto verdict = judged(std::move(*outcome), run.accuracy_tolerance);
-  result_.outcomes[entry.key] = verdict;
-  run.trials.push_back(entry);
+  return trial;
+}
+
+Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
+  std::vector<Begun*> open;
+  for (auto& trial : trials)
+    if (!trial.outcome) open.push_back(&trial);
+  const auto devices = this->devices();
+  if (open.size() > 1 && devices.size() > 1 && !neighbours_) {
+    observer_.stage("do the GPUs disturb each other");
+    std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
+    for (std::size_t lane = 0; lane < specs.size(); ++lane) {
+      specs[lane].device = devices[lane];
+      specs[lane].configuration = result_.run.trials.empty() ? open.front()->spec.configuration
+                                                             : result_.run.trials.front().configuration;
+    }
+    RL_TRY_ASSIGN(neighbours_, check_neighbours(executor_, specs, result_.run.objective));
+    result_.run.notes.push_back(neighbours_->note);
+    observer_.note(neighbours_->note);
+  }
+  const auto lanes = neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
+  for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
+    std::vector<execute::TrialJob> jobs;
+    for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
+      const auto lane = lanes[i - at];
+      open[i]->spec.device = devices[lane];
+      jobs.push_back({lane, open[i]->spec, open[i]->options});
+    }
+    auto outcomes = executor_.run_trials(jobs);
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      if (outcomes[i]) {
+        RL_TRY(store_.save_trial(jobs[i].spec, *outcomes[i]));
+        open[at + i]->outcome = std::move(*outcomes[i]);
+      }
+    for (auto& outcome : outcomes)
+      if (!outcome) return tl::unexpected<base::Error>(std::move(outcome).error());
+  }
+  return {};
+}
+
+Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
+  auto& run = result_.run;
+  trial.entry.key = trial.spec.key();
+  if (run.trials.empty() && trial.outcome->drift) accept_default_numerics(*trial.outcome->drift);
+  auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
+  result_.outcomes[trial.entry.key] = verdict;
+  run.trials.push_back(trial.entry);
   RL_TRY(save_run(false));
-  observer_.trial_finished(entry, verdict);
+  observer_.trial_finished(trial.entry, verdict);
   return verdict;
 }
 

@@ -5,8 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "campaign/neighbour_check.hpp"
 #include "campaign/tune_campaign.hpp"
+#include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
 
@@ -29,6 +32,13 @@ class TrialRunner {
                                                          const std::string& reason, std::optional<double> abandon_above,
                                                          std::size_t remaining);
 
+  /// Adds the trials to the run, in order, and returns their judged outcomes. What the store does not know is measured
+  /// on as many GPUs as do not disturb each other, which is found out when it first matters.
+  [[nodiscard]] base::Result<std::vector<schema::TrialOutcome>> trials(const std::vector<search::Proposal>& proposals,
+                                                                       std::size_t remaining);
+  /// How many trials are worth giving to trials() at once.
+  [[nodiscard]] std::size_t lanes() const;
+
   /// Adds the pair to the run.
   [[nodiscard]] base::Result<schema::TunedPair> pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                                      const schema::Configuration& b, const std::string& setting,
@@ -41,6 +51,19 @@ class TrialRunner {
   [[nodiscard]] base::Result<void> save_run(bool forced);
 
  private:
+  /// A trial on its way; without an outcome it still has to be measured.
+  struct Begun {
+    schema::TunedTrial entry;
+    schema::TrialSpec spec;
+    execute::TrialOptions options;
+    std::optional<schema::TrialOutcome> outcome;
+  };
+
+  [[nodiscard]] base::Result<Begun> begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining);
+  [[nodiscard]] base::Result<void> measure(std::vector<Begun>& trials);
+  [[nodiscard]] base::Result<schema::TrialOutcome> finish(Begun trial);
+  /// TrialSpec::device of each lane.
+  [[nodiscard]] std::vector<std::string> devices() const;
   [[nodiscard]] schema::TrialSpec reference_spec(const schema::Configuration& like) const;
   [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
   /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
@@ -55,6 +78,7 @@ class TrialRunner {
   TuneResult& result_;
   base::Nanoseconds start_;
   std::optional<base::Nanoseconds> saved_;
+  std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
   std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
 };
 

@@ -113,6 +113,18 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
   return observation;
 }
 
+/// As many trials as can run side by side and do not depend on each other.
+std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t most) {
+  std::vector<search::Proposal> batch;
+  auto proposal = searcher.propose();
+  while (proposal) {
+    batch.push_back(std::move(*proposal));
+    if (batch.size() >= most) break;
+    proposal = searcher.propose_beside();
+  }
+  return batch;
+}
+
 Result<void> hash_input_files(schema::WorkloadRef& workload) {
   for (auto& file : workload.input_files) {
     RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
@@ -200,16 +212,18 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   // An interrupt anywhere below keeps what was found; any other error ends the run.
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
-    while (auto proposal = searcher->propose()) {
+    for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
+         batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
       if (request.max_time && runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time) && !run.trials.empty()) {
         run.notes.push_back(fmt::format("time budget spent: about {} proposals of the search were not tried",
-                                        searcher->remaining() + 1));
+                                        searcher->remaining() + batch.size()));
         break;
       }
-      RL_TRY_ASSIGN(const auto outcome, runner.trial(proposal->configuration, proposal->stage, proposal->reason,
-                                                     proposal->abandon_above, searcher->remaining()));
-      searcher->observe(*proposal, observation_of(run, run.trials.back(), outcome));
+      const auto before = run.trials.size();
+      RL_TRY_ASSIGN(const auto outcomes, runner.trials(batch, searcher->remaining() + batch.size() - 1));
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        searcher->observe(batch[i], observation_of(run, run.trials[before + i], outcomes[i]));
     }
     for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
     const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),

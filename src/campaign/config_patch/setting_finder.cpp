@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "campaign/config_patch/profile_section.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::campaign {
@@ -93,10 +94,18 @@ int shared_ancestor(const YamlTree& tree, int index) {
 
 }  // namespace
 
+SettingFinder::SettingFinder(const YamlTree& tree, std::string_view file_name, const PatchOptions& options)
+    : tree_(tree), file_(file_name), options_(options) {
+  if (options.section.rfind(std::string(kProfiles) + ".", 0) == 0) return;
+  for (const auto& [name, mapping] : find_profiles(tree).profiles) profiles_.push_back(mapping);
+}
+
 std::vector<int> SettingFinder::named(std::string_view key) const {
   std::vector<int> values;
-  for (const auto& node : tree_.nodes) {
+  for (std::size_t index = 0; index < tree_.nodes.size(); ++index) {
+    const auto& node = tree_.nodes[index];
     if (node.kind != YamlKind::mapping) continue;
+    if (std::find(profiles_.begin(), profiles_.end(), static_cast<int>(index)) != profiles_.end()) continue;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const auto& name = tree_.at(node.children[i]);
       // A collection of that name is something else: settings are scalars.

@@ -25,12 +25,11 @@ struct SettingPlace {
   std::string name;                   ///< the key as written there
 };
 
-/// Finds parameters in one file. By mapping when there is one; else by name at any depth: of several places the one in
+/// Finds parameters in one file, GPU profiles left aside. By mapping when there is one; else by name at any depth: of several places the one in
 /// the section wins, else the only one among other parameters of the catalogue, else it is an error that lists them.
 class SettingFinder {
  public:
-  SettingFinder(const YamlTree& tree, std::string_view file_name, const PatchOptions& options)
-      : tree_(tree), file_(file_name), options_(options) {}
+  SettingFinder(const YamlTree& tree, std::string_view file_name, const PatchOptions& options);
 
   /// The place of a key that the file sets or inherits; nullopt when it does neither.
   [[nodiscard]] base::Result<std::optional<SettingPlace>> find(const std::string& key) const;
@@ -56,6 +55,7 @@ class SettingFinder {
   const YamlTree& tree_;
   std::string_view file_;
   const PatchOptions& options_;
+  std::vector<int> profiles_;  ///< mappings that are not looked into: settings of other GPUs
 };
 
 }  // namespace ridgeline::campaign

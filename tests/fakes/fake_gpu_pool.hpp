@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_executor.hpp"
+
+namespace ridgeline::fakes {
+
+/// Several made-up GPUs on a virtual clock: a trial takes a second, trials side by side take one second together. A
+/// lane's pace and what its neighbours do to it scale what the surface says.
+class FakeGpuPool final : public execute::Executor {
+ public:
+  FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
+    simple.noise = 0.002;
+  }
+
+  FakeExecutor simple;
+  std::vector<double> pace;         ///< of a lane alone; 2: takes twice as long
+  std::vector<double> disturbance;  ///< factor on it while another lane is at work
+  std::vector<std::string> devices; ///< that trials were for, in order
+  std::vector<std::size_t> widths;  ///< how many trials ran at once, call by call
+
+  [[nodiscard]] std::size_t lanes() const override { return pace.size(); }
+
+  base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
+    auto identity = simple.probe(kind, library);
+    identity->providers.push_back("CUDAExecutionProvider");
+    return identity;
+  }
+  base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
+    return simple.inspect(request);
+  }
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions& options) override {
+    return std::move(run_trials({{0, spec, options}}).front());
+  }
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    devices.push_back(spec.base.device);
+    widths.push_back(1);
+    return simple.run_pair(spec);
+  }
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path) override {
+    return simple.make_reference(spec, path);
+  }
+  std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<execute::TrialJob>& jobs) override {
+    const auto surface = simple.cost_ns;
+    std::vector<base::Result<schema::TrialOutcome>> outcomes;
+    for (const auto& job : jobs) {
+      const double factor = pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
+      simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
+      outcomes.push_back(simple.run_trial(job.spec, job.options));
+      devices.push_back(job.spec.device);
+    }
+    simple.cost_ns = surface;
+    widths.push_back(jobs.size());
+    clock_.advance(base::from_seconds(1));
+    return outcomes;
+  }
+
+ private:
+  const FakeClock& clock_;
+};
+
+}  // namespace ridgeline::fakes

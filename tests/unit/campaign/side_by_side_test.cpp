@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Campaigns over several GPUs.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "campaign/tune_campaign.hpp"
+#include "fakes/fake_gpu_pool.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+using schema::Value;
+
+class SideBySideTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rl-beside-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    request_.workload.kind = "onnx";
+    request_.workload.location = "model.onnx";
+    request_.provider = "cuda";
+    request_.reference_folder = folder_ / "references";
+    request_.search = "grid";
+    request_.leave_one_out = false;
+    request_.space.only_listed = true;
+    request_.space.values = {{"cudnn_conv_algo_search", {"HEURISTIC", "DEFAULT"}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}};
+    schema::Environment environment;
+    environment.affinity = {0, 1};
+    environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
+    for (int index = 0; index < 3; ++index) {
+      schema::GpuDescription gpu;
+      gpu.index = index;
+      gpu.name = "NVIDIA H200";
+      gpu.uuid = fmt::format("GPU-{}", index);
+      environment.gpus.push_back(std::move(gpu));
+    }
+    request_.environment = environment;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static double cost(const Configuration& c) {
+    return 1e6 * (c.get_or("cudnn_conv_algo_search", "") == Value("HEURISTIC") ? 0.5 : 1) * (c.contains("prefer_nhwc") ? 0.8 : 1);
+  }
+
+  TuneResult run(fakes::FakeGpuPool& pool, const std::string& database) {
+    pool.simple.cost_ns = cost;
+    auto store = store::Store::open(folder_ / database);
+    EXPECT_TRUE(store);
+    CampaignObserver observer;
+    auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? std::move(*result) : TuneResult{};
+  }
+
+  static std::vector<Configuration> tried(const TuneResult& result) {
+    std::vector<Configuration> list;
+    for (const auto& trial : result.run.trials) list.push_back(trial.configuration);
+    return list;
+  }
+  static bool has_note(const TuneResult& result, std::string_view text) {
+    return std::any_of(result.run.notes.begin(), result.run.notes.end(),
+                       [&](const auto& note) { return note.find(text) != std::string::npos; });
+  }
+
+  std::filesystem::path folder_;
+  fakes::FakeClock clock_;
+  TuneRequest request_;
+};
+
+TEST_F(SideBySideTest, a_grid_is_spread_over_all_gpus_and_finds_the_same) {
+  fakes::FakeGpuPool one(clock_, 1);
+  fakes::FakeGpuPool three(clock_, 3);
+  const auto serial = run(one, "one.db");
+  const auto spread = run(three, "three.db");
+  EXPECT_EQ(tried(spread), tried(serial));
+  EXPECT_EQ(serial.run.trials.size(), 12U);
+  EXPECT_EQ(spread.run.verdict->configuration, serial.run.verdict->configuration);
+  EXPECT_LT(spread.run.duration_s, serial.run.duration_s);
+  EXPECT_TRUE(has_note(spread, "spread over 3 GPUs"));
+  EXPECT_FALSE(has_note(serial, "GPUs"));
+  for (const auto* device : {"gpu:GPU-0", "gpu:GPU-1", "gpu:GPU-2"})
+    EXPECT_GT(std::count(three.devices.begin(), three.devices.end(), device), 4) << device;
+  for (std::size_t i = 0; i < spread.run.trials.size(); ++i) EXPECT_EQ(spread.run.trials[i].id, static_cast<int>(i) + 1);
+}
+
+TEST_F(SideBySideTest, comparisons_run_on_the_first_gpu_alone) {
+  fakes::FakeGpuPool pool(clock_, 3);
+  run(pool, "a.db");
+  ASSERT_GT(pool.simple.pairs_run, 0);
+  for (int i = 0; i < pool.simple.pairs_run; ++i) {
+    EXPECT_EQ(pool.widths[pool.widths.size() - 1 - static_cast<std::size_t>(i)], 1U);
+    EXPECT_EQ(pool.devices[pool.devices.size() - 1 - static_cast<std::size_t>(i)], "gpu:GPU-0");
+  }
+}
+
+TEST_F(SideBySideTest, an_adaptive_search_tries_the_same_on_any_number_of_gpus) {
+  request_.search = "adaptive";
+  fakes::FakeGpuPool one(clock_, 1);
+  fakes::FakeGpuPool two(clock_, 2);
+  one.simple.noise = two.simple.noise = 0;
+  const auto serial = run(one, "one.db");
+  const auto spread = run(two, "two.db");
+  EXPECT_EQ(tried(spread), tried(serial));
+  EXPECT_EQ(spread.run.verdict->configuration, serial.run.verdict->configuration);
+  EXPECT_GT(std::count(two.widths.begin(), two.widths.end(), 2U), 1);
+}
+
+TEST_F(SideBySideTest, gpus_that_disturb_each_other_work_one_after_another) {
+  fakes::FakeGpuPool pool(clock_, 3);
+  pool.disturbance = {1.0, 1.08, 1.0};
+  const auto result = run(pool, "a.db");
+  EXPECT_TRUE(has_note(result, "one after another: gpu:GPU-1 is"));
+  ASSERT_GT(pool.widths.size(), 4U);
+  EXPECT_TRUE(std::all_of(pool.widths.begin() + 4, pool.widths.end(), [](std::size_t width) { return width == 1; }));
+  EXPECT_EQ(std::count(pool.devices.begin() + 6, pool.devices.end(), "gpu:GPU-0"),
+            static_cast<std::ptrdiff_t>(pool.devices.size()) - 6);
+}
+
+TEST_F(SideBySideTest, what_one_gpu_has_measured_the_other_need_not_measure) {
+  fakes::FakeGpuPool first(clock_, 3);
+  run(first, "a.db");
+  fakes::FakeGpuPool again(clock_, 3);
+  const auto result = run(again, "a.db");
+  EXPECT_EQ(again.simple.trials_run, 0);  // not even to see whether they disturb each other
+  for (const auto& trial : result.run.trials) EXPECT_TRUE(trial.from_store);
+}
+
+TEST_F(SideBySideTest, an_interrupt_on_one_gpu_keeps_what_the_run_has) {
+  fakes::FakeGpuPool pool(clock_, 3);
+  pool.simple.interrupt = [&] { return pool.simple.trials_run == 10; };
+  const auto result = run(pool, "a.db");
+  EXPECT_TRUE(result.run.interrupted);
+  EXPECT_EQ(result.run.trials.size(), 4U);  // 6 of the 10 looked at the neighbours
+  pool.simple.interrupt = [] { return false; };
+  pool.simple.trials_run = 0;
+  EXPECT_FALSE(run(pool, "a.db").run.interrupted);
+  EXPECT_EQ(pool.simple.trials_run, 8 + 6);
+}
+
+TEST_F(SideBySideTest, the_cpu_provider_uses_one_lane) {
+  request_.provider = "cpu";
+  request_.space.values = {{"intra_op_num_threads", {1, 2}}};
+  fakes::FakeGpuPool pool(clock_, 3);
+  run(pool, "a.db");
+  EXPECT_TRUE(std::all_of(pool.widths.begin(), pool.widths.end(), [](std::size_t width) { return width == 1; }));
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
