@@ -26,7 +26,7 @@ base::Result<int> rerun(const Flags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
   if (!stored)
     return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(), context.database_path().string());
-  const auto executor = execute::make_local_executor(worker_options(execute::Isolation::trial));
+  RL_TRY_ASSIGN(const auto executor, make_executor_for(stored->spec.device));
   execute::TrialOptions options;
   options.throughput = before.run.objective == schema::Objective::throughput;
   RL_TRY_ASSIGN(const auto again, executor->run_trial(stored->spec, options));

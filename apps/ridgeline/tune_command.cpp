@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <memory>
 
 #include "base/cancel.hpp"
@@ -34,42 +35,94 @@ int exit_code_of(const schema::TuneRun& run) {
   return run.verdict && run.verdict->decision == schema::Decision::none ? kBadInput : kOk;
 }
 
-Result<int> tune(const TuneFlags& flags, Context& context) {
-  RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
-  const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-  RL_TRY(check_writable(flags.output, "--output"));
-  RL_TRY(check_writable(html, "--report-html"));
-  RL_TRY_ASSIGN(auto store, context.open_store());
+/// "report.md" for one of several GPU models: "report-gpu2-nvidia-h200.md".
+std::string file_for(const std::string& file, const schema::GpuDescription& gpu) {
+  if (file.empty()) return file;
+  std::string words = fmt::format("gpu{}-", gpu.index.value_or(0));
+  for (const char c : gpu.name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain) words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!plain && words.back() != '-') words += '-';
+  }
+  const std::filesystem::path path(file);
+  return (path.parent_path() / fmt::format("{}-{}{}", path.stem().string(), words, path.extension().string())).string();
+}
 
-  const auto terminal = inspect_terminal(stdout);
-  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, plan.request.objective, flags.config);
-  auto options = worker_options(plan.isolation);
-  options.on_progress = [&](const execute::TrialProgress& now) { progress.on_progress(now); };
-  const auto executor = execute::make_local_executor(std::move(options));
-  campaign::TuneCampaign campaign(*executor, store, base::system_clock(), progress, &base::cancel_requested);
-  RL_TRY_ASSIGN(const auto result, campaign.run(plan.request));
+/// What the runs over several GPU models have in common.
+struct Session {
+  const TuneFlags& flags;
+  const TunePlan& plan;
+  store::Store& store;
+  Terminal terminal;
+  bool alone = true;          ///< one run only
+  base::Json json = base::Json::array();
+};
+
+/// Tunes on GPUs of one model (or on none) and says what came of it.
+Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& gpus) {
+  const auto& flags = session.flags;
+  auto request = session.plan.request;
+  if (!gpus.empty()) request.environment->gpus = gpus;
+  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective, flags.config);
+  const auto executor =
+      make_executor(session.plan.isolation, gpus, [&](const execute::TrialProgress& now) { progress.on_progress(now); });
+  campaign::TuneCampaign campaign(*executor, session.store, base::system_clock(), progress, &base::cancel_requested);
+  RL_TRY_ASSIGN(const auto result, campaign.run(request));
   progress.finish();
 
   const auto& run = result.run;
   if (flags.json)
-    fmt::print("{}\n", base::dump_json(report::tune_json(run, result.outcomes, result.pairs)));
+    session.json.push_back(report::tune_json(run, result.outcomes, result.pairs));
   else if (!flags.quiet)
-    print_result(result, terminal);
-  RL_TRY(write_reports(result, flags.output, html));
+    print_result(result, session.terminal);
+  auto output = flags.output;
+  auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
+  if (!session.alone) {
+    output = file_for(output, gpus.front());
+    html = file_for(html, gpus.front());
+  }
+  RL_TRY(write_reports(result, output, html));
   // The machine-readable answer stays alone on standard output; a file is still written when that was asked for.
-  if (!flags.config.empty() && !flags.no_apply && !run.interrupted && (!flags.json || flags.apply || flags.yes)) {
-    ApplyRequest request{flags.config, plan.patch, ApplyMode::ask, flags.provenance};
-    if (flags.dry_run) request.mode = ApplyMode::dry_run;
-    if (flags.apply || flags.yes) request.mode = ApplyMode::apply;
-    request.quiet = flags.json || flags.quiet;
-    RL_TRY(apply_recommendation(run, request, terminal));
+  if (session.alone && !flags.config.empty() && !flags.no_apply && !run.interrupted && (!flags.json || flags.apply || flags.yes)) {
+    ApplyRequest apply{flags.config, session.plan.patch, ApplyMode::ask, flags.provenance};
+    if (flags.dry_run) apply.mode = ApplyMode::dry_run;
+    if (flags.apply || flags.yes) apply.mode = ApplyMode::apply;
+    apply.quiet = flags.json || flags.quiet;
+    RL_TRY(apply_recommendation(run, apply, session.terminal));
   }
   if (!flags.json && !flags.quiet) {
-    if (!flags.output.empty()) fmt::print("report   {}\n", flags.output);
+    if (!output.empty()) fmt::print("report   {}\n", output);
     if (!html.empty()) fmt::print("report   {}\n", html);
     fmt::print("run      {}  (ridgeline show {})\n", run.id, run.id);
   }
-  return exit_code_of(run);
+  return run;
+}
+
+Result<int> tune(const TuneFlags& flags, Context& context) {
+  RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
+  RL_TRY(check_writable(flags.output, "--output"));
+  RL_TRY(check_writable(flags.html == "auto" ? html_beside(flags.output) : flags.html, "--report-html"));
+  if (!flags.devices.empty() && flags.provider == "cpu")
+    return base::fail(base::ErrorCode::invalid_argument, "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
+  plan.request.environment = find_environment();
+  RL_TRY_ASSIGN(auto groups, campaign::choose_gpus(flags.devices, *plan.request.environment));
+  RL_TRY_ASSIGN(auto store, context.open_store());
+
+  Session session{flags, plan, store, inspect_terminal(stdout), groups.size() <= 1};
+  if (groups.empty()) groups.emplace_back();
+  int code = kOk;
+  for (const auto& gpus : groups) {
+    if (!session.alone && !flags.quiet) fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n", campaign::gpu_list(gpus));
+    RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
+    if (code == kOk) code = exit_code_of(run);
+    // Without a usable GPU provider the other models would only repeat the same run.
+    if (run.interrupted || run.provider == "cpu") break;
+  }
+  if (flags.json) fmt::print("{}\n", base::dump_json(session.alone ? session.json.front() : session.json));
+  if (!session.alone && !flags.config.empty() && !flags.json && !flags.quiet)
+    fmt::print("{}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config {} --for-gpu\n",
+               flags.config, flags.config);
+  return code;
 }
 
 }  // namespace
@@ -81,6 +134,7 @@ void add_tune(CLI::App& app, Context& context) {
       "  ridgeline tune model.onnx --config config.yaml --output report.md --report-html\n"
       "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
+      "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
       "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)",
       [flags, &context] { return tune(*flags, context); });
   auto& tune = *command;
@@ -101,7 +155,9 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
   add_choice(tune, context, "--io", flags->io, {"host", "device"},
              "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
-  for (const auto* name : {"--provider", "--io", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
+  tune.add_option("--devices", flags->devices, "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
+      ->type_name("all|N[,N...]");
+  for (const auto* name : {"--provider", "--devices", "--io", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
     tune.get_option(name)->group(what);
 
   const std::string how = "How it is searched";

@@ -42,6 +42,7 @@ struct TuneFlags {
   std::string accuracy_tolerance;
   std::string isolation = "pooled";
   std::string ort_library;
+  std::string devices;         ///< "": the first GPU
   std::string seed = "1";
   std::string trials;
   bool fresh = false;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/worker_options.hpp"
 
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
 #include "base/cancel.hpp"
 #include "base/file.hpp"
+#include "campaign/environment_probe.hpp"
+#include "execute/device_pool_executor.hpp"
+#include "gpu/gpu_inventory.hpp"
 
 namespace ridgeline::app {
 
@@ -12,6 +19,44 @@ execute::WorkerOptions worker_options(execute::Isolation isolation) {
   options.isolation = isolation;
   options.cancelled = &base::cancel_requested;
   return options;
+}
+
+schema::Environment find_environment() {
+  auto environment = campaign::probe_environment();
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  campaign::describe_gpus(environment, gpu::GpuInventory::read(),
+                          visible != nullptr ? std::optional<std::string>(visible) : std::nullopt);
+  return environment;
+}
+
+std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, const campaign::GpuGroup& gpus,
+                                                 std::function<void(const execute::TrialProgress&)> on_progress) {
+  auto options = worker_options(isolation);
+  std::vector<execute::DevicePoolExecutor::Make> others;
+  for (std::size_t i = 1; i < gpus.size(); ++i) {
+    options.environment = campaign::gpu_environment(gpus[i]);
+    others.push_back([options] { return execute::make_local_executor(options); });
+  }
+  options.environment = gpus.empty() ? decltype(options.environment){} : campaign::gpu_environment(gpus.front());
+  options.on_progress = std::move(on_progress);
+  auto first = execute::make_local_executor(std::move(options));
+  if (others.empty()) return first;
+  return std::make_unique<execute::DevicePoolExecutor>(std::move(first), others);
+}
+
+base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device) {
+  constexpr std::string_view kGpu = "gpu:";
+  campaign::GpuGroup gpus;
+  if (device.rfind(kGpu, 0) == 0) {
+    const auto environment = find_environment();
+    for (const auto& gpu : environment.gpus)
+      if (gpu.uuid == device.substr(kGpu.size())) gpus = {gpu};
+    if (gpus.empty())
+      return base::fail(base::ErrorCode::not_found, "GPU {} of that trial is not in this machine; there is {}",
+                        device.substr(kGpu.size()),
+                        environment.gpus.empty() ? "none" : campaign::gpu_list(environment.gpus));
+  }
+  return make_executor(execute::Isolation::trial, gpus, {});
 }
 
 }  // namespace ridgeline::app
