@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json_report.hpp"
 
+#include <array>
 #include <set>
 
+#include "analysis/gpu_limits.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
 
@@ -19,6 +21,52 @@ Json comparison_json(const schema::Comparison& found) {
 }
 
 Json optional_comparison(const std::optional<schema::Comparison>& found) { return found ? comparison_json(*found) : Json(nullptr); }
+
+constexpr std::array<std::string_view, 4> kGpuMetrics{"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb",
+                                                      "gpu_energy_mj_per_item"};
+
+std::optional<double> gpu_metric(const schema::Measurement& measured, std::string_view metric) {
+  return analysis::metric_value(measured, {}, metric);
+}
+
+/// The GPU's part of a trial: its metrics and what was seen of the card, without the time line.
+void add_gpu(Json& out, const schema::Measurement& measured) {
+  out["metrics"] = measured.metrics;
+  for (const auto metric : kGpuMetrics)
+    if (const auto value = gpu_metric(measured, metric)) out["metrics"][std::string(metric)] = *value;
+  out["gpu"] = measured.gpu;
+  if (measured.gpu) out["gpu"].erase("samples");
+}
+
+Json limits_json(const TuneView& view) {
+  Json out = Json::array();
+  for (const auto& entry : view.ranking) {
+    if (entry.trial != view.current() && entry.trial != view.recommended()) continue;
+    const auto limits = analysis::gpu_limits(view.run, entry);
+    if (!limits) continue;
+    out.push_back({{"trial_id", entry.trial->id}, {"bound", analysis::bound_name(limits->bound)},
+                   {"inference_ns", limits->inference_ns}, {"compute_ns", limits->compute_ns},
+                   {"memory_ns", limits->memory_ns}, {"copy_ns", limits->copy_ns}, {"launch_ns", limits->launch_ns},
+                   {"busy_share", limits->busy}, {"distance", limits->distance}, {"compute_type", limits->compute_type},
+                   {"pageable_assumed", limits->pageable_assumed}, {"flops", limits->work.flops},
+                   {"memory_bytes", limits->work.memory_bytes}, {"input_bytes", limits->work.input_bytes},
+                   {"output_bytes", limits->work.output_bytes}});
+  }
+  return out;
+}
+
+Json load_json(const TuneView& view) {
+  const auto id_of = [](const analysis::RankedTrial* ranked) { return ranked != nullptr ? Json(ranked->trial->id) : Json(nullptr); };
+  Json points = Json::array();
+  for (const auto& point : view.load.points)
+    points.push_back({{"batch_size", point.batch}, {"parallel_sessions", point.sessions}, {"trial_id", point.trial->id},
+                      {"status", point.outcome->status}, {"gpu_memory_gb", point.memory_gb},
+                      {"throughput_per_s", point.ranked != nullptr ? Json(point.ranked->summary.throughput_per_s) : Json(nullptr)},
+                      {"median_ns", point.ranked != nullptr ? Json(point.ranked->summary.median_ns) : Json(nullptr)}});
+  return {{"points", points}, {"pareto_front", view.load.front},
+          {"highest_throughput", id_of(view.load.highest_throughput)}, {"lowest_latency", id_of(view.load.lowest_latency)},
+          {"best_within_latency_limit", id_of(view.load.within_limit)}, {"best_per_gb", id_of(view.load.per_gb)}};
+}
 
 Json run_json(const schema::TuneRun& run) {
   Json constraints = Json::array();
@@ -101,6 +149,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["peak_rss_bytes"] = measured.peak_rss_bytes;
   out["flags"] = measured.flags;
   out["effective_settings"] = measured.effective_settings;
+  if (view.on_gpu()) add_gpu(out, measured);
   return out;
 }
 
@@ -146,7 +195,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   for (const auto& finding : view.findings)
     findings.push_back({{"kind", finding_kind(finding.kind)}, {"title", finding.title}, {"evidence", finding.evidence},
                         {"advice", finding.advice}});
-  return {{"schema", "ridgeline.tune"},
+  Json out{{"schema", "ridgeline.tune"},
           {"schema_version", kTuneJsonVersion},
           {"run", run_json(run)},
           {"verdict", verdict_json(run)},
@@ -166,6 +215,12 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
           {"plan", run.plan},
           {"workload", run.workload},
           {"notes", run.notes}};
+  if (!view.on_gpu()) return out;
+  out["run"]["io"] = run.io;
+  out["gpu_ceilings"] = run.gpu_ceilings;
+  out["gpu_limits"] = limits_json(view);
+  out["load"] = load_json(view);
+  return out;
 }
 
 std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes) {
@@ -176,6 +231,10 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
     for (const auto& [key, value] : trial.configuration.values()) keys.insert(key);
   std::string out =
       "id,stage,status,abandoned,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_bytes,started_s";
+  if (view.on_gpu()) {
+    for (const auto metric : kGpuMetrics) out += fmt::format(",{}", metric);
+    out += ",drift";
+  }
   for (const auto& key : keys) out += "," + csv_field(key);
   out += "\n";
   for (const auto& trial : run.trials) {
@@ -194,6 +253,13 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
       out += fmt::format(",,,,,,{}", measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : "");
     }
     out += fmt::format(",{},{:.3f}", measured != nullptr ? fmt::format("{}", measured->peak_rss_bytes) : "", trial.started_s);
+    if (view.on_gpu()) {
+      for (const auto metric : kGpuMetrics) {
+        const auto value = measured != nullptr ? gpu_metric(*measured, metric) : std::nullopt;
+        out += value ? fmt::format(",{:.6g}", *value) : ",";
+      }
+      out += outcome != nullptr && outcome->drift ? fmt::format(",{:.6g}", outcome->drift->scaled_max_abs) : ",";
+    }
     for (const auto& key : keys) {
       const auto* value = trial.configuration.find(key);
       out += "," + (value != nullptr ? csv_field(value->to_text()) : std::string());

@@ -17,7 +17,8 @@ std::string model_name(const schema::TuneRun& run) {
   return one_line(name);
 }
 
-std::string subtitle(const schema::TuneRun& run) {
+std::string subtitle(const TuneView& view) {
+  const auto& run = view.run;
   std::string out;
   const auto add = [&](const std::string& word) {
     const auto line = one_line(word);
@@ -25,7 +26,8 @@ std::string subtitle(const schema::TuneRun& run) {
   };
   add(run.runtime.name + " " + run.runtime.version);
   add(run.provider);
-  add(run.environment.cpu_model);
+  add(view.gpu() != nullptr ? view.gpu()->name : run.environment.cpu_model);
+  if (view.on_gpu()) add("--io " + run.io);
   add(run.started_utc.substr(0, 10));
   add(run.id.empty() ? "" : "run " + run.id);
   return out;
@@ -35,15 +37,16 @@ std::string subtitle(const schema::TuneRun& run) {
 
 ReportModel build_tune_report(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                               const analysis::PairsByKey& pairs) {
-  static constexpr std::array kSections{verdict_section,  ranking_section,     effects_section, findings_section,
-                                        latency_section,  tradeoff_section,    search_section,  pruned_section,
-                                        failures_section, environment_section, model_section,   runtime_section,
-                                        method_section,   reproduce_section,   trials_section};
+  static constexpr std::array kSections{verdict_section,   ranking_section, effects_section,  findings_section,
+                                        gpu_section,       load_section,    latency_section,  tradeoff_section,
+                                        search_section,    pruned_section,  failures_section, environment_section,
+                                        model_section,     runtime_section, method_section,   reproduce_section,
+                                        trials_section};
   const TuneView view(run, outcomes, pairs);
   ReportModel report;
   const auto name = model_name(run);
   report.title = name.empty() ? "Tuning report" : "Tuning report: " + name;
-  report.subtitle = subtitle(run);
+  report.subtitle = subtitle(view);
   for (const auto build : kSections) {
     auto section = build(view);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));

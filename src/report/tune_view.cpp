@@ -47,6 +47,21 @@ TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey
     if (trial.configuration == run.current && better) current_ = &trial;
   }
   if (run.verdict) recommended_ = trial(run.verdict->trial_id);
+  if (on_gpu()) load = analysis::load_curve(run, outcomes, ranking);
+}
+
+const schema::GpuDescription* TuneView::gpu() const {
+  if (!on_gpu()) return nullptr;
+  const auto& gpus = run.environment.gpus;
+  const auto at = std::find_if(gpus.begin(), gpus.end(),
+                               [&](const auto& gpu) { return !gpu.uuid.empty() && run.device == "gpu:" + gpu.uuid; });
+  if (at != gpus.end()) return &*at;
+  return gpus.size() == 1 ? &gpus.front() : nullptr;
+}
+
+const schema::Measurement* TuneView::measurement(const schema::TunedTrial& trial) const {
+  const auto* found = outcome(trial);
+  return found != nullptr && found->measurement ? &*found->measurement : nullptr;
 }
 
 const schema::TunedTrial* TuneView::trial(int id) const {
@@ -96,6 +111,11 @@ std::string status_text(schema::TrialStatus status) {
     case schema::TrialStatus::out_of_memory: return "out of memory";
     default: return std::string(base::enum_name(status));
   }
+}
+
+std::string scenario_text(const schema::TuneRun& run) {
+  return run.io == "device" ? "inputs and outputs stay in GPU memory, no copy is timed (--io device)"
+                            : "inputs start and outputs end in host memory, every copy is timed (--io host)";
 }
 
 std::string link_trials(const TuneView& view, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/findings.hpp"
+#include "analysis/load_curve.hpp"
 #include "analysis/ranking.hpp"
 #include "report/format.hpp"
 #include "schema/tune_run.hpp"
@@ -29,6 +30,7 @@ class TuneView {
   Scale objective;                           ///< of Cost.value
   Scale latency;                             ///< of nanoseconds
   Scale rate;                                ///< of items a second
+  analysis::LoadCurve load;                  ///< over batch sizes and sessions, GPU runs only
 
   /// nullptr when there is none.
   [[nodiscard]] const schema::TunedTrial* trial(int id) const;
@@ -40,6 +42,12 @@ class TuneView {
   [[nodiscard]] const schema::TunedTrial* recommended() const { return recommended_; }
   /// True when the answer is to change to another configuration.
   [[nodiscard]] bool changes() const;
+
+  [[nodiscard]] bool on_gpu() const { return run.provider != "cpu"; }
+  /// The GPU that was tuned on, where the records tell.
+  [[nodiscard]] const schema::GpuDescription* gpu() const;
+  /// The measurement of a trial, nullptr when it gave none.
+  [[nodiscard]] const schema::Measurement* measurement(const schema::TunedTrial& trial) const;
 
   /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2 execution_mode=parallel",
   /// "current configuration"; a setting that falls back to the runtime's default shows that, or "key=default" where the machine decides.
@@ -58,6 +66,9 @@ class TuneView {
 
 /// "out of memory", "rejected: accuracy" ...
 [[nodiscard]] std::string status_text(schema::TrialStatus status);
+
+/// "host memory to host memory, every copy timed (--io host)" or its counterpart.
+[[nodiscard]] std::string scenario_text(const schema::TuneRun& run);
 
 /// Text of ours that names trials ("trial 7", "trials 3, 5 and 9") with those numbers as links.
 [[nodiscard]] std::string link_trials(const TuneView& view, std::string_view text);

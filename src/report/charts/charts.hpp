@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "report/report_model.hpp"
 #include "report/tune_view.hpp"
 
@@ -18,5 +20,12 @@ namespace ridgeline::report {
 [[nodiscard]] Chart tradeoff_chart(const TuneView& view);
 /// Every trial at the time it started, and the best so far.
 [[nodiscard]] Chart timeline_chart(const TuneView& view);
+/// SM clock, power and temperature of the GPU on the time axis of timeline_chart, with marks where clocks were held down;
+/// nullopt without telemetry.
+[[nodiscard]] std::optional<Chart> gpu_timeline_chart(const TuneView& view);
+/// Throughput over median latency, one line a number of sessions along its batch sizes, with the Pareto front.
+[[nodiscard]] Chart load_chart(const TuneView& view);
+/// The same loads over GPU memory; nullopt where fewer than two are known.
+[[nodiscard]] std::optional<Chart> load_memory_chart(const TuneView& view);
 
 }  // namespace ridgeline::report

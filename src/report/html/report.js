@@ -99,6 +99,9 @@
       series.symbolSize = series.role === 'best' || series.role === 'current' ? 14 : 9;
       series.z = series.role === 'best' || series.role === 'current' ? 4 : 3;
     }
+    if (series.marks)
+      series.label = { show: true, position: 'top', distance: 4, color: colour('--soft'), fontSize: 11,
+        formatter: function (item) { return item.data.mark; } };
     if (series.markLine)
       Object.assign(series.markLine, { symbol: 'none', silent: true, label: { show: false },
         lineStyle: { color: colour('--soft'), type: 'dashed', width: 1 } });
@@ -110,6 +113,7 @@
     axis.axisTick = { show: false };
     axis.splitLine = { show: axis.type === 'value' && axis.show !== false, lineStyle: { color: colour('--line') } };
     axis.axisLabel = { color: soft, fontSize: 12, hideOverlap: true };
+    if (axis.bare) axis.axisLabel.show = false;
     if (axis.decimals !== undefined) axis.axisLabel.formatter = fixed(axis.decimals);
     if (axis.type === 'value' && !vertical) axis.splitNumber = wide ? 6 : 3;
     if (axis.name) {
@@ -133,6 +137,16 @@
     }
   }
 
+  // Plots above each other share their left edge, so that their times line up.
+  function panelGrids(count, height) {
+    var top = 58;
+    var gap = 34;
+    var each = (height - top - 46 - gap * (count - 1)) / count;
+    var grids = [];
+    for (var i = 0; i < count; ++i) grids.push({ left: 48, right: 20, top: top + i * (each + gap), height: each });
+    return grids;
+  }
+
   function ready(option, element) {
     var wide = element.clientWidth >= 640;
     option = JSON.parse(JSON.stringify(option));
@@ -141,6 +155,8 @@
     option.series.forEach(readySeries);
     var rows = [].concat(option.yAxis)[0].type === 'category';
     option.grid = { left: 8, right: 20, top: rows ? 36 : 58, bottom: 34, containLabel: true };
+    if (option.panels) option.grid = panelGrids(option.panels, element.clientHeight);
+    delete option.panels;
     option.legend = { show: option.series.length > 1, top: 0, left: 0, type: 'scroll', itemWidth: 12, itemHeight: 10, itemGap: 16,
       icon: 'roundRect', textStyle: { color: colour('--soft'), fontSize: 12 }, pageTextStyle: { color: colour('--soft') },
       pageIconColor: colour('--accent') };

@@ -11,6 +11,7 @@ Section method_section(const TuneView& view) {
   Facts facts;
   const auto add = [&](const char* key, std::string value) { facts.rows.emplace_back(key, std::move(value)); };
   add("Objective", std::string(objective_title(run.objective)));
+  if (view.on_gpu()) add("Scenario", scenario_text(run));
   std::string constraints;
   for (const auto& constraint : run.constraints) constraints += (constraints.empty() ? "" : " ") + code_mark(constraint.to_text());
   if (!constraints.empty()) add("Constraints", constraints);

@@ -3,6 +3,7 @@
 
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
@@ -48,7 +49,9 @@ Table ranking_table(const TuneView& view) {
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
   if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right, true});
   if (!rate_objective) table.columns.push_back({"Items/s", Align::right, true});
-  table.columns.push_back({"Memory, MiB", Align::right, true});
+  const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_energy_mj_per_item"});
+  if (gpu.has("gpu_memory_gb")) gpu.add_titles(table.columns);
+  else table.columns.push_back({"Memory, MiB", Align::right, true});
   for (const auto& entry : view.ranking) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;
@@ -59,7 +62,8 @@ Table ranking_table(const TuneView& view) {
     if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
     if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));
     const auto rss = entry.outcome->measurement ? entry.outcome->measurement->peak_rss_bytes : 0;
-    row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0)) : std::string(kAbsent));
+    if (gpu.has("gpu_memory_gb")) gpu.add_cells(row.cells, entry.outcome);
+    else row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0)) : std::string(kAbsent));
     row.tone = tone_of(view, entry);
     table.rows.push_back(std::move(row));
   }

@@ -39,6 +39,7 @@ Section search_section(const TuneView& view) {
                         std::min(100.0, 100.0 * static_cast<double>(view.run.trials.size()) / view.run.space_size));
   section.blocks.emplace_back(Paragraph{text + "."});
   section.blocks.emplace_back(timeline_chart(view));
+  if (auto chart = gpu_timeline_chart(view)) section.blocks.emplace_back(std::move(*chart));
   if (!view.run.space.empty()) section.blocks.emplace_back(space_table(view));
   return section;
 }

@@ -12,6 +12,8 @@ namespace ridgeline::report {
 [[nodiscard]] Section ranking_section(const TuneView& view);
 [[nodiscard]] Section effects_section(const TuneView& view);
 [[nodiscard]] Section findings_section(const TuneView& view);
+[[nodiscard]] Section gpu_section(const TuneView& view);
+[[nodiscard]] Section load_section(const TuneView& view);
 [[nodiscard]] Section latency_section(const TuneView& view);
 [[nodiscard]] Section tradeoff_section(const TuneView& view);
 [[nodiscard]] Section search_section(const TuneView& view);

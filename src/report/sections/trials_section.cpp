@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/inline_text.hpp"
+#include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
 namespace {
 
-Table::Row trial_row(const TuneView& view, const schema::TunedTrial& trial) {
+Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::TunedTrial& trial) {
   const auto dash = std::string(kAbsent);
   const auto* outcome = view.outcome(trial);
   const auto* ranked = view.ranked(trial.id);
@@ -25,9 +26,10 @@ Table::Row trial_row(const TuneView& view, const schema::TunedTrial& trial) {
                ranked != nullptr ? view.rate.number(ranked->summary.throughput_per_s) : dash,
                measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : dash,
                measured != nullptr ? duration_text(measured->session_create_ns) : dash,
-               measured != nullptr ? duration_text(measured->first_run_ns) : dash,
-               duration_text(trial.started_s * 1e9),
-               plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags)};
+               measured != nullptr ? duration_text(measured->first_run_ns) : dash};
+  gpu.add_cells(row.cells, outcome);
+  row.cells.push_back(duration_text(trial.started_s * 1e9));
+  row.cells.push_back(plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
   if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy) row.tone = Tone::warning;
   else if (outcome->status != schema::TrialStatus::ok) row.tone = Tone::bad;
   else if (view.recommended() == &trial) row.tone = Tone::good;
@@ -43,9 +45,12 @@ Section trials_section(const TuneView& view) {
   Table table{"Every trial, in the order they ran",
               {{"Trial", Align::right}, {"Stage"}, {"Ended"}, {"Settings that differ from the current ones"},
                {"Median, " + unit, Align::right}, {"95 % interval", Align::right}, {"Items/s", Align::right},
-               {"Samples", Align::right}, {"Session", Align::right}, {"First run", Align::right}, {"Started", Align::right},
-               {"Why it was tried; remarks"}}, {}};
-  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, trial));
+               {"Samples", Align::right}, {"Session", Align::right}, {"First run", Align::right}}, {}};
+  const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb", "gpu_energy_mj_per_item"});
+  gpu.add_titles(table.columns);
+  table.columns.push_back({"Started", Align::right});
+  table.columns.push_back({"Why it was tried; remarks"});
+  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, trial));
   section.blocks.emplace_back(Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
                                                     code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});
   section.blocks.emplace_back(std::move(table));

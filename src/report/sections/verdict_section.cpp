@@ -124,6 +124,7 @@ Section verdict_section(const TuneView& view) {
     section.blocks.emplace_back(Callout{Tone::warning, "The run was interrupted",
                                         "It holds what was found until then; the same command again goes on from here."});
   section.blocks.emplace_back(key_figures(view));
+  if (view.on_gpu()) section.blocks.emplace_back(Paragraph{fmt::format("Every number of this report is of one scenario: {}.", scenario_text(view.run))});
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "report/charts/chart_parts.hpp"
+#include "report/charts/charts.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using base::Json;
+using schema::GpuSample;
+
+constexpr std::size_t kBins = 240;  // readings are many; a page needs no more than a pixel can show
+
+/// Readings of one stretch of time.
+struct Bin {
+  std::vector<double> clocks_mhz;
+  std::vector<double> powers_w;
+  std::vector<double> temperatures_c;
+  std::vector<std::string> reasons;
+  int trial = 0;  ///< the first that was held down here
+};
+
+struct Line {
+  std::array<Bin, kBins> bins;
+  double width_s = 0;
+  std::size_t readings = 0;
+  std::size_t held = 0;
+  double lowest_mhz = 0;
+  double highest_mhz = 0;
+  double most_w = 0;
+  double most_c = 0;
+};
+
+double end_of(const TuneView& view) {
+  double end_s = 0;
+  for (const auto& trial : view.run.trials) {
+    const auto* outcome = view.outcome(trial);
+    if (outcome != nullptr) end_s = std::max(end_s, trial.started_s + (trial.from_store ? 0 : outcome->duration_s));
+  }
+  return end_s;
+}
+
+void add_reading(Line& line, const schema::TunedTrial& trial, const GpuSample& sample) {
+  const auto place = static_cast<std::size_t>(std::max(0.0, (trial.started_s + sample.at_s) / line.width_s));
+  auto& bin = line.bins.at(std::min(place, kBins - 1));
+  ++line.readings;
+  if (sample.sm_clock_mhz) {
+    bin.clocks_mhz.push_back(*sample.sm_clock_mhz);
+    line.lowest_mhz = line.lowest_mhz > 0 ? std::min(line.lowest_mhz, *sample.sm_clock_mhz) : *sample.sm_clock_mhz;
+    line.highest_mhz = std::max(line.highest_mhz, *sample.sm_clock_mhz);
+  }
+  if (sample.power_w) bin.powers_w.push_back(*sample.power_w);
+  if (sample.temperature_c) bin.temperatures_c.push_back(*sample.temperature_c);
+  line.most_w = std::max(line.most_w, sample.power_w.value_or(0));
+  line.most_c = std::max(line.most_c, sample.temperature_c.value_or(0));
+  auto reasons = schema::clock_reason_names(sample.clock_reasons.value_or(0));
+  if (reasons.empty()) return;
+  ++line.held;
+  if (bin.reasons.empty()) bin.trial = trial.id;
+  for (auto& reason : reasons)
+    if (std::find(bin.reasons.begin(), bin.reasons.end(), reason) == bin.reasons.end()) bin.reasons.push_back(std::move(reason));
+}
+
+/// [time, median of the bin]; an empty bin breaks the line.
+Json curve(const Line& line, std::vector<double> Bin::*values) {
+  Json data = Json::array();
+  bool broken = true;
+  for (std::size_t i = 0; i < kBins; ++i) {
+    const auto& numbers = line.bins[i].*values;
+    const auto at = rounded((static_cast<double>(i) + 0.5) * line.width_s);
+    if (!numbers.empty()) data.push_back({at, rounded(analysis::quantile(numbers, 0.5))});
+    else if (!broken) data.push_back({at, nullptr});
+    broken = numbers.empty();
+  }
+  return data;
+}
+
+Json throttle_marks(const Line& line) {
+  Json data = Json::array();
+  for (std::size_t i = 0; i < kBins; ++i) {
+    const auto& bin = line.bins[i];
+    if (bin.reasons.empty() || bin.clocks_mhz.empty()) continue;
+    const auto clock = analysis::quantile(bin.clocks_mhz, 0.5);
+    data.push_back(datum({rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
+                         Json::array({fmt::format("Clocks held down during trial {}", bin.trial),
+                                      fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
+                         bin.trial));
+  }
+  return data;
+}
+
+std::string alternative_of(const Line& line) {
+  std::vector<std::string> parts;
+  if (line.highest_mhz > 0) parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
+  if (line.most_w > 0) parts.push_back(fmt::format("at most {:.0f} W", line.most_w));
+  if (line.most_c > 0) parts.push_back(fmt::format("at most {:.0f} °C", line.most_c));
+  auto text = joined(parts);
+  if (!text.empty()) text += "; ";
+  return sentence(text + (line.held == 0 ? std::string("clocks were never held down")
+                                         : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings)));
+}
+
+}  // namespace
+
+std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
+  if (!view.on_gpu()) return std::nullopt;
+  Line line;
+  const auto end_s = end_of(view);
+  line.width_s = end_s / static_cast<double>(kBins);
+  if (line.width_s <= 0) return std::nullopt;
+  for (const auto& trial : view.run.trials) {
+    const auto* measured = view.measurement(trial);
+    // Readings of an answer from the store belong to another time.
+    if (measured == nullptr || !measured->gpu || trial.from_store) continue;
+    for (const auto& sample : measured->gpu->samples) add_reading(line, trial, sample);
+  }
+  if (line.readings == 0) return std::nullopt;
+  Chart chart;
+  chart.id = "gpu-timeline";
+  chart.title = "The GPU over the same time";
+  chart.alternative = alternative_of(line);
+  struct Panel {
+    const char* title;
+    const char* axis;
+    const char* role;
+    std::vector<double> Bin::*values;
+  };
+  const std::array panels{Panel{"SM clock", "SM clock, MHz", "front", &Bin::clocks_mhz},
+                          Panel{"Power", "Power, W", "series-1", &Bin::powers_w},
+                          Panel{"Temperature", "Temperature, °C", "series-2", &Bin::temperatures_c}};
+  chart.option["panels"] = panels.size();
+  chart.option["xAxis"] = Json::array();
+  chart.option["yAxis"] = Json::array();
+  chart.option["series"] = Json::array();
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const bool last = i + 1 == panels.size();
+    Json time{{"type", "value"}, {"min", 0}, {"max", rounded(end_s)}, {"decimals", 0}, {"gridIndex", i}, {"bare", !last}};
+    if (last) time["name"] = "Seconds since the start";
+    chart.option["xAxis"].push_back(std::move(time));
+    auto values = value_axis(panels[i].axis, 0);
+    values["gridIndex"] = i;
+    chart.option["yAxis"].push_back(std::move(values));
+    chart.option["series"].push_back({{"type", "line"}, {"name", panels[i].title}, {"role", panels[i].role}, {"symbol", "none"},
+                                      {"xAxisIndex", i}, {"yAxisIndex", i}, {"data", curve(line, panels[i].values)}});
+  }
+  if (auto marks = throttle_marks(line); !marks.empty())
+    chart.option["series"].push_back({{"type", "scatter"}, {"name", "Clock held down"}, {"role", "failed"}, {"xAxisIndex", 0},
+                                      {"yAxisIndex", 0}, {"data", std::move(marks)}});
+  chart.height_px = 440;
+  return chart;
+}
+
+}  // namespace ridgeline::report

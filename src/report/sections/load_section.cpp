@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Throughput, latency and memory over batch sizes and sessions in flight.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/charts/charts.hpp"
+#include "report/inline_text.hpp"
+#include "report/sections/gpu_columns.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+std::string load_of(const TuneView& view, const schema::TunedTrial& trial) {
+  const auto batch = trial.configuration.get_or("batch_size", view.run.model.batch_axis_size.value_or(1)).as_integer(1);
+  const auto sessions = trial.configuration.get_or("parallel_sessions", 1).as_integer(1);
+  return fmt::format("batch {}, {}", batch, counted(static_cast<std::size_t>(sessions), "session"));
+}
+
+Table answers_table(const TuneView& view) {
+  Table table{"Which load for which purpose",
+              {{"Wanted"}, {"Trial", Align::right}, {"Load"}, {"Items/s", Align::right},
+               {"Median, " + view.latency.unit, Align::right}, {"GPU peak, GB", Align::right}, {"Items/s a GB", Align::right}},
+              {}};
+  const auto row = [&](const char* wanted, const analysis::RankedTrial* found) {
+    const std::string dash(kAbsent);
+    if (found == nullptr) {
+      table.rows.push_back({{wanted, dash, "none of the trials", dash, dash, dash, dash}, Tone::warning, ""});
+      return;
+    }
+    const auto memory = gpu_metric(found->outcome, "gpu_memory_gb");
+    table.rows.push_back({{wanted, trial_link(found->trial->id), load_of(view, *found->trial),
+                           view.rate.number(found->summary.throughput_per_s), view.latency.number(found->summary.median_ns),
+                           gpu_metric_text(found->outcome, "gpu_memory_gb"),
+                           memory && *memory > 0 ? view.rate.number(found->summary.throughput_per_s / *memory) : dash},
+                          view.recommended() == found->trial ? Tone::good : Tone::neutral, ""});
+  };
+  row("Highest throughput", view.load.highest_throughput);
+  row("Lowest latency", view.load.lowest_latency);
+  if (view.load.has_latency_limit) row("Best throughput under the latency limit", view.load.within_limit);
+  if (view.load.per_gb != nullptr) row("Best throughput per GB", view.load.per_gb);
+  return table;
+}
+
+std::string failure_text(const schema::TrialOutcome& outcome) {
+  auto text = status_text(outcome.status);
+  if (outcome.failure && outcome.failure->requested_bytes)
+    text += fmt::format(", {} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes)));
+  return text;
+}
+
+Table loads_table(const TuneView& view) {
+  Table table{"Every load, with its best trial",
+              {{"Sessions", Align::right}, {"Batch", Align::right}, {"Trial", Align::right}, {"Items/s", Align::right},
+               {"Median, " + view.latency.unit, Align::right}, {"p99, " + view.latency.unit, Align::right, true},
+               {"GPU peak, GB", Align::right}, {"Energy, mJ/item", Align::right, true}, {"Remarks"}}, {}};
+  for (const auto& point : view.load.points) {
+    const std::string dash(kAbsent);
+    const auto on_front = point.ranked != nullptr && std::find(view.load.front.begin(), view.load.front.end(), point.trial->id) !=
+                                                         view.load.front.end();
+    Table::Row row;
+    row.cells = {fmt::format("{}", point.sessions), fmt::format("{}", point.batch), trial_link(point.trial->id)};
+    if (point.ranked == nullptr) {
+      row.cells.insert(row.cells.end(), 5, dash);
+      row.cells.push_back(failure_text(*point.outcome));
+      row.tone = Tone::bad;
+    } else {
+      const auto& summary = point.ranked->summary;
+      row.cells.insert(row.cells.end(),
+                       {view.rate.number(summary.throughput_per_s), view.latency.number(summary.median_ns),
+                        summary.p99_ns ? view.latency.number(*summary.p99_ns) : dash,
+                        gpu_metric_text(point.outcome, "gpu_memory_gb"), gpu_metric_text(point.outcome, "gpu_energy_mj_per_item"),
+                        !point.ranked->meets_constraints ? "constraint: " + plain_text(point.ranked->broken_constraint)
+                        : on_front                       ? std::string("on the Pareto front")
+                                                         : std::string()});
+      row.tone = !point.ranked->meets_constraints ? Tone::warning : view.recommended() == point.trial ? Tone::good : Tone::neutral;
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Section load_section(const TuneView& view) {
+  Section section{"load", "Batch and concurrency", {}};
+  if (view.load.points.empty()) return section;
+  section.blocks.emplace_back(answers_table(view));
+  section.blocks.emplace_back(load_chart(view));
+  if (auto chart = load_memory_chart(view)) section.blocks.emplace_back(std::move(*chart));
+  section.blocks.emplace_back(loads_table(view));
+  return section;
+}
+
+}  // namespace ridgeline::report
