@@ -28,8 +28,8 @@ std::optional<Proposal> Strategy::propose() {
 }
 
 std::optional<Proposal> Strategy::propose_beside() {
-  if (auto proposal = opening()) return proposal;
-  return next_beside();
+  // The opening two stand alone: all else is judged against them.
+  return opened_ < 2 ? std::nullopt : next_beside();
 }
 
 void Strategy::observe(const Proposal& proposal, const Observation& observation) {
