@@ -50,6 +50,17 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
     say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file, key));
   RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, request.file, wanted, request.patch));
+  const auto write = [&] {
+    return campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
+  };
+  return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file), terminal);
+}
+
+base::Result<void> apply_change(const ApplyRequest& request, const std::string& text, const campaign::PatchResult& patch,
+                                const WriteChange& write, const std::string& later, const Terminal& terminal) {
+  const auto say = [&](const std::string& line) {
+    if (!request.quiet) fmt::print("{}", line);
+  };
   if (patch.edits.empty()) {
     say(fmt::format("{}: already holds the recommended values\n", request.file));
     return {};
@@ -60,11 +71,10 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
     return {};
   }
   if (request.mode == ApplyMode::ask && terminal.interactive && ::isatty(STDIN_FILENO) == 1 && !agreed(request.file)) {
-    say(fmt::format("{}: not touched; later: ridgeline apply {} --config {}\n", request.file, run.id, request.file));
+    say(fmt::format("{}: not touched; later: {}\n", request.file, later));
     return {};
   }
-  RL_TRY_ASSIGN(const auto applied,
-                campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now()));
+  RL_TRY_ASSIGN(const auto applied, write());
   say(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}\n", request.file,
              applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s", applied.backup.filename().string(),
              request.file));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/error.hpp"
@@ -27,5 +28,13 @@ struct ApplyRequest {
 /// Shows what the run's recommendation changes in the file as a diff and, as the mode says, writes it. Nothing is
 /// written when the run's answer is to keep what there is.
 [[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal);
+
+using WriteChange = std::function<base::Result<campaign::AppliedPatch>()>;
+
+/// Shows a patch of the file's text as a diff and, as the mode says, calls `write`. `later` is the command that does so when
+/// the user says no.
+[[nodiscard]] base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,
+                                              const campaign::PatchResult& patch, const WriteChange& write,
+                                              const std::string& later, const Terminal& terminal);
 
 }  // namespace ridgeline::app

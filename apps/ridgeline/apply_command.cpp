@@ -2,9 +2,12 @@
 #include <memory>
 
 #include "base/file.hpp"
+#include "base/clock.hpp"
+#include "campaign/gpu_profiles.hpp"
 #include "campaign/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -17,23 +20,77 @@ struct Flags {
   bool dry_run = false;
   bool provenance = false;
   bool yes = false;
+  bool for_gpu = false;
+  bool match = false;
 };
 
+ApplyRequest request_of(const Flags& flags) {
+  ApplyRequest request{flags.config, {}, flags.dry_run ? ApplyMode::dry_run : flags.yes ? ApplyMode::apply : ApplyMode::ask,
+                       flags.provenance};
+  request.patch.section = flags.section;
+  return request;
+}
+
+base::Result<void> read_mapping(const Flags& flags, ApplyRequest& request) {
+  if (flags.space.empty()) return {};
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
+  RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
+  request.patch.mapping = std::move(file.mapping);
+  return {};
+}
+
+/// --for-gpu: the newest answer of every GPU model into its profile.
+base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const schema::TuneRun& run) {
+  RL_TRY_ASSIGN(const auto profiles, campaign::collect_profiles(store, run));
+  for (const auto& profile : profiles) fmt::print("{}: run {}  {}\n", profile.name, profile.run_id, profile.settings.to_text());
+  const std::string provenance = flags.provenance ? "ridgeline" : "";
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  RL_TRY_ASSIGN(const auto patch, campaign::patch_profiles(text, flags.config, profiles, provenance));
+  const auto write = [&] {
+    return campaign::apply_profiles(flags.config, profiles, provenance, base::system_clock().utc_now());
+  };
+  RL_TRY(apply_change(request_of(flags), text, patch, write,
+                      fmt::format("ridgeline apply {} --config {} --for-gpu", run.id, flags.config), inspect_terminal(stdout)));
+  return kOk;
+}
+
+/// --match: the profile of the GPU at hand into the main section.
+base::Result<int> apply_match(const Flags& flags) {
+  if (!flags.run.empty() || flags.for_gpu)
+    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}", flags.config,
+                      flags.for_gpu ? "--for-gpu" : "the run");
+  if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
+  const auto environment = find_environment();
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  RL_TRY_ASSIGN(const auto profiles, campaign::read_profiles(text, flags.config));
+  const std::string name = environment.gpus.empty() ? campaign::GpuProfile::kCpu : environment.gpus.front().name;
+  fmt::print("{}: profile {}\n", environment.gpus.empty() ? "no GPU" : campaign::gpu_list({environment.gpus.front()}), name);
+  RL_TRY_ASSIGN(const auto wanted, campaign::settings_for(profiles, name, flags.config));
+  auto request = request_of(flags);
+  RL_TRY(read_mapping(flags, request));
+  if (flags.provenance) request.patch.provenance = "ridgeline profile " + name;
+  RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, flags.config, wanted, request.patch));
+  const auto write = [&] {
+    return campaign::apply_patch(flags.config, wanted, request.patch, base::system_clock().utc_now());
+  };
+  RL_TRY(apply_change(request, text, patch, write, fmt::format("ridgeline apply --match --config {}", flags.config),
+                      inspect_terminal(stdout)));
+  return kOk;
+}
+
 base::Result<int> apply(const Flags& flags, const Context& context) {
+  if (flags.match) return apply_match(flags);
+  if (flags.run.empty())
+    return base::fail(base::ErrorCode::invalid_argument, "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store());
   RL_TRY_ASSIGN(const auto run, store.load_run(flags.run));
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
                       run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");
-  ApplyRequest request{flags.config, {}, flags.dry_run ? ApplyMode::dry_run : flags.yes ? ApplyMode::apply : ApplyMode::ask,
-                       flags.provenance};
-  request.patch.section = flags.section;
-  if (!flags.space.empty()) {
-    RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
-    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
-    request.patch.mapping = std::move(file.mapping);
-  }
+  if (flags.for_gpu) return apply_profiles(flags, store, run);
+  auto request = request_of(flags);
+  RL_TRY(read_mapping(flags, request));
   RL_TRY(apply_recommendation(run, request, inspect_terminal(stdout)));
   return kOk;
 }
@@ -43,12 +100,16 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
 void add_apply(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
   auto* command = add_subcommand(app, context, "apply", "Write a run's recommended settings into a config.yaml",
-                                 "  ridgeline apply latest --config config.yaml --dry-run",
+                                 "  ridgeline apply latest --config config.yaml --dry-run\n"
+                                 "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
+                                 "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
                                  [flags, &context] { return apply(*flags, context); });
-  command->add_option("RUN", flags->run, "Run id, its beginning, or latest")->required();
+  command->add_option("RUN", flags->run, "Run id, its beginning, or latest");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
   command->add_option("--config-section", flags->section, "Section for keys it does not have yet")->type_name("NAME")->capture_default_str();
   command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")->type_name("FILE.yaml");
+  command->add_flag("--for-gpu", flags->for_gpu, "Write profiles instead: the newest answer for each GPU model to the run's question");
+  command->add_flag("--match", flags->match, "Use the profile of the GPU in this machine (without one: cpu)");
   command->add_flag("--dry-run", flags->dry_run, "Show the change, write nothing");
   command->add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");
   command->add_flag("-y,--yes", flags->yes, "Write without asking");
