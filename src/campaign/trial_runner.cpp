@@ -268,7 +268,9 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
                                             const schema::Configuration& b, const std::string& setting,
                                             const schema::PairedPlan& plan) {
   auto& run = result_.run;
-  const schema::PairedSpec spec{spec_for(a), b, plan};
+  schema::PairedSpec spec{spec_for(a), b, plan};
+  // No winner rests on a used process; what only explains one may, because starting CUDA takes seconds.
+  spec.fresh_process = purpose == schema::PairPurpose::finalist;
   schema::TunedPair entry;
   entry.purpose = purpose;
   entry.key = spec.key();

@@ -48,7 +48,7 @@ class Executor {
   [[nodiscard]] virtual base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) = 0;
   [[nodiscard]] virtual base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                                      const TrialOptions& options) = 0;
-  /// Always in a fresh process.
+  /// In a fresh process, or in that of the pair before when the spec allows it.
   [[nodiscard]] virtual base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) = 0;
   /// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
   [[nodiscard]] virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,

@@ -48,6 +48,8 @@ class LocalExecutor final : public Executor {
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
     const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string()};
     const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
+    // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
+    if (spec.provider != "cpu") pairs_.reset();
     auto flag = gpu_gate_.enter(spec.device);
     auto outcome = run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
     leave_gpu(outcome, std::move(flag));
@@ -56,12 +58,13 @@ class LocalExecutor final : public Executor {
   }
 
   Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
-    // An idle worker still holds memory on the GPU, and the comparison would call it somebody else.
+    // As above: neither worker may stand beside the other on a GPU.
     if (spec.base.provider != "cpu") pooled_.reset();
     auto flag = gpu_gate_.enter(spec.base.device);
-    std::unique_ptr<WorkerConnection> fresh;
-    auto outcome = run<schema::PairedOutcome>(fresh, make_frame(FrameType::pair, PairRequest{spec}),
+    if (spec.fresh_process) pairs_.reset();
+    auto outcome = run<schema::PairedOutcome>(pairs_, make_frame(FrameType::pair, PairRequest{spec}),
                                               derived_deadline_s(spec.plan), read_paired_outcome);
+    if (options_.isolation == Isolation::trial) pairs_.reset();
     leave_gpu(outcome, std::move(flag));
     return outcome;
   }
@@ -134,6 +137,7 @@ class LocalExecutor final : public Executor {
 
   const WorkerOptions options_;
   std::unique_ptr<WorkerConnection> pooled_;
+  std::unique_ptr<WorkerConnection> pairs_;  ///< has run nothing but pairs
   GpuMemoryGate gpu_gate_{nvml_free_memory()};
 };
 

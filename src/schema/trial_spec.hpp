@@ -83,6 +83,7 @@ struct PairedSpec {
   TrialSpec base;             ///< its configuration is arm A
   Configuration other;        ///< arm B
   PairedPlan plan;
+  bool fresh_process = true;  ///< false: a process that only ran pairs before, all well, will do. Not part of the record
   [[nodiscard]] std::string key() const;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedSpec, base, other, plan)

@@ -8,24 +8,27 @@
 
 namespace ridgeline::workload {
 
-DeviceMember::DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle options,
-                           BindingHandle binding)
+DeviceMember::DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
+                           SessionSettings::RunHandle options, BindingHandle binding)
     : session_(session),
       api_(session.environment.api()),
       setup_(setup),
       cuda_(*setup.gpu.driver),
+      first_options_(std::move(first_options)),
       options_(std::move(options)),
       binding_(std::move(binding)),
       failure_(nullptr, api_.ReleaseStatus) {}
 
 base::Result<std::unique_ptr<LaneMember>> DeviceMember::create(const LaneSession& session, const Setup& setup,
                                                                const std::vector<Tensor>& tensors,
+                                                               SessionSettings::RunHandle first_options,
                                                                SessionSettings::RunHandle options) {
   const auto& api = session.environment.api();
   OrtIoBinding* created = nullptr;
   RL_TRY(check_ort(api, api.CreateIoBinding(session.session, &created)));
   BindingHandle binding(created, api.ReleaseIoBinding);
-  std::unique_ptr<DeviceMember> member(new DeviceMember(session, setup, std::move(options), std::move(binding)));
+  std::unique_ptr<DeviceMember> member(new DeviceMember(session, setup, std::move(first_options),
+                                                        std::move(options), std::move(binding)));
   RL_TRY(member->bind_inputs(tensors));
   RL_TRY(member->let_runtime_allocate());
   return std::unique_ptr<LaneMember>(std::move(member));
@@ -143,7 +146,8 @@ bool DeviceMember::run() noexcept {
       return false;
     }
     if (setup_.copies && !upload()) return false;
-    if (OrtStatus* status = api_.RunWithBinding(session_.session, options_.get(), binding_.get()); status != nullptr) {
+    const auto* options = has_buffers_ ? options_.get() : first_options_.get();
+    if (OrtStatus* status = api_.RunWithBinding(session_.session, options, binding_.get()); status != nullptr) {
       failure_.reset(status);
       return false;
     }

@@ -9,9 +9,9 @@ struct OrtStatus;
 
 namespace ridgeline::workload {
 
-/// Tensors in GPU memory, bound to the session at addresses that stay. The first run lets the runtime allocate the
-/// outputs; from then on they are written into buffers of the shapes it chose. Values without a fixed size go to host
-/// memory of the runtime's.
+/// Tensors in GPU memory, bound to the session at addresses that stay. The first run, never part of a CUDA graph, lets
+/// the runtime allocate the outputs; from then on they are written into buffers of the shapes it chose. Values without
+/// a fixed size go to host memory of the runtime's.
 class DeviceMember final : public LaneMember {
  public:
   struct Setup {
@@ -19,8 +19,11 @@ class DeviceMember final : public LaneMember {
     gpu::CudaStreamHandle stream = nullptr;  ///< the session's, when copies are to be queued on it
     bool copies = true;                      ///< inputs come from host memory and outputs go there in every run
   };
+  /// `first_options` are for the first run: those of later ones would capture a graph that writes to addresses which
+  /// nobody reads afterwards.
   [[nodiscard]] static base::Result<std::unique_ptr<LaneMember>> create(const LaneSession& session, const Setup& setup,
                                                                         const std::vector<Tensor>& tensors,
+                                                                        SessionSettings::RunHandle first_options,
                                                                         SessionSettings::RunHandle options);
   DeviceMember(const DeviceMember&) = delete;
   DeviceMember& operator=(const DeviceMember&) = delete;
@@ -43,8 +46,8 @@ class DeviceMember final : public LaneMember {
   using StatusHandle = std::unique_ptr<OrtStatus, void (*)(OrtStatus*)>;
   using BindingHandle = std::unique_ptr<OrtIoBinding, void (*)(OrtIoBinding*)>;
 
-  DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle options,
-               BindingHandle binding);
+  DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
+               SessionSettings::RunHandle options, BindingHandle binding);
   [[nodiscard]] base::Result<Slot> allocate(ElementType type, const std::vector<std::int64_t>& dims);
   [[nodiscard]] base::Result<void> bind_inputs(const std::vector<Tensor>& tensors);
   [[nodiscard]] base::Result<void> let_runtime_allocate();
@@ -58,6 +61,7 @@ class DeviceMember final : public LaneMember {
   const OrtApi& api_;
   Setup setup_;
   const gpu::CudaDriver& cuda_;
+  SessionSettings::RunHandle first_options_;
   SessionSettings::RunHandle options_;
   std::vector<Slot> inputs_;
   std::vector<Slot> outputs_;

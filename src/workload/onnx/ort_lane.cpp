@@ -35,16 +35,19 @@ base::Result<std::unique_ptr<OrtLane>> OrtLane::create(const OrtEnvironment& env
   return lane;
 }
 
-base::Result<void> OrtLane::add_shape_set(std::vector<Tensor> tensors, SessionSettings::RunHandle options) {
+base::Result<void> OrtLane::add_shape_set(std::vector<Tensor> tensors, const SessionSettings& settings, int graph_id) {
   if (tensors.size() != session_.inputs.size())
     return base::fail(base::ErrorCode::internal, "{} tensors for {} inputs", tensors.size(), session_.inputs.size());
   Member member;
+  RL_TRY_ASSIGN(auto options, settings.make_run_options(graph_id));
   if (io_.binding == IoBinding::none || io_.binding == IoBinding::pinned) {
     const auto pinned_by = io_.binding == IoBinding::pinned ? io_.gpu->driver : nullptr;
     RL_TRY_ASSIGN(member.runner, HostMember::create(session_, tensors, std::move(options), pinned_by));
   } else {
     const DeviceMember::Setup setup{*io_.gpu, stream_ ? stream_->handle() : nullptr, io_.copies};
-    RL_TRY_ASSIGN(member.runner, DeviceMember::create(session_, setup, tensors, std::move(options)));
+    RL_TRY_ASSIGN(auto first_options, settings.make_run_options(SessionSettings::kNoGraph));
+    RL_TRY_ASSIGN(member.runner,
+                  DeviceMember::create(session_, setup, tensors, std::move(first_options), std::move(options)));
   }
   member.tensors = std::move(tensors);
   members_.push_back(std::move(member));

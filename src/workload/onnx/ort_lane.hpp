@@ -37,8 +37,10 @@ class OrtLane {
   [[nodiscard]] std::vector<OrtPort>& inputs() noexcept { return session_.inputs; }
   [[nodiscard]] const OrtSession* session() const noexcept { return handle_.get(); }
 
-  /// Adds one member of the shape mix; `tensors` are in the order of inputs(), `options` for its runs.
-  [[nodiscard]] base::Result<void> add_shape_set(std::vector<Tensor> tensors, SessionSettings::RunHandle options);
+  /// Adds one member of the shape mix; `tensors` are in the order of inputs(). Its runs use the settings' run options,
+  /// and its CUDA graph, where the configuration wants one, the number `graph_id` (SessionSettings::make_run_options).
+  [[nodiscard]] base::Result<void> add_shape_set(std::vector<Tensor> tensors, const SessionSettings& settings,
+                                                 int graph_id);
 
   /// One inference on the next member of the mix.
   [[nodiscard]] bool step() noexcept;

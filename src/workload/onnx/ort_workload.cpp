@@ -87,11 +87,12 @@ base::Result<void> OrtWorkload::prepare() {
   for (const auto& lane : lanes_)
     for (std::size_t at = 0; at < inputs.members.size(); ++at) {
       const int number = static_cast<int>(at) + 1;
-      const int graph = !uses_graph() || inputs.members.size() == 1 ? 0 : one_graph && at > 0 ? -1 : number;
-      RL_TRY_ASSIGN(auto options, settings_.front().make_run_options(graph));
-      RL_TRY(lane->add_shape_set(inputs.members[at], std::move(options)));
+      const int graph = !uses_graph() || inputs.members.size() == 1 ? SessionSettings::kOwnGraph
+                        : one_graph && at > 0                       ? SessionSettings::kNoGraph
+                                                                    : number;
+      RL_TRY(lane->add_shape_set(inputs.members[at], settings_.front(), graph));
     }
-  // Calls of one lane would spoil the capture of another one's graph, and a shape's third run may be far away.
+  // Calls of one lane would spoil the capture of another one's graph, and a shape's next run may be far away.
   if (uses_graph() && (lanes_.size() > 1 || inputs.members.size() > 1)) return capture_graphs(inputs.members.size());
   return {};
 }
@@ -99,7 +100,7 @@ base::Result<void> OrtWorkload::prepare() {
 bool OrtWorkload::uses_graph() const { return spec_.configuration.get_or("enable_cuda_graph", false).as_bool(); }
 
 base::Result<void> OrtWorkload::capture_graphs(std::size_t members) {
-  constexpr std::size_t kRunsUntilCapture = 3;
+  constexpr std::size_t kRunsUntilCapture = 2;  // the first finds out the outputs' shapes
   for (const auto& lane : lanes_)
     for (std::size_t run = 0; run < kRunsUntilCapture * members; ++run)
       if (!lane->step()) return tl::unexpected<base::Error>(lane->last_error());

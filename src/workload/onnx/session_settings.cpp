@@ -176,7 +176,7 @@ base::Result<SessionSettings::RunHandle> SessionSettings::make_run_options(int g
   RunHandle options(created, api_->ReleaseRunOptions);
   for (const auto& [name, text] : run_entries_)
     RL_TRY(check_ort(*api_, api_->AddRunConfigEntry(created, name.c_str(), text.c_str())));
-  if (graph_id != 0)
+  if (graph_id != kOwnGraph)
     RL_TRY(check_ort(*api_, api_->AddRunConfigEntry(created, kGraphId, std::to_string(graph_id).c_str())));
   return options;
 }

@@ -39,8 +39,9 @@ class SessionSettings {
                                                           const SessionExtras& extras = {});
 
   [[nodiscard]] const OrtSessionOptions* session_options() const noexcept { return session_.get(); }
-  /// Options for the inferences of one member of a shape mix; `graph_id` names its CUDA graph: 0 = the provider's own
-  /// numbering, -1 = run without a graph.
+  static constexpr int kOwnGraph = 0;  ///< the provider numbers its graphs, which it can do for one shape
+  static constexpr int kNoGraph = -1;
+  /// Options for the inferences of one member of a shape mix; `graph_id` names its CUDA graph.
   [[nodiscard]] base::Result<RunHandle> make_run_options(int graph_id) const;
   /// Values as the option objects hold them after all was applied, by parameter key. Settings that the C API cannot
   /// report are absent.
