@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A management library with made-up GPUs ("GPU-fake-0" ...), as far as Ridgeline uses one. */
+/* A management library with made-up GPUs ("GPU-fake-0" ...), as far as Ridgeline uses one. For whole programs the variable
+   RL_FAKE_NVML_NAMES lists the GPUs' names, joined by commas. */
 #include "fake_nvml.h"
 
 #include <stddef.h>
@@ -42,6 +43,11 @@ __attribute__((constructor)) static void read_environment(void) {
     text += length;
     if (*text == ',') ++text;
   }
+  const char* names = getenv("RL_FAKE_NVML_NAMES");
+  if (names == NULL) return;
+  int count = 1;
+  while ((names = strchr(names, ',')) != NULL) ++names, ++count;
+  fake_nvml_set(kFakeDeviceCount, count);
 }
 static int optional(void) { return fake_nvml_get(kFakeUnsupported) != 0 ? kUnsupported : kSuccess; }
 static int set_unsigned(unsigned* out, long long value) {
@@ -78,8 +84,13 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char* uuid, Device** out) {
   return nvmlDeviceGetHandleByIndex_v2((unsigned)index, out);
 }
 EXPORT int nvmlDeviceGetName(Device* device, char* out, unsigned size) {
-  (void)device;
-  snprintf(out, size, "NVIDIA H200");
+  const char* name = getenv("RL_FAKE_NVML_NAMES");
+  for (int skip = device->index; name != NULL && skip > 0; --skip) {
+    name = strchr(name, ',');
+    if (name != NULL) ++name;
+  }
+  if (name == NULL) name = "NVIDIA H200";
+  snprintf(out, size, "%.*s", (int)strcspn(name, ","), name);
   return kSuccess;
 }
 EXPORT int nvmlDeviceGetUUID(Device* device, char* out, unsigned size) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/subprocess.hpp"
+#include "execute/device_pool_executor.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -134,6 +135,29 @@ TEST_F(LifecycleTest, cancelling_ends_the_running_trial_within_a_moment) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, base::ErrorCode::cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3));
+  EXPECT_TRUE(children_of(::getpid()).empty());
+}
+
+TEST_F(LifecycleTest, each_lane_has_a_worker_with_an_environment_of_its_own) {
+  const auto make = [](const std::string& lane) {
+    auto options = worker_options();
+    options.command = {"/bin/sh", "-c", "test \"$RL_TEST_LANE\" = " + lane + " && exec " + options.command.front()};
+    options.environment = {{"RL_TEST_LANE", lane}};
+    return make_local_executor(options);
+  };
+  {
+    DevicePoolExecutor pool(make("0"), {[&] { return make("1"); }, [&] { return make("2"); }});
+    for (int round = 0; round < 2; ++round) {
+      const auto outcomes =
+          pool.run_trials({{0, synthetic_spec(""), {}}, {1, synthetic_spec("fault=oom"), {}}, {2, synthetic_spec(""), {}}});
+      ASSERT_EQ(outcomes.size(), 3U);
+      for (const auto& outcome : outcomes) ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_EQ(outcomes[0]->status, TrialStatus::ok);
+      EXPECT_EQ(outcomes[1]->status, TrialStatus::out_of_memory);
+      EXPECT_EQ(outcomes[2]->status, TrialStatus::ok);
+      EXPECT_EQ(children_of(::getpid()).size(), 2U);  // the one that ran out of memory is gone
+    }
+  }
   EXPECT_TRUE(children_of(::getpid()).empty());
 }
 
