@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 
 #include "base/file.hpp"
@@ -46,6 +47,11 @@ base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const 
   const std::string provenance = flags.provenance ? "ridgeline" : "";
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_profiles(text, flags.config, profiles, provenance));
+  const bool only_defaults = std::all_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.settings.size() == 0; });
+  if (only_defaults && patch.edits.empty()) {
+    fmt::print("{}: not touched: the runtime's defaults need no profile\n", flags.config);
+    return kOk;
+  }
   const auto write = [&] {
     return campaign::apply_profiles(flags.config, profiles, provenance, base::system_clock().utc_now());
   };

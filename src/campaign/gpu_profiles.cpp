@@ -79,7 +79,8 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
     const auto old = std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.name == profile.name; });
     if (old != before.end()) add_defaults(settings, keys_of({*old}));
     // An empty mapping would say nothing: the defaults of what others set do.
-    if (settings.size() == 0) add_defaults(settings, keys_of(profiles));
+    for (const auto* others : {&profiles, &before})
+      if (settings.size() == 0) add_defaults(settings, keys_of(*others));
     PatchOptions options;
     options.provenance = provenance.empty() || profile.run_id.empty() ? provenance : fmt::format("{} {}", provenance, profile.run_id);
     for (const auto& [key, value] : settings.values())

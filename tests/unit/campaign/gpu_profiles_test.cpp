@@ -66,6 +66,12 @@ TEST(GpuProfiles, an_answer_of_nothing_but_defaults_is_spelled_out) {
   EXPECT_NE(text.find("  NVIDIA L4:\n    cudnn_conv_algo_search: EXHAUSTIVE\n    prefer_nhwc: false\n"), std::string::npos) << text;
 }
 
+TEST(GpuProfiles, an_answer_of_nothing_but_defaults_undoes_what_profiles_in_the_file_set) {
+  const std::string before = "profiles:\n  NVIDIA H200:\n    prefer_nhwc: true\n";
+  EXPECT_EQ(patched(before, {{"cpu", {}, "r1"}}), before + "  cpu:\n    prefer_nhwc: false\n");
+  EXPECT_EQ(patched("a: 1\n", {{"cpu", {}, "r1"}}), "a: 1\n");
+}
+
 TEST(GpuProfiles, what_is_written_is_read_back) {
   const auto read = read_profiles(patched("x: {y: 1}\n", kTwo), "c.yaml");
   ASSERT_TRUE(read) << read.error().message;
