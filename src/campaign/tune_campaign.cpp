@@ -78,11 +78,12 @@ void suit_gpu(TuneRequest& request) {
   auto& plan = request.paired;
   if (plan.block_time_s == usual.block_time_s) plan.block_time_s = 0.04;
   if (plan.settle_s == usual.settle_s) plan.settle_s = 0.002;
-  if (plan.max_time_s == usual.max_time_s) plan.max_time_s = 5;
+  if (plan.max_time_s == usual.max_time_s) plan.max_time_s = 3;
+  request.finalists = std::min<std::size_t>(request.finalists, 2);
   if (request.search != "quick") return;
   plan.quads = std::min(plan.quads, 8);
   plan.max_quads = std::min(plan.max_quads, 12);
-  plan.max_time_s = std::min(plan.max_time_s, 3.0);
+  plan.max_time_s = std::min(plan.max_time_s, 1.5);
   request.finalists = 1;
   request.leave_one_out = false;
 }

@@ -62,8 +62,14 @@ class LocalExecutor final : public Executor {
     if (spec.base.provider != "cpu") pooled_.reset();
     auto flag = gpu_gate_.enter(spec.base.device);
     if (spec.fresh_process) pairs_.reset();
-    auto outcome = run<schema::PairedOutcome>(pairs_, make_frame(FrameType::pair, PairRequest{spec}),
-                                              derived_deadline_s(spec.plan), read_paired_outcome);
+    const bool used = pairs_ != nullptr;
+    const auto ask = [&] {
+      return run<schema::PairedOutcome>(pairs_, make_frame(FrameType::pair, PairRequest{spec}),
+                                        derived_deadline_s(spec.plan), read_paired_outcome);
+    };
+    auto outcome = ask();
+    // What a used process died of may be the pair before.
+    if (used && outcome && !leaves_worker_usable(outcome->status)) outcome = ask();
     if (options_.isolation == Isolation::trial) pairs_.reset();
     leave_gpu(outcome, std::move(flag));
     return outcome;

@@ -48,7 +48,10 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
                      keys("io_binding")});
   // Shape arithmetic of symbolic dimensions runs on the CPU, which a graph cannot hold. In a shape mix the dimensions
   // that vary cannot be fixed, so whether it captures is left to the trial.
-  if (knows_model(input) && some_free_dimension_is_constant(input.model) && !shapes_vary(input))
+  // Whoever pins the combination wants to see the runtime's own refusal, which names the nodes.
+  const auto& fixed = input.request.fixed;
+  const bool asked_for = fixed.contains("override_free_dimensions") && fixed.contains("enable_cuda_graph");
+  if (knows_model(input) && some_free_dimension_is_constant(input.model) && !shapes_vary(input) && !asked_for)
     rules.push_back({"a CUDA graph of a model with symbolic dimensions needs override_free_dimensions=true",
                      [](const Configuration& configuration) {
                        return !replays_graph(configuration) ||

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes every class of fault happen on this host's GPU and checks what Ridgeline makes of it.
+
+    benchmarks/gpu_faults.py --ridgeline BIN --models FOLDER [--ort DIR] [--out FILE.md]
+FOLDER holds resnet50.onnx, resnet50_n.onnx and vit_b_16_n.onnx (benchmarks/models/export.py). Prints a Markdown table:
+the fault, the class expected, the class found, how long after the fault the next trial began, GPU memory before and
+after, and whether the run came to its end. Exit code 1 when a line is not as expected. Needs nvidia-smi for the memory.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+LONGEST_GAP_S = 5
+MEMORY_SLACK_MIB = 32
+
+
+def gpu_memory_mib():
+    text = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+                          capture_output=True, text=True).stdout
+    return int(text.split()[0])
+
+
+def workers_of(parent):
+    """Process ids of the program's workers."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if int(fields[1]) == parent and b"worker" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.ridgeline = arguments.ridgeline
+        self.ort = arguments.ort
+        self.models = pathlib.Path(arguments.models)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ridgeline-faults-"))
+        self.rows = []
+
+    def tune(self, model, *flags, disturb=None):
+        """Runs a tune; `disturb(pid)` runs beside it. Returns exit code, report or None, stderr."""
+        command = [self.ridgeline, "tune", str(self.models / model), "--provider", "cuda", "--json", "--fresh",
+                   "--db", str(self.folder / f"{len(self.rows)}.db"), "--max-time", "40s", *flags]
+        if self.ort:
+            command += ["--ort-library", self.ort]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if disturb:
+            threading.Thread(target=disturb, args=(process.pid,), daemon=True).start()
+        out, err = process.communicate(timeout=120)
+        try:
+            return process.returncode, json.loads(out), err
+        except ValueError:
+            return process.returncode, None, err
+
+    def check(self, fault, expected, model, *flags, disturb=None, says=""):
+        """`expected` is the status of some trial, "" for a run that is refused at once with a line that has `says`."""
+        before = gpu_memory_mib()
+        code, report, err = self.tune(model, *flags, disturb=disturb)
+        lines = err.strip().splitlines()
+        found, gap, message = "", None, lines[-1] if lines else ""
+        if report:
+            trials = report["trials"]
+            for at, trial in enumerate(trials):
+                if trial["status"] == "ok":
+                    continue
+                found = trial["status"]
+                message = (trial["failure"] or {}).get("message", "")
+                if at + 1 < len(trials):
+                    gap = trials[at + 1]["started_s"] - trial["started_s"] - trial["duration_s"]
+                if found == expected:
+                    break
+        after = gpu_memory_mib()
+        good = found == expected and says in message and (gap is None or gap < LONGEST_GAP_S) and \
+            after - before <= MEMORY_SLACK_MIB and code >= 0
+        self.rows.append((good, fault, expected or "refused at once", found or ("refused" if not report else "none"),
+                          "" if gap is None else f"{gap:.2f} s", f"{before} / {after} MiB", code, message[:230]))
+        print(f"{'as expected' if good else 'NOT AS EXPECTED'}: {fault}: {message[:160]}", file=sys.stderr, flush=True)
+
+
+def after(seconds, number):
+    """Sends a signal to the worker that is at work so long after the start."""
+    def disturb(parent):
+        time.sleep(seconds)
+        for worker in workers_of(parent):
+            os.kill(worker, number)
+    return disturb
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ridgeline", required=True)
+    parser.add_argument("--models", required=True)
+    parser.add_argument("--ort", default="")
+    parser.add_argument("--out", default="")
+    arguments = parser.parse_args()
+    bench = Bench(arguments)
+    unchecked = ("--accuracy-tolerance", "off")
+    bench.check("batch too large for the GPU", "out_of_memory", "resnet50_n.onnx", "--objective", "throughput",
+                "--batch", "1,8,32768", "--search", "grid", "--set", "parallel_sessions=1", "--set", "io_binding=none",
+                "--set", "prefer_nhwc=false", "--set", "cudnn_conv_algo_search=HEURISTIC", "--set",
+                "graph_optimization_level=all", "--set", "fuse_conv_bias=false", "--set", "intra_op_num_threads=1",
+                *unchecked)
+    bench.check("gpu_mem_limit_gb too small", "out_of_memory", "resnet50_n.onnx", "--objective", "throughput",
+                "--batch", "1,64,128", "--search", "grid", "--set", "parallel_sessions=1", "--set", "io_binding=none",
+                "--set", "prefer_nhwc=false", "--set", "cudnn_conv_algo_search=HEURISTIC", "--set",
+                "graph_optimization_level=all", "--set", "fuse_conv_bias=false", "--set", "intra_op_num_threads=1",
+                "--set", "gpu_mem_limit_gb=0.6", *unchecked)
+    bench.check("CUDA graph refused", "unsupported", "vit_b_16_n.onnx", "--search", "random", "--trials", "1", "--set",
+                "enable_cuda_graph=true", "--set", "io_binding=stream", "--set", "override_free_dimensions=false",
+                *unchecked, says="override_free_dimensions=true")
+    bench.check("illegal option value", "", "resnet50.onnx", "--set", "cudnn_conv_algo_search=FASTEST",
+                says="cudnn_conv_algo_search")
+    bench.check("TensorRT without its libraries", "", "resnet50.onnx", "--provider", "tensorrt", says="libnvinfer")
+    bench.check("worker killed in mid-run", "crashed", "resnet50.onnx", disturb=after(6, signal.SIGKILL), says="SIGKILL")
+    bench.check("worker hangs", "timeout", "resnet50.onnx", disturb=after(6, signal.SIGSTOP))
+    text = "| as expected | fault | class expected | found | next trial after | GPU memory before / after | exit code | message |\n"
+    text += "|---|---|---|---|---|---|---|---|\n"
+    for good, *cells in bench.rows:
+        text += "| " + " | ".join(["yes" if good else "**no**", *(str(cell).replace("|", "/") for cell in cells)]) + " |\n"
+    print(text)
+    if arguments.out:
+        pathlib.Path(arguments.out).write_text("# Faults on the GPU\n\n    " + " ".join(["benchmarks/gpu_faults.py", "--ridgeline",
+                                               "BIN", "--models", "FOLDER"]) + "\n\n" + text)
+    return 0 if all(row[0] for row in bench.rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
