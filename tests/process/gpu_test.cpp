@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker whose management library is the fake one, found by its own name through LD_LIBRARY_PATH.
+#include "worker_fixture.hpp"
+
+#include <algorithm>
+
+#include "fakes/fake_nvml.h"
+
+namespace ridgeline::execute {
+namespace {
+
+WorkerOptions options_with_gpu(const std::string& more = "") {
+  auto options = worker_options();
+  options.environment = {
+      {"LD_LIBRARY_PATH", RL_TEST_FAKE_NVML_FOLDER},
+      {"RL_FAKE_NVML", fmt::format("{}=1,{}=500000000,{}=1980{}", static_cast<int>(kFakeDeviceCount),
+                                   static_cast<int>(kFakeMemoryUsed), static_cast<int>(kFakeSmClock), more)}};
+  return options;
+}
+
+schema::TrialSpec gpu_spec(const std::string& location) {
+  auto spec = synthetic_spec(location);
+  spec.provider = "cuda";
+  spec.device = "gpu:GPU-fake-0";
+  return spec;
+}
+
+bool has_flag(const std::vector<schema::QualityFlag>& flags, std::string_view code) {
+  return std::any_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.code == code; });
+}
+
+TEST(WorkerOnGpu, records_what_the_gpu_did) {
+  const auto executor = make_local_executor(options_with_gpu());
+  const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, schema::TrialStatus::ok) << outcome->failure->message;
+  const auto& measurement = *outcome->measurement;
+  ASSERT_TRUE(measurement.gpu.has_value());
+  EXPECT_EQ(measurement.gpu->uuid, "GPU-fake-0");
+  EXPECT_FALSE(measurement.gpu->samples.empty());
+  EXPECT_GT(measurement.gpu->timed_to_s, measurement.gpu->timed_from_s);
+  EXPECT_GT(measurement.gpu->kept_s, 0);
+  EXPECT_EQ(measurement.gpu->throttle_ns.at("power"), 0);
+  EXPECT_EQ(measurement.metrics.count("gpu_memory_gb"), 1U);
+  EXPECT_FALSE(has_flag(measurement.flags, "gpu_shared"));
+  EXPECT_FALSE(has_flag(measurement.flags, "throttled"));
+}
+
+TEST(WorkerOnGpu, flags_somebody_elses_process) {
+  const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
+  for (int trial = 0; trial < 2; ++trial) {
+    const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+    ASSERT_TRUE(outcome && outcome->measurement);
+    EXPECT_TRUE(has_flag(outcome->measurement->flags, "gpu_shared"));
+    ASSERT_EQ(outcome->measurement->gpu->neighbours_before.size(), 1U);
+    EXPECT_EQ(outcome->measurement->gpu->neighbours_before[0].pid, 4711);
+  }
+}
+
+TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
+  const auto executor = make_local_executor(options_with_gpu());
+  const auto failed = executor->run_trial(gpu_spec("clock=real,fault=oom@create_session"), {});
+  ASSERT_TRUE(failed) << failed.error().message;
+  EXPECT_EQ(failed->status, schema::TrialStatus::out_of_memory);
+  const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+  ASSERT_TRUE(outcome && outcome->measurement);
+  EXPECT_TRUE(outcome->measurement->gpu.has_value());
+}
+
+TEST(WorkerOnGpu, leaves_virtual_time_and_cpu_trials_alone) {
+  const auto executor = make_local_executor(options_with_gpu());
+  const auto virtual_time = executor->run_trial(gpu_spec("surface=flat"), {});
+  ASSERT_TRUE(virtual_time && virtual_time->measurement);
+  EXPECT_FALSE(virtual_time->measurement->gpu.has_value());
+  EXPECT_FALSE(has_flag(virtual_time->measurement->flags, "gpu_unobserved"));
+  const auto cpu = executor->run_trial(synthetic_spec("clock=real"), {});
+  ASSERT_TRUE(cpu && cpu->measurement);
+  EXPECT_FALSE(cpu->measurement->gpu.has_value());
+}
+
+}  // namespace
+}  // namespace ridgeline::execute
