@@ -20,7 +20,14 @@ std::string quantity(double value, const char* unit) {
 
 std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
   const auto whole = limits.inference_ns;
-  const auto name = [&](const char* word) { return fmt::format("{}-bound (trial {})", word, id); };
+  // Farther from its limit than this, a bound names the nearest limit rather than the cause.
+  constexpr double kFar = 3;
+  const auto name = [&](const char* word) {
+    return fmt::format("{}-bound (trial {}){}", word, id,
+                       limits.bound != GpuBound::launch && limits.distance.value_or(0) > kFar
+                           ? ", though its kernels stay far from that limit"
+                           : "");
+  };
   switch (limits.bound) {
     case GpuBound::copy:
       return limits.copy_ns ? fmt::format("{}: moving inputs and outputs takes {} of an inference", name("Copy"),

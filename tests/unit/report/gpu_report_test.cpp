@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "fakes/gpu_run_fixture.hpp"
+#include "report/format.hpp"
+#include "report/json_report.hpp"
+#include "report/renderers.hpp"
+#include "report/tune_report.hpp"
+#include "unit/report/golden.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+const fakes::TuneRecords& shared_records() {
+  static const auto records = fakes::GpuRunFixture::make();
+  return records;
+}
+
+/// Built once: ranking resamples, which takes its time in a debug build.
+const ReportModel& shared_report() {
+  static const auto report = build_tune_report(shared_records().run, shared_records().outcomes, shared_records().pairs);
+  return report;
+}
+
+const Section* section_of(const ReportModel& report, const std::string& id) {
+  const auto at = std::find_if(report.sections.begin(), report.sections.end(), [&](const auto& one) { return one.id == id; });
+  return at == report.sections.end() ? nullptr : &*at;
+}
+
+const Table* table_of(const ReportModel& report, const std::string& id, const std::string& caption) {
+  const auto* section = section_of(report, id);
+  if (section == nullptr) return nullptr;
+  for (const auto& block : section->blocks)
+    if (const auto* table = std::get_if<Table>(&block); table != nullptr && table->caption == caption) return table;
+  return nullptr;
+}
+
+const Chart* chart_of(const ReportModel& report, const std::string& id) {
+  for (const auto& section : report.sections)
+    for (const auto& block : section.blocks)
+      if (const auto* chart = std::get_if<Chart>(&block); chart != nullptr && chart->id == id) return chart;
+  return nullptr;
+}
+
+TEST(GpuReport, renders_the_fixed_run_as_markdown) { expect_golden("gpu_tune.md", render_markdown(shared_report())); }
+
+TEST(GpuReport, gives_the_fixed_run_as_json) {
+  const auto& records = shared_records();
+  expect_golden("gpu_tune.json", tune_json(records.run, records.outcomes, records.pairs).dump(1) + "\n");
+}
+
+TEST(GpuReport, gives_the_fixed_run_as_csv) {
+  expect_golden("gpu_tune.csv", tune_csv(shared_records().run, shared_records().outcomes));
+}
+
+TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
+  EXPECT_NE(render_markdown(shared_report()).find("every copy is timed (--io host)"), std::string::npos);
+  EXPECT_NE(shared_report().subtitle.find("NVIDIA H200 · --io host"), std::string::npos) << shared_report().subtitle;
+  auto records = shared_records();
+  records.run.io = "device";
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  EXPECT_NE(render_markdown(report).find("no copy is timed (--io device)"), std::string::npos);
+  EXPECT_EQ(tune_json(records.run, records.outcomes, records.pairs).at("run").at("io"), "device");
+}
+
+TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
+  const auto* table = table_of(shared_report(), "trials", "Every trial, in the order they ran");
+  ASSERT_NE(table, nullptr);
+  const std::vector<std::string> wanted{"GPU peak, GB", "Weights, GB", "Arena, GB", "Energy, mJ/item", "Drift"};
+  const auto first = std::find_if(table->columns.begin(), table->columns.end(), [&](const auto& c) { return c.title == wanted[0]; });
+  ASSERT_NE(first, table->columns.end());
+  const auto at = static_cast<std::size_t>(first - table->columns.begin());
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(table->columns.at(at + i).title, wanted[i]);
+  for (const auto& row : table->rows) EXPECT_EQ(row.cells.size(), table->columns.size());
+  EXPECT_EQ(table->rows.at(0).cells.at(at), "1.310");
+  EXPECT_EQ(table->rows.at(0).cells.at(at + 1), "0.102");
+  EXPECT_EQ(table->rows.at(3).cells.at(at + 4), "3.1e-06");
+  EXPECT_EQ(table->rows.at(5).cells.at(at), kAbsent) << "a failed trial";
+}
+
+TEST(GpuReport, answers_what_load_serves_which_purpose) {
+  const auto* answers = table_of(shared_report(), "load", "Which load for which purpose");
+  ASSERT_NE(answers, nullptr);
+  ASSERT_EQ(answers->rows.size(), 4U);
+  EXPECT_EQ(answers->rows[0].cells[1], "[17](#trial-17)") << "highest throughput";
+  EXPECT_EQ(answers->rows[1].cells[1], "[7](#trial-7)") << "lowest latency";
+  EXPECT_EQ(answers->rows[2].cells[0], "Best throughput under the latency limit");
+  EXPECT_EQ(answers->rows[3].cells[0], "Best throughput per GB");
+  const auto json = tune_json(shared_records().run, shared_records().outcomes, shared_records().pairs);
+  EXPECT_EQ(json.at("load").at("lowest_latency"), 7);
+}
+
+TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
+  const auto* loads = table_of(shared_report(), "load", "Every load, with its best trial");
+  ASSERT_NE(loads, nullptr);
+  const auto failed = std::find_if(loads->rows.begin(), loads->rows.end(), [](const auto& row) { return row.tone == Tone::bad; });
+  ASSERT_NE(failed, loads->rows.end());
+  EXPECT_EQ(failed->cells[1], "1024");
+  EXPECT_EQ(failed->cells.back(), "out of memory, 3.06 GiB asked for");
+}
+
+TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) {
+  const auto* chart = chart_of(shared_report(), "gpu-timeline");
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(chart->option.at("panels"), 3);
+  EXPECT_EQ(chart->option.at("series").size(), 4U) << "three lines and the marks of held clocks";
+  EXPECT_NE(chart->alternative.find("clocks were held down at"), std::string::npos) << chart->alternative;
+  auto records = shared_records();
+  for (auto& trial : records.run.trials) trial.from_store = true;
+  EXPECT_EQ(chart_of(build_tune_report(records.run, records.outcomes, records.pairs), "gpu-timeline"), nullptr);
+}
+
+TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration) {
+  const auto* limits = table_of(shared_report(), "gpu", "Where the time of one inference goes");
+  ASSERT_NE(limits, nullptr);
+  ASSERT_EQ(limits->rows.size(), 2U);
+  EXPECT_EQ(limits->rows[0].cells[8], "launch-bound");
+  EXPECT_EQ(limits->rows[1].cells[8], "memory-bound");
+}
+
+TEST(GpuReport, stands_without_telemetry_ceilings_load_or_description) {
+  auto records = shared_records();
+  records.run.gpu_ceilings.reset();
+  records.run.environment.gpus.clear();
+  records.run.runtime.provider_libraries.clear();
+  for (auto& [key, outcome] : records.outcomes)
+    if (outcome.measurement) {
+      outcome.measurement->gpu.reset();
+      outcome.measurement->metrics.clear();
+    }
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  EXPECT_EQ(chart_of(report, "gpu-timeline"), nullptr);
+  EXPECT_EQ(chart_of(report, "load-memory"), nullptr);
+  EXPECT_NE(render_markdown(report).find("not measured"), std::string::npos);
+  schema::TuneRun empty;
+  empty.provider = "cuda";
+  EXPECT_NE(section_of(build_tune_report(empty, {}, {}), "gpu"), nullptr);
+}
+
+TEST(GpuReport, leaves_the_report_of_a_cpu_without_a_word_of_it) {
+  const auto records = fakes::TuneRunFixture::make();
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  EXPECT_EQ(section_of(report, "gpu"), nullptr);
+  EXPECT_EQ(section_of(report, "load"), nullptr);
+  EXPECT_FALSE(tune_json(records.run, records.outcomes, records.pairs).contains("load"));
+}
+
+/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder> RIDGELINE_ECHARTS=<echarts.min.js>.
+TEST(GpuReport, writes_a_page_to_look_at_on_demand) {
+  const auto* folder = std::getenv("RIDGELINE_LOOK");
+  const auto* echarts = std::getenv("RIDGELINE_ECHARTS");
+  if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
+  std::ifstream file(echarts, std::ios::binary);
+  const std::string library{std::istreambuf_iterator<char>(file), {}};
+  std::ofstream(std::string(folder) + "/gpu.html", std::ios::binary) << render_html(shared_report(), library);
+}
+
+}  // namespace
+}  // namespace ridgeline::report
