@@ -55,8 +55,9 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
                      limits.work.flops / limits.work.memory_bytes);
 }
 
-std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run) {
-  std::vector<std::string> parts{fmt::format("an inference takes {}", format_duration(limits.inference_ns))};
+std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, int lanes) {
+  std::vector<std::string> parts{fmt::format("an inference takes {}{}", format_duration(limits.inference_ns),
+                                             lanes > 1 ? fmt::format(" of the GPU, {} in flight", lanes) : "")};
   const auto floor = [&](const char* what, const std::optional<double>& floor_ns, const std::string& work) {
     if (floor_ns && *floor_ns > 0) parts.push_back(fmt::format("{} {} ({})", what, format_duration(*floor_ns), work));
   };
@@ -106,7 +107,7 @@ std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   const auto limits = gpu_limits(evidence.run, *evidence.chosen);
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
-  return {{FindingKind::limit, title_of(*limits, evidence.run.model.nodes, trial.id), evidence_of(*limits, evidence.run),
+  return {{FindingKind::limit, title_of(*limits, evidence.run.model.nodes, trial.id), evidence_of(*limits, evidence.run, evidence.chosen->outcome->measurement->lanes),
            advice_of(*limits, trial.configuration, evidence.run.io)}};
 }
 

@@ -3,6 +3,7 @@
 //   series.role           "best" "current" "tie" "other" "front" "failed" "rejected" "abandoned": the theme's colour
 //                         and "series-1" ... "series-4" for several of a kind
 //   series.marks          each point shows data[].mark beside it
+//   series.small          many points in a row: small round ones
 //   option.panels         that many plots above each other, axes and series by gridIndex; axis.bare: no labels
 //   series.renderItem     "whisker" ([row, value, low, high]) or "box" ([row, p5, p25, p50, p75, p95])
 //   data[].tip            tooltip lines; data[].trial: the trial whose table row a click shows

@@ -94,8 +94,8 @@ Json throttle_marks(const Line& line) {
 std::string alternative_of(const Line& line) {
   std::vector<std::string> parts;
   if (line.highest_mhz > 0) parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
-  if (line.most_w > 0) parts.push_back(fmt::format("at most {:.0f} W", line.most_w));
-  if (line.most_c > 0) parts.push_back(fmt::format("at most {:.0f} °C", line.most_c));
+  if (line.most_w > 0) parts.push_back(fmt::format("power up to {:.0f} W", line.most_w));
+  if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
   auto text = joined(parts);
   if (!text.empty()) text += "; ";
   return sentence(text + (line.held == 0 ? std::string("clocks were never held down")
@@ -136,7 +136,7 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
   chart.option["series"] = Json::array();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const bool last = i + 1 == panels.size();
-    Json time{{"type", "value"}, {"min", 0}, {"max", rounded(end_s)}, {"decimals", 0}, {"gridIndex", i}, {"bare", !last}};
+    Json time{{"type", "value"}, {"min", 0}, {"decimals", 0}, {"gridIndex", i}, {"bare", !last}};
     if (last) time["name"] = "Seconds since the start";
     chart.option["xAxis"].push_back(std::move(time));
     auto values = value_axis(panels[i].axis, 0);
@@ -146,7 +146,7 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
                                       {"xAxisIndex", i}, {"yAxisIndex", i}, {"data", curve(line, panels[i].values)}});
   }
   if (auto marks = throttle_marks(line); !marks.empty())
-    chart.option["series"].push_back({{"type", "scatter"}, {"name", "Clock held down"}, {"role", "failed"}, {"xAxisIndex", 0},
+    chart.option["series"].push_back({{"type", "scatter"}, {"name", "Clock held down"}, {"role", "failed"}, {"small", true}, {"xAxisIndex", 0},
                                       {"yAxisIndex", 0}, {"data", std::move(marks)}});
   chart.height_px = 440;
   return chart;

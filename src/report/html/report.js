@@ -99,8 +99,9 @@
       series.symbolSize = series.role === 'best' || series.role === 'current' ? 14 : 9;
       series.z = series.role === 'best' || series.role === 'current' ? 4 : 3;
     }
+    if (series.small) Object.assign(series, { symbol: 'circle', symbolSize: 5 });
     if (series.marks)
-      series.label = { show: true, position: 'top', distance: 4, color: colour('--soft'), fontSize: 11,
+      series.label = { show: true, position: 'top', offset: [-8, 3], color: colour('--soft'), fontSize: 11,
         formatter: function (item) { return item.data.mark; } };
     if (series.markLine)
       Object.assign(series.markLine, { symbol: 'none', silent: true, label: { show: false },
@@ -156,6 +157,7 @@
     var rows = [].concat(option.yAxis)[0].type === 'category';
     option.grid = { left: 8, right: 20, top: rows ? 36 : 58, bottom: 34, containLabel: true };
     if (option.panels) option.grid = panelGrids(option.panels, element.clientHeight);
+    if (option.panels) option.yAxis.forEach(function (axis) { axis.splitNumber = 3; });
     delete option.panels;
     option.legend = { show: option.series.length > 1, top: 0, left: 0, type: 'scroll', itemWidth: 12, itemHeight: 10, itemGap: 16,
       icon: 'roundRect', textStyle: { color: colour('--soft'), fontSize: 12 }, pageTextStyle: { color: colour('--soft') },

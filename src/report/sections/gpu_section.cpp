@@ -81,7 +81,7 @@ void add_libraries(Facts& facts, const schema::TuneRun& run) {
 }
 
 std::string rate_text(const std::optional<double>& value, const char* unit, const char* what) {
-  return value ? fmt::format("{} {}{}", what, base::format_count(*value), unit) : std::string();
+  return value ? fmt::format("{} {:.{}f}{}", what, *value, *value < 100 ? 1 : 0, unit) : std::string();
 }
 
 std::string ceilings_text(const schema::TuneRun& run) {
@@ -116,23 +116,23 @@ std::string floor_cell(const std::optional<double>& floor_ns, double whole_ns) {
 
 Table limits_table(const TuneView& view) {
   Table table{"Where the time of one inference goes",
-              {{"Trial", Align::right}, {"Configuration"}, {"Inference", Align::right}, {"Arithmetic", Align::right},
-               {"Memory traffic", Align::right}, {"Copies", Align::right}, {"Launches", Align::right},
-               {"Kernels running", Align::right}, {"Limit"}, {"Times the limit", Align::right}}, {}};
+              {{"Trial"}, {"Limit"}, {"Above it", Align::right}, {"Inference", Align::right}, {"Arithmetic", Align::right},
+               {"Memory", Align::right}, {"Copies", Align::right}, {"Launches", Align::right}, {"GPU busy", Align::right}},
+              {}};
   std::vector<std::pair<const schema::TunedTrial*, const char*>> shown{{view.current(), "in use now"}};
   if (view.recommended() != view.current()) shown.emplace_back(view.recommended(), "recommended");
   for (const auto& [trial, name] : shown) {
     const auto* ranked = trial != nullptr ? view.ranked(trial->id) : nullptr;
     const auto limits = ranked != nullptr ? analysis::gpu_limits(view.run, *ranked) : std::nullopt;
     if (!limits) continue;
-    table.rows.push_back({{trial_link(trial->id), name, duration_text(limits->inference_ns),
+    table.rows.push_back({{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),
+                           limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent),
+                           duration_text(limits->inference_ns),
                            floor_cell(limits->compute_ns, limits->inference_ns),
                            floor_cell(limits->memory_ns, limits->inference_ns),
                            floor_cell(limits->copy_ns, limits->inference_ns),
                            floor_cell(limits->launch_ns, limits->inference_ns),
-                           limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent),
-                           std::string(analysis::bound_name(limits->bound)),
-                           limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent)},
+                           limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent)},
                           Tone::neutral, ""});
   }
   return table;
@@ -148,8 +148,8 @@ Section gpu_section(const TuneView& view) {
     section.blocks.emplace_back(Paragraph{
         "What each resource alone would take at the best rate measured on this card, as a share of the measured time. They "
         "overlap, so they need not sum to it. Where none comes near, the card waits: for launches, or because kernels are too "
-        "short to fill it. The last column is how many times faster the configuration could be before it meets its limit; for "
-        "launches, the arithmetic or the memory traffic that remains."});
+        "short to fill it. How far above its limit a configuration runs is how many times faster it could be at best; for launches "
+        "that is against the arithmetic or memory traffic that remains. Busy: the share of the time with a kernel running."});
     section.blocks.emplace_back(std::move(limits));
   }
   Facts facts;

@@ -49,7 +49,7 @@ Table ranking_table(const TuneView& view) {
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
   if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right, true});
   if (!rate_objective) table.columns.push_back({"Items/s", Align::right, true});
-  const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_energy_mj_per_item"});
+  const GpuColumns gpu(view, {"gpu_memory_gb"});
   if (gpu.has("gpu_memory_gb")) gpu.add_titles(table.columns);
   else table.columns.push_back({"Memory, MiB", Align::right, true});
   for (const auto& entry : view.ranking) {
