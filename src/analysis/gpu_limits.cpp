@@ -117,7 +117,9 @@ void find_floors(GpuLimits& limits, const schema::TuneRun& run, const Configurat
   const bool tf32 = configuration.get_or("use_tf32", true).as_bool();
   const bool half = is_half(run, configuration);
   limits.compute_type = half ? "FP16" : tf32 ? "TF32" : "FP32";
-  const auto tflops = half ? ceilings.matmul_fp16_tflops : tf32 ? ceilings.matmul_tf32_tflops : ceilings.matmul_fp32_tflops;
+  const auto tflops = half   ? ceilings.matmul_fp16_tflops
+                      : tf32 ? ceilings.matmul_tf32_tflops
+                             : ceilings.matmul_fp32_tflops;
   if (limits.work.flops > 0 && tflops && *tflops > 0) limits.compute_ns = limits.work.flops / (*tflops * 1e3);
   if (limits.work.memory_bytes > 0) limits.memory_ns = at_rate(limits.work.memory_bytes, ceilings.copy_gb_per_s);
   if (run.io == "device") {
@@ -168,8 +170,7 @@ GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, bool grap
                                  std::pair(share(limits.memory_ns), GpuBound::memory),
                                  std::pair(share(limits.copy_ns), GpuBound::copy)});
   if (largest.first >= kSaturated) return largest.second;
-  if (limits.busy && 1 - *limits.busy >= kIdle)
-    return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
+  if (limits.busy && 1 - *limits.busy >= kIdle) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
   if (!limits.busy && largest.second == GpuBound::copy && largest.first >= kExplains) return GpuBound::copy;
   if (!limits.busy && !graph && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
   return bound_of_kernels(limits, run.model.nodes);
@@ -238,7 +239,8 @@ std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTria
   limits.busy = busy_share(measurement);
   find_floors(limits, run, configuration);
   limits.bound = classify(limits, run, configuration.get_or("enable_cuda_graph", false).as_bool());
-  if (const auto floor_ns = floor_of(limits); floor_ns && *floor_ns > 0) limits.distance = limits.inference_ns / *floor_ns;
+  if (const auto floor_ns = floor_of(limits); floor_ns && *floor_ns > 0)
+    limits.distance = limits.inference_ns / *floor_ns;
   return limits;
 }
 

@@ -13,10 +13,10 @@ namespace ridgeline::analysis {
 /// What one inference of a configuration asks of the GPU, from the model alone. 0: not known.
 struct InferenceWork {
   double flops = 0;
-  double memory_bytes = 0;   ///< least traffic of device memory: weights once, the rest scaled with the batch
+  double memory_bytes = 0;  ///< least traffic of device memory: weights once, the rest scaled with the batch
   double input_bytes = 0;
-  double output_bytes = 0;   ///< outputs whose size the model does not tell are left out
-  bool outputs_known = true; ///< false: some were left out
+  double output_bytes = 0;    ///< outputs whose size the model does not tell are left out
+  bool outputs_known = true;  ///< false: some were left out
 };
 /// Averaged over the members of a shape mix.
 [[nodiscard]] InferenceWork work_of(const schema::TuneRun& run, const schema::Configuration& configuration);
@@ -35,15 +35,15 @@ enum class GpuBound {
 /// the time that one resource alone would take at its ceiling; floors overlap, so they need not sum to the whole. What
 /// the records do not tell is nullopt.
 struct GpuLimits {
-  double inference_ns = 0;            ///< median; with several lanes the window's time by the inferences done in it
+  double inference_ns = 0;  ///< median; with several lanes the window's time by the inferences done in it
   InferenceWork work;
-  std::optional<double> compute_ns;   ///< flops at the matrix-product ceiling of the type in use
-  std::optional<double> memory_ns;    ///< memory_bytes at the device copy ceiling
-  std::optional<double> copy_ns;      ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
-  std::optional<double> launch_ns;    ///< a launch a node; nullopt with a CUDA graph
-  std::optional<double> busy;         ///< share of the timed window with a kernel running, as the driver counts
-  std::string compute_type;           ///< "TF32", "FP32", "FP16"
-  bool pageable_assumed = false;      ///< pageable copies were not probed: taken at a third of the pinned rate
+  std::optional<double> compute_ns;  ///< flops at the matrix-product ceiling of the type in use
+  std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling
+  std::optional<double> copy_ns;  ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
+  std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph
+  std::optional<double> busy;       ///< share of the timed window with a kernel running, as the driver counts
+  std::string compute_type;         ///< "TF32", "FP32", "FP16"
+  bool pageable_assumed = false;    ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;
   /// inference_ns over the floor of `bound` (launch: over the larger of compute and memory): how many times faster it
   /// could be at best as far as that limit goes. Caches can bring it below 1.

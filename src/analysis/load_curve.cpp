@@ -73,7 +73,8 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
   }
   const auto rate = [](const RankedTrial& ranked) { return std::optional(ranked.summary.throughput_per_s); };
   curve.highest_throughput = best_by(all, rate);
-  curve.lowest_latency = best_by(all, [](const RankedTrial& ranked) { return std::optional(-ranked.summary.median_ns); });
+  curve.lowest_latency =
+      best_by(all, [](const RankedTrial& ranked) { return std::optional(-ranked.summary.median_ns); });
   curve.has_latency_limit = std::any_of(run.constraints.begin(), run.constraints.end(), is_latency_limit);
   if (curve.has_latency_limit) curve.within_limit = best_by(limited, rate);
   curve.per_gb = best_by(all, [](const RankedTrial& ranked) {
@@ -84,7 +85,8 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
 
 }  // namespace
 
-LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes, const std::vector<RankedTrial>& ranking) {
+LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes,
+                     const std::vector<RankedTrial>& ranking) {
   std::map<int, const RankedTrial*> ranked_by_id;
   for (const auto& ranked : ranking) ranked_by_id.emplace(ranked.trial->id, &ranked);
   const auto described = run.model.batch_axis_size.value_or(1);
@@ -107,7 +109,9 @@ LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes, 
     batches.insert(point.batch);
     sessions.insert(point.sessions);
     auto& place = points[{point.sessions, point.batch}];
-    const auto rate = [](const LoadPoint& one) { return one.ranked != nullptr ? one.ranked->summary.throughput_per_s : 0; };
+    const auto rate = [](const LoadPoint& one) {
+      return one.ranked != nullptr ? one.ranked->summary.throughput_per_s : 0;
+    };
     // Of a load whose trials all fail, running out of memory tells most.
     const bool tells_more = place.ranked == nullptr && point.outcome->status == schema::TrialStatus::out_of_memory &&
                             place.outcome != nullptr && place.outcome->status != schema::TrialStatus::out_of_memory;

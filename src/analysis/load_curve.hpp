@@ -15,15 +15,15 @@ struct LoadPoint {
   std::int64_t sessions = 1;
   const schema::TunedTrial* trial = nullptr;
   const schema::TrialOutcome* outcome = nullptr;
-  const RankedTrial* ranked = nullptr;        ///< nullptr: every trial of this load failed
-  std::optional<double> memory_gb;            ///< gpu_memory_gb
+  const RankedTrial* ranked = nullptr;  ///< nullptr: every trial of this load failed
+  std::optional<double> memory_gb;      ///< gpu_memory_gb
 };
 
-/// Throughput, latency and memory over the load. The answers are nullptr where the records hold none; of equal trials the
-/// better ranked. Trials that miss a constraint answer only where it is not about latency.
+/// Throughput, latency and memory over the load. The answers are nullptr where the records hold none; of equal trials
+/// the better ranked. Trials that miss a constraint answer only where it is not about latency.
 struct LoadCurve {
-  std::vector<LoadPoint> points;              ///< by sessions, then batch
-  std::vector<int> front;                     ///< trial ids: no point has more throughput and less latency; by latency
+  std::vector<LoadPoint> points;  ///< by sessions, then batch
+  std::vector<int> front;         ///< trial ids: no point has more throughput and less latency; by latency
   const RankedTrial* highest_throughput = nullptr;
   const RankedTrial* lowest_latency = nullptr;
   const RankedTrial* within_limit = nullptr;  ///< most throughput among those that keep the latency constraint

@@ -5,8 +5,9 @@
 
 namespace ridgeline::fakes {
 
-/// A realistic `ridgeline tune --objective throughput` of ResNet-50 on one H200: batch sizes, sessions side by side, every
-/// kind of binding, a refused CUDA graph, a batch that does not fit, clocks held down and a neighbour on the card.
+/// A realistic `ridgeline tune --objective throughput` of ResNet-50 on one H200: batch sizes, sessions side by side,
+/// every kind of binding, a refused CUDA graph, a batch that does not fit, clocks held down and a neighbour on the
+/// card.
 class GpuRunFixture {
  public:
   static TuneRecords make() {
@@ -97,7 +98,8 @@ class GpuRunFixture {
     measurement.wall_ns /= static_cast<double>(lanes);
     outcome.duration_s = 1.1 + measurement.wall_ns * 1e-9;
     measurement.gpu = telemetry(load, outcome.duration_s, seed);
-    measurement.gpu->energy_mj_per_item = load.power_w * measurement.wall_ns * 1e-6 / (240.0 * static_cast<double>(batch));
+    measurement.gpu->energy_mj_per_item =
+        load.power_w * measurement.wall_ns * 1e-6 / (240.0 * static_cast<double>(batch));
     measurement.metrics = {{"gpu_weights_gb", 0.102 * static_cast<double>(lanes)},
                            {"gpu_arena_gb", load.memory_gb - 0.6}};
     for (const auto& [key, value] : row.configuration.values()) measurement.effective_settings[key] = value.to_text();
@@ -125,7 +127,9 @@ class GpuRunFixture {
   void describe_machine() {
     auto& run = records_.run;
     run.id = "20261121-103000-91cc";
-    run.command_line = "ridgeline tune resnet50.onnx --provider cuda --objective throughput --batch 1,8,64,256,1024 --constraint 'latency_median_ms<=15'";
+    run.command_line =
+        "ridgeline tune resnet50.onnx --provider cuda --objective throughput --batch 1,8,64,256,1024 --constraint "
+        "'latency_median_ms<=15'";
     run.started_utc = "2026-11-21T10:30:00Z";
     run.finished_utc = "2026-11-21T10:31:08Z";
     run.objective = schema::Objective::throughput;
@@ -170,9 +174,13 @@ class GpuRunFixture {
     runtime.library_path = "/opt/onnxruntime/lib/libonnxruntime.so.1.29.0";
     runtime.library_sha256 = "9f1c2ab34f5d7a6d0c11f5c2b8b2ef0f6f7a1c6f3a9f0b1e2d3c4b5a69788776";
     runtime.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
-    runtime.loaded_libraries = {"/usr/local/cuda/lib64/libcudart.so.13.0.48", "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.13.0"};
-    runtime.provider_libraries = {{"cuda", {{"libcudart.so", "13.0.48"}, {"libcudnn.so", "9.13.0"}, {"libcublas.so", "13.0.0.19"},
-                                            {"libcufft.so", "12.0.0.15"}}}};
+    runtime.loaded_libraries = {"/usr/local/cuda/lib64/libcudart.so.13.0.48",
+                                "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.13.0"};
+    runtime.provider_libraries = {{"cuda",
+                                   {{"libcudart.so", "13.0.48"},
+                                    {"libcudnn.so", "9.13.0"},
+                                    {"libcublas.so", "13.0.0.19"},
+                                    {"libcufft.so", "12.0.0.15"}}}};
     run.gpu_ceilings.emplace();
     run.gpu_ceilings->copy_gb_per_s = 4120;
     run.gpu_ceilings->h2d_gb_per_s = 54.8;
@@ -195,7 +203,8 @@ class GpuRunFixture {
     model.opsets = {{"", 17}};
     model.inputs = {{"pixels", "float", {-1, 3, 224, 224}, {"N", "", "", ""}}};
     model.outputs = {{"logits", "float", {-1, 1000}, {"N", ""}}};
-    model.node_counts = {{"Conv", 53}, {"Relu", 49}, {"Add", 16}, {"MaxPool", 1}, {"GlobalAveragePool", 1}, {"Flatten", 1}, {"Gemm", 1}};
+    model.node_counts = {{"Conv", 53},   {"Relu", 49}, {"Add", 16}, {"MaxPool", 1}, {"GlobalAveragePool", 1},
+                         {"Flatten", 1}, {"Gemm", 1}};
     model.nodes = 122;
     model.parameters = 25'557'032;
     model.parameter_bytes = 102'228'128;
@@ -222,37 +231,46 @@ class GpuRunFixture {
     const Configuration none;
     const auto batch = [](std::int64_t items) { return Configuration{{"batch_size", items}}; };
     measured(none, {1.094, 62, 1.31, 210, "the configuration in use", Stage::current});
-    measured({{"cudnn_conv_algo_search", "DEFAULT"}}, {7.37, 93, 1.22, 330, "the fallback algorithm", Stage::screening});
+    measured({{"cudnn_conv_algo_search", "DEFAULT"}},
+             {7.37, 93, 1.22, 330, "the fallback algorithm", Stage::screening});
     measured({{"prefer_nhwc", true}}, {0.921, 58, 1.36, 228, "channels last", Stage::screening});
     measured({{"use_tf32", false}}, {2.449, 84, 1.29, 360, "exact products", Stage::screening});
     measured({{"io_binding", "device"}}, {1.081, 63, 1.31, 214, "bound tensors", Stage::screening});
-    failing(unsupported, {{"enable_cuda_graph", true}},
-            {schema::TrialPhase::create_session,
-             "enable_cuda_graph=true: 3 nodes run on the CPU: Shape \"/Shape\", Gather \"/Gather\", Concat \"/Concat\"; "
-             "override_free_dimensions=true may free the graph of them",
-             std::nullopt, std::nullopt, "", std::nullopt},
-            0.9, "captured graph");
-    const Configuration best{{"io_binding", "stream"}, {"prefer_nhwc", true}, {"enable_cuda_graph", true}, {"override_free_dimensions", true}};
+    failing(
+        unsupported, {{"enable_cuda_graph", true}},
+        {schema::TrialPhase::create_session,
+         "enable_cuda_graph=true: 3 nodes run on the CPU: Shape \"/Shape\", Gather \"/Gather\", Concat \"/Concat\"; "
+         "override_free_dimensions=true may free the graph of them",
+         std::nullopt, std::nullopt, "", std::nullopt},
+        0.9, "captured graph");
+    const Configuration best{{"io_binding", "stream"},
+                             {"prefer_nhwc", true},
+                             {"enable_cuda_graph", true},
+                             {"override_free_dimensions", true}};
     measured(best, {0.709, 95, 1.52, 345, "the best single settings together"});
     measured(batch(8), {2.61, 60, 1.46, 290, "batch 8, plain"});
     measured(best.with("batch_size", 8), {1.46, 94, 1.68, 480, "batch 8"});
     measured(batch(64), {12.62, 58, 2.35, 350, "batch 64, plain"});
     measured(best.with("batch_size", 64), {7.92, 97, 2.72, 655, "batch 64", Stage::search, true});
-    measured(best.with("batch_size", 64).with("parallel_sessions", 2), {14.6, 99, 5.31, 688, "copies under the other session", Stage::search, true})
+    measured(best.with("batch_size", 64).with("parallel_sessions", 2),
+             {14.6, 99, 5.31, 688, "copies under the other session", Stage::search, true})
         .measurement->gpu->neighbours_after = {{31337, std::int64_t{2} << 30}};
     measured(best.with("batch_size", 8).with("parallel_sessions", 2), {2.21, 98, 3.24, 560, "two sessions"});
-    measured(best.with("batch_size", 256), {30.9, 98, 6.4, 676, "batch 256", Stage::search, true}).measurement->flags = {
-        {schema::FlagLevel::notice, "throttled",
-         "the GPU held its clocks down for 62 % of the timed window and ran far below its own clock for 0 %: too much to be taken "
-         "again, so everything counts"}};
+    measured(best.with("batch_size", 256), {30.9, 98, 6.4, 676, "batch 256", Stage::search, true})
+        .measurement->flags = {{schema::FlagLevel::notice, "throttled",
+                                "the GPU held its clocks down for 62 % of the timed window and ran far below its own "
+                                "clock for 0 %: too much to be taken "
+                                "again, so everything counts"}};
     failing(out_of_memory, best.with("batch_size", 1024).with("gpu_mem_limit_gb", 16),
             {schema::TrialPhase::warmup, "GPU memory ran out", std::nullopt, std::nullopt,
-             "onnxruntime::BFCArena::AllocateRawInternal Available memory of 52428800 is smaller than requested bytes of 3288334336",
+             "onnxruntime::BFCArena::AllocateRawInternal Available memory of 52428800 is smaller than requested bytes "
+             "of 3288334336",
              3'288'334'336},
             1.8, "batch 1024");
     measured(best.with("batch_size", 64).with("gpu_mem_limit_gb", 2), {7.95, 97, 2.71, 650, "a tight limit"});
     records_.run.trials.back().from_store = true;
-    measured(best.with("batch_size", 64).with("parallel_sessions", 2), {14.55, 99, 5.31, 686, "finalist in a fresh process", Stage::finalist});
+    measured(best.with("batch_size", 64).with("parallel_sessions", 2),
+             {14.55, 99, 5.31, 686, "finalist in a fresh process", Stage::finalist});
     records_.run.duration_s = now_s_ + 9;
   }
 
@@ -261,7 +279,8 @@ class GpuRunFixture {
     using enum schema::PairPurpose;
     using enum schema::Verdict;
     const auto winner = run.trials.at(11).configuration;
-    const auto pair = [&](schema::PairPurpose purpose, Configuration a, Configuration b, std::string setting, schema::Comparison comparison) {
+    const auto pair = [&](schema::PairPurpose purpose, Configuration a, Configuration b, std::string setting,
+                          schema::Comparison comparison) {
       schema::TunedPair row;
       row.purpose = purpose;
       row.key = fmt::format("pair-{}", run.pairs.size() + 1);
@@ -273,8 +292,10 @@ class GpuRunFixture {
     };
     pair(schema::PairPurpose::finalist, run.current, winner, "", {9.58, 9.47, 9.7, 1e-12, 12, faster});
     pair(leave_one_out, winner, winner.without("prefer_nhwc"), "prefer_nhwc", {0.858, 0.851, 0.866, 1e-9, 12, slower});
-    pair(leave_one_out, winner, winner.without("parallel_sessions"), "parallel_sessions", {0.921, 0.912, 0.931, 1e-8, 12, slower});
-    pair(leave_one_out, winner, winner.without("enable_cuda_graph"), "enable_cuda_graph", {0.996, 0.989, 1.003, 0.31, 12, no_difference});
+    pair(leave_one_out, winner, winner.without("parallel_sessions"), "parallel_sessions",
+         {0.921, 0.912, 0.931, 1e-8, 12, slower});
+    pair(leave_one_out, winner, winner.without("enable_cuda_graph"), "enable_cuda_graph",
+         {0.996, 0.989, 1.003, 0.31, 12, no_difference});
     schema::TuneVerdict verdict;
     verdict.decision = schema::Decision::change;
     verdict.configuration = winner;

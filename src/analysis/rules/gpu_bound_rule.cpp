@@ -34,8 +34,8 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
                                           share_text(*limits.copy_ns, whole))
                             : fmt::format("{}: the GPU idles while inputs and outputs are moved", name("Copy"));
     case GpuBound::memory:
-      return limits.memory_ns ? fmt::format("{}: memory traffic alone takes at least {} of an inference", name("Memory"),
-                                            share_text(*limits.memory_ns, whole))
+      return limits.memory_ns ? fmt::format("{}: memory traffic alone takes at least {} of an inference",
+                                            name("Memory"), share_text(*limits.memory_ns, whole))
                               : fmt::format("{}: only {:.1f} FLOP for every byte moved", name("Memory"),
                                             limits.work.flops / limits.work.memory_bytes);
     case GpuBound::compute:
@@ -87,14 +87,15 @@ std::string advice_of(const GpuLimits& limits, const schema::Configuration& conf
                    "sessions fill the card";
     case GpuBound::copy:
       if (io != "device" && configuration.get_or("io_binding", "none").as_text() == "none")
-        return "Bind pinned memory (io_binding), overlap copies by two sessions, or keep the data on the GPU (--io device)";
-      return "Overlap copies by further sessions, send smaller types (bytes instead of floats), or keep the data on the "
+        return "Bind pinned memory (io_binding), overlap copies by two sessions, or keep the data on the GPU (--io "
+               "device)";
+      return "Overlap copies by further sessions, send smaller types (bytes instead of floats), or keep the data on "
+             "the "
              "GPU (--io device)";
     case GpuBound::memory: return "Half precision halves the traffic; a larger batch reuses the weights";
     case GpuBound::compute:
-      return limits.compute_type == "FP32"
-                 ? "TF32 or half precision multiply faster, if the accuracy allows it"
-                 : "Beyond settings, lower precision or a smaller model or input help";
+      return limits.compute_type == "FP32" ? "TF32 or half precision multiply faster, if the accuracy allows it"
+                                           : "Beyond settings, lower precision or a smaller model or input help";
     case GpuBound::unclear: break;
   }
   return "";
@@ -107,7 +108,8 @@ std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   const auto limits = gpu_limits(evidence.run, *evidence.chosen);
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
-  return {{FindingKind::limit, title_of(*limits, evidence.run.model.nodes, trial.id), evidence_of(*limits, evidence.run, evidence.chosen->outcome->measurement->lanes),
+  return {{FindingKind::limit, title_of(*limits, evidence.run.model.nodes, trial.id),
+           evidence_of(*limits, evidence.run, evidence.chosen->outcome->measurement->lanes),
            advice_of(*limits, trial.configuration, evidence.run.io)}};
 }
 

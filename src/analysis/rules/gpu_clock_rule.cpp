@@ -17,11 +17,11 @@ constexpr double kWorthSaying = 0.01;
 
 struct Throttling {
   std::vector<int> ids;
-  std::map<std::string, double> ns;   ///< by cause
+  std::map<std::string, double> ns;  ///< by cause
   double timed_ns = 0;
   double discarded_s = 0;
-  double lowest_mhz = 0;              ///< 0: not read
-  bool kept_throttled = false;        ///< some result was kept although throttled
+  double lowest_mhz = 0;        ///< 0: not read
+  bool kept_throttled = false;  ///< some result was kept although throttled
   bool chosen = false;
 };
 
@@ -61,9 +61,11 @@ std::string advice_for(const std::string& cause, const schema::Environment& envi
   });
   if (cause.find("power") != std::string::npos)
     return limited != environment.gpus.end()
-               ? fmt::format("The power limit is {:.0f} W of {:.0f} W: raise it, or tune under the limit that the service has",
-                             *limited->power_limit_w, *limited->default_power_limit_w)
-               : std::string("The card is at its power limit: these are the speeds that a service under full load gets");
+               ? fmt::format(
+                     "The power limit is {:.0f} W of {:.0f} W: raise it, or tune under the limit that the service has",
+                     *limited->power_limit_w, *limited->default_power_limit_w)
+               : std::string(
+                     "The card is at its power limit: these are the speeds that a service under full load gets");
   if (cause.find("thermal") != std::string::npos) return "Improve cooling, then repeat: a cooler card is a faster one";
   return "Repeat when the card can hold its clock before you rely on small differences";
 }
@@ -78,12 +80,12 @@ std::vector<Finding> gpu_clock_rule(const Evidence& evidence) {
   const auto cause = main == found.ns.end() ? std::string() : main->first;
   std::vector<std::string> parts{trials_text(found.ids)};
   for (const auto& [name, ns] : found.ns)
-    parts.push_back(fmt::format("{} for {} of {} timed", name, base::format_duration(ns),
-                                base::format_duration(found.timed_ns)));
+    parts.push_back(
+        fmt::format("{} for {} of {} timed", name, base::format_duration(ns), base::format_duration(found.timed_ns)));
   if (found.lowest_mhz > 0) parts.push_back(fmt::format("SM clock down to {:.0f} MHz", found.lowest_mhz));
   if (found.discarded_s > 0)
-    parts.push_back(fmt::format("{} of timing was thrown away and taken again",
-                                base::format_duration(found.discarded_s * 1e9)));
+    parts.push_back(
+        fmt::format("{} of timing was thrown away and taken again", base::format_duration(found.discarded_s * 1e9)));
   if (found.kept_throttled) parts.emplace_back("some results count although the clock was held down");
   return {{FindingKind::quality,
            fmt::format("The GPU held its clocks down during {} of {} trials{}", found.ids.size(),

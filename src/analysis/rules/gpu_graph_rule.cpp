@@ -38,12 +38,14 @@ std::vector<Finding> gpu_graph_rule(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const auto& [message, ids] : refused) {
     const auto reason = message.substr(0, message.find(';'));
-    std::string advice = "A CUDA graph needs every node on the GPU: change the model so that these nodes go, or do without";
+    std::string advice =
+        "A CUDA graph needs every node on the GPU: change the model so that these nodes go, or do without";
     if (message.find(kOverride) != std::string::npos)
       advice = graph_ran_with_override(evidence)
                    ? "With override_free_dimensions=true the graph was captured: keep both or neither"
                    : "Try override_free_dimensions=true: fixed sizes take shape arithmetic off the CPU";
-    findings.push_back({FindingKind::failure, fmt::format("CUDA graph refused because {}", reason), trials_text(ids), advice});
+    findings.push_back(
+        {FindingKind::failure, fmt::format("CUDA graph refused because {}", reason), trials_text(ids), advice});
   }
   return findings;
 }

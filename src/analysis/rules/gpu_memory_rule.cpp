@@ -29,24 +29,25 @@ std::vector<Finding> gpu_memory_rule(const Evidence& evidence) {
   const auto card = card_bytes(evidence.run.environment, gpu.uuid);
   if (card && gpu.device_peak_bytes &&
       static_cast<double>(*gpu.device_peak_bytes) >= kNearlyFull * static_cast<double>(*card))
-    findings.push_back({FindingKind::limit,
-                        fmt::format("GPU memory is nearly full: {:.0f} % in use at the peak of trial {}",
-                                    100 * static_cast<double>(*gpu.device_peak_bytes) / static_cast<double>(*card), trial.id),
-                        fmt::format("{} of {}, of which the worker took {}",
-                                    base::format_bytes(static_cast<double>(*gpu.device_peak_bytes)),
-                                    base::format_bytes(static_cast<double>(*card)),
-                                    gpu.peak_bytes() ? base::format_bytes(static_cast<double>(*gpu.peak_bytes()))
-                                                     : std::string("an unknown part")),
-                        "Leave room for other users of the card: --constraint 'gpu_memory_gb<=N', a smaller batch or fewer sessions"});
+    findings.push_back(
+        {FindingKind::limit,
+         fmt::format("GPU memory is nearly full: {:.0f} % in use at the peak of trial {}",
+                     100 * static_cast<double>(*gpu.device_peak_bytes) / static_cast<double>(*card), trial.id),
+         fmt::format("{} of {}, of which the worker took {}",
+                     base::format_bytes(static_cast<double>(*gpu.device_peak_bytes)),
+                     base::format_bytes(static_cast<double>(*card)),
+                     gpu.peak_bytes() ? base::format_bytes(static_cast<double>(*gpu.peak_bytes()))
+                                      : std::string("an unknown part")),
+         "Leave room for other users of the card: --constraint 'gpu_memory_gb<=N', a smaller batch or fewer sessions"});
   const auto* limit = trial.configuration.find("gpu_mem_limit_gb");
   const auto peak_gb = metric_value(measurement, evidence.chosen->summary, "gpu_memory_gb");
   if (limit != nullptr && peak_gb && *peak_gb > limit->as_number())
-    findings.push_back({FindingKind::limit,
-                        fmt::format("gpu_mem_limit_gb={} is a guard of the runtime's arena, not of the process",
-                                    limit->to_text()),
-                        fmt::format("the worker of trial {} reached {:.2f} GB: context, libraries and CUDA graphs come on top",
-                                    trial.id, *peak_gb),
-                        "To bound the whole process use --constraint 'gpu_memory_gb<=N'"});
+    findings.push_back(
+        {FindingKind::limit,
+         fmt::format("gpu_mem_limit_gb={} is a guard of the runtime's arena, not of the process", limit->to_text()),
+         fmt::format("the worker of trial {} reached {:.2f} GB: context, libraries and CUDA graphs come on top",
+                     trial.id, *peak_gb),
+         "To bound the whole process use --constraint 'gpu_memory_gb<=N'"});
   return findings;
 }
 

@@ -39,12 +39,12 @@ std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence) {
     if (names.size() < kNamed) names.push_back(fmt::format("{}", pid));
   if (pids.size() > kNamed) names.push_back(fmt::format("{} more", pids.size() - kNamed));
   return {{FindingKind::quality,
-           fmt::format("Other processes were on the GPU during {} of {} trials{}", ids.size(), evidence.run.trials.size(),
-                       chosen ? ", the recommended one among them" : ""),
+           fmt::format("Other processes were on the GPU during {} of {} trials{}", ids.size(),
+                       evidence.run.trials.size(), chosen ? ", the recommended one among them" : ""),
            fmt::format("{}; process {}{}", trials_text(ids), list_text(names),
-                       most_bytes > 0
-                           ? fmt::format(" with up to {} of its memory", base::format_bytes(static_cast<double>(most_bytes)))
-                           : std::string()),
+                       most_bytes > 0 ? fmt::format(" with up to {} of its memory",
+                                                    base::format_bytes(static_cast<double>(most_bytes)))
+                                      : std::string()),
            "Repeat without them, or tune on a GPU that nobody else uses (--devices)"}};
 }
 

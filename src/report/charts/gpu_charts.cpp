@@ -60,7 +60,8 @@ void add_reading(Line& line, const schema::TunedTrial& trial, const GpuSample& s
   ++line.held;
   if (bin.reasons.empty()) bin.trial = trial.id;
   for (auto& reason : reasons)
-    if (std::find(bin.reasons.begin(), bin.reasons.end(), reason) == bin.reasons.end()) bin.reasons.push_back(std::move(reason));
+    if (std::find(bin.reasons.begin(), bin.reasons.end(), reason) == bin.reasons.end())
+      bin.reasons.push_back(std::move(reason));
 }
 
 /// [time, median of the bin]; an empty bin breaks the line.
@@ -70,8 +71,10 @@ Json curve(const Line& line, std::vector<double> Bin::*values) {
   for (std::size_t i = 0; i < kBins; ++i) {
     const auto& numbers = line.bins[i].*values;
     const auto at = rounded((static_cast<double>(i) + 0.5) * line.width_s);
-    if (!numbers.empty()) data.push_back({at, rounded(analysis::quantile(numbers, 0.5))});
-    else if (!broken) data.push_back({at, nullptr});
+    if (!numbers.empty())
+      data.push_back({at, rounded(analysis::quantile(numbers, 0.5))});
+    else if (!broken)
+      data.push_back({at, nullptr});
     broken = numbers.empty();
   }
   return data;
@@ -83,23 +86,26 @@ Json throttle_marks(const Line& line) {
     const auto& bin = line.bins[i];
     if (bin.reasons.empty() || bin.clocks_mhz.empty()) continue;
     const auto clock = analysis::quantile(bin.clocks_mhz, 0.5);
-    data.push_back(datum({rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
-                         Json::array({fmt::format("Clocks held down during trial {}", bin.trial),
-                                      fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
-                         bin.trial));
+    data.push_back(
+        datum({rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
+              Json::array({fmt::format("Clocks held down during trial {}", bin.trial),
+                           fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
+              bin.trial));
   }
   return data;
 }
 
 std::string alternative_of(const Line& line) {
   std::vector<std::string> parts;
-  if (line.highest_mhz > 0) parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
+  if (line.highest_mhz > 0)
+    parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
   if (line.most_w > 0) parts.push_back(fmt::format("power up to {:.0f} W", line.most_w));
   if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
   auto text = joined(parts);
   if (!text.empty()) text += "; ";
-  return sentence(text + (line.held == 0 ? std::string("clocks were never held down")
-                                         : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings)));
+  return sentence(text + (line.held == 0
+                              ? std::string("clocks were never held down")
+                              : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings)));
 }
 
 }  // namespace
@@ -142,12 +148,22 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
     auto values = value_axis(panels[i].axis, 0);
     values["gridIndex"] = i;
     chart.option["yAxis"].push_back(std::move(values));
-    chart.option["series"].push_back({{"type", "line"}, {"name", panels[i].title}, {"role", panels[i].role}, {"symbol", "none"},
-                                      {"xAxisIndex", i}, {"yAxisIndex", i}, {"data", curve(line, panels[i].values)}});
+    chart.option["series"].push_back({{"type", "line"},
+                                      {"name", panels[i].title},
+                                      {"role", panels[i].role},
+                                      {"symbol", "none"},
+                                      {"xAxisIndex", i},
+                                      {"yAxisIndex", i},
+                                      {"data", curve(line, panels[i].values)}});
   }
   if (auto marks = throttle_marks(line); !marks.empty())
-    chart.option["series"].push_back({{"type", "scatter"}, {"name", "Clock held down"}, {"role", "failed"}, {"small", true}, {"xAxisIndex", 0},
-                                      {"yAxisIndex", 0}, {"data", std::move(marks)}});
+    chart.option["series"].push_back({{"type", "scatter"},
+                                      {"name", "Clock held down"},
+                                      {"role", "failed"},
+                                      {"small", true},
+                                      {"xAxisIndex", 0},
+                                      {"yAxisIndex", 0},
+                                      {"data", std::move(marks)}});
   chart.height_px = 440;
   return chart;
 }

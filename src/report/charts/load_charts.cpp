@@ -42,8 +42,10 @@ Json load_series(const TuneView& view, X x) {
     const auto role = fmt::format("series-{}", 1 + index++ % kSeriesRoles);
     const auto name = counted(static_cast<std::size_t>(sessions), "session");
     if (data.first.size() > 1)
-      series.push_back({{"type", "line"}, {"name", name}, {"role", role}, {"symbol", "none"}, {"data", std::move(data.first)}});
-    series.push_back({{"type", "scatter"}, {"name", name}, {"role", role}, {"marks", true}, {"data", std::move(data.second)}});
+      series.push_back(
+          {{"type", "line"}, {"name", name}, {"role", role}, {"symbol", "none"}, {"data", std::move(data.first)}});
+    series.push_back(
+        {{"type", "scatter"}, {"name", name}, {"role", role}, {"marks", true}, {"data", std::move(data.second)}});
   }
   return series;
 }
@@ -60,30 +62,38 @@ Chart empty_chart(const TuneView& view, std::string id, std::string title) {
 }  // namespace
 
 Chart load_chart(const TuneView& view) {
-  auto chart = empty_chart(view, "load", "Throughput over latency, marks are batch sizes: up and to the left is better");
+  auto chart =
+      empty_chart(view, "load", "Throughput over latency, marks are batch sizes: up and to the left is better");
   chart.option["xAxis"] = value_axis("Median latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
-  auto series = load_series(
-      view, [&](const LoadPoint& point) { return std::optional(view.latency.convert(point.ranked->summary.median_ns)); });
+  auto series = load_series(view, [&](const LoadPoint& point) {
+    return std::optional(view.latency.convert(point.ranked->summary.median_ns));
+  });
   Json front = Json::array();
   for (const auto id : view.load.front)
     if (const auto* entry = view.ranked(id))
       front.push_back({rounded(view.latency.convert(entry->summary.median_ns)),
                        rounded(view.rate.convert(entry->summary.throughput_per_s))});
   if (front.size() > 1)
-    series.insert(series.begin(), Json{{"type", "line"}, {"name", "Pareto front"}, {"role", "front"}, {"symbol", "none"},
-                                       {"step", "end"}, {"data", std::move(front)}});
+    series.insert(series.begin(), Json{{"type", "line"},
+                                       {"name", "Pareto front"},
+                                       {"role", "front"},
+                                       {"symbol", "none"},
+                                       {"step", "end"},
+                                       {"data", std::move(front)}});
   chart.option["series"] = std::move(series);
   if (const auto* top = view.load.highest_throughput)
-    chart.alternative = fmt::format("Most throughput: trial {} with {} at a median of {}.", top->trial->id,
-                                    view.rate.text(top->summary.throughput_per_s), view.latency.text(top->summary.median_ns));
+    chart.alternative =
+        fmt::format("Most throughput: trial {} with {} at a median of {}.", top->trial->id,
+                    view.rate.text(top->summary.throughput_per_s), view.latency.text(top->summary.median_ns));
   else
     chart.alternative = "No load gave a usable number.";
   return chart;
 }
 
 std::optional<Chart> load_memory_chart(const TuneView& view) {
-  const auto known = std::count_if(view.load.points.begin(), view.load.points.end(),
-                                   [](const auto& point) { return point.ranked != nullptr && point.memory_gb.has_value(); });
+  const auto known = std::count_if(view.load.points.begin(), view.load.points.end(), [](const auto& point) {
+    return point.ranked != nullptr && point.memory_gb.has_value();
+  });
   if (known < 2) return std::nullopt;
   auto chart = empty_chart(view, "load-memory", "Throughput over GPU memory, marks are batch sizes");
   chart.option["xAxis"] = value_axis("Peak GPU memory of the worker, GB", 1);

@@ -35,10 +35,10 @@ std::string power_text(const schema::GpuDescription& gpu) {
 
 void add_card(Facts& facts, const schema::GpuDescription& gpu) {
   add(facts, "GPU", plain_text(gpu.name));
-  add(facts, "Architecture", joined_parts({plain_text(gpu.architecture),
-                                           gpu.compute_capability.empty()
-                                               ? std::string()
-                                               : "compute capability " + plain_text(gpu.compute_capability)}));
+  add(facts, "Architecture",
+      joined_parts({plain_text(gpu.architecture), gpu.compute_capability.empty()
+                                                      ? std::string()
+                                                      : "compute capability " + plain_text(gpu.compute_capability)}));
   if (gpu.multiprocessors) add(facts, "Multiprocessors (SMs)", fmt::format("{}", *gpu.multiprocessors));
   if (gpu.memory_bytes > 0)
     add(facts, "Memory",
@@ -46,17 +46,16 @@ void add_card(Facts& facts, const schema::GpuDescription& gpu) {
                       gpu.memory_free_bytes
                           ? format_bytes(static_cast<double>(*gpu.memory_free_bytes)) + " free at the start"
                           : std::string()}));
-  add(facts, "Clocks", joined_parts({gpu.max_sm_clock_mhz ? fmt::format("SM up to {:.0f} MHz", *gpu.max_sm_clock_mhz)
-                                                          : std::string(),
-                                     gpu.max_memory_clock_mhz
-                                         ? fmt::format("memory up to {:.0f} MHz", *gpu.max_memory_clock_mhz)
-                                         : std::string()}));
+  add(facts, "Clocks",
+      joined_parts({gpu.max_sm_clock_mhz ? fmt::format("SM up to {:.0f} MHz", *gpu.max_sm_clock_mhz) : std::string(),
+                    gpu.max_memory_clock_mhz ? fmt::format("memory up to {:.0f} MHz", *gpu.max_memory_clock_mhz)
+                                             : std::string()}));
   add(facts, "Power limit", power_text(gpu));
-  add(facts, "Modes", joined_parts({mode_text("ECC", gpu.ecc), mode_text("MIG", gpu.mig),
-                                    mode_text("persistence", gpu.persistence)}));
-  add(facts, "Driver", joined_parts({plain_text(gpu.driver_version),
-                                     gpu.cuda_version.empty() ? std::string()
-                                                              : "serves CUDA up to " + plain_text(gpu.cuda_version)}));
+  add(facts, "Modes",
+      joined_parts({mode_text("ECC", gpu.ecc), mode_text("MIG", gpu.mig), mode_text("persistence", gpu.persistence)}));
+  add(facts, "Driver",
+      joined_parts({plain_text(gpu.driver_version),
+                    gpu.cuda_version.empty() ? std::string() : "serves CUDA up to " + plain_text(gpu.cuda_version)}));
 }
 
 /// "CUDA runtime" for "libcudart.so.13"; "" for a library that has no row of its own.
@@ -74,8 +73,10 @@ void add_libraries(Facts& facts, const schema::TuneRun& run) {
   std::vector<std::string> others;
   for (const auto& [file, version] : at->second) {
     const auto title = library_title(file);
-    if (title.empty()) others.push_back(plain_text(file + " " + version));
-    else add(facts, title, plain_text(version));
+    if (title.empty())
+      others.push_back(plain_text(file + " " + version));
+    else
+      add(facts, title, plain_text(version));
   }
   add(facts, "Other libraries", joined_parts(others));
 }
@@ -105,7 +106,8 @@ std::string clock_text(const TuneView& view, const schema::TunedTrial* trial) {
   const auto& gpu = *measured->gpu;
   auto text = fmt::format("median {:.0f} MHz", *gpu.sm_clock_mhz);
   if (gpu.sm_clock_min_mhz) text += fmt::format(", lowest {:.0f} MHz", *gpu.sm_clock_min_mhz);
-  if (!gpu.clock_reasons.empty()) text += ", held down at times: " + plain_text(fmt::format("{}", fmt::join(gpu.clock_reasons, " ")));
+  if (!gpu.clock_reasons.empty())
+    text += ", held down at times: " + plain_text(fmt::format("{}", fmt::join(gpu.clock_reasons, " ")));
   return text + fmt::format(" (trial {})", trial_link(trial->id));
 }
 
@@ -116,8 +118,15 @@ std::string floor_cell(const std::optional<double>& floor_ns, double whole_ns) {
 
 Table limits_table(const TuneView& view) {
   Table table{"Where the time of one inference goes",
-              {{"Trial"}, {"Limit"}, {"Above it", Align::right}, {"Inference", Align::right}, {"Arithmetic", Align::right},
-               {"Memory", Align::right}, {"Copies", Align::right}, {"Launches", Align::right}, {"GPU busy", Align::right}},
+              {{"Trial"},
+               {"Limit"},
+               {"Above it", Align::right},
+               {"Inference", Align::right},
+               {"Arithmetic", Align::right},
+               {"Memory", Align::right},
+               {"Copies", Align::right},
+               {"Launches", Align::right},
+               {"GPU busy", Align::right}},
               {}};
   std::vector<std::pair<const schema::TunedTrial*, const char*>> shown{{view.current(), "in use now"}};
   if (view.recommended() != view.current()) shown.emplace_back(view.recommended(), "recommended");
@@ -125,15 +134,15 @@ Table limits_table(const TuneView& view) {
     const auto* ranked = trial != nullptr ? view.ranked(trial->id) : nullptr;
     const auto limits = ranked != nullptr ? analysis::gpu_limits(view.run, *ranked) : std::nullopt;
     if (!limits) continue;
-    table.rows.push_back({{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),
-                           limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent),
-                           duration_text(limits->inference_ns),
-                           floor_cell(limits->compute_ns, limits->inference_ns),
-                           floor_cell(limits->memory_ns, limits->inference_ns),
-                           floor_cell(limits->copy_ns, limits->inference_ns),
-                           floor_cell(limits->launch_ns, limits->inference_ns),
-                           limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent)},
-                          Tone::neutral, ""});
+    table.rows.push_back(
+        {{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),
+          limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent),
+          duration_text(limits->inference_ns), floor_cell(limits->compute_ns, limits->inference_ns),
+          floor_cell(limits->memory_ns, limits->inference_ns), floor_cell(limits->copy_ns, limits->inference_ns),
+          floor_cell(limits->launch_ns, limits->inference_ns),
+          limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent)},
+         Tone::neutral,
+         ""});
   }
   return table;
 }
@@ -145,17 +154,22 @@ Section gpu_section(const TuneView& view) {
   if (!view.on_gpu()) return section;
   auto limits = limits_table(view);
   if (!limits.rows.empty()) {
-    section.blocks.emplace_back(Paragraph{
-        "What each resource alone would take at the best rate measured on this card, as a share of the measured time. They "
-        "overlap, so they need not sum to it. Where none comes near, the card waits: for launches, or because kernels are too "
-        "short to fill it. How far above its limit a configuration runs is how many times faster it could be at best; for launches "
-        "that is against the arithmetic or memory traffic that remains. Busy: the share of the time with a kernel running."});
+    section.blocks.emplace_back(
+        Paragraph{"What each resource alone would take at the best rate measured on this card, as a share of the "
+                  "measured time. They "
+                  "overlap, so they need not sum to it. Where none comes near, the card waits: for launches, or "
+                  "because kernels are too "
+                  "short to fill it. How far above its limit a configuration runs is how many times faster it could be "
+                  "at best; for launches "
+                  "that is against the arithmetic or memory traffic that remains. Busy: the share of the time with a "
+                  "kernel running."});
     section.blocks.emplace_back(std::move(limits));
   }
   Facts facts;
   if (const auto* gpu = view.gpu()) add_card(facts, *gpu);
   add_libraries(facts, view.run);
-  add(facts, "SM clock while timed", clock_text(view, view.recommended() != nullptr ? view.recommended() : view.current()));
+  add(facts, "SM clock while timed",
+      clock_text(view, view.recommended() != nullptr ? view.recommended() : view.current()));
   add(facts, "Best rates measured", ceilings_text(view.run));
   add(facts, "Scenario", scenario_text(view.run));
   section.blocks.emplace_back(std::move(facts));

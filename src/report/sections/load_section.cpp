@@ -19,8 +19,13 @@ std::string load_of(const TuneView& view, const schema::TunedTrial& trial) {
 
 Table answers_table(const TuneView& view) {
   Table table{"Which load for which purpose",
-              {{"Wanted"}, {"Trial", Align::right}, {"Load"}, {"Items/s", Align::right},
-               {"Median, " + view.latency.unit, Align::right}, {"GPU peak, GB", Align::right}, {"Items/s a GB", Align::right}},
+              {{"Wanted"},
+               {"Trial", Align::right},
+               {"Load"},
+               {"Items/s", Align::right},
+               {"Median, " + view.latency.unit, Align::right},
+               {"GPU peak, GB", Align::right},
+               {"Items/s a GB", Align::right}},
               {}};
   const auto row = [&](const char* wanted, const analysis::RankedTrial* found) {
     const std::string dash(kAbsent);
@@ -29,11 +34,13 @@ Table answers_table(const TuneView& view) {
       return;
     }
     const auto memory = gpu_metric(found->outcome, "gpu_memory_gb");
-    table.rows.push_back({{wanted, trial_link(found->trial->id), load_of(view, *found->trial),
-                           view.rate.number(found->summary.throughput_per_s), view.latency.number(found->summary.median_ns),
-                           gpu_metric_text(found->outcome, "gpu_memory_gb"),
-                           memory && *memory > 0 ? view.rate.number(found->summary.throughput_per_s / *memory) : dash},
-                          view.recommended() == found->trial ? Tone::good : Tone::neutral, ""});
+    table.rows.push_back(
+        {{wanted, trial_link(found->trial->id), load_of(view, *found->trial),
+          view.rate.number(found->summary.throughput_per_s), view.latency.number(found->summary.median_ns),
+          gpu_metric_text(found->outcome, "gpu_memory_gb"),
+          memory && *memory > 0 ? view.rate.number(found->summary.throughput_per_s / *memory) : dash},
+         view.recommended() == found->trial ? Tone::good : Tone::neutral,
+         ""});
   };
   row("Highest throughput", view.load.highest_throughput);
   row("Lowest latency", view.load.lowest_latency);
@@ -51,13 +58,20 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
 
 Table loads_table(const TuneView& view) {
   Table table{"Every load, with its best trial",
-              {{"Sessions", Align::right}, {"Batch", Align::right}, {"Trial", Align::right}, {"Items/s", Align::right},
-               {"Median, " + view.latency.unit, Align::right}, {"p99, " + view.latency.unit, Align::right, true},
-               {"GPU peak, GB", Align::right}, {"Energy, mJ/item", Align::right, true}, {"Remarks"}}, {}};
+              {{"Sessions", Align::right},
+               {"Batch", Align::right},
+               {"Trial", Align::right},
+               {"Items/s", Align::right},
+               {"Median, " + view.latency.unit, Align::right},
+               {"p99, " + view.latency.unit, Align::right, true},
+               {"GPU peak, GB", Align::right},
+               {"Energy, mJ/item", Align::right, true},
+               {"Remarks"}},
+              {}};
   for (const auto& point : view.load.points) {
     const std::string dash(kAbsent);
-    const auto on_front = point.ranked != nullptr && std::find(view.load.front.begin(), view.load.front.end(), point.trial->id) !=
-                                                         view.load.front.end();
+    const auto on_front = point.ranked != nullptr && std::find(view.load.front.begin(), view.load.front.end(),
+                                                               point.trial->id) != view.load.front.end();
     Table::Row row;
     row.cells = {fmt::format("{}", point.sessions), fmt::format("{}", point.batch), trial_link(point.trial->id)};
     if (point.ranked == nullptr) {
@@ -66,14 +80,17 @@ Table loads_table(const TuneView& view) {
       row.tone = Tone::bad;
     } else {
       const auto& summary = point.ranked->summary;
-      row.cells.insert(row.cells.end(),
-                       {view.rate.number(summary.throughput_per_s), view.latency.number(summary.median_ns),
-                        summary.p99_ns ? view.latency.number(*summary.p99_ns) : dash,
-                        gpu_metric_text(point.outcome, "gpu_memory_gb"), gpu_metric_text(point.outcome, "gpu_energy_mj_per_item"),
-                        !point.ranked->meets_constraints ? "constraint: " + plain_text(point.ranked->broken_constraint)
-                        : on_front                       ? std::string("on the Pareto front")
-                                                         : std::string()});
-      row.tone = !point.ranked->meets_constraints ? Tone::warning : view.recommended() == point.trial ? Tone::good : Tone::neutral;
+      row.cells.insert(
+          row.cells.end(),
+          {view.rate.number(summary.throughput_per_s), view.latency.number(summary.median_ns),
+           summary.p99_ns ? view.latency.number(*summary.p99_ns) : dash,
+           gpu_metric_text(point.outcome, "gpu_memory_gb"), gpu_metric_text(point.outcome, "gpu_energy_mj_per_item"),
+           !point.ranked->meets_constraints ? "constraint: " + plain_text(point.ranked->broken_constraint)
+           : on_front                       ? std::string("on the Pareto front")
+                                            : std::string()});
+      row.tone = !point.ranked->meets_constraints    ? Tone::warning
+                 : view.recommended() == point.trial ? Tone::good
+                                                     : Tone::neutral;
     }
     table.rows.push_back(std::move(row));
   }

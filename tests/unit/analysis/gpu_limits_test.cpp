@@ -116,12 +116,12 @@ TEST(GpuLimits, judge_without_ceilings_from_what_is_left_and_say_so) {
     builder.add_gpu(configuration, ms, busy);
     return limits_of(builder).bound;
   };
-  EXPECT_EQ(bound_of({}, 0.9, 35, 8e9), GpuBound::launch);                      // 1 GB/s would fill the idle time
-  EXPECT_EQ(bound_of({{"batch_size", 64}}, 9, 45, 8e9), GpuBound::copy);        // 7.8 GB/s
-  EXPECT_EQ(bound_of(kBound, 0.7, 96, 8e9), GpuBound::launch);                  // 5.8 us a node
-  EXPECT_EQ(bound_of(kBound, 5, 96, 80e9), GpuBound::compute);                  // 444 FLOP a byte
-  EXPECT_EQ(bound_of(kBound, 5, 96, 1e9), GpuBound::memory);                    // 5.6 FLOP a byte
-  EXPECT_EQ(bound_of(kBound, 5, 96, 8e9), GpuBound::unclear);                   // 44 FLOP a byte
+  EXPECT_EQ(bound_of({}, 0.9, 35, 8e9), GpuBound::launch);                // 1 GB/s would fill the idle time
+  EXPECT_EQ(bound_of({{"batch_size", 64}}, 9, 45, 8e9), GpuBound::copy);  // 7.8 GB/s
+  EXPECT_EQ(bound_of(kBound, 0.7, 96, 8e9), GpuBound::launch);            // 5.8 us a node
+  EXPECT_EQ(bound_of(kBound, 5, 96, 80e9), GpuBound::compute);            // 444 FLOP a byte
+  EXPECT_EQ(bound_of(kBound, 5, 96, 1e9), GpuBound::memory);              // 5.6 FLOP a byte
+  EXPECT_EQ(bound_of(kBound, 5, 96, 8e9), GpuBound::unclear);             // 44 FLOP a byte
   GpuRunBuilder builder;
   builder.run.gpu_ceilings.reset();
   builder.add_gpu({}, 0.9, 35);

@@ -31,9 +31,10 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
   const auto finding =
       titled(builder, "The GPU held its clocks down during 1 of 2 trials, the recommended one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_EQ(finding.evidence,
-            "trial 2; power for 250 ms of 1.00 s timed; SM clock down to 1305 MHz; 500 ms of timing was thrown away and "
-            "taken again; some results count although the clock was held down");
+  EXPECT_EQ(
+      finding.evidence,
+      "trial 2; power for 250 ms of 1.00 s timed; SM clock down to 1305 MHz; 500 ms of timing was thrown away and "
+      "taken again; some results count although the clock was held down");
   EXPECT_NE(finding.advice.find("400 W of 700 W"), std::string::npos) << finding.advice;
   EXPECT_EQ(titled(builder, "1 of 2 trials ran at a reduced clock").title, "") << "said twice";
 }
@@ -58,7 +59,8 @@ TEST(GpuRules, warn_of_a_card_nearly_full) {
   gpu.device_peak_bytes = 120'000'000'000;
   EXPECT_EQ(titled(builder, "GPU memory is nearly full").title, "");
   gpu.device_peak_bytes = 141'000'000'000;
-  EXPECT_EQ(titled(builder, "GPU memory is nearly full").title, "GPU memory is nearly full: 94 % in use at the peak of trial 1");
+  EXPECT_EQ(titled(builder, "GPU memory is nearly full").title,
+            "GPU memory is nearly full: 94 % in use at the peak of trial 1");
 }
 
 TEST(GpuRules, say_that_the_memory_limit_does_not_bound_the_process) {
@@ -73,9 +75,10 @@ TEST(GpuRules, say_that_the_memory_limit_does_not_bound_the_process) {
 TEST(GpuRules, tell_why_a_cuda_graph_was_refused_and_whether_the_override_frees_it) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90);
-  builder.add_failed({{"enable_cuda_graph", true}}, TrialStatus::unsupported,
-                     "enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"; override_free_dimensions=true may "
-                     "free the graph of them");
+  builder.add_failed(
+      {{"enable_cuda_graph", true}}, TrialStatus::unsupported,
+      "enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"; override_free_dimensions=true may "
+      "free the graph of them");
   auto finding = titled(builder, "CUDA graph refused because 5 nodes run on the CPU: Shape \"/Shape\"");
   EXPECT_EQ(finding.evidence, "trial 2");
   EXPECT_EQ(finding.advice.rfind("Try override_free_dimensions=true", 0), 0U) << finding.advice;

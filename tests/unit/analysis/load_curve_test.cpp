@@ -19,10 +19,10 @@ class LoadCurves : public ::testing::Test {
     if (memory_gb > 0) measurement.metrics["gpu_memory_gb"] = memory_gb;
   }
   void sweep() {
-    load(1, 1, 1, 1);       // trial 1: 1000 items/s
-    load(8, 1, 2, 1.6);     // trial 2: 4000 items/s, 2500 a GB
-    load(64, 1, 10, 4);     // trial 3: 6400 items/s
-    load(8, 2, 3, 2.5);     // trial 4: 5333 items/s
+    load(1, 1, 1, 1);    // trial 1: 1000 items/s
+    load(8, 1, 2, 1.6);  // trial 2: 4000 items/s, 2500 a GB
+    load(64, 1, 10, 4);  // trial 3: 6400 items/s
+    load(8, 2, 3, 2.5);  // trial 4: 5333 items/s
     builder_.add_failed({{"batch_size", 512}}, schema::TrialStatus::out_of_memory, "out of memory");
   }
   const LoadCurve& curve() {

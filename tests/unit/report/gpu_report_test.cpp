@@ -27,7 +27,8 @@ const ReportModel& shared_report() {
 }
 
 const Section* section_of(const ReportModel& report, const std::string& id) {
-  const auto at = std::find_if(report.sections.begin(), report.sections.end(), [&](const auto& one) { return one.id == id; });
+  const auto at =
+      std::find_if(report.sections.begin(), report.sections.end(), [&](const auto& one) { return one.id == id; });
   return at == report.sections.end() ? nullptr : &*at;
 }
 
@@ -71,7 +72,8 @@ TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
   const auto* table = table_of(shared_report(), "trials", "Every trial, in the order they ran");
   ASSERT_NE(table, nullptr);
   const std::vector<std::string> wanted{"GPU peak, GB", "Weights, GB", "Arena, GB", "Energy, mJ/item", "Drift"};
-  const auto first = std::find_if(table->columns.begin(), table->columns.end(), [&](const auto& c) { return c.title == wanted[0]; });
+  const auto first =
+      std::find_if(table->columns.begin(), table->columns.end(), [&](const auto& c) { return c.title == wanted[0]; });
   ASSERT_NE(first, table->columns.end());
   const auto at = static_cast<std::size_t>(first - table->columns.begin());
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(table->columns.at(at + i).title, wanted[i]);
@@ -97,7 +99,8 @@ TEST(GpuReport, answers_what_load_serves_which_purpose) {
 TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
   const auto* loads = table_of(shared_report(), "load", "Every load, with its best trial");
   ASSERT_NE(loads, nullptr);
-  const auto failed = std::find_if(loads->rows.begin(), loads->rows.end(), [](const auto& row) { return row.tone == Tone::bad; });
+  const auto failed =
+      std::find_if(loads->rows.begin(), loads->rows.end(), [](const auto& row) { return row.tone == Tone::bad; });
   ASSERT_NE(failed, loads->rows.end());
   EXPECT_EQ(failed->cells[1], "1024");
   EXPECT_EQ(failed->cells.back(), "out of memory, 3.06 GiB asked for");
@@ -149,7 +152,8 @@ TEST(GpuReport, leaves_the_report_of_a_cpu_without_a_word_of_it) {
   EXPECT_FALSE(tune_json(records.run, records.outcomes, records.pairs).contains("load"));
 }
 
-/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder> RIDGELINE_ECHARTS=<echarts.min.js>.
+/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder>
+/// RIDGELINE_ECHARTS=<echarts.min.js>.
 TEST(GpuReport, writes_a_page_to_look_at_on_demand) {
   const auto* folder = std::getenv("RIDGELINE_LOOK");
   const auto* echarts = std::getenv("RIDGELINE_ECHARTS");
