@@ -67,12 +67,18 @@ struct AppliedPatch {
 };
 
 /// Reads, patches and replaces the file atomically, keeping a backup "<file>.bak-<UTC>" beside it (the link's target's
-/// folder when it is a symbolic link). A file changed by someone else since it was read is an error.
+/// folder when it is a symbolic link). A file changed by someone else since it was read is an error. The new file's
+/// modification time is `utc`, the backup keeps the old one's: so rollback sees whether the file was edited since.
 [[nodiscard]] base::Result<AppliedPatch> apply_patch(const std::filesystem::path& file, const schema::Configuration& wanted,
                                                      const PatchOptions& options, std::string_view utc);
 
-/// Restores the newest backup, byte for byte, and removes it. Errors: not_found when there is none.
-[[nodiscard]] base::Result<std::filesystem::path> rollback(const std::filesystem::path& file);
+/// What a rollback does with edits made to the file after the change that it undoes.
+enum class LaterEdits { refuse, lose };
+
+/// Restores the newest backup, byte for byte, and removes it. A file whose modification time is not the one that
+/// apply_patch gave it counts as edited. Errors: not_found when there is no backup, invalid_argument for refused edits.
+[[nodiscard]] base::Result<std::filesystem::path> rollback(const std::filesystem::path& file,
+                                                           LaterEdits edits = LaterEdits::refuse);
 
 /// Checked before anything is measured: exists, is a regular file (or a link to one), readable, writable folder.
 [[nodiscard]] base::Result<void> check_patchable(const std::filesystem::path& file);

@@ -23,6 +23,13 @@ grep -qF '  graph_optimization_level: "all"   # from a blog' config.yaml || prob
 [ "$(diff original.yaml config.yaml | grep -c '^>')" -le 2 ] || problem "more than the asked-for lines changed"
 [ "$(stat -c %a config.yaml)" = 640 ] || problem "permissions changed"
 [ "$(ls config.yaml.bak-* | wc -l)" -eq 1 ] || problem "expected one backup"
+# What was edited since is not lost without a word.
+cp -p config.yaml tuned.yaml
+echo '# a later edit' >>config.yaml
+cp config.yaml edited.yaml
+bad "config.yaml" "changed since" "--yes" -- rollback --config config.yaml
+same config.yaml edited.yaml
+mv tuned.yaml config.yaml
 run 0 rollback --config config.yaml
 same config.yaml original.yaml
 # A link's target is edited, the link stays.
@@ -34,7 +41,8 @@ checks=$((checks + 1))
 [ -L config.yaml ] && grep -q '"all"' real/config.yaml || problem "the link was replaced or its target not edited"
 run 0 apply latest --config config.yaml --db r.db
 out "already holds"
-run 0 rollback --config config.yaml
+echo '# a later edit' >>config.yaml
+run 0 rollback --config config.yaml --yes
 same real/config.yaml original.yaml
 # Nothing to gain: the file is not touched.
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >best.yaml

@@ -60,7 +60,7 @@ base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Confi
   return AppliedPatch{std::move(patch), std::move(backup)};
 }
 
-base::Result<fs::path> rollback(const fs::path& file) {
+base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {
   const auto target = link_target(file);
   const auto prefix = target.filename().string() + ".bak-";
   fs::path newest;
@@ -72,6 +72,10 @@ base::Result<fs::path> rollback(const fs::path& file) {
   if (error) return fail(ErrorCode::io, "cannot list {}: {}", folder_of(target).string(), error.message());
   if (newest.empty())
     return fail(ErrorCode::not_found, "{} has no backup ({}<UTC>) beside it: nothing to roll back", file.string(), prefix);
+  if (edits == LaterEdits::refuse && edited_since(target, newest))
+    return fail(ErrorCode::invalid_argument,
+                "{} was changed since {} was made of it: rolling back would lose that; look at the difference, then say --yes",
+                file.string(), newest.string());
   // The backup holds the old bytes with the old permissions, so one rename restores, removes it, and cannot half-succeed.
   if (::rename(newest.c_str(), target.c_str()) != 0)
     return fail(ErrorCode::io, "cannot restore {} from {}: {}", target.string(), newest.string(), std::strerror(errno));

@@ -7,7 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <optional>
+#include <string>
 
+#include "base/clock.hpp"
 #include "base/file.hpp"
 
 namespace ridgeline::campaign {
@@ -30,14 +34,26 @@ base::Result<void> write_all(int fd, std::string_view bytes, const fs::path& pat
   return {};
 }
 
+/// "2026-11-21T08:15:00Z" as it stands in a backup's name.
+std::string stamp_of(std::string_view utc) {
+  std::string stamp;
+  for (const char c : utc)
+    if (c != '-' && c != ':') stamp += c;
+  return stamp;
+}
+
+std::optional<std::time_t> epoch_of(std::string_view utc) {
+  std::tm parts{};
+  if (::strptime(std::string(utc).c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) == nullptr) return std::nullopt;
+  return ::timegm(&parts);
+}
+
 /// Never overwrites; private until it has the original's permissions.
 base::Result<fs::path> write_backup(const fs::path& target, std::string_view bytes, std::string_view utc) {
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0)
     return fail(ErrorCode::io, "cannot read {}: {}", target.string(), std::strerror(errno));
-  std::string stamp;
-  for (const char c : utc)
-    if (c != '-' && c != ':') stamp += c;
+  const auto stamp = stamp_of(utc);
   for (int i = 0; i <= kMaxSameSecond; ++i) {
     const fs::path path = target.string() + ".bak-" + stamp + (i == 0 ? "" : fmt::format(".{:02}", i));
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -46,6 +62,9 @@ base::Result<fs::path> write_backup(const fs::path& target, std::string_view byt
     auto done = write_all(fd, bytes, path);
     if (done && ::fchmod(fd, old.st_mode & 07777U) != 0)
       done = fail(ErrorCode::io, "cannot set the permissions of {}: {}", path.string(), std::strerror(errno));
+    // A file system that cannot keep it makes the next rollback but one ask, no more.
+    const timespec times[2] = {old.st_atim, old.st_mtim};
+    ::futimens(fd, times);
     ::close(fd);
     if (done) return path;
     ::unlink(path.c_str());
@@ -76,7 +95,18 @@ base::Result<fs::path> swap_with_backup(const fs::path& target, std::string_view
     ::unlink(backup.c_str());
     return tl::unexpected(std::move(done).error());
   }
+  if (const auto epoch = epoch_of(utc)) {
+    const timespec times[2] = {{0, UTIME_OMIT}, {*epoch, 0}};
+    ::utimensat(AT_FDCWD, target.c_str(), times, 0);
+  }
   return backup;
+}
+
+bool edited_since(const fs::path& target, const fs::path& backup) {
+  struct stat now {};
+  if (::stat(target.c_str(), &now) != 0) return false;  // gone: nothing is lost
+  const auto stamp = stamp_of(base::format_utc(now.st_mtim.tv_sec));
+  return now.st_mtim.tv_nsec != 0 || backup.filename().string().find(".bak-" + stamp) == std::string::npos;
 }
 
 }  // namespace ridgeline::campaign

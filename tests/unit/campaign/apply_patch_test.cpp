@@ -121,6 +121,33 @@ TEST_F(ApplyPatch, a_rollback_ignores_backups_of_other_files) {
   EXPECT_FALSE(rollback(file_));
 }
 
+TEST_F(ApplyPatch, a_rollback_does_not_lose_edits_made_after_the_change_unless_told_to) {
+  ASSERT_TRUE(apply_patch(file_, kFourThreads, {}, kUtc));
+  const auto edited = bytes_of(file_) + "port: 8080\n";
+  write(file_, edited);
+  const auto refused = rollback(file_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(refused.error().message.find("config.yaml.bak-20261121T081500Z"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("--yes"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(bytes_of(file_), edited);
+  EXPECT_EQ(files(), 2);
+  ASSERT_TRUE(rollback(file_, LaterEdits::lose));
+  EXPECT_EQ(bytes_of(file_), kBefore);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(ApplyPatch, edits_between_two_changes_are_kept_by_the_first_step_back_and_guarded_from_the_second) {
+  ASSERT_TRUE(apply_patch(file_, kFourThreads, {}, kUtc));
+  const auto edited = bytes_of(file_) + "port: 8080\n";
+  write(file_, edited);
+  ASSERT_TRUE(apply_patch(file_, {{"intra_op_num_threads", 2}}, {}, "2026-11-21T09:00:00Z"));
+  ASSERT_TRUE(rollback(file_));
+  EXPECT_EQ(bytes_of(file_), edited);
+  EXPECT_FALSE(rollback(file_));
+  EXPECT_EQ(bytes_of(file_), edited);
+}
+
 TEST_F(ApplyPatch, check_patchable_says_what_is_wrong_and_what_to_do) {
   const auto error = [](const fs::path& path) {
     const auto checked = check_patchable(path);
