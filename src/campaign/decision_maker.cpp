@@ -146,11 +146,12 @@ const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contende
   return chosen;
 }
 
-Result<std::vector<std::string>> DecisionMaker::leave_one_out(const Configuration& winner) {
+Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& winner) {
   const auto& current = result_.run.current;
-  std::vector<std::string> unproven;
+  Doubts doubts;
+  double worst = 1;
   const auto keys = schema::differing_keys(winner, current);
-  if (keys.size() < 2) return unproven;   // a single setting's contribution is the gain itself
+  if (keys.size() < 2) return doubts;   // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     if (time_left_s_() <= 0) {
@@ -163,43 +164,48 @@ Result<std::vector<std::string>> DecisionMaker::leave_one_out(const Configuratio
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
     RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
                                                 plan_for(winner, without, kLeaveOneOutShare)));
-    if (pair.comparison && pair.comparison->verdict != schema::Verdict::slower) unproven.push_back(keys[i]);
+    if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
+    doubts.unproven.push_back(keys[i]);
+    if (pair.comparison->verdict != schema::Verdict::faster || pair.comparison->ratio < worst) continue;
+    worst = pair.comparison->ratio;
+    doubts.harmful = keys[i];
   }
-  return unproven;
+  return doubts;
 }
 
-Result<void> DecisionMaker::simplify(const std::vector<std::string>& unproven, const Comparison& gain) {
+Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys, const std::optional<Comparison>& as_good_as) {
   auto& run = result_.run;
   auto simpler = run.verdict->configuration;
-  for (const auto& key : unproven) {
+  for (const auto& key : keys) {
     const auto* before = run.current.find(key);
     simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
   }
   simpler = space_.canonical(simpler);
-  if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return {};
+  if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return false;
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;
   if (id == 0) {
     std::string names;
-    for (const auto& key : unproven) names += (names.empty() ? "" : ", ") + key;
+    for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
     RL_TRY_ASSIGN(const auto outcome, runner_.trial(simpler, schema::TrialStage::finalist,
                                                     fmt::format("the winner without what was not shown to add anything: {}", names),
                                                     std::nullopt, 0));
-    if (outcome.status != schema::TrialStatus::ok) return {};
+    if (outcome.status != schema::TrialStatus::ok) return false;
     id = run.trials.back().id;
   }
   const auto ranking = analysis::rank(run, result_.outcomes);
   const auto place = std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
-  if (place == ranking.end() || !place->meets_constraints) return {};
+  if (place == ranking.end() || !place->meets_constraints) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, run.current, simpler, "",
                                               plan_for(run.current, simpler, 1)));
-  if (!pair.comparison || !stands_in(*pair.comparison, gain, run.min_effect)) return {};
+  if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
+  if (as_good_as && !stands_in(*pair.comparison, *as_good_as, run.min_effect)) return false;
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;
-  return {};
+  return true;
 }
 
 Result<void> DecisionMaker::decide() {
@@ -248,8 +254,15 @@ Result<void> DecisionMaker::decide() {
   verdict.gain = chosen->gain;
   verdict.tie_group = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
-    RL_TRY_ASSIGN(const auto unproven, leave_one_out(verdict.configuration));
-    if (!unproven.empty()) RL_TRY(simplify(unproven, *chosen->gain));
+    RL_TRY_ASSIGN(const auto doubts, leave_one_out(verdict.configuration));
+    // A setting seen to hurt side by side goes, whatever two comparisons with the current configuration, made at
+    // different times, say about each other.
+    const bool only_harmful = doubts.harmful && doubts.unproven.size() == 1;
+    bool simplified = false;
+    if (!doubts.unproven.empty() && !only_harmful) {
+      RL_TRY_ASSIGN(simplified, simplify(doubts.unproven, chosen->gain));
+    }
+    if (!simplified && doubts.harmful) RL_TRY(simplify({*doubts.harmful}, std::nullopt));
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

@@ -30,9 +30,16 @@ class DecisionMaker {
   [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const;
   [[nodiscard]] base::Result<void> compare(std::vector<Contender>& contenders);
   [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
-  /// The settings of `winner` that no comparison showed to add anything.
-  [[nodiscard]] base::Result<std::vector<std::string>> leave_one_out(const schema::Configuration& winner);
-  [[nodiscard]] base::Result<void> simplify(const std::vector<std::string>& unproven, const schema::Comparison& gain);
+  /// What leave-one-out says against the winner.
+  struct Doubts {
+    std::vector<std::string> unproven;   ///< settings that no comparison showed to add anything
+    std::optional<std::string> harmful;  ///< the one of them without which the winner was faster, side by side (by most)
+  };
+  [[nodiscard]] base::Result<Doubts> leave_one_out(const schema::Configuration& winner);
+  /// Takes `keys` out of the verdict if what is left beats the current configuration and, when `as_good_as` is given,
+  /// can stand in for that gain. False when the verdict stays.
+  [[nodiscard]] base::Result<bool> simplify(const std::vector<std::string>& keys,
+                                            const std::optional<schema::Comparison>& as_good_as);
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b, double share) const;
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);

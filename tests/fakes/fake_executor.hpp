@@ -19,6 +19,10 @@ class FakeExecutor final : public execute::Executor {
   std::function<double(const schema::Configuration&)> cost_ns = [](const auto&) { return 1e6; };
   std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) { return std::nullopt; };
   std::function<double(const schema::Configuration&)> drift = [](const auto&) { return 0.0; };
+  /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a real
+  /// machine need not agree with each other.
+  std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
+      [](const auto&, const auto&) { return std::nullopt; };
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -74,11 +78,14 @@ class FakeExecutor final : public execute::Executor {
     ++pairs_run;
     schema::PairedOutcome outcome;
     auto& measurement = outcome.measurement.emplace();
+    const auto ratio = pair_ratio(spec.base.configuration, spec.other);
     for (int quad = 0; quad < spec.plan.quads; ++quad)
       for (const char arm : {'A', 'B', 'B', 'A'}) {
         schema::PairedBlock block;
         block.arm = arm;
-        block.latency_ns = samples(arm == 'A' ? spec.base.configuration : spec.other, 30);
+        block.latency_ns = samples(arm == 'A' || ratio ? spec.base.configuration : spec.other, 30);
+        if (arm == 'B' && ratio)
+          for (double& latency : block.latency_ns) latency /= *ratio;
         for (const double latency : block.latency_ns) block.wall_ns += latency;
         measurement.blocks.push_back(std::move(block));
       }

@@ -111,6 +111,23 @@ TEST_F(TuneCampaignTest, reports_what_each_of_several_settings_contributes) {
   EXPECT_NEAR(ratios["enable_mem_pattern"], 0.8, 0.02);
 }
 
+TEST_F(TuneCampaignTest, drops_a_setting_that_hurts_even_where_the_detour_over_the_current_configuration_disagrees) {
+  const Configuration both{{"enable_mem_pattern", false}, {"intra_op_num_threads", 2}};
+  const Configuration simpler{{"intra_op_num_threads", 2}};
+  executor_.cost_ns = [&](const Configuration& c) { return c == both ? 0.87e6 : c == simpler ? 0.9e6 : 1e6; };
+  executor_.pair_ratio = [&](const Configuration& a, const Configuration& b) -> std::optional<double> {
+    if (a == both && b == simpler) return 1.07;  // side by side the setting hurts
+    if (b == simpler) return 1.09;
+    if (b == both) return 1.15;
+    return std::nullopt;
+  };
+  request_.finalists = 1;
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->configuration, simpler) << result.run.verdict->configuration.to_text();
+  ASSERT_TRUE(result.run.verdict->gain);
+  EXPECT_NEAR(result.run.verdict->gain->ratio, 1.09, 0.02);
+}
+
 TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   must_run();
   const int trials = executor_.trials_run;
