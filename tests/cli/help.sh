@@ -21,7 +21,7 @@ run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands; do "$RIDGELINE" "$command" --help; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
-  grep -vE -- '--(workflow|preset|install|prefix|help|gpu)$'); do
+  grep -vE -- '--(workflow|preset|install|prefix|help|gpu|gpus|gres|nv)$'); do
   checks=$((checks + 1))
   grep -qE -- "(^|[ ,])$option([ ,=]|$)" all-help || problem "the documentation names $option, no --help does"
 done
