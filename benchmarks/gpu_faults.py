@@ -53,8 +53,10 @@ class Bench:
 
     def tune(self, model, *flags, disturb=None):
         """Runs a tune; `disturb(pid)` runs beside it. Returns exit code, report or None, stderr."""
-        command = [self.ridgeline, "tune", str(self.models / model), "--provider", "cuda", "--json", "--fresh",
+        command = [self.ridgeline, "tune", str(self.models / model), "--json", "--fresh",
                    "--db", str(self.folder / f"{len(self.rows)}.db"), "--max-time", "40s", *flags]
+        if "--provider" not in flags:
+            command += ["--provider", "cuda"]
         if self.ort:
             command += ["--ort-library", self.ort]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -110,7 +112,7 @@ def main():
     bench = Bench(arguments)
     unchecked = ("--accuracy-tolerance", "off")
     bench.check("batch too large for the GPU", "out_of_memory", "resnet50_n.onnx", "--objective", "throughput",
-                "--batch", "1,8,32768", "--search", "grid", "--set", "parallel_sessions=1", "--set", "io_binding=none",
+                "--batch", "1,8,8192", "--search", "grid", "--set", "parallel_sessions=1", "--set", "io_binding=none",
                 "--set", "prefer_nhwc=false", "--set", "cudnn_conv_algo_search=HEURISTIC", "--set",
                 "graph_optimization_level=all", "--set", "fuse_conv_bias=false", "--set", "intra_op_num_threads=1",
                 *unchecked)

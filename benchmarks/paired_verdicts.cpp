@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 
 #include "analysis/comparison.hpp"
-#include "measure/measurement_session.hpp"
+#include "measure/paired_rounds.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace {
@@ -87,9 +87,18 @@ std::unique_ptr<workload::Workload> make(const workload::WorkloadKind& kind, con
   return std::move(*made);
 }
 
-schema::PairedMeasurement measure(workload::Workload& a, workload::Workload& b) {
+measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSpec& spec, double slower_by = 0) {
+  return [&kind, spec, slower_by]() -> base::Result<std::unique_ptr<workload::Workload>> {
+    auto made = make(kind, spec);
+    if (slower_by == 0) return made;
+    return std::make_unique<Slowed>(std::move(made), slower_by);
+  };
+}
+
+/// New sessions for each comparison, as tune makes them.
+schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b) {
   measure::MeasureControl control;
-  auto measured = measure::measure_paired(a, b, schema::PairedPlan{}, control);
+  auto measured = measure::measure_paired_rounds(a, b, schema::PairedPlan{}, control);
   if (!measured) give_up(measured.error().message);
   return std::move(*measured);
 }
@@ -98,7 +107,7 @@ schema::Comparison judge(const schema::PairedMeasurement& measured) {
   return analysis::compare_paired(measured, schema::Objective::latency, kMinEffect);
 }
 
-schema::Comparison compare(workload::Workload& a, workload::Workload& b) { return judge(measure(a, b)); }
+schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b) { return judge(measure(a, b)); }
 
 /// A line a block: the pair's title, its number, the block's number and arm, then the latencies in nanoseconds.
 void write_raw(std::FILE* file, const char* title, int number, const schema::PairedMeasurement& measured) {
@@ -136,15 +145,11 @@ bool simulated(const workload::WorkloadKind& kind) {
   };
   for (int seed = 1; seed <= 200; ++seed) {
     const auto spec = spec_of(seed);
-    const auto a = make(kind, spec);
-    const auto b = make(kind, spec);
-    same.add(compare(*a, *b));
+    same.add(compare(maker(kind, spec), maker(kind, spec)));
     if (seed > 100) continue;
     auto other = spec;
     other.configuration.set("enable_mem_pattern", false);
-    const auto c = make(kind, spec);
-    const auto d = make(kind, other);
-    slowed.add(compare(*c, *d));
+    slowed.add(compare(maker(kind, spec), maker(kind, other)));
   }
   fmt::print("simulated: surface flat, 2 ms, noise 3 %, drift 2 % over 15 s, 0.4 % spikes of 3 times\n");
   return report(same, slowed);
@@ -172,12 +177,8 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   spec.runtime.library_path = flags.ort;
   Tally same;
   Tally slowed;
-  // New sessions for each comparison, as tune makes them: where memory lands differs between sessions, and one pair of
-  // them would decide all comparisons.
   const auto one = [&](int number, const char* title, double share, Tally& tally) {
-    const auto a = make(kind, spec);
-    Slowed b(make(kind, spec), share);
-    const auto measured = measure(*a, b);
+    const auto measured = measure(maker(kind, spec), maker(kind, spec, share));
     const auto comparison = judge(measured);
     tally.add(comparison);
     fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads\n", number, title,

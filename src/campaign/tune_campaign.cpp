@@ -61,7 +61,7 @@ Result<std::string> resolve_provider(const std::string& asked, const schema::Run
 
 /// Why a GPU that is there is not tuned; "" when it is, or when nobody expects it to be.
 std::string idle_gpu_note(const schema::TuneRun& run) {
-  if (run.environment.gpus.empty() || run.provider != "cpu") return {};
+  if (run.environment.gpus.empty() || run.provider != "cpu" || run.runtime.name != "onnxruntime") return {};
   const auto& runtime = run.runtime;
   const auto note = runtime.provider_notes.find("cuda");
   const auto reason = note != runtime.provider_notes.end()

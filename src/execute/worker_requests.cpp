@@ -7,7 +7,7 @@
 
 #include "execute/classify.hpp"
 #include "execute/memory_usage.hpp"
-#include "measure/measurement_session.hpp"
+#include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -157,13 +157,19 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
   };
   auto other = request.spec.base;
   other.configuration = request.spec.other;
-  auto a = prepared(request.spec.base);
-  if (!a) return failed(a.error(), "arm A: ");
-  auto b = prepared(other);
-  if (!b) return failed(b.error(), "arm B: ");
+  std::string_view arm;  // being made
+  const auto maker = [&](const schema::TrialSpec& spec, std::string_view name) -> measure::MakeArm {
+    return [&, name] {
+      arm = name;
+      auto made = prepared(spec);
+      if (made) arm = {};
+      return made;
+    };
+  };
   status_.control.gpu = gpu_.watch();
-  auto measurement = measure::measure_paired(**a, **b, request.spec.plan, status_.control);
-  if (!measurement) return failed(measurement.error(), "");
+  auto measurement = measure::measure_paired_rounds(maker(request.spec.base, "arm A: "), maker(other, "arm B: "),
+                                                    request.spec.plan, status_.control);
+  if (!measurement) return failed(measurement.error(), arm);
   schema::PairedOutcome outcome;
   outcome.measurement = std::move(*measurement);
   return make_outcome_frame(std::move(outcome));

@@ -64,6 +64,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, d
 
 /// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
 struct PairedPlan {
+  int rounds = 2;             ///< pairs of sessions, made in turned order; the quads are shared out among them
   int quads = 12;             ///< at least; each quad gives one drift-free log ratio
   int max_quads = 48;         ///< goes on up to here until the interval is narrow enough
   double target_half_width = 0.01;  ///< of the 95 % interval of the mean log ratio of block medians; stopping by width
@@ -75,7 +76,7 @@ struct PairedPlan {
   double max_time_s = 30;     ///< stops after the quad in which this passes (at least 4 quads are run)
   MeasurementPlan warmup;     ///< its warm-up part applies to each arm
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
                                                 max_time_s, warmup)
 
 /// Compares two configurations of one workload in one fresh process.

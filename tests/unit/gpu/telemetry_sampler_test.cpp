@@ -71,7 +71,7 @@ TEST_F(TelemetrySamplerTest, reads_everything_while_it_is_timed) {
   sampler->begin_timing();
   sampler->begin_part();
   wait_for_samples(2);
-  base::system_clock().sleep_for(std::chrono::milliseconds(250));  // energy needs a window of some length
+  base::system_clock().sleep_for(std::chrono::milliseconds(1050));  // energy needs a window of some length
   nvml_.set(kFakePowerViolation, 105'000'000);
   nvml_.set(kFakeReasons, 0x4 | 0x1);
   const auto reading = sampler->end_part();
