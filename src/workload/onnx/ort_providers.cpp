@@ -94,11 +94,8 @@ base::Result<void> prepare_libraries(const OrtLibrary& library, const std::strin
 
 }  // namespace
 
-base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrary& library, OrtSessionOptions* options,
-                                                                 const std::string& provider,
-                                                                 const Options& provider_options,
-                                                                 void* compute_stream) {
-  if (provider == "cpu") return ReadBack{};
+base::Result<void> check_provider(const OrtLibrary& library, const std::string& provider) {
+  if (provider == "cpu") return {};
   const std::string name = provider == "cuda"       ? "CUDAExecutionProvider"
                            : provider == "tensorrt" ? "TensorrtExecutionProvider"
                                                     : "";
@@ -110,6 +107,15 @@ base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrar
     return base::fail(ErrorCode::unsupported,
                       "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
                       library.path().string(), fmt::join(built_in, ", "));
+  return {};
+}
+
+base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrary& library, OrtSessionOptions* options,
+                                                                 const std::string& provider,
+                                                                 const Options& provider_options,
+                                                                 void* compute_stream) {
+  RL_TRY(check_provider(library, provider));
+  if (provider == "cpu") return ReadBack{};
   RL_TRY(prepare_libraries(library, provider, provider_options));
   if (provider == "cuda") return append_cuda(library.api(), options, provider_options, compute_stream);
   RL_TRY_ASSIGN(auto read_back, append_tensorrt(library.api(), options, provider_options, compute_stream));

@@ -12,6 +12,7 @@
 #include "workload/onnx/node_assignment.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/ort_lane.hpp"
+#include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/workload_inputs.hpp"
 
 namespace ridgeline::workload {
@@ -115,6 +116,7 @@ base::Result<void> OrtWorkload::load_runtime() {
                       "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
                       library.path().string(), library.version(), spec_.runtime.version);
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
+  RL_TRY(check_provider(environment_->library(), spec_.provider));
   if (spec_.provider == "cpu") return {};
   RL_TRY_ASSIGN(gpu_, GpuSide::open());
   RL_TRY_ASSIGN(const auto binding, io_binding_of(spec_));
