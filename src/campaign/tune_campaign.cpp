@@ -74,6 +74,7 @@ std::string idle_gpu_note(const schema::TuneRun& run) {
 /// A GPU's inferences are short and even, and no thread of another arm keeps spinning: shorter blocks tell as much. A
 /// quick search has ten seconds, of which each fresh process takes about two.
 void suit_gpu(TuneRequest& request) {
+  if (request.plan.min_time_s == schema::MeasurementPlan{}.min_time_s) request.plan.min_time_s = 0.1;
   const auto usual = schema::PairedPlan{};
   auto& plan = request.paired;
   if (plan.block_time_s == usual.block_time_s) plan.block_time_s = 0.04;
@@ -185,6 +186,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
   if (run.provider != "cpu") suit_gpu(request);
+  run.plan = request.plan;
   run.io = request.io;
   if (run.io == "device" && run.provider == "cpu")
     return base::fail(ErrorCode::invalid_argument, "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/text.hpp"
 #include "schema/catalog.hpp"
 #include "workload/onnx/ort_library.hpp"
 
@@ -72,7 +73,8 @@ void find_names(std::string_view bytes, const std::set<std::string>& wanted, std
 
 }  // namespace
 
-base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files) {
+base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files,
+                                                     const FileMemo& memo) {
   std::set<std::string> found;
   std::set<std::string> wanted;
   for (const auto& param : schema::catalog()) {
@@ -80,9 +82,17 @@ base::Result<std::vector<std::string>> known_targets(const std::vector<std::file
         param.scope == schema::ParamScope::session_option || param.scope == schema::ParamScope::execution;
     (native ? found : wanted).insert(param.target);
   }
+  // Another catalogue asks for other names.
+  const auto question = fmt::format("names {}", fmt::join(wanted, " "));
   for (const auto& file : files) {
-    RL_TRY_ASSIGN(const auto mapped, MappedFile::open(file));
-    find_names(mapped.bytes(), wanted, found);
+    RL_TRY_ASSIGN(const auto names, memo.get(file, question, [&]() -> base::Result<std::string> {
+                    RL_TRY_ASSIGN(const auto mapped, MappedFile::open(file));
+                    std::set<std::string> in_file;
+                    find_names(mapped.bytes(), wanted, in_file);
+                    return fmt::format("{}", fmt::join(in_file, "\n"));
+                  }));
+    for (auto& name : base::split(names, '\n'))
+      if (!name.empty()) found.insert(std::move(name));
   }
   return std::vector<std::string>(found.begin(), found.end());
 }

@@ -32,10 +32,11 @@ int newest_api_of(const std::string& version) {
 
 /// Opens the provider's libraries and notes their versions. The provider's own file has none, so its hash stands for it.
 base::Result<void> describe_provider(const std::filesystem::path& file, const std::string& provider,
-                                     const OrtSearchEnvironment& environment, schema::RuntimeIdentity& identity) {
+                                     const OrtSearchEnvironment& environment, const FileMemo& memo,
+                                     schema::RuntimeIdentity& identity) {
   RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
   auto& versions = identity.provider_libraries[provider];
-  RL_TRY_ASSIGN(const auto hash, base::sha256_file(file));
+  RL_TRY_ASSIGN(const auto hash, memo.get(file, "sha256", [&] { return base::sha256_file(file); }));
   versions[file.filename().string()] = "sha256 " + hash.substr(0, 16);
   std::error_code error;
   for (const auto& opened : libraries.opened) {
@@ -113,7 +114,8 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
   identity.name = "onnxruntime";
   identity.version = version_;
   identity.library_path = path().string();
-  RL_TRY_ASSIGN(identity.library_sha256, base::sha256_file(path()));
+  const FileMemo memo(environment.cache.empty() ? std::filesystem::path() : environment.cache / "libraries");
+  RL_TRY_ASSIGN(identity.library_sha256, memo.get(path(), "sha256", [&] { return base::sha256_file(path()); }));
   RL_TRY_ASSIGN(identity.providers, providers());
   // Provider options are parsed in the provider's own library, which lies beside the core.
   std::vector<std::filesystem::path> files{path()};
@@ -123,12 +125,12 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
     const std::string provider(gpu.name);
     const auto file = provider_file(path(), provider);
     if (file) files.push_back(*file);
-    const auto described = file ? describe_provider(*file, provider, environment, identity)
+    const auto described = file ? describe_provider(*file, provider, environment, memo, identity)
                                 : base::Result<void>(tl::unexpected(file.error()));
     if (!described) identity.provider_notes[provider] = described.error().message;
   }
   if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
-  RL_TRY_ASSIGN(identity.known_targets, known_targets(files));
+  RL_TRY_ASSIGN(identity.known_targets, known_targets(files, memo));
   return identity;
 }
 

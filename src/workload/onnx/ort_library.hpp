@@ -8,6 +8,7 @@
 #include "base/dynamic_library.hpp"
 #include "base/error.hpp"
 #include "schema/trial_spec.hpp"
+#include "workload/onnx/file_memo.hpp"
 #include "workload/onnx/ort_search.hpp"
 
 struct OrtApi;
@@ -48,6 +49,7 @@ class OrtLibrary {
 
 /// ParamDef::target names of the catalogue that this runtime can act on: session options have a setter in the API,
 /// Ridgeline's own levers need none, the others must occur as C strings in one of `files`.
-[[nodiscard]] base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files);
+[[nodiscard]] base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files,
+                                                                   const FileMemo& memo);
 
 }  // namespace ridgeline::workload
