@@ -90,7 +90,7 @@ Section effects_section(const TuneView& view) {
   if (!contributions.rows.empty()) {
     section.blocks.emplace_back(Paragraph{
         "Each setting of the best finalist was put back to its current value, alone, and the two were measured in turns in a "
-        "fresh process. The loss is what the setting is worth. Settings interact, so the parts need not multiply to the whole "
+        "process that had run nothing but comparisons. The loss is what the setting is worth. Settings interact, so the parts need not multiply to the whole "
         "gain. What was not shown to help is dropped where the simpler configuration proved as good."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
