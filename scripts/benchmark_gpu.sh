@@ -195,6 +195,15 @@ if asked exhaustive; then
   done
 fi
 rm -rf "$out/db"
+# The records are to be read elsewhere, where this machine's folders mean nothing.
+prefix=$(python3 -c 'import sys; print(sys.prefix)')
+ort_folder=${ort%/}
+[ -f "$ort_folder" ] && ort_folder=$(dirname "$ort_folder")
+for pair in "$models=models" "$out=results" "$ort_folder=onnxruntime" "$prefix=PYTHON" "$HOME=~"; do
+  case ${pair%%=*} in # a whole path, never "" or "/usr"
+    /root | /?*/?*) find "$out" -maxdepth 1 -type f -exec sed -i "s|${pair%%=*}|${pair#*=}|g" {} + ;;
+  esac
+done
 python3 "$ROOT/benchmarks/gpu_summary.py" summary "$out" >"$out/summary.md" || die "the summary could not be written"
 say "$((SECONDS - begin)) s in all; $out/summary.md"
 cat "$out/summary.md"

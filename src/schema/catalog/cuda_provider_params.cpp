@@ -134,7 +134,7 @@ std::vector<ParamDef> cuda_provider_params() {
       on_request(flag("enable_skip_layer_norm_strict_mode", false, "accumulate SkipLayerNorm in fp32",
                       "accuracy of fp16 transformers", "slower")),
       on_request(flag("enable_cudnn", true, "use cuDNN; off: the provider's own kernels",
-                      "hosts without cuDNN", "off: some operators are then not implemented")),
+                      "hosts without cuDNN", "off: operators that only cuDNN has are then missing")),
       on_request(flag("tunable_op_enable", false, "use tunable operators", "ROCm in earlier versions",
                       "no-op on CUDA: cuBLAS is the only candidate there")),
       on_request(flag("tunable_op_tuning_enable", false, "tune tunable operators at their first run",
