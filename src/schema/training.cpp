@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+#include "schema/training_trial.hpp"
+
+namespace ridgeline::schema {
+
+std::string describe(const TrainingSettings& settings) {
+  return fmt::format("batch {}, {} worker{}, {}, {}", settings.batch, settings.workers, settings.workers == 1 ? "" : "s",
+                     settings.amp == AmpMode::off ? "no AMP" : base::enum_name(settings.amp),
+                     settings.pin_memory ? "pinned" : "not pinned");
+}
+
+std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept {
+  const auto& gb = measurement.resources.peak_reserved_gb;
+  if (!gb || *gb <= 0) return std::nullopt;
+  return measurement.samples_per_s.value / *gb;
+}
+
+std::string TrainingTrialSpec::key() const {
+  base::Json json = *this;
+  json["job"].erase("data_path");
+  json["job"].erase("python");
+  return base::sha256_hex(base::dump_json(json));
+}
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "schema/training_measurement.hpp"
+#include "schema/training_trial.hpp"
+
+namespace ridgeline::workload {
+
+/// What went wrong in a training step. `error.code` out_of_memory is used only together with `oom` other than none.
+struct StepError {
+  base::Error error;
+  schema::OomEvidence oom = schema::OomEvidence::none;
+};
+template <typename T>
+using StepResult = tl::expected<T, StepError>;
+
+/// One window of steps.
+struct StepWindow {
+  std::vector<schema::StepPhases> steps;
+  double wall_ms = 0;   ///< from before the first step until the device was done with the last, by the host's clock
+};
+
+/// Something that trains step by step under fixed settings: synthetic, a Python child, the LibTorch plugin. Life: prepare
+/// once, run windows, resources, close. One thread.
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  /// Builds model, optimizer and data source for the spec's settings and data mode. Called once.
+  [[nodiscard]] virtual StepResult<void> prepare(const schema::TrainingTrialSpec& spec) = 0;
+  /// Runs that many whole steps. The device is waited for at the window's ends only.
+  [[nodiscard]] virtual StepResult<StepWindow> run(std::int64_t steps) = 0;
+  /// Resets peaks and counters, so that `resources` tells of the timed part.
+  [[nodiscard]] virtual StepResult<void> reset_peaks() = 0;
+  [[nodiscard]] virtual StepResult<schema::TrainingResources> resources() = 0;
+  /// Gives everything back; quiet when there is nothing. Nothing may be called afterwards.
+  virtual void close() noexcept = 0;
+  /// The clock that trial durations are told by: virtual for synthetic landscapes.
+  [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
+};
+
+/// Makes a runner for a trial; the runner is prepared by the caller.
+using StepRunnerFactory = std::function<base::Result<std::unique_ptr<StepRunner>>(const schema::TrainingTrialSpec&)>;
+
+}  // namespace ridgeline::workload
