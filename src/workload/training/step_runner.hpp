@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -13,10 +15,14 @@
 
 namespace ridgeline::workload {
 
-/// What went wrong in a training step. `error.code` out_of_memory is used only together with `oom` other than none.
+/// What went wrong in a training step. The code out_of_memory comes only together with its evidence; `timeout` and
+/// `crashed` are of runners in a process of their own, which the last fields tell about.
 struct StepError {
   base::Error error;
   schema::OomEvidence oom = schema::OomEvidence::none;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string output_tail;   ///< what the process wrote last, at most 4 KiB
 };
 template <typename T>
 using StepResult = tl::expected<T, StepError>;
@@ -32,7 +38,8 @@ struct StepWindow {
 class StepRunner {
  public:
   virtual ~StepRunner() = default;
-  /// Builds model, optimizer and data source for the spec's settings and data mode. Called once.
+  /// Builds model, optimizer and data source for the spec's settings and data mode. Called once. Errors that no other
+  /// settings would mend (no such module, no torch, no such device) have the codes not_found or unavailable.
   [[nodiscard]] virtual StepResult<void> prepare(const schema::TrainingTrialSpec& spec) = 0;
   /// Runs that many whole steps. The device is waited for at the window's ends only.
   [[nodiscard]] virtual StepResult<StepWindow> run(std::int64_t steps) = 0;
