@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "schema/training_run.hpp"
+
+namespace ridgeline::search {
+
+/// A training trial to make next.
+struct BenchProposal {
+  schema::TrainingSettings settings;
+  schema::DataMode data = schema::DataMode::loader;
+  schema::BenchStage stage = schema::BenchStage::sweep;
+  std::string reason;  ///< one line
+};
+
+/// What came of it.
+struct BenchObservation {
+  schema::TrialStatus status = schema::TrialStatus::ok;
+  double samples_per_s = 0;            ///< of an ok trial
+  schema::StepPhases phases;           ///< medians
+  std::optional<double> memory_gb;     ///< peak reserved
+  std::optional<double> capacity_gb;
+  [[nodiscard]] bool ok() const noexcept { return status == schema::TrialStatus::ok; }
+};
+
+/// Decides which training trial to make next. Pure, as search::Searcher.
+///   while (auto proposal = searcher->propose()) searcher->observe(*proposal, measure(*proposal));
+class BenchSearcher {
+ public:
+  virtual ~BenchSearcher() = default;
+  /// nullopt: finished. Never the same settings and data mode twice.
+  [[nodiscard]] virtual std::optional<BenchProposal> propose() = 0;
+  virtual void observe(const BenchProposal& proposal, const BenchObservation& observation) = 0;
+  /// Estimate of proposals still to come.
+  [[nodiscard]] virtual std::size_t remaining() const = 0;
+  /// Combinations left out on the way, with the reason.
+  [[nodiscard]] virtual const std::vector<schema::SkippedSettings>& skipped() const = 0;
+};
+
+struct BenchSearchOptions {
+  double headroom = 0.10;          ///< share of the memory that a batch found by bisection leaves free
+  std::optional<schema::TrainingSettings> current;  ///< what the user has: measured too
+  bool on_cpu = false;             ///< memory is the host's: copies and pinning cost nothing
+};
+
+/// "grid": every combination, batches upward; what is larger than a batch that ran out of memory is left out, and the
+/// largest that fits is looked for between the two. "adaptive": the compute curve (batches on the device) and the loader
+/// curve (batches dropped) by themselves, the joint optimum predicted from both, then measured, and its neighbours, until
+/// no prediction is better than what was measured. An unknown name is an error with the nearest one.
+[[nodiscard]] base::Result<std::unique_ptr<BenchSearcher>> make_bench_searcher(const std::string& name,
+                                                                               const schema::TrainingSpace& space,
+                                                                               const BenchSearchOptions& options);
+
+}  // namespace ridgeline::search
