@@ -71,6 +71,32 @@ void NvmlApi::resolve() {
   find(f.persistence_mode, {"nvmlDeviceGetPersistenceMode"});
   find(f.accounting_mode, {"nvmlDeviceGetAccountingMode"});
   find(f.accounting_stats, {"nvmlDeviceGetAccountingStats"});
+  find(f.device_by_pci, {"nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetHandleByPciBusId"});
+  find(f.memory_bus_width, {"nvmlDeviceGetMemoryBusWidth"});
+  find(f.performance_state, {"nvmlDeviceGetPerformanceState"});
+  find(f.fan_speed, {"nvmlDeviceGetFanSpeed"});
+  find(f.temperature_threshold, {"nvmlDeviceGetTemperatureThreshold"});
+  find(f.encoder_utilization, {"nvmlDeviceGetEncoderUtilization"});
+  find(f.decoder_utilization, {"nvmlDeviceGetDecoderUtilization"});
+  find(f.pcie_generation, {"nvmlDeviceGetCurrPcieLinkGeneration"});
+  find(f.pcie_width, {"nvmlDeviceGetCurrPcieLinkWidth"});
+  find(f.max_pcie_generation, {"nvmlDeviceGetMaxPcieLinkGeneration"});
+  find(f.max_pcie_width, {"nvmlDeviceGetMaxPcieLinkWidth"});
+  find(f.pcie_throughput, {"nvmlDeviceGetPcieThroughput"});
+  find(f.nvlink_state, {"nvmlDeviceGetNvLinkState"});
+  find(f.graphics_processes, {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"});
+  find(f.process_utilization, {"nvmlDeviceGetProcessUtilization"});
+  find(f.ecc_errors, {"nvmlDeviceGetTotalEccErrors"});
+  find(f.remapped_rows, {"nvmlDeviceGetRemappedRows"});
+  find(f.max_mig_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
+  find(f.mig_device, {"nvmlDeviceGetMigDeviceHandleByIndex"});
+  find(f.gpu_instance_id, {"nvmlDeviceGetGpuInstanceId"});
+  find(f.gpm_support, {"nvmlGpmQueryDeviceSupport"});
+  find(f.gpm_sample_alloc, {"nvmlGpmSampleAlloc"});
+  find(f.gpm_sample_free, {"nvmlGpmSampleFree"});
+  find(f.gpm_sample_get, {"nvmlGpmSampleGet"});
+  find(f.gpm_mig_sample_get, {"nvmlGpmMigSampleGet"});
+  find(f.gpm_metrics_get, {"nvmlGpmMetricsGet"});
 }
 
 std::string NvmlApi::driver_version() const {
@@ -115,6 +141,15 @@ Result<nvml::Device> NvmlApi::device_by_uuid(const std::string& uuid) const {
     if (status == nvml::kInvalidArgument) found.code = ErrorCode::not_found;  // what an unknown name is to NVML
     return tl::unexpected<base::Error>(std::move(found));
   }
+  return device;
+}
+
+Result<nvml::Device> NvmlApi::device_by_pci(const std::string& bus_id) const {
+  if (functions_.device_by_pci == nullptr)
+    return base::fail(ErrorCode::unsupported, "{} has no nvmlDeviceGetHandleByPciBusId_v2", path().string());
+  nvml::Device device = nullptr;
+  if (const auto status = functions_.device_by_pci(bus_id.c_str(), &device); status != nvml::kSuccess)
+    return tl::unexpected<base::Error>(error(status, fmt::format("opening the GPU at {}", bus_id)));
   return device;
 }
 

@@ -29,6 +29,8 @@ class NvmlApi {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return library_.path(); }
   [[nodiscard]] const nvml::Functions& functions() const noexcept { return functions_; }
+  /// Of the library itself, for functions that few callers want; nullptr when it has none of that name.
+  [[nodiscard]] void* symbol(const char* name) const noexcept { return library_.symbol(name); }
 
   /// "" when unknown.
   [[nodiscard]] std::string driver_version() const;
@@ -39,6 +41,9 @@ class NvmlApi {
   [[nodiscard]] base::Result<nvml::Device> device_by_index(unsigned index) const;
   /// "GPU-..." or "MIG-...". Errors: not_found.
   [[nodiscard]] base::Result<nvml::Device> device_by_uuid(const std::string& uuid) const;
+
+  /// "0000:1b:00.0". Starts this GPU only, where opening by number may start others on its way.
+  [[nodiscard]] base::Result<nvml::Device> device_by_pci(const std::string& bus_id) const;
 
   /// "reading the memory: Not Supported (NVML 3)".
   [[nodiscard]] base::Error error(nvml::Status status, std::string_view doing) const;

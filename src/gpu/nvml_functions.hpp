@@ -13,9 +13,13 @@ using Device = struct OpaqueDevice*;
 inline constexpr Status kSuccess = 0;
 inline constexpr Status kInvalidArgument = 2;
 inline constexpr Status kNotSupported = 3;
+inline constexpr Status kNoPermission = 4;
 inline constexpr Status kNotFound = 6;
 inline constexpr Status kInsufficientSize = 7;
 inline constexpr Status kFunctionNotFound = 13;
+inline constexpr Status kGpuLost = 15;
+inline constexpr Status kResetRequired = 16;
+inline constexpr Status kUnknownError = 999;
 
 inline constexpr unsigned long long kUnknownBytes = ~0ULL;  ///< NVML_VALUE_NOT_AVAILABLE
 
@@ -82,6 +86,38 @@ struct FieldValue {
   } value;
 };
 
+struct ProcessUtilization {
+  unsigned pid;
+  unsigned long long timestamp_us;
+  unsigned sm;  ///< percent, as are the others
+  unsigned memory;
+  unsigned encoder;
+  unsigned decoder;
+};
+
+using GpmSample = struct OpaqueGpmSample*;
+
+struct GpmSupport {
+  unsigned version;  ///< 1
+  unsigned supported;
+};
+
+struct GpmMetric {
+  unsigned id;
+  Status status;
+  double value;
+  const char* names[3];
+};
+
+/// nvml.h sizes the list by its newest metric; the library reads no more than `count` of them.
+struct GpmMetrics {
+  unsigned version;  ///< 1
+  unsigned count;
+  GpmSample before;
+  GpmSample after;
+  GpmMetric metrics[400];
+};
+
 /// nullptr: this library has no such function.
 struct Functions {
   Status (*init)() = nullptr;
@@ -116,6 +152,33 @@ struct Functions {
   Status (*persistence_mode)(Device, int*) = nullptr;
   Status (*accounting_mode)(Device, int*) = nullptr;
   Status (*accounting_stats)(Device, unsigned, AccountingStats*) = nullptr;
+  // What monitor and doctor read beyond that.
+  Status (*device_by_pci)(const char*, Device*) = nullptr;
+  Status (*memory_bus_width)(Device, unsigned*) = nullptr;
+  Status (*performance_state)(Device, int*) = nullptr;
+  Status (*fan_speed)(Device, unsigned*) = nullptr;
+  Status (*temperature_threshold)(Device, int, unsigned*) = nullptr;
+  Status (*encoder_utilization)(Device, unsigned*, unsigned*) = nullptr;
+  Status (*decoder_utilization)(Device, unsigned*, unsigned*) = nullptr;
+  Status (*pcie_generation)(Device, unsigned*) = nullptr;
+  Status (*pcie_width)(Device, unsigned*) = nullptr;
+  Status (*max_pcie_generation)(Device, unsigned*) = nullptr;
+  Status (*max_pcie_width)(Device, unsigned*) = nullptr;
+  Status (*pcie_throughput)(Device, int, unsigned*) = nullptr;
+  Status (*nvlink_state)(Device, unsigned, int*) = nullptr;
+  Status (*graphics_processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  Status (*process_utilization)(Device, ProcessUtilization*, unsigned*, unsigned long long) = nullptr;
+  Status (*ecc_errors)(Device, int, int, unsigned long long*) = nullptr;
+  Status (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
+  Status (*max_mig_devices)(Device, unsigned*) = nullptr;
+  Status (*mig_device)(Device, unsigned, Device*) = nullptr;
+  Status (*gpu_instance_id)(Device, unsigned*) = nullptr;
+  Status (*gpm_support)(Device, GpmSupport*) = nullptr;
+  Status (*gpm_sample_alloc)(GpmSample*) = nullptr;
+  Status (*gpm_sample_free)(GpmSample) = nullptr;
+  Status (*gpm_sample_get)(Device, GpmSample) = nullptr;
+  Status (*gpm_mig_sample_get)(Device, unsigned, GpmSample) = nullptr;
+  Status (*gpm_metrics_get)(GpmMetrics*) = nullptr;
 };
 
 }  // namespace ridgeline::gpu::nvml
