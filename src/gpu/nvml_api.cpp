@@ -86,8 +86,6 @@ void NvmlApi::resolve() {
   find(f.nvlink_state, {"nvmlDeviceGetNvLinkState"});
   find(f.graphics_processes, {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"});
   find(f.process_utilization, {"nvmlDeviceGetProcessUtilization"});
-  find(f.ecc_errors, {"nvmlDeviceGetTotalEccErrors"});
-  find(f.remapped_rows, {"nvmlDeviceGetRemappedRows"});
   find(f.max_mig_devices, {"nvmlDeviceGetMaxMigDeviceCount"});
   find(f.mig_device, {"nvmlDeviceGetMigDeviceHandleByIndex"});
   find(f.gpu_instance_id, {"nvmlDeviceGetGpuInstanceId"});

@@ -152,7 +152,7 @@ struct Functions {
   Status (*persistence_mode)(Device, int*) = nullptr;
   Status (*accounting_mode)(Device, int*) = nullptr;
   Status (*accounting_stats)(Device, unsigned, AccountingStats*) = nullptr;
-  // What monitor and doctor read beyond that.
+  // What a monitor reads beyond that.
   Status (*device_by_pci)(const char*, Device*) = nullptr;
   Status (*memory_bus_width)(Device, unsigned*) = nullptr;
   Status (*performance_state)(Device, int*) = nullptr;
@@ -168,8 +168,6 @@ struct Functions {
   Status (*nvlink_state)(Device, unsigned, int*) = nullptr;
   Status (*graphics_processes)(Device, unsigned*, ProcessInfo*) = nullptr;
   Status (*process_utilization)(Device, ProcessUtilization*, unsigned*, unsigned long long) = nullptr;
-  Status (*ecc_errors)(Device, int, int, unsigned long long*) = nullptr;
-  Status (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   Status (*max_mig_devices)(Device, unsigned*) = nullptr;
   Status (*mig_device)(Device, unsigned, Device*) = nullptr;
   Status (*gpu_instance_id)(Device, unsigned*) = nullptr;

@@ -221,7 +221,7 @@ std::optional<double> NvmlLive::peak_memory_bandwidth() const {
   return 2.0 * mhz * 1e6 * (*bits / 8.0);
 }
 
-PcieLink NvmlLive::pcie_link() const {
+PcieLinkNow NvmlLive::pcie_link() const {
   return {read_int(functions().pcie_generation, handle_), read_int(functions().pcie_width, handle_),
           read_int(functions().max_pcie_generation, handle_), read_int(functions().max_pcie_width, handle_)};
 }
@@ -274,28 +274,6 @@ std::optional<std::vector<ProcessShare>> NvmlLive::process_shares(std::uint64_t 
     return shares;
   }
   return std::nullopt;
-}
-
-MemoryErrors NvmlLive::memory_errors() const {
-  const auto read_errors = [&](int type, int counter) -> std::optional<std::uint64_t> {
-    unsigned long long count = 0;
-    if (functions().ecc_errors == nullptr || functions().ecc_errors(handle_, type, counter, &count) != nvml::kSuccess)
-      return std::nullopt;
-    return count;
-  };
-  return {read_errors(0, 0), read_errors(1, 0), read_errors(1, 1)};
-}
-
-std::optional<RemappedRows> NvmlLive::remapped_rows() const {
-  RemappedRows rows;
-  unsigned pending = 0;
-  unsigned failure = 0;
-  if (functions().remapped_rows == nullptr ||
-      functions().remapped_rows(handle_, &rows.corrected, &rows.uncorrected, &pending, &failure) != nvml::kSuccess)
-    return std::nullopt;
-  rows.pending = pending != 0;
-  rows.failure = failure != 0;
-  return rows;
 }
 
 std::vector<MigSlice> NvmlLive::mig_slices() const {

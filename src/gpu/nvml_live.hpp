@@ -29,7 +29,7 @@ struct LiveFields {
   std::optional<std::uint64_t> nvlink_received_bytes;
 };
 
-struct PcieLink {
+struct PcieLinkNow {
   std::optional<int> generation;
   std::optional<int> width;
   std::optional<int> max_generation;  ///< that GPU and slot together can do
@@ -52,19 +52,6 @@ struct ProcessShare {
   std::int64_t pid = 0;
   std::uint64_t timestamp_us = 0;
   double sm_percent = 0;
-};
-
-struct MemoryErrors {
-  std::optional<std::uint64_t> corrected;        ///< since the driver was loaded
-  std::optional<std::uint64_t> uncorrected;
-  std::optional<std::uint64_t> uncorrected_ever; ///< over the life of the card
-};
-
-struct RemappedRows {
-  unsigned corrected = 0;
-  unsigned uncorrected = 0;
-  bool pending = false;  ///< takes effect at the next reset
-  bool failure = false;  ///< the spare rows are used up: the card is to be replaced
 };
 
 /// A slice of a GPU in MIG mode.
@@ -95,7 +82,7 @@ class NvmlLive {
   /// Highest memory bandwidth, bytes a second: two transfers a clock over the bus width.
   [[nodiscard]] std::optional<double> peak_memory_bandwidth() const;
 
-  [[nodiscard]] PcieLink pcie_link() const;
+  [[nodiscard]] PcieLinkNow pcie_link() const;
   /// Bytes a second over the last 20 ms, measured during the call, which takes that long.
   [[nodiscard]] std::optional<double> pcie_sent_per_s() const;
   [[nodiscard]] std::optional<double> pcie_received_per_s() const;
@@ -106,8 +93,6 @@ class NvmlLive {
   /// Shares of the processes seen since `since_us` (a timestamp of an earlier answer; 0: all that are kept).
   [[nodiscard]] std::optional<std::vector<ProcessShare>> process_shares(std::uint64_t since_us) const;
 
-  [[nodiscard]] MemoryErrors memory_errors() const;
-  [[nodiscard]] std::optional<RemappedRows> remapped_rows() const;
   /// Empty when MIG is off.
   [[nodiscard]] std::vector<MigSlice> mig_slices() const;
 

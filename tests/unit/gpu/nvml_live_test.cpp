@@ -87,16 +87,6 @@ TEST_F(NvmlLiveTest, lists_compute_and_graphics_processes_once) {
   EXPECT_TRUE(live().process_shares(0)->empty());
 }
 
-TEST_F(NvmlLiveTest, reads_health_of_the_memory) {
-  nvml_.set(kFakeEccUncorrected, 3);
-  nvml_.set(kFakeRemapPending, 1);
-  EXPECT_EQ(live().memory_errors().uncorrected, 3U);
-  const auto rows = live().remapped_rows();
-  ASSERT_TRUE(rows);
-  EXPECT_TRUE(rows->pending);
-  EXPECT_FALSE(rows->failure);
-}
-
 TEST_F(NvmlLiveTest, lists_the_slices_of_a_divided_gpu) {
   EXPECT_TRUE(live().mig_slices().empty());
   nvml_.script("mig");
@@ -127,8 +117,8 @@ TEST_F(NvmlLiveTest, survives_an_error_from_every_call) {
   const auto gpu = live();
   const auto fields = gpu.fields();
   EXPECT_FALSE(fields.slowdown_ns[0] || fields.power_instant_w);
-  EXPECT_FALSE(gpu.processes() || gpu.process_shares(0) || gpu.nvlink_links() || gpu.remapped_rows() ||
-               gpu.pcie_link().width || gpu.memory_errors().corrected || gpu.memory_busy_percent());
+  EXPECT_FALSE(gpu.processes() || gpu.process_shares(0) || gpu.nvlink_links() ||
+               gpu.pcie_link().width || gpu.memory_busy_percent());
   EXPECT_TRUE(gpu.mig_slices().empty());
   const auto gpm = GpmReader::open(api_, api_->device_by_index(0).value());
   ASSERT_FALSE(gpm);
@@ -182,7 +172,7 @@ TEST(NvmlVersions, an_old_driver_tells_less) {
   EXPECT_EQ(live.fields().slowdown_ns[0], 5U);
   EXPECT_EQ(NvmlDevice(api, handle).clock_reasons(), 4U);
   EXPECT_TRUE(live.processes());
-  EXPECT_FALSE(live.process_shares(0) || live.remapped_rows());
+  EXPECT_FALSE(live.process_shares(0));
   EXPECT_NE(GpmReader::open(api, handle).error().message.find("release 525"), std::string::npos);
 }
 
