@@ -19,6 +19,8 @@ OWNED = {
     "onnxruntime_c_api.h": {"workload"},
     "CLI/CLI.hpp": {"apps"},
     "onnx/onnx_pb.h": {"workload"},
+    "hdf5.h": {"loader"},
+    "libdeflate.h": {"loader"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect_dataset of hdf5_library.hpp: what the library says of a dataset, as a DatasetLayout.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "loader/chunk_index.hpp"
+#include "loader/hdf5_handle.hpp"
+#include "loader/hdf5_library.hpp"
+
+namespace ridgeline::loader {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+/// Elements that we can read ourselves; nullopt for the rest.
+std::optional<ElementType> plain_element(hid_t type) {
+  const auto size = H5Tget_size(type);
+  const auto order = H5Tget_order(type);
+  if (order != H5T_ORDER_LE && order != H5T_ORDER_BE) return std::nullopt;
+  ElementType element{ElementKind::opaque, static_cast<std::uint32_t>(size), order == H5T_ORDER_BE};
+  if (H5Tget_class(type) == H5T_INTEGER) {
+    const bool whole = H5Tget_precision(type) == size * 8 && H5Tget_offset(type) == 0;
+    if (!whole || (size != 1 && size != 2 && size != 4 && size != 8)) return std::nullopt;
+    element.kind = H5Tget_sign(type) == H5T_SGN_NONE ? ElementKind::unsigned_integer : ElementKind::signed_integer;
+    return element;
+  }
+  if (H5Tget_class(type) != H5T_FLOAT) return std::nullopt;
+  struct Ieee {
+    std::size_t size, sign, exponent, exponent_bits, mantissa_bits, bias;
+  };
+  static constexpr std::array kFormats{Ieee{2, 15, 10, 5, 10, 15}, Ieee{4, 31, 23, 8, 23, 127}, Ieee{8, 63, 52, 11, 52, 1023}};
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return std::nullopt;
+  for (const auto& format : kFormats)
+    if (size == format.size && H5Tget_precision(type) == size * 8 && sign == format.sign && exponent == format.exponent &&
+        exponent_bits == format.exponent_bits && mantissa == 0 && mantissa_bits == format.mantissa_bits &&
+        H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED) {
+      element.kind = ElementKind::floating;
+      return element;
+    }
+  return std::nullopt;
+}
+
+std::string_view class_name(H5T_class_t type_class) {
+  switch (type_class) {
+    case H5T_COMPOUND: return "compound elements";
+    case H5T_ARRAY: return "array elements";
+    case H5T_OPAQUE: return "opaque elements";
+    case H5T_BITFIELD: return "bit field elements";
+    case H5T_STRING: return "string elements";
+    case H5T_ENUM: return "enumerated elements";
+    case H5T_INTEGER: return "integers with unused bits or of an unusual size";
+    case H5T_FLOAT: return "floating-point numbers in an unusual format";
+    default: return "elements of an unusual class";
+  }
+}
+
+/// Element type of the dataset and, when the library must convert it, why.
+Result<ElementType> describe_element(hid_t type, std::string& reason) {
+  if (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
+    return fail(ErrorCode::unsupported, "elements of variable length cannot be put into a batch: store a fixed-size array");
+  if (H5Tdetect_class(type, H5T_REFERENCE) > 0)
+    return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch");
+  const auto type_class = H5Tget_class(type);
+  if (type_class == H5T_ENUM) {  // h5py's booleans are enumerated 8-bit integers
+    const Hdf5Handle base_type(H5Tget_super(type), H5Tclose);
+    if (const auto element = plain_element(base_type.get())) return *element;
+  } else if (const auto element = plain_element(type)) {
+    return *element;
+  }
+  reason = class_name(type_class);
+  const Hdf5Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
+  const auto size = native.valid() ? H5Tget_size(native.get()) : 0;
+  if (size == 0) return fail(ErrorCode::unsupported, "{} that have no form in memory", reason);
+  return ElementType{ElementKind::opaque, static_cast<std::uint32_t>(size), false};
+}
+
+/// Filters that we undo ourselves; the first other one, or a second compressor, becomes the reason for the library.
+std::vector<FilterStep> describe_filters(hid_t properties, std::string& reason) {
+  constexpr H5Z_filter_t kLzf = 32000;
+  std::vector<FilterStep> steps;
+  int compressors = 0;
+  const int number = H5Pget_nfilters(properties);
+  for (int i = 0; i < number; ++i) {
+    std::array<unsigned, 8> values{};
+    std::size_t value_count = values.size();
+    std::array<char, 64> name{};
+    unsigned flags = 0;
+    unsigned config = 0;
+    const auto id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(), name.size(),
+                                   name.data(), &config);
+    name.back() = '\0';
+    if (id == H5Z_FILTER_DEFLATE || id == kLzf) {
+      steps.push_back({id == kLzf ? Filter::lzf : Filter::deflate, 0});
+      ++compressors;
+    } else if (id == H5Z_FILTER_SHUFFLE && value_count > 0 && values[0] > 0) {
+      steps.push_back({Filter::shuffle, values[0]});
+    } else if (id == H5Z_FILTER_FLETCHER32) {
+      steps.push_back({Filter::fletcher32, 0});
+    } else {
+      reason = fmt::format("filter {} ({})", id, name[0] == '\0' ? "unnamed" : name.data());
+      return {};
+    }
+  }
+  if (compressors > 1) reason = "more than one compressor in the filter pipeline";
+  return steps;
+}
+
+/// "; it has images, labels": what lies in the folder that was searched.
+std::string names_there(hid_t file) {
+  H5G_info_t info;
+  if (H5Gget_info(file, &info) < 0) return "";
+  constexpr hsize_t kMost = 12;
+  std::string names;
+  for (hsize_t i = 0; i < std::min(info.nlinks, kMost); ++i) {
+    std::array<char, 128> name{};
+    if (H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0) continue;
+    names += fmt::format("{}{}", names.empty() ? "; it has " : ", ", name.data());
+  }
+  if (info.nlinks > kMost) names += ", ...";
+  return names.empty() ? "; it is empty" : names;
+}
+
+/// The index by the library's own calls: quadratic in the number of chunks, but for every index format.
+Result<void> index_by_library(hid_t dataset, std::uint64_t base, DatasetLayout& layout) {
+  hsize_t number = 0;
+  if (H5Dget_num_chunks(dataset, H5S_ALL, &number) < 0)
+    return fail(ErrorCode::corrupt, "dataset \"{}\": its chunks cannot be counted: {}", layout.dataset, hdf5_reason());
+  const auto grid = layout.grid();
+  layout.chunks.assign(static_cast<std::size_t>(layout.chunk_count()), {});
+  for (hsize_t i = 0; i < number; ++i) {
+    std::vector<hsize_t> offset(layout.shape.size() + 1);
+    unsigned mask = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t size = 0;
+    if (H5Dget_chunk_info(dataset, H5S_ALL, i, offset.data(), &mask, &address, &size) < 0)
+      return fail(ErrorCode::corrupt, "dataset \"{}\": chunk number {}: {}", layout.dataset, i, hdf5_reason());
+    std::uint64_t index = 0;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+      const auto place = offset[axis] / layout.chunk_shape[axis];
+      if (place >= grid[axis])
+        return fail(ErrorCode::corrupt, "dataset \"{}\": chunk number {} lies outside the shape", layout.dataset, i);
+      index = index * grid[axis] + place;
+    }
+    if (address == HADDR_UNDEF) continue;
+    if (size > 0xFFFFFFFFU || !layout.chunks[static_cast<std::size_t>(index)].missing())
+      return fail(ErrorCode::corrupt, "dataset \"{}\": chunk {} is listed twice or too large", layout.dataset, layout.chunk_name(index));
+    layout.chunks[static_cast<std::size_t>(index)] = {base + address, static_cast<std::uint32_t>(size), mask};
+  }
+  return {};
+}
+
+/// Partial chunks at the upper edge may be stored without filters (an option of the newer format).
+void unfilter_edge_chunks(DatasetLayout& layout) {
+  const auto grid = layout.grid();
+  for (std::size_t i = 0; i < layout.chunks.size(); ++i) {
+    std::uint64_t rest = i;
+    for (std::size_t axis = grid.size(); axis-- > 0;) {
+      const bool last = rest % grid[axis] == grid[axis] - 1;
+      if (last && layout.shape[axis] % layout.chunk_shape[axis] != 0) layout.chunks[i].filter_mask = 0xFFFFFFFFU;
+      rest /= grid[axis];
+    }
+  }
+}
+
+struct Opened {
+  Hdf5Handle file;
+  Hdf5Handle dataset;
+  Hdf5Handle type;
+  Hdf5Handle space;
+  Hdf5Handle properties;
+};
+
+Result<void> describe_chunks(const std::filesystem::path& path, const Opened& opened, DatasetLayout& layout) {
+  std::vector<hsize_t> extents(layout.shape.size());
+  if (H5Pget_chunk(opened.properties.get(), static_cast<int>(extents.size()), extents.data()) != static_cast<int>(extents.size()))
+    return fail(ErrorCode::corrupt, "dataset \"{}\": no chunk shape: {}", layout.dataset, hdf5_reason());
+  layout.chunk_shape.assign(extents.begin(), extents.end());
+  if (std::find(extents.begin(), extents.end(), hsize_t{0}) != extents.end())
+    return fail(ErrorCode::corrupt, "dataset \"{}\": a chunk shape with a zero", layout.dataset);
+  constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26U;
+  std::uint64_t chunks = 1;
+  for (const auto count : layout.grid()) {
+    if (count != 0 && chunks > kMostChunks / count) {
+      layout.storage = Storage::library;
+      layout.library_reason = "a grid of more than 64 million chunks";
+      layout.chunk_shape.clear();
+      return {};
+    }
+    chunks *= count;
+  }
+  HeaderPlace place;
+  const Hdf5Handle creation(H5Fget_create_plist(opened.file.get()), H5Pclose);
+  hsize_t user_block = 0;
+  std::size_t address_bytes = 8;
+  std::size_t length_bytes = 8;
+  H5Pget_userblock(creation.get(), &user_block);
+  H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
+  H5O_info_t info;
+  if (H5Oget_info2(opened.dataset.get(), &info, H5O_INFO_BASIC) < 0)
+    return fail(ErrorCode::corrupt, "dataset \"{}\": no object header: {}", layout.dataset, hdf5_reason());
+  std::vector<hsize_t> now(layout.shape.size());
+  std::vector<hsize_t> most(layout.shape.size());
+  H5Sget_simple_extent_dims(opened.space.get(), now.data(), most.data());
+  place.base = user_block;
+  place.header = info.addr;
+  place.address_bytes = static_cast<unsigned>(address_bytes);
+  place.length_bytes = static_cast<unsigned>(length_bytes);
+  place.fixed_extent = now == most;
+  RL_TRY_ASSIGN(const auto file, DataFile::open(path));
+  RL_TRY_ASSIGN(auto index, read_chunk_index(file, place, layout));
+  if (index)
+    layout.chunks = std::move(*index);
+  else
+    RL_TRY(index_by_library(opened.dataset.get(), user_block, layout));
+  unsigned options = 0;
+  if (H5Pget_chunk_opts(opened.properties.get(), &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)
+    unfilter_edge_chunks(layout);
+  return {};
+}
+
+Result<void> describe_storage(const std::filesystem::path& path, const Opened& opened, DatasetLayout& layout) {
+  std::string reason = std::exchange(layout.library_reason, "");
+  layout.storage = Storage::library;
+  const auto properties = opened.properties.get();
+  const auto kind = H5Pget_layout(properties);
+  if (kind == H5D_VIRTUAL) reason = "a virtual dataset";
+  if (H5Pget_external_count(properties) > 0) reason = "data in external files";
+  if (reason.empty()) layout.filters = describe_filters(properties, reason);
+  if (reason.empty() && layout.row_bytes() > (std::uint64_t{1} << 31U)) reason = "rows beyond 2 GiB";
+  if (!reason.empty()) {
+    layout.filters.clear();
+    layout.library_reason = reason;
+    return {};
+  }
+  if (kind == H5D_CHUNKED) {
+    layout.storage = Storage::chunked;
+    return describe_chunks(path, opened, layout);
+  }
+  if (kind == H5D_CONTIGUOUS) {
+    layout.storage = Storage::contiguous;
+    set_contiguous_chunks(layout);
+    const auto offset = H5Dget_offset(opened.dataset.get());  // counts the user block
+    layout.contiguous_offset = offset == HADDR_UNDEF ? ChunkEntry::kMissing : offset;
+    return {};
+  }
+  layout.storage = Storage::compact;
+  return {};
+}
+
+Result<void> read_fill_value(hid_t properties, hid_t type, DatasetLayout& layout) {
+  layout.fill_value.assign(layout.element.size, std::byte{0});
+  H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
+  if (layout.element.kind == ElementKind::opaque || H5Pfill_value_defined(properties, &status) < 0 ||
+      status != H5D_FILL_VALUE_USER_DEFINED)
+    return {};
+  if (H5Pget_fill_value(properties, type, layout.fill_value.data()) < 0)
+    return fail(ErrorCode::corrupt, "dataset \"{}\": its fill value cannot be read: {}", layout.dataset, hdf5_reason());
+  if (layout.element.big_endian) std::reverse(layout.fill_value.begin(), layout.fill_value.end());
+  return {};
+}
+
+Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::string& dataset) {
+  RL_TRY_ASSIGN(const auto readable, DataFile::open(path));
+  Opened opened;
+  opened.file = open_hdf5(path.string());
+  if (!opened.file.valid())
+    return fail(ErrorCode::corrupt, "cannot be opened as HDF5 ({} bytes): {}", readable.size(), hdf5_reason());
+  if (H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) == 0)
+    return fail(ErrorCode::not_found, "has no dataset \"{}\"{}", dataset, names_there(opened.file.get()));
+  opened.dataset = Hdf5Handle(H5Dopen2(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!opened.dataset.valid()) {
+    const Hdf5Handle object(H5Oopen(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose);
+    if (object.valid() && H5Iget_type(object.get()) == H5I_GROUP)
+      return fail(ErrorCode::invalid_argument, "\"{}\" is a group, not a dataset{}", dataset, names_there(object.get()));
+    return fail(H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) > 0 ? ErrorCode::corrupt : ErrorCode::not_found,
+                "dataset \"{}\" cannot be opened: {}", dataset, hdf5_reason());
+  }
+  opened.type = Hdf5Handle(H5Dget_type(opened.dataset.get()), H5Tclose);
+  opened.space = Hdf5Handle(H5Dget_space(opened.dataset.get()), H5Sclose);
+  opened.properties = Hdf5Handle(H5Dget_create_plist(opened.dataset.get()), H5Pclose);
+  if (!opened.type.valid() || !opened.space.valid() || !opened.properties.valid())
+    return fail(ErrorCode::corrupt, "dataset \"{}\": {}", dataset, hdf5_reason());
+  if (H5Sget_simple_extent_type(opened.space.get()) == H5S_NULL)
+    return fail(ErrorCode::unsupported, "dataset \"{}\" holds nothing (a null dataspace)", dataset);
+  DatasetLayout layout;
+  layout.dataset = dataset;
+  const int rank = H5Sget_simple_extent_ndims(opened.space.get());
+  std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(rank, 0)));
+  if (rank < 0 || (rank > 0 && H5Sget_simple_extent_dims(opened.space.get(), extents.data(), nullptr) < 0))
+    return fail(ErrorCode::corrupt, "dataset \"{}\": no shape: {}", dataset, hdf5_reason());
+  layout.shape.assign(extents.begin(), extents.end());
+  auto element = describe_element(opened.type.get(), layout.library_reason);
+  if (!element) return tl::unexpected(std::move(element).error().in(fmt::format("dataset \"{}\"", dataset)));
+  layout.element = *element;
+  RL_TRY(read_fill_value(opened.properties.get(), opened.type.get(), layout));
+  RL_TRY(describe_storage(path, opened, layout));
+  if (layout.storage == Storage::compact) layout.compact.resize(static_cast<std::size_t>(layout.rows() * layout.row_bytes()));
+  RL_TRY(validate_layout(layout, readable.size()));
+  return layout;
+}
+
+/// Reads what only the library can: compact data, and one row at each end of what it will have to read later, so that
+/// damage which makes it crash does so here.
+Result<void> probe(const std::filesystem::path& path, DatasetLayout& layout) {
+  if ((layout.storage != Storage::compact && layout.storage != Storage::library) || layout.rows() == 0) return {};
+  RL_TRY_ASSIGN(const auto open, LibraryDataset::open(path, layout));
+  if (layout.storage == Storage::compact) return open.read(0, layout.rows(), layout.compact);
+  if (layout.row_bytes() > (std::uint64_t{1} << 31U)) return {};
+  std::vector<std::byte> row(static_cast<std::size_t>(layout.row_bytes()));
+  RL_TRY(open.read(0, 1, row));
+  return open.read(layout.rows() - 1, 1, row);
+}
+
+}  // namespace
+
+Result<DatasetLayout> inspect_dataset(const std::filesystem::path& path, const std::string& dataset) {
+  const auto named = [&](base::Error error) {
+    if (error.message.find(path.string()) != std::string::npos) return tl::unexpected(std::move(error));
+    const bool subject = error.message.starts_with("dataset") || error.message.starts_with("\"");
+    const auto separator = subject ? ":" : "";
+    return tl::unexpected(base::Error{error.code, fmt::format("{}{} {}", path.string(), separator, error.message)});
+  };
+  auto layout = [&] {
+    const std::lock_guard lock(hdf5_mutex());
+    prepare_hdf5();
+    return inspect(path, dataset);
+  }();
+  if (!layout) return named(std::move(layout).error());
+  if (auto probed = probe(path, *layout); !probed) return named(std::move(probed).error());
+  return layout;
+}
+
+}  // namespace ridgeline::loader
