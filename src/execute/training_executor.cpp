@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/training_executor.hpp"
+
+#include <utility>
+
+#include "gpu/telemetry_sampler.hpp"
+#include "measure/training_session.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using schema::TrialStatus;
+
+TrialStatus status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::out_of_memory: return TrialStatus::out_of_memory;
+    case ErrorCode::timeout: return TrialStatus::timeout;
+    case ErrorCode::crashed: return TrialStatus::crashed;
+    case ErrorCode::unsupported: return TrialStatus::unsupported;
+    case ErrorCode::invalid_argument: return TrialStatus::invalid;
+    default: return TrialStatus::failed;
+  }
+}
+
+/// No other settings would mend these.
+bool ends_run(ErrorCode code) {
+  return code == ErrorCode::cancelled || code == ErrorCode::not_found || code == ErrorCode::unavailable;
+}
+
+class RunnerExecutor final : public TrainingExecutor {
+ public:
+  explicit RunnerExecutor(TrainingExecutorOptions options) : options_(std::move(options)) {
+    if (options_.gpu_uuid.empty()) return;
+    // A GPU that cannot be watched is measured all the same: its own columns stay empty.
+    auto api = gpu::NvmlApi::load();
+    if (!api) return;
+    if (auto sampler = gpu::TelemetrySampler::make(*api, options_.gpu_uuid)) sampler_ = std::move(*sampler);
+  }
+
+  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
+    const auto begin = clock().now();
+    schema::TrainingOutcome outcome;
+    outcome.measured_utc = clock().utc_now();
+    RL_TRY_ASSIGN(const auto runner, options_.factory(spec));
+    measure::TrainingControl control;
+    control.cancelled = options_.cancelled;
+    control.progress = [&](schema::TrialPhase phase, std::int64_t steps) {
+      if (options_.on_progress) options_.on_progress({phase, steps, base::to_seconds(clock().now() - begin)});
+    };
+    if (sampler_) {
+      sampler_->begin_trial();
+      control.watch = sampler_.get();
+    }
+    auto result = measure::measure_training(*runner, spec, control);
+    runner->close();
+    if (sampler_) {
+      const auto telemetry = sampler_->end_trial();
+      if (result) add_telemetry(telemetry, *result);
+    }
+    outcome.duration_s = base::to_seconds(clock().now() - begin);
+    if (result) {
+      outcome.measurement = std::move(*result);
+      return outcome;
+    }
+    auto& error = result.error().error;
+    if (ends_run(error.error.code)) return tl::unexpected<base::Error>(std::move(error.error));
+    outcome.status = status_of(error.error.code);
+    outcome.oom_evidence = error.oom;
+    schema::Failure failure;
+    failure.phase = result.error().phase;
+    failure.message = std::move(error.error.message);
+    failure.exit_code = error.exit_code;
+    failure.signal = error.signal;
+    failure.stderr_tail = std::move(error.output_tail);
+    outcome.failure = std::move(failure);
+    return outcome;
+  }
+
+  const base::Clock& clock() const noexcept override { return options_.clock ? *options_.clock : base::system_clock(); }
+
+ private:
+  static void add_telemetry(const schema::GpuTelemetry& telemetry, schema::TrainingMeasurement& measurement) {
+    double sum = 0;
+    int count = 0;
+    for (const auto& sample : telemetry.samples) {
+      if (!sample.utilization_percent || sample.at_s < telemetry.timed_from_s || sample.at_s > telemetry.timed_to_s) continue;
+      sum += *sample.utilization_percent / 100;
+      ++count;
+    }
+    if (count > 0) measurement.resources.gpu_util = sum / count;
+    // The trial's own process comes to the GPU only after the record began: whoever was there before is somebody else.
+    if (!telemetry.neighbours_before.empty())
+      measurement.flags.push_back({schema::FlagLevel::notice, "gpu_shared", "another process was on the GPU"});
+  }
+
+  TrainingExecutorOptions options_;
+  std::unique_ptr<gpu::TelemetrySampler> sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingExecutor> make_training_executor(TrainingExecutorOptions options) {
+  return std::make_unique<RunnerExecutor>(std::move(options));
+}
+
+}  // namespace ridgeline::execute
