@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   app::add_rerun(cli, context);
   app::add_apply(cli, context);
   app::add_rollback(cli, context);
+  app::add_doctor(cli, context);
   app::add_params(cli, context);
   app::add_version(cli, context);
   app::add_completion(cli, context);

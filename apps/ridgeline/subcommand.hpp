@@ -57,6 +57,7 @@ void add_compare(CLI::App& app, Context& context);
 void add_rerun(CLI::App& app, Context& context);
 void add_apply(CLI::App& app, Context& context);
 void add_rollback(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_params(CLI::App& app, Context& context);
 void add_version(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "doctor/gather/library_facts.hpp"
 #include "execute/executor.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "workload/workload_registry.hpp"
@@ -6,9 +10,12 @@
 namespace ridgeline::app {
 
 void add_worker(CLI::App& app, Context& context) {
-  auto* command = add_subcommand(app, context, "worker", "Runs trials for a parent process", "", []() -> base::Result<int> {
+  const auto library = std::make_shared<std::string>();
+  auto* command = add_subcommand(app, context, "worker", "Runs trials for a parent process", "", [library]() -> base::Result<int> {
+    if (!library->empty()) return doctor::open_library_main(*library);
     return execute::worker_main(workload::make_default_registry());
   });
+  command->add_option("--open-library", *library, "Only opens a shared library and says what became of it")->type_name("FILE");
   command->group("");   // hidden: started by ridgeline itself
 }
 

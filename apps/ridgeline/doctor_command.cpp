@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/version.hpp"
+#include "campaign/gpu_choice.hpp"
+#include "doctor/checks/checks.hpp"
+#include "doctor/doctor_report.hpp"
+#include "doctor/gather_facts.hpp"
+#include "ridgeline/doctor_text.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/worker_options.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string model;
+  std::string ort_library;
+  bool json = false;
+  bool fix_hints = false;
+  bool no_load = false;
+};
+
+/// What is being done, on one line of a terminal that is wiped afterwards.
+class Progress {
+ public:
+  explicit Progress(bool shown) : shown_(shown) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { show(""); }
+  void show(std::string_view doing) const {
+    if (!shown_) return;
+    fmt::print(stderr, "\r\x1b[K{}{}", doing, doing.empty() ? "" : " ...");
+    std::fflush(stderr);
+  }
+
+ private:
+  bool shown_;
+};
+
+doctor::Sources sources_of(const Flags& flags, const Context& context) {
+  doctor::Sources sources;
+  sources.environment = find_environment();
+  sources.search = workload::OrtSearchEnvironment::of_this_process();
+  sources.ort_library = flags.ort_library;
+  sources.model = flags.model;
+  sources.load = !flags.no_load;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) sources.visible_devices = visible;
+  std::error_code error;
+  sources.folders = {{"results", context.database_path().parent_path()},
+                     {"caches", base::cache_folder()},
+                     {"temporary files", fs::temp_directory_path(error)},
+                     {"current folder", fs::current_path(error)}};
+  sources.make_executor = [](const schema::GpuDescription* gpu) {
+    auto options = worker_options(execute::Isolation::trial);
+    if (gpu != nullptr) options.environment = campaign::gpu_environment(*gpu);
+    return execute::make_local_executor(std::move(options));
+  };
+  sources.open_library = doctor::opener_in_child({base::executable_path().string(), "worker", "--open-library"});
+  return sources;
+}
+
+base::Result<int> run_doctor(const Flags& flags, const Context& context) {
+  auto sources = sources_of(flags, context);
+  doctor::DoctorReport report;
+  report.ridgeline_version = base::version();
+  report.utc = base::system_clock().utc_now();
+  report.hostname = sources.environment.hostname;
+  report.os = sources.environment.os;
+  {
+    const Progress progress(inspect_terminal(stderr).interactive && !flags.json);
+    sources.on_progress = [&progress](std::string_view doing) { progress.show(doing); };
+    report.checks = doctor::judge(doctor::gather_facts(sources));
+  }
+  const auto terminal = inspect_terminal(stdout);
+  if (flags.json)
+    fmt::print("{}\n", base::dump_json(base::Json(report)));
+  else
+    fmt::print("{}", flags.fix_hints ? fix_hints_text(report, terminal) : doctor_text(report, terminal));
+  return report.exit_code();
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<Flags>();
+  auto* command = add_subcommand(app, context, "doctor",
+                                 "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
+                                 "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
+                                 "Exit code 0: all ok; 1: warnings; 2: failures.",
+                                 [flags, &context] { return run_doctor(*flags, context); });
+  command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
+  command->add_option("--ort-library", flags->ort_library, "ONNX Runtime to look at (file or folder)")->type_name("PATH");
+  auto* json = command->add_flag("--json", flags->json, "As JSON");
+  command->add_flag("--fix-hints", flags->fix_hints, "The fixes as a checklist with lines to copy")->excludes(json);
+  command->add_flag("--no-load", flags->no_load, "Only look: run nothing on GPU or CPU (for a busy machine)");
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/doctor_text.hpp"
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using doctor::Check;
+using doctor::CheckStatus;
+
+constexpr int kTitleAt = 9;     // after "  ✓ ok   "
+constexpr int kEvidenceAt = 29;
+
+struct Look {
+  std::string_view glyph;
+  std::string_view word;
+  Style style;
+};
+
+Look look_of(CheckStatus status) noexcept {
+  switch (status) {
+    case CheckStatus::ok: return {"✓", "ok", Style::good};
+    case CheckStatus::warn: return {"!", "warn", Style::warning};
+    case CheckStatus::fail: return {"✗", "fail", Style::bad};
+    case CheckStatus::skipped: return {"–", "skip", Style::dim};
+  }
+  return {"?", "?", Style::dim};
+}
+
+std::string blanks(int count) { return std::string(static_cast<std::size_t>(count), ' '); }
+
+std::string padded(std::string_view text, int width) {
+  const auto columns = static_cast<int>(report::columns_of(text));
+  return std::string(text) + (columns < width ? blanks(width - columns) : " ");
+}
+
+std::string head_of(const Look& look, std::string_view title, bool colour) {
+  return fmt::format("  {} {}", styled(padded(fmt::format("{} {}", look.glyph, look.word), kTitleAt - 3), look.style, colour),
+                     padded(title, kEvidenceAt - kTitleAt));
+}
+
+/// Wrapped between column kEvidenceAt and the terminal's width.
+std::string evidence_of(const std::string& text, const Terminal& terminal) {
+  return wrapped(report::one_line(text), terminal.width - kEvidenceAt, 0);
+}
+
+/// Every line after the first moved to column `indent`.
+std::string indented(const std::string& text, int indent) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += blanks(indent);
+  }
+  return out;
+}
+
+std::string check_lines(const Check& check, const Terminal& terminal) {
+  const bool bad = check.status == CheckStatus::warn || check.status == CheckStatus::fail;
+  auto out = head_of(look_of(check.status), check.title, terminal.colour);
+  if (!bad) {
+    const auto line = report::one_line(check.evidence);
+    const auto room = static_cast<std::size_t>(std::max(terminal.width - kEvidenceAt, 20));
+    const auto shown = terminal.interactive ? report::shorten(line, room) : line;
+    return out + (check.status == CheckStatus::skipped ? styled(shown, Style::dim, terminal.colour) : shown) + "\n";
+  }
+  out += indented(evidence_of(check.evidence, terminal), kEvidenceAt) + "\n";
+  if (!check.fix.empty())
+    out += blanks(kEvidenceAt) + indented(evidence_of("-> " + check.fix, terminal), kEvidenceAt) + "\n";
+  for (const auto& command : check.commands)
+    out += blanks(kEvidenceAt) + styled("$ " + command, Style::accent, terminal.colour) + "\n";
+  return out;
+}
+
+std::string summary_of(const doctor::DoctorReport& report, const Terminal& terminal) {
+  const auto part = [&](CheckStatus status, std::string text) {
+    return report.count(status) == 0 ? std::move(text) : styled(text, look_of(status).style, terminal.colour);
+  };
+  return fmt::format("{} ok, {}, {}, {} skipped", report.count(CheckStatus::ok),
+                     part(CheckStatus::warn, report::counted(report.count(CheckStatus::warn), "warning")),
+                     part(CheckStatus::fail, report::counted(report.count(CheckStatus::fail), "failure")),
+                     report.count(CheckStatus::skipped));
+}
+
+}  // namespace
+
+std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal) {
+  auto out = fmt::format("{}  {}{}\n", styled("ridgeline doctor " + report.ridgeline_version, Style::bold, terminal.colour),
+                         report.hostname, report.os.empty() ? "" : ", " + report.os);
+  for (std::size_t i = 0; i < report.checks.size();) {
+    const auto group = report.checks[i].group;
+    out += styled(doctor::group_title(group), Style::bold, terminal.colour) + "\n";
+    // Checks of the same group that have nothing to look at share a line.
+    std::size_t without_gpu = 0;
+    for (; i < report.checks.size() && report.checks[i].group == group; ++i) {
+      const auto& check = report.checks[i];
+      if (check.status == CheckStatus::skipped && check.evidence == "no GPU")
+        ++without_gpu;
+      else
+        out += check_lines(check, terminal);
+    }
+    if (without_gpu > 0)
+      out += head_of(look_of(CheckStatus::skipped), report::counted(without_gpu, "check"), terminal.colour) +
+             styled("need a GPU", Style::dim, terminal.colour) + "\n";
+  }
+  out += summary_of(report, terminal);
+  if (report.exit_code() != 0) out += "; the fixes as a checklist: ridgeline doctor --fix-hints";
+  return out + "\n";
+}
+
+std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal) {
+  auto out = styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
+  for (std::size_t i = 0; i < report.checks.size();) {
+    const auto group = report.checks[i].group;
+    out += "\n" + styled(doctor::group_title(group), Style::bold, terminal.colour) + "\n";
+    for (; i < report.checks.size() && report.checks[i].group == group; ++i) {
+      const auto& check = report.checks[i];
+      if (check.status == CheckStatus::skipped) continue;
+      const bool done = check.status == CheckStatus::ok;
+      const auto evidence = report::one_line(check.title + ": " + check.evidence);
+      out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
+      out += (done ? report::shorten(evidence, static_cast<std::size_t>(std::max(terminal.width - 4, 30)))
+                   : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
+             "\n";
+      if (done) continue;
+      if (!check.fix.empty()) out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
+      for (const auto& command : check.commands) out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "doctor/check.hpp"
+#include "doctor/facts.hpp"
+
+namespace ridgeline::doctor {
+
+/// One GPU's part of a check.
+struct GpuVerdict {
+  CheckStatus status = CheckStatus::ok;
+  std::string evidence;
+  std::string fix;
+  std::vector<std::string> commands;
+};
+
+/// Judges every GPU and makes one line of it: "all 8: x" when they agree, else the GPUs with the worst verdicts by
+/// number. The check is skipped only when every GPU is, and without GPUs.
+[[nodiscard]] Check check_each_gpu(std::string id, std::string title, const Facts& facts,
+                                   const std::function<GpuVerdict(const GpuFacts&)>& judge_one);
+
+/// "GPU 3", or its UUID where it has no number.
+[[nodiscard]] std::string gpu_label(const schema::GpuDescription& gpu);
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/checks/provider_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+/// Rounding of TF32 (10 bits) through a small network stays well below; a wrong answer does not.
+constexpr double kMostDrift = 0.02;
+
+struct Verdict {
+  CheckStatus status = CheckStatus::ok;
+  std::string evidence;
+  std::string fix;
+};
+
+std::string fix_of(const ProviderRun& run) {
+  switch (run.status) {
+    case schema::TrialStatus::crashed:
+      return "the runtime or one of its libraries died, not Ridgeline: mixed library versions are the usual cause, see the "
+             "libraries above";
+    case schema::TrialStatus::timeout:
+      return "it hung: look for Xid lines of the kernel (sudo dmesg | grep -i xid) and for other users of the GPU";
+    case schema::TrialStatus::out_of_memory: return "free memory on the device, or take a smaller batch";
+    case schema::TrialStatus::unsupported: return "update ONNX Runtime, or export the model with an older opset";
+    default: return "see docs/troubleshooting.md, the CUDA provider fails to load";
+  }
+}
+
+Verdict verdict_of(const ProviderRun& run) {
+  if (!run.not_run.empty()) return {CheckStatus::skipped, fmt::format("{}: {}", run.device, run.not_run), {}};
+  if (run.status != schema::TrialStatus::ok)
+    return {CheckStatus::fail, fmt::format("{}: {}: {}", run.device, base::enum_name(run.status), run.message), fix_of(run)};
+  auto evidence = fmt::format("{}: {}", run.device, base::format_duration(run.median_ms * 1e6));
+  if (run.drift && *run.drift > kMostDrift)
+    return {CheckStatus::fail, fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.drift),
+            "do not trust this device: check its ECC errors, and repeat with another driver or ONNX Runtime"};
+  if (run.drift) evidence += ", same answers as the CPU";
+  if (run.gpu_bytes) evidence += fmt::format(", {} on the GPU", base::format_bytes(static_cast<double>(*run.gpu_bytes)));
+  return {CheckStatus::ok, std::move(evidence), {}};
+}
+
+}  // namespace
+
+std::string_view provider_title(std::string_view provider) noexcept {
+  return provider == "cpu" ? "CPU" : provider == "cuda" ? "CUDA" : provider == "tensorrt" ? "TensorRT" : provider;
+}
+
+void judge_runs(const std::vector<const ProviderRun*>& runs, Check& check) {
+  std::vector<Verdict> verdicts;
+  for (const auto* run : runs) verdicts.push_back(verdict_of(*run));
+  check.status = CheckStatus::skipped;
+  check.evidence = "not tried";
+  if (verdicts.empty()) return;
+  // Devices that are well are not listed beside one that is not.
+  const bool any_run = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.status != CheckStatus::skipped; });
+  const auto worst = std::max_element(verdicts.begin(), verdicts.end(), [](const auto& a, const auto& b) { return a.status < b.status; });
+  check.status = any_run && worst->status == CheckStatus::skipped ? CheckStatus::ok : worst->status;
+  if (!any_run) check.status = CheckStatus::skipped;
+  check.fix = worst->fix;
+  std::vector<std::string> lines;
+  for (const auto& verdict : verdicts)
+    if (check.status != CheckStatus::fail || verdict.status == CheckStatus::fail) lines.push_back(verdict.evidence);
+  check.evidence = fmt::format("{}", fmt::join(lines, "; "));
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "doctor/checks/checks.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+using enum CheckStatus;
+
+bool has(const PythonFacts& python, const std::string& package) { return python.packages.count(package) != 0; }
+
+std::string packages_text(const PythonFacts& python) {
+  std::vector<std::string> words;
+  for (const auto& [name, version] : python.packages) {
+    auto word = name + " " + version;
+    if (name == "torch") word += python.torch_cuda.empty() ? " (CPU)" : fmt::format(" (CUDA {})", python.torch_cuda);
+    words.push_back(std::move(word));
+  }
+  if (!python.ort_providers.empty()) words.push_back(fmt::format("would use {}", python.ort_providers.front()));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Check check_environment(const PythonFacts& python, std::size_t number, const Facts& facts) {
+  Check check{fmt::format("python.{}", number), "Python", CheckGroup::python, ok, {}, {}, {}};
+  check.evidence = fmt::format("{}: {}", python.label, packages_text(python));
+  const auto says = [&](CheckStatus status, std::string why, std::string fix, std::vector<std::string> commands) {
+    check.status = status;
+    check.evidence += "; " + why;
+    check.fix = std::move(fix);
+    check.commands = std::move(commands);
+  };
+  const bool gpu = facts.driver.has_gpu();
+  if (has(python, "onnxruntime") && has(python, "onnxruntime-gpu")) {
+    says(warn, "both packages share one folder, and the one installed last won", "keep the one you want",
+         {"pip uninstall -y onnxruntime onnxruntime-gpu", gpu ? "pip install onnxruntime-gpu" : "pip install onnxruntime"});
+  } else if (gpu && has(python, "onnxruntime")) {
+    says(warn, "the CPU build: the GPU stays unused", "install the GPU build in its place",
+         {"pip uninstall -y onnxruntime", "pip install onnxruntime-gpu"});
+  } else if (gpu && has(python, "torch") && python.torch_cuda.empty()) {
+    says(warn, "torch is a CPU build: the GPU stays unused", "install the CUDA build in its place",
+         {"pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128"});
+  } else if (gpu && !python.torch_cuda.empty() && !facts.driver.cuda_version.empty() &&
+             std::atoi(python.torch_cuda.c_str()) > std::atoi(facts.driver.cuda_version.c_str())) {
+    says(fail, fmt::format("torch is built for CUDA {}, the driver serves {}", python.torch_cuda, facts.driver.cuda_version),
+         "update the driver, or install torch for the driver's CUDA release", {"nvidia-smi   # shows what the driver serves"});
+  }
+  return check;
+}
+
+}  // namespace
+
+std::vector<Check> check_python(const Facts& facts) {
+  if (facts.pythons.empty())
+    return {{"python.none", "Python", CheckGroup::python, skipped,
+             "no environment in sight has onnxruntime or torch (VIRTUAL_ENV, CONDA_PREFIX, every python3 on PATH, ~/.local)", {}, {}}};
+  std::vector<Check> checks;
+  for (const auto& python : facts.pythons) checks.push_back(check_environment(python, checks.size() + 1, facts));
+  return checks;
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather/driver_facts.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.hpp"
+#include "doctor/gather/system_text.hpp"
+#include "doctor/load_error.hpp"
+#include "gpu/gpu_inventory.hpp"
+#include "gpu/nvml_health.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error))
+    names.push_back(at->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Display and 3D controllers (class 0x03) of NVIDIA (vendor 0x10de).
+std::vector<std::string> pci_gpus(const fs::path& root) {
+  std::vector<std::string> found;
+  const auto devices = root / "sys/bus/pci/devices";
+  for (const auto& name : names_in(devices))
+    if (file_text(devices / name / "vendor") == "0x10de" && file_text(devices / name / "class").value_or("").rfind("0x03", 0) == 0)
+      found.push_back(name);
+  return found;
+}
+
+/// "/sys/module/nvidia/version", which open kernel modules have as well.
+std::string kernel_module(const fs::path& root) {
+  if (const auto version = file_text(root / "sys/module/nvidia/version")) return *version;
+  const auto text = file_text(root / "proc/driver/nvidia/version").value_or("");
+  for (const auto& word : base::split(text.substr(0, text.find('\n')), ' '))
+    if (word.size() >= 5 && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  return "";
+}
+
+void read_nodes(const fs::path& root, DriverFacts& facts) {
+  for (const auto& name : names_in(root / "dev")) {
+    const bool gpu = name.rfind("nvidia", 0) == 0 && name.size() > 6 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+    if (!gpu && name != "nvidiactl") continue;
+    const auto path = root / "dev" / name;
+    facts.device_nodes.push_back(path.string());
+    if (::access(path.c_str(), R_OK | W_OK) != 0) facts.closed_nodes.push_back(path.string());
+  }
+}
+
+bool is_privileged(const fs::path& root) {
+  constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21U;
+  constexpr std::uint64_t kPerfmon = std::uint64_t{1} << 38U;
+  const auto bits = std::strtoull(file_field(root / "proc/self/status", "CapEff").value_or("0").c_str(), nullptr, 16);
+  return (bits & (kSysAdmin | kPerfmon)) != 0;
+}
+
+/// The reasons of all candidates, without the count before them.
+std::string reasons_of(const std::string& message) {
+  constexpr std::string_view kMark = "candidate libraries: ";
+  const auto at = message.find(kMark);
+  return at == std::string::npos ? message : message.substr(at + kMark.size());
+}
+
+void read_nvml(const std::vector<std::string>& candidates, DriverFacts& facts) {
+  const auto library = base::DynamicLibrary::open(candidates);
+  if (!library) {
+    for (const auto& reason : base::split(reasons_of(library.error().message), ';')) {
+      const auto text = std::string(base::trim(reason));
+      const bool absent = std::any_of(candidates.begin(), candidates.end(),
+                                      [&](const std::string& name) { return is_just_absent(text, name); });
+      if (absent) continue;
+      facts.nvml_broken_file = true;
+      facts.nvml_error = text;
+      return;
+    }
+    facts.nvml_error = reasons_of(library.error().message);
+    return;
+  }
+  facts.nvml_path = library->path().string();
+  const auto api = gpu::NvmlApi::load(candidates);
+  if (!api) {
+    facts.nvml_error = api.error().message;
+    return;
+  }
+  facts.driver_version = (*api)->driver_version();
+  facts.cuda_version = (*api)->cuda_version();
+  facts.missing_functions = gpu::missing_functions(**api);
+  const auto count = (*api)->device_count();
+  if (count)
+    facts.gpus = *count;
+  else
+    facts.nvml_error = count.error().message;
+}
+
+}  // namespace
+
+bool in_container(const fs::path& root) {
+  std::error_code error;
+  if (fs::exists(root / ".dockerenv", error) || fs::exists(root / "run/.containerenv", error) ||
+      fs::exists(root / ".singularity.d", error) || fs::exists(root / "run/systemd/container", error))
+    return true;
+  const auto groups = file_text(root / "proc/1/cgroup").value_or("");
+  for (const auto* mark : {"docker", "kubepods", "containerd", "libpod", "lxc"})
+    if (groups.find(mark) != std::string::npos) return true;
+  return file_text(root / "proc/1/environ").value_or("").find("container=") != std::string::npos;
+}
+
+DriverFacts read_driver_facts(const std::optional<std::string>& visible_devices, const fs::path& root,
+                              const std::vector<std::string>& nvml) {
+  DriverFacts facts;
+  facts.pci_gpus = pci_gpus(root);
+  facts.kernel_module = kernel_module(root);
+  read_nodes(root, facts);
+  facts.container = in_container(root);
+  facts.privileged = is_privileged(root);
+  if (const auto value = file_field(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly")) facts.counters_admin_only = *value != "0";
+  read_nvml(nvml, facts);
+  facts.visible_devices = visible_devices;
+  auto inventory = gpu::GpuInventory::read(nvml);
+  if (facts.has_gpu()) facts.inventory_note = inventory.note;
+  if (visible_devices) inventory.keep_visible(*visible_devices);
+  facts.visible_gpus = inventory.gpus.size();
+  return facts;
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather/gpu_facts.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "doctor/gather/system_text.hpp"
+#include "gpu/gpu_inventory.hpp"
+#include "gpu/nvml_device.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+/// NVML writes "00000000:0F:00.0", the kernel "0000:0f:00.0".
+std::string kernel_address(std::string address) {
+  std::transform(address.begin(), address.end(), address.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto colon = address.find(':');
+  return colon > 4 && colon != std::string::npos ? address.substr(colon - 4) : address;
+}
+
+std::vector<GpuProcess> named(const std::vector<schema::GpuNeighbour>& processes, const std::filesystem::path& root) {
+  std::vector<GpuProcess> found;
+  for (const auto& process : processes)
+    found.push_back({process.pid, file_text(root / "proc" / fmt::format("{}", process.pid) / "comm").value_or(""), process.memory_bytes});
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.memory_bytes.value_or(0) > b.memory_bytes.value_or(0);
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const std::vector<std::string>& nvml) {
+  std::vector<GpuFacts> found;
+  const auto api = gpu::NvmlApi::load(nvml);
+  if (!api) return found;
+  for (auto& description : gpu::GpuInventory::read(nvml).gpus) {
+    const auto handle = (*api)->device_by_index(static_cast<unsigned>(description.index.value_or(0)));
+    if (!handle) continue;  // lost between the two calls; the driver's check says so
+    const gpu::NvmlDevice device(*api, *handle);
+    const gpu::NvmlHealth health(*api, *handle);
+    GpuFacts facts;
+    facts.gpu = std::move(description);
+    facts.temperature_c = device.temperature_c();
+    facts.power_w = device.power_w();
+    facts.clock_reasons = device.clock_reasons();
+    facts.ecc = health.ecc();
+    facts.remapped_rows = health.remapped_rows();
+    if (facts.gpu.mig.value_or(false)) facts.mig_instances = health.mig_instances();
+    facts.compute_mode = health.compute_mode();
+    const gpu::NvmlLive live(*api, *handle);
+    facts.pcie = live.pcie_link();
+    facts.nvlinks = live.nvlink_links();
+    if (const auto processes = device.compute_processes()) facts.processes = named(*processes, root);
+    const auto pci = root / "sys/bus/pci/devices" / kernel_address(facts.gpu.pci_bus_id);
+    if (const auto node = file_integer(pci / "numa_node")) facts.numa_node = static_cast<int>(*node);
+    facts.near_cpus = number_list(file_text(pci / "local_cpulist").value_or(""));
+    found.push_back(std::move(facts));
+  }
+  return found;
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather/library_facts.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/dynamic_library.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/subprocess.hpp"
+#include "base/text.hpp"
+#include "doctor/load_error.hpp"
+#include "execute/classify.hpp"
+#include "execute/output_tail.hpp"
+#include "workload/onnx/cuda_libraries.hpp"
+#include "workload/onnx/loaded_gpu_libraries.hpp"
+#include "workload/onnx/python_environments.hpp"
+
+namespace ridgeline::doctor {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenedLibrary, path, version, error)
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kPatience = std::chrono::seconds(60);  // LibTorch for CUDA has gigabytes to map from a slow disk
+constexpr std::string_view kAnswer = "ridgeline-library ";
+
+struct Wanted {
+  std::string_view name;
+  std::string_view file;            ///< up to ".so"
+  std::array<const char*, 4> bare;  ///< for the loader, best first; nullptr ends it
+};
+constexpr std::array kWanted{
+    Wanted{"TensorRT", "libnvinfer.so", {"libnvinfer.so.10", "libnvinfer.so.11", "libnvinfer.so", nullptr}},
+    Wanted{"CUPTI", "libcupti.so", {"libcupti.so.13", "libcupti.so.12", "libcupti.so", nullptr}},
+    Wanted{"LibTorch", "libtorch_cpu.so", {"libtorch_cpu.so", nullptr, nullptr, nullptr}},
+};
+
+/// Files of that name in the folder, plain name and newest version first; links to a file already listed left out.
+std::vector<std::string> files_in(const fs::path& folder, std::string_view name) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error)) {
+    auto file = at->path().filename().string();
+    if (file == name || file.rfind(std::string(name) + ".", 0) == 0) names.push_back(std::move(file));
+  }
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return workload::version_numbers(a) > workload::version_numbers(b);
+  });
+  return names;
+}
+
+std::vector<fs::path> folders(const std::string& core, const workload::OrtSearchEnvironment& environment, std::string& looked_in) {
+  std::vector<fs::path> found;
+  looked_in = "the loader's path";
+  for (auto& place : workload::gpu_library_places(core.empty() ? fs::path("/nowhere/x") : fs::path(core), environment)) {
+    if (core.empty() && place.label.rfind("beside", 0) == 0) continue;
+    looked_in += ", " + place.label;
+    found.insert(found.end(), place.folders.begin(), place.folders.end());
+  }
+  const auto cupti_of = [&](const fs::path& root) { found.push_back(root / "extras/CUPTI/lib64"); };
+  if (!environment.cuda_home.empty()) cupti_of(environment.cuda_home);
+  if (!environment.cuda_parent.empty())
+    for (const auto& root : workload::folders_in(environment.cuda_parent, "cuda")) cupti_of(root);
+  for (const auto& python : workload::python_environments(environment))
+    for (const auto& packages : workload::python_package_folders(python.prefix)) found.push_back(packages / "torch/lib");
+  return found;
+}
+
+/// torch/lib lies beside torch/version.py; a LibTorch archive has build-version at its top.
+std::string torch_version(const fs::path& library) {
+  const auto top = library.parent_path().parent_path();
+  if (const auto text = base::read_file(top / "build-version")) return std::string(base::trim(*text));
+  for (const auto& line : base::split(base::read_file(top / "version.py").value_or(""), '\n'))
+    if (line.rfind("__version__", 0) == 0) {
+      const auto first = line.find_first_of("'\"");
+      const auto last = line.find_last_of("'\"");
+      if (first != std::string::npos && last > first) return line.substr(first + 1, last - first - 1);
+    }
+  return "";
+}
+
+std::string version_in_name(const fs::path& library) {
+  std::error_code error;
+  const auto target = fs::canonical(library, error);
+  const auto name = (error ? library : target).filename().string();
+  const auto at = name.find(".so.");
+  if (at == std::string::npos || name.find('.', at + 4) == std::string::npos) return "";
+  return name.substr(at + 4);
+}
+
+LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, const LibraryOpener& open) {
+  LibraryFact fact;
+  fact.name = wanted.name;
+  const auto take = [&](const OpenedLibrary& opened, const std::string& file) {
+    fact.path = opened.path.empty() ? file : opened.path;
+    fact.load_error = opened.error;
+    fact.version = opened.version;
+    if (fact.version.empty()) fact.version = wanted.name == "LibTorch" ? torch_version(fact.path) : "";
+    if (fact.version.empty()) fact.version = version_in_name(fact.path);
+  };
+  for (const auto* bare : wanted.bare) {
+    if (bare == nullptr) break;
+    const auto opened = open(bare);
+    if (opened.error.empty() || !is_just_absent(opened.error, bare)) {
+      take(opened, bare);
+      if (opened.error.empty()) return fact;
+    }
+  }
+  for (const auto& folder : places) {
+    const auto files = files_in(folder, wanted.file);
+    if (files.empty()) continue;
+    const auto file = (folder / files.front()).string();
+    const auto opened = open(file);
+    if (opened.error.empty() || fact.path.empty()) take(opened, file);
+    if (opened.error.empty()) return fact;
+  }
+  return fact;
+}
+
+}  // namespace
+
+std::vector<LibraryFact> read_library_facts(const std::string& core, const workload::OrtSearchEnvironment& environment,
+                                            const LibraryOpener& open) {
+  std::string looked_in;
+  const auto places = folders(core, environment, looked_in);
+  std::vector<LibraryFact> found;
+  for (const auto& wanted : kWanted) {
+    found.push_back(look_for(wanted, places, open));
+    found.back().looked_in = looked_in;
+  }
+  return found;
+}
+
+LibraryOpener opener_in_child(std::vector<std::string> command) {
+  return [command = std::move(command)](const std::string& file) -> OpenedLibrary {
+    base::SubprocessOptions options;
+    options.argv = command;
+    options.argv.push_back(file);
+    auto child = base::Subprocess::spawn(options);
+    if (!child) return {"", "", child.error().message};
+    const auto status = child->wait_for(kPatience);
+    execute::OutputTail tail;
+    (void)tail.drain(child->output_fd());
+    if (!status) return {"", "", fmt::format("{}: opening it took more than {} s", file, kPatience.count())};
+    if (status->signal) return {file, "", fmt::format("{}: opening it ended the process with {}", file, execute::signal_name(*status->signal))};
+    const auto line = tail.last_line();
+    if (line.rfind(kAnswer, 0) != 0) return {file, "", fmt::format("{}: opening it ended the process with exit code {}", file, status->exit_code.value_or(0))};
+    const auto json = base::parse_json(line.substr(kAnswer.size()), "library answer");
+    const auto answer = json ? base::json_as<OpenedLibrary>(*json, "library answer") : base::Result<OpenedLibrary>(tl::unexpected(json.error()));
+    return answer ? *answer : OpenedLibrary{"", "", answer.error().message};
+  };
+}
+
+int open_library_main(const std::string& file) {
+  OpenedLibrary answer;
+  const auto library = base::DynamicLibrary::open({file});
+  if (library) {
+    answer.path = library->path().string();
+    answer.version = workload::loaded_library(library->path()).version;
+  } else {
+    const auto& message = library.error().message;
+    constexpr std::string_view kMark = "candidate libraries: ";
+    const auto at = message.find(kMark);
+    answer.error = at == std::string::npos ? message : message.substr(at + kMark.size());
+  }
+  // Exit handlers of vendors' libraries are no part of the question.
+  std::printf("%s%s\n", std::string(kAnswer).c_str(), base::dump_json(base::Json(answer)).c_str());
+  std::fflush(stdout);
+  ::_exit(0);
+}
+
+}  // namespace ridgeline::doctor

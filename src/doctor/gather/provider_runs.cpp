@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather/provider_runs.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "doctor/checks/per_gpu.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
+#include "workload/onnx/smoke_model.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+constexpr double kStartUpS = 60;         // CUDA's start and the first kernels of a large build
+constexpr double kBuildEngineS = 300;    // TensorRT compiles the model
+constexpr std::int64_t kFutureOpset = 999;
+
+double median_ms(std::vector<double> latency_ns) {
+  if (latency_ns.empty()) return 0;
+  const auto middle = latency_ns.begin() + static_cast<std::ptrdiff_t>(latency_ns.size() / 2);
+  std::nth_element(latency_ns.begin(), middle, latency_ns.end());
+  return *middle * 1e-6;
+}
+
+}  // namespace
+
+ProviderRuns::ProviderRuns(MakeExecutor make, schema::RuntimeIdentity identity, std::filesystem::path scratch)
+    : make_(std::move(make)), identity_(std::move(identity)), scratch_(std::move(scratch)) {}
+
+schema::TrialSpec ProviderRuns::spec_of(const schema::WorkloadRef& model, const std::string& provider, double max_time_s) const {
+  schema::TrialSpec spec;
+  spec.workload = model;
+  spec.provider = provider;
+  spec.runtime = identity_;
+  spec.plan.warmup_runs = 2;
+  spec.plan.warmup_max_s = max_time_s;
+  spec.plan.min_runs = 5;
+  spec.plan.min_time_s = 0.02;
+  spec.plan.max_time_s = max_time_s;
+  spec.plan.target_interval_ratio = 0.1;
+  return spec;
+}
+
+ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::TrialSpec& spec, std::string device,
+                                  const std::filesystem::path& reference) const {
+  ProviderRun run;
+  run.provider = spec.provider;
+  run.device = std::move(device);
+  execute::TrialOptions options;
+  options.reference_outputs = reference;
+  options.deadline_s = (spec.provider == "tensorrt" ? kBuildEngineS : kStartUpS) + 4 * spec.plan.max_time_s;
+  const auto outcome = executor.run_trial(spec, options);
+  if (!outcome) {
+    run.status = schema::TrialStatus::failed;
+    run.message = outcome.error().message;
+    return run;
+  }
+  run.status = outcome->status;
+  if (outcome->failure) {
+    run.message = outcome->failure->message;
+    run.signal = outcome->failure->signal;
+  }
+  if (outcome->measurement) {
+    run.median_ms = median_ms(outcome->measurement->latency_ns);
+    if (outcome->measurement->gpu) run.gpu_bytes = outcome->measurement->gpu->peak_bytes();
+  }
+  if (outcome->drift)
+    run.drift = outcome->drift->shape_mismatch || outcome->drift->nan_mismatches > 0 ? 1 : outcome->drift->scaled_max_abs;
+  return run;
+}
+
+std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, const std::vector<GpuFacts>& gpus, double max_time_s) {
+  std::vector<ProviderRun> runs;
+  auto reference = scratch_ / "reference";
+  {
+    const auto executor = make_(nullptr);
+    const auto spec = spec_of(model, "cpu", max_time_s);
+    runs.push_back(run_one(*executor, spec, "CPU", {}));
+    if (runs.back().status != schema::TrialStatus::ok || !executor->make_reference(spec, reference)) reference.clear();
+  }
+  for (const auto& provider : workload::kGpuProviders) {
+    const std::string name(provider.name);
+    const auto& offered = identity_.providers;
+    if (std::find(offered.begin(), offered.end(), provider.ort_name) == offered.end()) continue;
+    const auto note = identity_.provider_notes.find(name);
+    for (const auto& gpu : gpus) {
+      if (name == "tensorrt" && &gpu != &gpus.front()) break;
+      if (note != identity_.provider_notes.end()) {
+        ProviderRun run;
+        run.provider = name;
+        run.device = gpu_label(gpu.gpu);
+        run.not_run = "its libraries do not load, see Libraries";
+        runs.push_back(std::move(run));
+        continue;
+      }
+      const auto executor = make_(&gpu.gpu);
+      auto spec = spec_of(model, name, max_time_s);
+      spec.device = "gpu:" + gpu.gpu.uuid;
+      runs.push_back(run_one(*executor, spec, gpu_label(gpu.gpu), reference));
+    }
+  }
+  return runs;
+}
+
+std::optional<std::int64_t> ProviderRuns::newest_opset() {
+  const auto path = scratch_ / "future.onnx";
+  if (!base::write_file_atomically(path, workload::smoke_model(kFutureOpset))) return std::nullopt;
+  schema::WorkloadRef model;
+  model.kind = "onnx";
+  model.location = path.string();
+  const auto run = run_one(*make_(nullptr), spec_of(model, "cpu", 0.1), "CPU", {});
+  return opset_in(run.message);
+}
+
+std::optional<std::int64_t> opset_in(const std::string& message) {
+  constexpr std::string_view kMark = "till opset ";
+  const auto at = message.find(kMark);
+  if (at == std::string::npos) return std::nullopt;
+  const auto rest = message.substr(at + kMark.size());
+  const auto number = base::parse_integer(rest.substr(0, rest.find_first_not_of("0123456789")), "opset");
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather/python_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "workload/onnx/python_environments.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kPackages{"onnxruntime", "onnxruntime-gpu", "torch"};
+
+/// python_environments knows the first python3 on PATH; a machine often has several.
+std::vector<workload::PythonEnvironment> all_environments(const workload::OrtSearchEnvironment& environment) {
+  auto found = workload::python_environments(environment);
+  std::error_code error;
+  for (const auto& folder : base::split(environment.path, ':'))
+    if (!folder.empty() && fs::exists(fs::path(folder) / "python3", error))
+      found.push_back({"Python under " + fs::path(folder).parent_path().string(), fs::path(folder).parent_path()});
+  return found;
+}
+
+/// pip's "onnxruntime_gpu-1.20.1.dist-info": name (with dashes) and version.
+std::pair<std::string, std::string> package_of(const std::string& folder) {
+  constexpr std::string_view kEnd = ".dist-info";
+  if (folder.size() <= kEnd.size() || folder.compare(folder.size() - kEnd.size(), kEnd.size(), kEnd) != 0) return {};
+  const auto stem = folder.substr(0, folder.size() - kEnd.size());
+  const auto dash = stem.find('-');
+  if (dash == std::string::npos) return {};
+  auto name = stem.substr(0, dash);
+  std::replace(name.begin(), name.end(), '_', '-');
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return {name, stem.substr(dash + 1)};
+}
+
+/// torch/version.py has: cuda: Optional[str] = '12.8'
+std::string torch_cuda(const fs::path& packages) {
+  const auto text = base::read_file(packages / "torch/version.py").value_or("");
+  for (const auto& line : base::split(text, '\n')) {
+    if (line.rfind("cuda", 0) != 0) continue;
+    const auto first = line.find_first_of("'\"");
+    const auto last = line.find_last_of("'\"");
+    if (first != std::string::npos && last > first) return line.substr(first + 1, last - first - 1);
+  }
+  return "";
+}
+
+void read_packages(const fs::path& folder, PythonFacts& facts) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error)) {
+    const auto [name, version] = package_of(at->path().filename().string());
+    if (std::find(kPackages.begin(), kPackages.end(), name) != kPackages.end()) facts.packages.emplace(name, version);
+  }
+  const auto capi = folder / "onnxruntime/capi";
+  const bool ort = facts.packages.count("onnxruntime") != 0 || facts.packages.count("onnxruntime-gpu") != 0;
+  if (ort && facts.ort_providers.empty() && fs::exists(capi, error)) {
+    if (fs::exists(capi / "libonnxruntime_providers_cuda.so", error)) facts.ort_providers.emplace_back("CUDAExecutionProvider");
+    facts.ort_providers.emplace_back("CPUExecutionProvider");
+  }
+  if (facts.packages.count("torch") != 0 && facts.torch_cuda.empty()) facts.torch_cuda = torch_cuda(folder);
+}
+
+}  // namespace
+
+std::vector<PythonFacts> read_python_facts(const workload::OrtSearchEnvironment& environment) {
+  std::vector<PythonFacts> found;
+  std::set<fs::path> seen;
+  std::error_code error;
+  for (const auto& python : all_environments(environment)) {
+    auto real = fs::canonical(python.prefix, error);
+    if (!seen.insert(error ? python.prefix : real).second) continue;
+    PythonFacts facts;
+    facts.label = python.label;
+    for (const auto& folder : workload::python_package_folders(python.prefix)) {
+      const auto packages = fs::canonical(folder, error);
+      // "lib64" is a link to "lib", and /usr and / share their folders.
+      if (seen.insert(error ? folder : packages).second) read_packages(folder, facts);
+    }
+    if (!facts.packages.empty()) found.push_back(std::move(facts));
+  }
+  return found;
+}
+
+}  // namespace ridgeline::doctor

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/gather_facts.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "doctor/checks/per_gpu.hpp"
+#include "doctor/gather/driver_facts.hpp"
+#include "doctor/gather/gpu_facts.hpp"
+#include "doctor/gather/gpu_load.hpp"
+#include "doctor/gather/machine_facts.hpp"
+#include "doctor/gather/python_facts.hpp"
+#include "workload/onnx/cuda_libraries.hpp"
+#include "workload/onnx/elf_file.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
+#include "workload/onnx/smoke_model.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSmokeS = 0.2;
+constexpr double kModelS = 2;
+
+/// A folder of our own below the temporary one, removed with everything in it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code error;
+    auto pattern = (fs::temp_directory_path(error) / "ridgeline-doctor-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+RuntimeFacts read_runtime(const Sources& sources) {
+  RuntimeFacts facts;
+  auto identity = sources.make_executor(nullptr)->probe("onnx", sources.ort_library);
+  if (!identity) {
+    facts.error = identity.error().message;
+    return facts;
+  }
+  facts.identity = std::move(*identity);
+  // The file says what it was built for, also where it does not load.
+  const auto file = workload::provider_file(facts.identity->library_path, "cuda");
+  const auto dynamic = file ? workload::read_elf_dynamic(*file) : base::Result<workload::ElfDynamic>(tl::unexpected(file.error()));
+  if (dynamic)
+    for (const auto& needed : dynamic->needed)
+      if (needed.rfind("libcudart", 0) == 0) facts.cuda_major = workload::major_version(needed);
+  return facts;
+}
+
+ProviderRun not_run(std::string why) {
+  ProviderRun run;
+  run.provider = "cpu";
+  run.device = "CPU";
+  run.not_run = std::move(why);
+  return run;
+}
+
+/// CUDA_VISIBLE_DEVICES is respected: other GPUs may belong to other jobs.
+bool may_use(const schema::GpuDescription& gpu, const Sources& sources) {
+  const auto& visible = sources.environment.gpus;
+  return std::any_of(visible.begin(), visible.end(), [&](const auto& one) { return one.uuid == gpu.uuid; });
+}
+
+std::vector<GpuFacts> usable_gpus(const Facts& facts, const Sources& sources) {
+  std::vector<GpuFacts> usable;
+  std::copy_if(facts.gpus.begin(), facts.gpus.end(), std::back_inserter(usable),
+               [&](const GpuFacts& gpu) { return may_use(gpu.gpu, sources); });
+  return usable;
+}
+
+std::vector<ProviderRun> smoke(const Facts& facts, const Sources& sources, const fs::path& scratch) {
+  if (!facts.runtime.identity) return {not_run("no ONNX Runtime")};
+  schema::WorkloadRef model;
+  model.kind = "onnx";
+  model.location = (scratch / "smoke.onnx").string();
+  if (const auto written = base::write_file_atomically(model.location, workload::smoke_model()); scratch.empty() || !written)
+    return {not_run(scratch.empty() ? "no temporary folder" : written.error().message)};
+  return ProviderRuns(sources.make_executor, *facts.runtime.identity, scratch).run(model, usable_gpus(facts, sources), kSmokeS);
+}
+
+ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::path& scratch) {
+  ModelFacts found;
+  found.path = sources.model;
+  workload::InspectRequest request;
+  request.workload.kind = "onnx";
+  request.workload.location = sources.model;
+  request.runtime_library = sources.ort_library;
+  auto model = sources.make_executor(nullptr)->inspect(request);
+  if (!model) {
+    found.error = model.error().message;
+    return found;
+  }
+  found.model = std::move(*model);
+  if (!facts.runtime.identity || scratch.empty()) return found;
+  request.workload.shapes = found.model->shapes;
+  ProviderRuns runs(sources.make_executor, *facts.runtime.identity, scratch);
+  found.newest_opset = runs.newest_opset();
+  if (sources.load) found.runs = runs.run(request.workload, usable_gpus(facts, sources), kModelS);
+  return found;
+}
+
+}  // namespace
+
+Facts gather_facts(const Sources& sources) {
+  Facts facts;
+  facts.passive = !sources.load;
+  sources.on_progress("reading driver and GPUs");
+  facts.driver = read_driver_facts(sources.visible_devices);
+  facts.gpus = read_gpu_facts();
+  facts.machine = read_machine_facts(sources.environment, sources.folders);
+  facts.pythons = read_python_facts(sources.search);
+  sources.on_progress("loading ONNX Runtime in a worker");
+  facts.runtime = read_runtime(sources);
+  sources.on_progress("opening libraries");
+  facts.libraries = read_library_facts(facts.runtime.identity ? facts.runtime.identity->library_path : "", sources.search,
+                                       sources.open_library);
+  const ScratchFolder scratch;
+  if (sources.load) {
+    sources.on_progress("running a small model");
+    facts.smoke = smoke(facts, sources, scratch.path());
+    const bool onnx = facts.runtime.identity.has_value();
+    for (auto& gpu : facts.gpus) {
+      if (!may_use(gpu.gpu, sources)) {
+        gpu.load.emplace().error = "hidden by CUDA_VISIBLE_DEVICES";
+        continue;
+      }
+      sources.on_progress(fmt::format("loading {}", gpu_label(gpu.gpu)));
+      const auto executor = sources.make_executor(&gpu.gpu);
+      // Without ONNX Runtime the synthetic kind lets the worker look at the GPU all the same.
+      gpu.load = watch_gpu_load(*executor, onnx ? "onnx" : "synthetic", onnx ? sources.ort_library : "",
+                                nvml_load_reader(gpu.gpu.uuid));
+    }
+  }
+  if (!sources.model.empty()) {
+    sources.on_progress("trying the model");
+    facts.model = examine_model(facts, sources, scratch.path());
+  }
+  return facts;
+}
+
+}  // namespace ridgeline::doctor
