@@ -35,6 +35,7 @@ struct AnswerOptions {
 ///   efficient    the highest S / M, among points whose M is known
 ///   recommended  among points with S >= (1 - tolerance) * S(fastest), M <= (1 - headroom) * capacity, no failed soak:
 ///                the least M, rounded to 1 %, then the fewest workers, then no pinning, then no AMP, then the highest S
+///                (where no point below the headroom reaches that speed: within the tolerance of the fastest below it)
 ///   pareto       points that no other one beats or equals in S, M and workers at once while beating it in one of them
 ///   ties         points whose interval reaches into that of the fastest
 /// Where no memory is known, the rules that need it do not apply. nullopt: no ok trial with the loader.

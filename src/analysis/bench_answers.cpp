@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_answers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::BenchAnswer;
+using schema::BenchStage;
+using schema::DataMode;
+
+BenchAnswer answer_of(const BenchPoint& point, std::string reason) {
+  return {point.settings, point.trials, point.samples_per_s, point.low, point.high, point.memory_gb, std::move(reason)};
+}
+
+bool within_headroom(const BenchPoint& point, double headroom) {
+  return !point.memory_gb || !point.capacity_gb || *point.memory_gb <= (1 - headroom) * *point.capacity_gb;
+}
+
+/// Whether `a` is at least as good as `b` in everything and better in something. Unknown memory compares as equal.
+bool beats(const BenchPoint& a, const BenchPoint& b) {
+  const bool comparable = a.memory_gb && b.memory_gb;
+  const double memory_a = comparable ? *a.memory_gb : 0;
+  const double memory_b = comparable ? *b.memory_gb : 0;
+  if (a.samples_per_s < b.samples_per_s || memory_a > memory_b || a.settings.workers > b.settings.workers) return false;
+  return a.samples_per_s > b.samples_per_s || memory_a < memory_b || a.settings.workers < b.settings.workers;
+}
+
+/// Simplest first; memory counts in steps of 1 %, so that noise in it does not outweigh a worker.
+bool simpler(const BenchPoint& a, const BenchPoint& b) {
+  const auto step = [](const BenchPoint& point) {
+    return point.memory_gb && *point.memory_gb > 0 ? std::lround(std::log(*point.memory_gb) * 100) : 0L;
+  };
+  if (step(a) != step(b)) return step(a) < step(b);
+  if (a.settings.workers != b.settings.workers) return a.settings.workers < b.settings.workers;
+  if (a.settings.pin_memory != b.settings.pin_memory) return !a.settings.pin_memory;
+  if (a.settings.amp != b.settings.amp) return a.settings.amp < b.settings.amp;
+  return a.samples_per_s > b.samples_per_s;
+}
+
+}  // namespace
+
+std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
+  std::vector<BenchPoint> points;
+  std::vector<double> steps;
+  std::vector<double> spread;
+  const auto place = [&](const schema::TrainingSettings& settings) {
+    const auto found = std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; });
+    return static_cast<std::size_t>(found - points.begin());
+  };
+  for (const auto& trial : run.trials) {
+    if (trial.data != DataMode::loader || trial.stage == BenchStage::soak) continue;
+    if (trial.outcome.status != schema::TrialStatus::ok || !trial.outcome.measurement) continue;
+    const auto& measurement = *trial.outcome.measurement;
+    if (measurement.samples_per_s.value <= 0) continue;
+    const auto at = place(trial.settings);
+    if (at == points.size()) {
+      points.emplace_back();
+      points.back().settings = trial.settings;
+      steps.push_back(0);
+      spread.push_back(0);
+    }
+    auto& point = points[at];
+    const auto weight = static_cast<double>(std::max<std::int64_t>(1, measurement.steps));
+    const auto& rate = measurement.samples_per_s;
+    point.samples_per_s = (point.samples_per_s * steps[at] + rate.value * weight) / (steps[at] + weight);
+    steps[at] += weight;
+    spread[at] = std::max({spread[at], (rate.high - rate.low) / 2 / rate.value});
+    point.trials.push_back(trial.id);
+    const auto& resources = measurement.resources;
+    if (resources.peak_reserved_gb) point.memory_gb = std::max(point.memory_gb.value_or(0), *resources.peak_reserved_gb);
+    if (resources.device_capacity_gb) point.capacity_gb = resources.device_capacity_gb;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].low = points[i].samples_per_s * (1 - spread[i]);
+    points[i].high = points[i].samples_per_s * (1 + spread[i]);
+  }
+  for (const auto& trial : run.trials) {
+    if (trial.stage != BenchStage::soak) continue;
+    const auto at = place(trial.settings);
+    if (at == points.size()) continue;
+    const bool good = trial.outcome.status == schema::TrialStatus::ok && trial.outcome.measurement &&
+                      trial.outcome.measurement->resources.alloc_retries.value_or(0) == 0;
+    (good ? points[at].soaked : points[at].failed_soak) = true;
+  }
+  return points;
+}
+
+std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, const AnswerOptions& options) {
+  const auto points = bench_points(run);
+  if (points.empty()) return std::nullopt;
+  schema::BenchAnswers out;
+  out.tolerance = options.tolerance;
+  out.headroom = options.headroom;
+
+  const auto fastest = std::max_element(points.begin(), points.end(),
+                                        [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
+  out.fastest = answer_of(*fastest, fmt::format("the highest samples/s of {} settings measured", points.size()));
+  for (const auto& point : points)
+    if (&point != &*fastest && point.high >= fastest->low) out.ties.push_back(point.settings);
+
+  const BenchPoint* efficient = nullptr;
+  for (const auto& point : points) {
+    if (!point.memory_gb || *point.memory_gb <= 0) continue;
+    if (efficient == nullptr || point.samples_per_s / *point.memory_gb > efficient->samples_per_s / *efficient->memory_gb)
+      efficient = &point;
+  }
+  if (efficient != nullptr)
+    out.efficient = answer_of(*efficient, fmt::format("{:.4g} samples/s a GB of {:.3g} GB", efficient->samples_per_s / *efficient->memory_gb,
+                                                      *efficient->memory_gb));
+
+  const auto eligible = [&](const BenchPoint& point) { return within_headroom(point, options.headroom) && !point.failed_soak; };
+  double best_eligible = 0;
+  for (const auto& point : points)
+    if (eligible(point)) best_eligible = std::max(best_eligible, point.samples_per_s);
+  double floor = (1 - options.tolerance) * fastest->samples_per_s;
+  if (best_eligible < floor) floor = (1 - options.tolerance) * best_eligible;
+  const BenchPoint* recommended = nullptr;
+  for (const auto& point : points)
+    if (eligible(point) && point.samples_per_s >= floor && (recommended == nullptr || simpler(point, *recommended)))
+      recommended = &point;
+  if (recommended != nullptr) {
+    const double share = recommended->samples_per_s / fastest->samples_per_s;
+    auto reason = recommended->settings == fastest->settings
+                      ? std::string("the fastest; none within its tolerance is simpler")
+                      : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
+    if (recommended->memory_gb && recommended->capacity_gb)
+      reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
+    if (recommended->soaked) reason += "; held through the soak";
+    out.recommended = answer_of(*recommended, std::move(reason));
+  }
+
+  for (const auto& point : points)
+    if (std::none_of(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); }))
+      out.pareto.push_back(point.settings);
+  return out;
+}
+
+BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accumulation, double old_rate, std::int64_t new_batch) {
+  BatchConsequence out;
+  const auto accumulation = std::max<std::int64_t>(1, old_accumulation);
+  out.effective_before = old_batch * accumulation;
+  out.effective_after = new_batch * accumulation;
+  out.ratio = static_cast<double>(out.effective_after) / static_cast<double>(std::max<std::int64_t>(1, out.effective_before));
+  out.linear_rate = old_rate * out.ratio;
+  out.square_root_rate = old_rate * std::sqrt(out.ratio);
+  const double steps = static_cast<double>(out.effective_before) / static_cast<double>(std::max<std::int64_t>(1, new_batch));
+  out.accumulation = std::max<std::int64_t>(1, std::llround(steps));
+  return out;
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::AmpMode;
+using schema::BenchFinding;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+constexpr double kWorth = 0.05;          ///< gains below it are not reported
+constexpr double kBatchWorth = 0.10;     ///< more speed by twice the batch, with data on the device
+constexpr double kIdleDevice = 0.70;     ///< busy share below which the device waits for launches
+constexpr double kBusyWorkers = 0.60;    ///< CPU share of loader workers above which decoding is what they do
+constexpr int kFirstWorkers = 4;         ///< tried in place of none
+
+TrainingSettings with_workers(TrainingSettings settings, int workers) {
+  settings.workers = workers;
+  return settings;
+}
+TrainingSettings with_batch(TrainingSettings settings, std::int64_t batch) {
+  settings.batch = batch;
+  return settings;
+}
+TrainingSettings with_pin(TrainingSettings settings) {
+  settings.pin_memory = true;
+  return settings;
+}
+TrainingSettings with_amp(TrainingSettings settings) {
+  settings.amp = AmpMode::bf16;
+  return settings;
+}
+int more_workers(int workers) { return workers == 0 ? kFirstWorkers : 2 * workers; }
+
+/// Mean of all ok trials under one pair of settings and data mode.
+struct Evidence {
+  double rate = 0;
+  int count = 0;
+  std::vector<int> trials;
+  schema::TrainingResources resources;   ///< of the last
+  schema::PhaseSummary phases;
+};
+
+class Diagnosis {
+ public:
+  Diagnosis(const schema::BenchRun& run, const DiagnosisInput& input) : run_(run), input_(input), base_(input.base) {}
+
+  std::vector<BenchFinding> run() {
+    const auto base = find(base_, DataMode::loader);
+    if (!base) return {};
+    base_evidence_ = *base;
+    loading();
+    oversubscription();
+    if (!input_.on_cpu) copying();
+    thrashing();
+    batch();
+    amp();
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const auto& a, const auto& b) { return a.predicted_gain.value_or(0) > b.predicted_gain.value_or(0); });
+    if (findings_.empty()) compute();
+    return std::move(findings_);
+  }
+
+ private:
+  [[nodiscard]] std::optional<Evidence> find(const TrainingSettings& settings, DataMode data) const {
+    Evidence out;
+    for (const auto& trial : run_.trials) {
+      if (trial.settings != settings || trial.data != data || trial.outcome.status != schema::TrialStatus::ok) continue;
+      if (!trial.outcome.measurement || trial.outcome.measurement->samples_per_s.value <= 0) continue;
+      out.rate += trial.outcome.measurement->samples_per_s.value;
+      ++out.count;
+      out.trials.push_back(trial.id);
+      out.resources = trial.outcome.measurement->resources;
+      out.phases = trial.outcome.measurement->phases;
+    }
+    if (out.count == 0) return std::nullopt;
+    out.rate /= out.count;
+    return out;
+  }
+
+  [[nodiscard]] double gain(const Evidence& other) const { return other.rate / base_evidence_.rate - 1; }
+
+  /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
+  [[nodiscard]] std::string against(const Evidence& other) const {
+    return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate, other.trials.front(),
+                       base_evidence_.trials.front());
+  }
+
+  void add(std::string code, std::string title, std::string evidence, std::string advice, std::optional<double> predicted,
+           const Evidence& other) {
+    auto trials = base_evidence_.trials;
+    for (const int trial : other.trials)
+      if (std::find(trials.begin(), trials.end(), trial) == trials.end()) trials.push_back(trial);
+    findings_.push_back({std::move(code), std::move(title), std::move(evidence), std::move(advice), predicted, std::move(trials)});
+  }
+
+  /// Data in memory is much faster than the loader: who holds the loader up?
+  void loading() {
+    const auto host = find(base_, DataMode::host);
+    const auto doubled = find(with_workers(base_, more_workers(base_.workers)), DataMode::loader);
+    if (!host || gain(*host) < kWorth) return;
+    if (doubled && gain(*doubled) >= kWorth) {
+      add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
+          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers), against(*doubled), host->rate),
+          fmt::format("num_workers: {}", more_workers(base_.workers)), gain(*doubled), *doubled);
+      return;
+    }
+    const auto alone = find(base_, DataMode::loader_only);
+    const auto& source = alone ? *alone : base_evidence_;
+    const auto busy = decode_share(source.resources);
+    if (!busy) return;
+    const auto shared = fmt::format("with data in memory: {}; more workers bring nothing", against(*host));
+    if (*busy >= kBusyWorkers)
+      add("decode_bound", "decoding and transforms hold training up",
+          fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),
+          "store decoded or lighter data (no gzip, smaller images), move transforms to the device, or use more CPU cores", gain(*host), source);
+    else
+      add("storage_bound", "storage holds training up",
+          fmt::format("{}; workers wait {:.0f} % of the time", shared, (1 - *busy) * 100),
+          "put the data on faster storage or into memory, or read larger chunks", gain(*host), source);
+  }
+
+  /// Share of the workers' time that is work and not waiting: the loader's own count, else CPU time of the processes.
+  [[nodiscard]] std::optional<double> decode_share(const schema::TrainingResources& resources) const {
+    if (resources.loader_read_s && resources.loader_decode_s && *resources.loader_read_s + *resources.loader_decode_s > 0)
+      return *resources.loader_decode_s / (*resources.loader_read_s + *resources.loader_decode_s);
+    if (!resources.loader_cpu_s || !resources.loader_wall_s || *resources.loader_wall_s <= 0) return std::nullopt;
+    // Workers beyond the number of cores cannot all run: their CPU time is bounded by the cores'.
+    const int workers = std::max(1, base_.workers);
+    const double cores = input_.cores > 0 ? std::min<double>(workers, input_.cores) : workers;
+    return std::min(1.0, *resources.loader_cpu_s / (*resources.loader_wall_s * cores / workers));
+  }
+
+  void oversubscription() {
+    if (base_.workers < 2) return;
+    const auto half = find(with_workers(base_, base_.workers / 2), DataMode::loader);
+    if (!half || gain(*half) < kWorth) return;
+    add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
+        fmt::format("with {} workers: {}", base_.workers / 2, against(*half)), fmt::format("num_workers: {}", base_.workers / 2),
+        gain(*half), *half);
+  }
+
+  void copying() {
+    if (base_.pin_memory) return;
+    const auto pinned = find(with_pin(base_), DataMode::loader);
+    if (!pinned || gain(*pinned) < kWorth) return;
+    add("unpinned_copy", "copies to the device from pageable memory are slow",
+        fmt::format("with pinned memory: {}; H2D {:.2f} ms against {:.2f} ms a step", against(*pinned),
+                    pinned->phases.h2d_ms.value, base_evidence_.phases.h2d_ms.value),
+        "pin_memory: true", gain(*pinned), *pinned);
+  }
+
+  void thrashing() {
+    const auto half = find(with_batch(base_, base_.batch / 2), DataMode::loader);
+    const auto retries = base_evidence_.resources.alloc_retries.value_or(0);
+    if (!half || retries <= 0 || gain(*half) < kWorth) return;
+    add("memory_thrashing", "the allocator runs out of memory and starts over, step by step",
+        fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2, against(*half)),
+        fmt::format("batch_size: {}", base_.batch / 2), gain(*half), *half);
+  }
+
+  /// Twice the batch takes much less than twice the time, although data costs nothing.
+  void batch() {
+    const auto doubled = with_batch(base_, base_.batch * 2);
+    const auto device = find(base_, DataMode::device);
+    const auto device_doubled = find(doubled, DataMode::device);
+    const auto loader_doubled = find(doubled, DataMode::loader);
+    if (!device || !device_doubled || !loader_doubled) return;
+    if (device_doubled->rate < device->rate * (1 + kBatchWorth) || gain(*loader_doubled) < kWorth) return;
+    const auto busy = device->resources.gpu_busy ? device->resources.gpu_busy : device->resources.gpu_util;
+    const auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
+                                     against(*loader_doubled), device_doubled->rate, device->rate);
+    if (!input_.on_cpu && busy && *busy < kIdleDevice)
+      add("launch_bound", "the device waits for kernels to be launched",
+          fmt::format("busy {:.0f} % of the time with data on the device; {}", *busy * 100, numbers),
+          fmt::format("batch_size: {}, or fewer launches (torch.compile, CUDA graphs, fused optimizer)", doubled.batch),
+          gain(*loader_doubled), *loader_doubled);
+    else
+      add("batch_too_small", fmt::format("batch {} does not fill the device", base_.batch), numbers,
+          fmt::format("batch_size: {}", doubled.batch), gain(*loader_doubled), *loader_doubled);
+  }
+
+  void amp() {
+    if (base_.amp != AmpMode::off) return;
+    const auto other = find(with_amp(base_), DataMode::loader);
+    if (!other || gain(*other) < kWorth) return;
+    add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)), "use_amp: true (bf16)",
+        gain(*other), *other);
+  }
+
+  void compute() {
+    const auto device = find(base_, DataMode::device);
+    const auto busy = base_evidence_.resources.gpu_busy ? base_evidence_.resources.gpu_busy : base_evidence_.resources.gpu_util;
+    std::string evidence = device ? fmt::format("with data on the device: {}", against(*device)) : "no experiment was faster";
+    if (busy) evidence += fmt::format("; device busy {:.0f} % of the time", *busy * 100);
+    add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
+        input_.on_cpu ? "the CPU computes all the time" : "the device computes all the time", std::move(evidence),
+        "a smaller or faster model, or more devices; no setting of the loader would help", std::nullopt,
+        device ? *device : base_evidence_);
+  }
+
+  const schema::BenchRun& run_;
+  const DiagnosisInput& input_;
+  const TrainingSettings base_;
+  Evidence base_evidence_;
+  std::vector<BenchFinding> findings_;
+};
+
+}  // namespace
+
+std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool on_cpu, double cores) {
+  std::vector<BenchExperiment> out;
+  out.push_back({base, DataMode::loader, "what is to be explained"});
+  out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
+  const int more = more_workers(base.workers);
+  // Workers far beyond the cores only take memory.
+  if (cores <= 0 || more <= 2 * cores || base.workers == 0) out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
+  out.push_back({base, DataMode::loader_only, "the loader alone: do its workers work or wait?"});
+  out.push_back({base, DataMode::device, "with data on the device: what the step itself takes"});
+  const auto doubled = with_batch(base, base.batch * 2);
+  out.push_back({doubled, DataMode::device, "twice the batch with data on the device: is the device filled?"});
+  out.push_back({doubled, DataMode::loader, "twice the batch"});
+  if (base.amp == AmpMode::off) out.push_back({with_amp(base), DataMode::loader, "with mixed precision"});
+  if (!on_cpu && !base.pin_memory) out.push_back({with_pin(base), DataMode::loader, "with pinned memory"});
+  if (base.workers >= 2) out.push_back({with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
+  if (base.batch >= 2) out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
+  return out;
+}
+
+std::vector<BenchFinding> diagnose_bench(const schema::BenchRun& run, const DiagnosisInput& input) {
+  return Diagnosis(run, input).run();
+}
+
+}  // namespace ridgeline::analysis
