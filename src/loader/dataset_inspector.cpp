@@ -130,9 +130,9 @@ std::string names_there(hid_t file) {
 }
 
 /// The index by the library's own calls: quadratic in the number of chunks, but for every index format.
-Result<void> index_by_library(hid_t dataset, std::uint64_t base, DatasetLayout& layout) {
+Result<void> index_by_library(hid_t dataset, hid_t space, std::uint64_t base, DatasetLayout& layout) {
   hsize_t number = 0;
-  if (H5Dget_num_chunks(dataset, H5S_ALL, &number) < 0)
+  if (H5Dget_num_chunks(dataset, space, &number) < 0)
     return fail(ErrorCode::corrupt, "dataset \"{}\": its chunks cannot be counted: {}", layout.dataset, hdf5_reason());
   const auto grid = layout.grid();
   layout.chunks.assign(static_cast<std::size_t>(layout.chunk_count()), {});
@@ -141,7 +141,7 @@ Result<void> index_by_library(hid_t dataset, std::uint64_t base, DatasetLayout& 
     unsigned mask = 0;
     haddr_t address = HADDR_UNDEF;
     hsize_t size = 0;
-    if (H5Dget_chunk_info(dataset, H5S_ALL, i, offset.data(), &mask, &address, &size) < 0)
+    if (H5Dget_chunk_info(dataset, space, i, offset.data(), &mask, &address, &size) < 0)
       return fail(ErrorCode::corrupt, "dataset \"{}\": chunk number {}: {}", layout.dataset, i, hdf5_reason());
     std::uint64_t index = 0;
     for (std::size_t axis = 0; axis < grid.size(); ++axis) {
@@ -220,7 +220,7 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
   if (index)
     layout.chunks = std::move(*index);
   else
-    RL_TRY(index_by_library(opened.dataset.get(), user_block, layout));
+    RL_TRY(index_by_library(opened.dataset.get(), opened.space.get(), user_block, layout));
   unsigned options = 0;
   if (H5Pget_chunk_opts(opened.properties.get(), &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)
     unfilter_edge_chunks(layout);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/dataset_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "loader/stopwatch.hpp"
+
+namespace ridgeline::loader {
+namespace {
+
+using base::Result;
+
+/// Below this a row is cheaper to copy from a kept chunk than to ask the kernel for.
+constexpr std::uint64_t kSmallRowBytes = 4096;
+constexpr std::size_t kMostParts = 64;  // rows in one preadv
+
+}  // namespace
+
+Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file, DatasetLayout layout, ChunkCache* cache,
+                                                           unsigned cache_id) {
+  std::unique_ptr<DatasetReader> reader(new DatasetReader(file, std::move(layout), cache, cache_id));
+  if (reader->layout_.storage == Storage::library) {
+    RL_TRY_ASSIGN(auto library, LibraryDataset::open(file.path(), reader->layout_));
+    reader->library_.emplace(std::move(library));
+  }
+  return reader;
+}
+
+DatasetReader::DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id)
+    : file_(file), layout_(std::move(layout)), chunks_(file_, layout_), cache_(cache), cache_key_(std::uint64_t{cache_id} << 48U) {
+  if (layout_.storage != Storage::chunked && layout_.storage != Storage::contiguous) return;
+  const auto grid = layout_.grid();
+  whole_rows_ = true;
+  for (std::size_t axis = 1; axis < grid.size(); ++axis) {
+    box_count_ *= grid[axis];
+    whole_rows_ = whole_rows_ && layout_.chunk_shape[axis] == layout_.shape[axis];
+  }
+  chunk_row_bytes_ = layout_.chunk_bytes() / layout_.rows_per_chunk();
+  const auto kept = cache_ == nullptr ? 0 : cache_->budget() / 4;
+  const bool small = chunk_row_bytes_ < kSmallRowBytes && layout_.rows() * layout_.row_bytes() <= kept;
+  uses_cache_ = !layout_.filters.empty() || small;
+}
+
+DatasetReader::Box DatasetReader::box(std::uint64_t index) const {
+  const auto axes = layout_.shape.empty() ? 0 : layout_.shape.size() - 1;
+  Box box{std::vector<std::uint64_t>(axes), std::vector<std::uint64_t>(axes)};
+  for (std::size_t axis = axes; axis-- > 0;) {
+    const auto extent = layout_.chunk_shape[axis + 1];
+    const auto along = (layout_.shape[axis + 1] + extent - 1) / extent;
+    box.begin[axis] = index % along * extent;
+    box.extent[axis] = std::min(extent, layout_.shape[axis + 1] - box.begin[axis]);
+    index /= along;
+  }
+  return box;
+}
+
+Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics) const {
+  statistics.bytes_delivered += requests.size() * layout_.row_bytes();
+  if (layout_.row_bytes() == 0) return {};
+  if (library_) return read_by_library(requests, statistics);
+  if (layout_.storage == Storage::compact) {
+    const Stopwatch watch(statistics.copy_seconds);
+    for (const auto& request : requests)
+      std::memcpy(request.to, layout_.compact.data() + request.row * layout_.row_bytes(), layout_.row_bytes());
+    return {};
+  }
+  const auto rows = layout_.rows_per_chunk();
+  while (!requests.empty()) {
+    const auto chunk_row = requests.front().row / rows;
+    const auto end = std::find_if(requests.begin(), requests.end(),
+                                  [&](const RowRequest& request) { return request.row / rows != chunk_row; });
+    const auto group = requests.first(static_cast<std::size_t>(end - requests.begin()));
+    RL_TRY(read_group(group, scratch, statistics));
+    requests = requests.subspan(group.size());
+  }
+  return {};
+}
+
+/// All requests lie in the same chunks along the first axis.
+Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadScratch& scratch,
+                                       ReadStatistics& statistics) const {
+  const auto first = group.front().row / layout_.rows_per_chunk() * box_count_;
+  for (std::uint64_t i = 0; i < box_count_; ++i) {
+    const auto index = first + i;
+    const auto part = box(i);
+    const auto chunk = layout_.chunk(index);
+    if (chunk.missing()) {
+      scratch.row.resize(static_cast<std::size_t>(chunk_row_bytes_));
+      chunks_.fill(scratch.row);
+      for (const auto& request : group) copy_box(part, scratch.row.data(), request.to);
+      continue;
+    }
+    const bool small = uses_cache_ && layout_.filters.empty();
+    if (chunks_.plain(chunk) && !small)
+      RL_TRY(read_rows_of_chunk(index, part, group, scratch, statistics));
+    else
+      RL_TRY(read_whole_chunk(index, part, group, scratch, statistics));
+  }
+  return {};
+}
+
+Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
+                                               ReadScratch& scratch, ReadStatistics& statistics) const {
+  const auto place = [&](const RowRequest& request) { return request.row % layout_.rows_per_chunk() * chunk_row_bytes_; };
+  const auto bytes = static_cast<std::size_t>(chunk_row_bytes_);
+  // The chunk may be shorter than its shape says only when it is damaged; reading on would deliver a neighbour's bytes.
+  if (const auto chunk = layout_.chunk(index); layout_.storage == Storage::chunked && chunk.size != layout_.chunk_bytes())
+    return base::fail(base::ErrorCode::corrupt, "{}: dataset \"{}\": chunk {}: {} stored bytes, expected {}",
+                      file_.path().string(), layout_.dataset, layout_.chunk_name(index), chunk.size, layout_.chunk_bytes());
+  if (!whole_rows_) {
+    scratch.row.resize(bytes);
+    for (const auto& request : group) {
+      iovec part{scratch.row.data(), bytes};
+      RL_TRY(chunks_.read_plain(index, place(request), {&part, 1}, statistics));
+      const Stopwatch watch(statistics.copy_seconds);
+      chunks_.to_host_order(scratch.row);
+      copy_box(box, scratch.row.data(), request.to);
+    }
+    return {};
+  }
+  while (!group.empty()) {
+    std::size_t run = 1;
+    while (run < group.size() && run < kMostParts && group[run].row == group[run - 1].row + 1) ++run;
+    auto& parts = scratch.parts;
+    parts.clear();
+    for (std::size_t i = 0; i < run; ++i) {
+      if (i > 0 && group[i].to == group[i - 1].to + bytes)
+        parts.back().iov_len += bytes;
+      else
+        parts.push_back({group[i].to, bytes});
+    }
+    RL_TRY(chunks_.read_plain(index, place(group.front()), parts, statistics));
+    if (layout_.element.big_endian)
+      for (std::size_t i = 0; i < run; ++i) chunks_.to_host_order({group[i].to, bytes});
+    group = group.subspan(run);
+  }
+  return {};
+}
+
+Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
+                                             ReadScratch& scratch, ReadStatistics& statistics) const {
+  const auto bytes = static_cast<std::size_t>(layout_.storage == Storage::contiguous ? layout_.chunk(index).size
+                                                                                    : layout_.chunk_bytes());
+  std::span<const std::byte> data;
+  ChunkPointer kept;
+  if (cache_ != nullptr && cache_->budget() > 0) {
+    const auto make = [&]() -> Result<ChunkPointer> {
+      auto chunk = std::make_shared<DecodedChunk>(bytes);
+      RL_TRY(chunks_.read(index, chunk->bytes(), scratch, statistics));
+      return ChunkPointer(std::move(chunk));
+    };
+    RL_TRY_ASSIGN(auto found, cache_->get(cache_key_ | index, group.back().next_use, make));
+    kept = std::move(found.chunk);
+    statistics.chunk_cache_hits += found.hit ? 1 : 0;
+    data = kept->bytes();
+  } else {
+    scratch.chunk.resize(bytes);
+    RL_TRY(chunks_.read(index, scratch.chunk, scratch, statistics));
+    data = scratch.chunk;
+  }
+  const Stopwatch watch(statistics.copy_seconds);
+  for (const auto& request : group) {
+    const auto* from = data.data() + request.row % layout_.rows_per_chunk() * chunk_row_bytes_;
+    if (whole_rows_)
+      std::memcpy(request.to, from, static_cast<std::size_t>(chunk_row_bytes_));
+    else
+      copy_box(box, from, request.to);
+  }
+  return {};
+}
+
+Result<void> DatasetReader::read_by_library(std::span<const RowRequest> requests, ReadStatistics& statistics) const {
+  const Stopwatch watch(statistics.read_seconds);
+  const auto bytes = static_cast<std::size_t>(layout_.row_bytes());
+  while (!requests.empty()) {
+    std::size_t run = 1;
+    while (run < requests.size() && requests[run].row == requests[run - 1].row + 1 &&
+           requests[run].to == requests[run - 1].to + bytes)
+      ++run;
+    // The library leaves a compound's padding as it was: zero, not what the buffer held before.
+    if (layout_.element.kind == ElementKind::opaque) std::memset(requests.front().to, 0, run * bytes);
+    RL_TRY(library_->read(requests.front().row, run, {requests.front().to, run * bytes}));
+    statistics.tally.bytes += run * bytes;  // what the library itself reads is not known; at least this
+    requests = requests.subspan(run);
+  }
+  return {};
+}
+
+/// From one row of a chunk into its place in a whole row: trailing axes that the chunk spans are copied in one go.
+void DatasetReader::copy_box(const Box& box, const std::byte* chunk_row, std::byte* row) const {
+  const auto axes = box.begin.size();
+  std::size_t run = layout_.element.size;
+  std::size_t axis = axes;
+  while (axis > 0) {
+    run *= static_cast<std::size_t>(box.extent[--axis]);
+    if (layout_.chunk_shape[axis + 1] != layout_.shape[axis + 1]) break;
+  }
+  std::vector<std::uint64_t> at(axis, 0);
+  for (;;) {
+    // Element offsets by Horner's rule over all axes; those beyond `axis` are spanned and add only their length.
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    for (std::size_t i = 0; i < axes; ++i) {
+      const auto index = i < axis ? at[i] : 0;
+      from = from * layout_.chunk_shape[i + 1] + index;
+      to = to * layout_.shape[i + 1] + box.begin[i] + index;
+    }
+    std::memcpy(row + to * layout_.element.size, chunk_row + from * layout_.element.size, run);
+    auto moving = axis;
+    while (moving > 0 && ++at[moving - 1] == box.extent[moving - 1]) at[--moving] = 0;
+    if (moving == 0) return;
+  }
+}
+
+}  // namespace ridgeline::loader

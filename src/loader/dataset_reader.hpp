@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.hpp"
+#include "loader/chunk_cache.hpp"
+#include "loader/chunk_reader.hpp"
+#include "loader/data_file.hpp"
+#include "loader/dataset_layout.hpp"
+#include "loader/hdf5_library.hpp"
+
+namespace ridgeline::loader {
+
+/// One row wanted at one place in memory.
+struct RowRequest {
+  std::uint64_t row = 0;
+  std::byte* to = nullptr;                          ///< row_bytes() bytes
+  std::uint64_t next_use = ChunkCache::kNever;      ///< position at which a row of the same chunk is wanted again
+};
+
+/// Rows of one dataset, by whichever way its layout allows: single rows from plain chunks, whole chunks through the cache
+/// where filters must be undone or rows are small, the library for the rest. Thread-safe; each thread brings its scratch.
+class DatasetReader {
+ public:
+  /// `file` and `cache` must outlive the reader; `cache_id` tells datasets apart in the cache.
+  [[nodiscard]] static base::Result<std::unique_ptr<DatasetReader>> open(const DataFile& file, DatasetLayout layout,
+                                                                         ChunkCache* cache, unsigned cache_id);
+
+  /// Fills every request; they must be sorted by row. Errors name file, dataset and chunk (or rows, of the library).
+  [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
+                                        ReadStatistics& statistics) const;
+  [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
+  /// True when reading a row may mean reading (and decoding) its whole chunk.
+  [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
+
+ private:
+  /// The part of a row that one chunk holds: where it begins in the row and how far it goes, on axes 1 and up.
+  struct Box {
+    std::vector<std::uint64_t> begin;
+    std::vector<std::uint64_t> extent;
+  };
+  DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
+  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch,
+                                              ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
+                                                      ReadScratch& scratch, ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
+                                                    ReadScratch& scratch, ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_by_library(std::span<const RowRequest> requests, ReadStatistics& statistics) const;
+  [[nodiscard]] Box box(std::uint64_t index) const;
+  void copy_box(const Box& box, const std::byte* chunk_row, std::byte* row) const;
+
+  const DataFile& file_;
+  DatasetLayout layout_;
+  ChunkReader chunks_;
+  ChunkCache* cache_;
+  std::uint64_t cache_key_;
+  std::optional<LibraryDataset> library_;
+  std::uint64_t box_count_ = 1;        ///< chunks that a row touches
+  std::uint64_t chunk_row_bytes_ = 0;  ///< one row of a chunk, full size also at the edge
+  bool whole_rows_ = false;            ///< a chunk holds complete rows: no box to cut out
+  bool uses_cache_ = false;
+};
+
+}  // namespace ridgeline::loader
