@@ -59,7 +59,35 @@ CREATE TABLE run_records (
 ) STRICT;
 )sql";
 
-constexpr std::array kMigrations{Migration{1, kVersion1}};
+// `ridgeline bench`.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE training_trials (
+  key          TEXT NOT NULL PRIMARY KEY,  -- TrainingTrialSpec::key
+  status       TEXT NOT NULL,
+  measured_utc TEXT NOT NULL,
+  duration_s   REAL NOT NULL,
+  spec         TEXT NOT NULL,              -- JSON
+  outcome      TEXT NOT NULL               -- JSON
+) STRICT;
+CREATE TABLE bench_runs (
+  id            TEXT NOT NULL PRIMARY KEY,
+  started_utc   TEXT NOT NULL,
+  finished_utc  TEXT NOT NULL,             -- '' while running
+  job           TEXT NOT NULL,
+  device        TEXT NOT NULL,
+  trials        INTEGER NOT NULL,
+  recommended   TEXT NOT NULL,             -- '' without an answer
+  samples_per_s REAL,                      -- of the recommended settings
+  duration_s    REAL NOT NULL
+) STRICT;
+CREATE INDEX bench_runs_by_time ON bench_runs (started_utc, id);
+CREATE TABLE bench_run_records (
+  id     TEXT NOT NULL PRIMARY KEY REFERENCES bench_runs (id) ON DELETE CASCADE,
+  record TEXT NOT NULL                     -- schema::BenchRun as JSON
+) STRICT;
+)sql";
+
+constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}};
 
 /// Entering WAL needs the file alone, and SQLite does not call its busy handler for that; so ask until it works.
 base::Result<void> enter_wal(const Connection& connection) {
