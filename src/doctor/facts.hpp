@@ -90,6 +90,7 @@ struct GpuProcess {
 
 struct GpuFacts {
   schema::GpuDescription gpu;
+  std::string error;                        ///< why it answers nothing any more; "" when it does
   std::optional<double> temperature_c;
   std::optional<double> power_w;
   std::optional<std::uint64_t> clock_reasons;

@@ -406,6 +406,9 @@ EXPORT int GRAPHICS_PROCESSES(Device* device, unsigned* count, Process* out) {
   listed(device, 'C', out);
   return reading(device);
 }
+EXPORT int nvmlDeviceGetComputeMode(Device* device, unsigned* out) {
+  return set_unsigned(device, out, (double)fake_nvml_get(kFakeComputeMode));
+}
 EXPORT int nvmlDeviceGetTotalEccErrors(Device* device, int type, int counter, unsigned long long* out) {
   (void)counter;
   *out = type == 0 ? 0 : (unsigned long long)fake_nvml_get(kFakeEccUncorrected);

@@ -54,6 +54,7 @@ enum FakeNvmlKey {
   kFakePowerLimit,         /* mW; 0: 650 W */
   kFakeDriver,             /* major version in "<n>.65.06"; 0: 580 */
   kFakeSlowCalls,          /* counts nvmlDeviceGetPcieThroughput */
+  kFakeComputeMode,        /* 0: default, 2: prohibited, 3: exclusive_process */
   kFakeKeys
 };
 

@@ -28,6 +28,14 @@ std::string description(const schema::GpuDescription& gpu) {
 Check list_check(const Facts& facts) {
   Check check{"gpu.list", "Found", CheckGroup::gpu, skipped, "no GPU: what needs one is left out", {}, {}};
   if (facts.gpus.empty()) return check;
+  for (const auto& gpu : facts.gpus)
+    if (!gpu.error.empty()) {
+      check.status = fail;
+      check.evidence = fmt::format("{} does not answer: {}", gpu_label(gpu.gpu), gpu.error);
+      check.fix = "look for its Xid in the kernel's log; a reset or a reboot brings it back, and a second time the card is to be checked";
+      check.commands = {"sudo dmesg | grep -i xid", fmt::format("sudo nvidia-smi --gpu-reset -i {}", number_of(gpu))};
+      return check;
+    }
   check.status = ok;
   std::map<std::string, std::size_t> counts;
   for (const auto& gpu : facts.gpus) ++counts[description(gpu.gpu)];

@@ -52,6 +52,7 @@ std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const st
     if (facts.gpu.mig.value_or(false)) facts.mig_instances = health.mig_instances();
     facts.compute_mode = health.compute_mode();
     const gpu::NvmlLive live(*api, *handle);
+    if (const auto alive = live.alive(); !alive) facts.error = alive.error().message;
     facts.pcie = live.pcie_link();
     facts.nvlinks = live.nvlink_links();
     if (const auto processes = device.compute_processes()) facts.processes = named(*processes, root);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/doctor_report.hpp"
+
+#include <set>
+
+#include "doctor/checks/checks.hpp"
+#include "healthy_facts.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+DoctorReport report_of(const Facts& facts) {
+  DoctorReport report;
+  report.checks = judge(facts);
+  return report;
+}
+
+TEST(DoctorReport, a_healthy_gpu_machine_and_a_cpu_machine_exit_with_0) {
+  EXPECT_EQ(report_of(healthy_facts()).exit_code(), 0);
+  EXPECT_EQ(report_of(cpu_facts()).exit_code(), 0);
+}
+
+TEST(DoctorReport, warnings_exit_with_1_and_failures_with_2) {
+  auto facts = healthy_facts();
+  facts.gpus.front().gpu.persistence = false;
+  EXPECT_EQ(report_of(facts).exit_code(), 1);
+  facts.gpus.front().ecc.uncorrected_since_boot = 1;
+  EXPECT_EQ(report_of(facts).exit_code(), 2);
+}
+
+TEST(DoctorReport, ids_are_unique_and_titles_fit_their_column) {
+  auto facts = healthy_facts();
+  facts.model.emplace().error = "x";
+  std::set<std::string> ids;
+  for (const auto& check : judge(facts)) {
+    EXPECT_TRUE(ids.insert(check.id).second) << check.id;
+    EXPECT_LE(check.title.size(), 18U) << check.title;
+    EXPECT_EQ(check.id.rfind(std::string(base::enum_name(check.group)) + ".", 0), 0U) << check.id;
+    EXPECT_EQ(check.evidence.find('\n'), std::string::npos) << check.id;
+  }
+}
+
+TEST(DoctorReport, whatever_is_wrong_comes_with_a_fix) {
+  auto facts = healthy_facts();
+  facts.driver.inventory_note = "opening GPU 1: GPU is lost";
+  facts.gpus.front().gpu.persistence = false;
+  facts.machine.shm_bytes = 1 << 20;
+  facts.smoke.back().status = schema::TrialStatus::crashed;
+  for (const auto& check : judge(facts))
+    if (check.status == CheckStatus::warn || check.status == CheckStatus::fail) EXPECT_FALSE(check.fix.empty()) << check.id;
+}
+
+TEST(DoctorReport, json_has_the_verdict_the_counts_and_every_check) {
+  const auto report = report_of(cpu_facts());
+  const base::Json json = report;
+  EXPECT_EQ(json.at("schema_version"), 1);
+  EXPECT_EQ(json.at("status"), "ok");
+  EXPECT_EQ(json.at("exit_code"), 0);
+  EXPECT_EQ(json.at("checks").size(), report.checks.size());
+  EXPECT_EQ(json.at("counts").at("fail"), 0);
+  EXPECT_EQ(json.at("counts").at("skipped").get<std::size_t>(), report.count(CheckStatus::skipped));
+  EXPECT_EQ(json.at("checks").at(0).at("id"), "driver.nvml");
+  EXPECT_EQ(json.at("checks").at(0).at("status"), "skipped");
+}
+
+}  // namespace
+}  // namespace ridgeline::doctor

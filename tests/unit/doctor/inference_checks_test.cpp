@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/checks/checks.hpp"
+#include "healthy_facts.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+Check see(const Facts& facts, const std::string& provider) { return find_check(check_inference(facts), "inference." + provider); }
+
+TEST(InferenceChecks, runs_that_went_well_are_ok_with_their_time) {
+  EXPECT_EQ(see(healthy_facts(), "cpu").status, CheckStatus::ok);
+  EXPECT_TRUE(contains(see(healthy_facts(), "cpu").evidence, "200 us"));
+  EXPECT_TRUE(contains(see(healthy_facts(), "cuda").evidence, "same answers as the CPU"));
+  EXPECT_EQ(see(healthy_facts(), "tensorrt").status, CheckStatus::skipped);
+}
+
+TEST(InferenceChecks, a_crash_is_a_failed_line) {
+  auto facts = healthy_facts();
+  facts.smoke.back().status = schema::TrialStatus::crashed;
+  facts.smoke.back().message = "the worker died of SIGSEGV (Segmentation fault) in phase create_session";
+  facts.smoke.back().signal = 11;
+  const auto check = see(facts, "cuda");
+  EXPECT_EQ(check.status, CheckStatus::fail);
+  EXPECT_TRUE(contains(check.evidence, "GPU 0: crashed: the worker died of SIGSEGV"));
+  EXPECT_TRUE(contains(check.fix, "mixed library versions"));
+}
+
+TEST(InferenceChecks, wrong_answers_are_a_failure) {
+  auto facts = healthy_facts();
+  facts.smoke.back().drift = 0.5;
+  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::fail);
+  EXPECT_TRUE(contains(see(facts, "cuda").evidence, "differ from the CPU's"));
+}
+
+TEST(InferenceChecks, of_several_gpus_only_the_failing_one_is_named) {
+  auto facts = healthy_facts();
+  auto second = facts.smoke.back();
+  second.device = "GPU 1";
+  second.status = schema::TrialStatus::timeout;
+  second.message = "no result within 60 s";
+  facts.smoke.push_back(second);
+  const auto check = see(facts, "cuda");
+  EXPECT_EQ(check.status, CheckStatus::fail);
+  EXPECT_FALSE(contains(check.evidence, "GPU 0"));
+  EXPECT_TRUE(contains(check.evidence, "GPU 1: timeout"));
+}
+
+TEST(InferenceChecks, what_was_not_tried_is_skipped_with_the_reason) {
+  auto facts = healthy_facts();
+  facts.smoke.back().not_run = "its libraries do not load, see Libraries";
+  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::skipped);
+  facts.smoke.clear();
+  facts.passive = true;
+  EXPECT_TRUE(contains(see(facts, "cpu").evidence, "--no-load"));
+}
+
+}  // namespace
+}  // namespace ridgeline::doctor

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/checks/checks.hpp"
+#include "doctor/gather/provider_runs.hpp"
+#include "healthy_facts.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+Facts with_model() {
+  auto facts = healthy_facts();
+  auto& model = facts.model.emplace();
+  model.path = "m.onnx";
+  model.newest_opset = 23;
+  auto& description = model.model.emplace();
+  description.nodes = 80;
+  description.opsets[""] = 17;
+  description.parameters = 25'000'000;
+  description.parameter_bytes = 100'000'000;
+  model.runs = facts.smoke;
+  return facts;
+}
+
+Check see(const Facts& facts, const std::string& id) { return find_check(check_model(facts), "model." + id); }
+
+TEST(ModelChecks, without_a_model_there_are_none) { EXPECT_TRUE(check_model(healthy_facts()).empty()); }
+
+TEST(ModelChecks, a_model_that_runs_everywhere_is_ok) {
+  for (const auto& check : check_model(with_model())) EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+  EXPECT_TRUE(contains(see(with_model(), "opset").evidence, "17; ONNX Runtime 1.29.0 goes to 23"));
+}
+
+TEST(ModelChecks, an_unreadable_model_fails_and_nothing_else_is_judged) {
+  auto facts = with_model();
+  facts.model->model.reset();
+  facts.model->runs.clear();
+  facts.model->error = "m.onnx: no such file";
+  EXPECT_EQ(see(facts, "file").status, CheckStatus::fail);
+  EXPECT_EQ(see(facts, "opset").status, CheckStatus::skipped);
+  EXPECT_EQ(see(facts, "memory").status, CheckStatus::skipped);
+}
+
+TEST(ModelChecks, an_opset_past_the_runtimes_is_a_warning_that_names_the_limit) {
+  auto facts = with_model();
+  facts.model->model->opsets[""] = 25;
+  EXPECT_EQ(see(facts, "opset").status, CheckStatus::warn);
+  EXPECT_TRUE(contains(see(facts, "opset").fix, "opset 23 or older"));
+  facts.model->newest_opset.reset();
+  EXPECT_EQ(see(facts, "opset").status, CheckStatus::skipped);
+}
+
+TEST(ModelChecks, memory_is_held_against_host_and_gpu) {
+  auto facts = with_model();
+  facts.gpus.front().gpu.memory_free_bytes = 50'000'000;
+  EXPECT_EQ(see(facts, "memory").status, CheckStatus::warn);
+  facts.machine.environment.memory_available_bytes = 10'000'000;
+  EXPECT_EQ(see(facts, "memory").status, CheckStatus::fail);
+}
+
+TEST(ModelChecks, a_provider_that_cannot_run_it_fails) {
+  auto facts = with_model();
+  facts.model->runs.back().status = schema::TrialStatus::out_of_memory;
+  facts.model->runs.back().message = "failed to allocate 3 GB";
+  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::fail);
+  EXPECT_EQ(see(facts, "cpu").status, CheckStatus::ok);
+}
+
+TEST(OpsetIn, reads_the_runtimes_own_limit) {
+  EXPECT_EQ(opset_in("Opset 999 is under development. Current official support for domain ai.onnx is till opset 23."), 23);
+  EXPECT_EQ(opset_in("something else"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ridgeline::doctor

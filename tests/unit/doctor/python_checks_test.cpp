@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/checks/checks.hpp"
+#include "healthy_facts.hpp"
+
+namespace ridgeline::doctor {
+namespace {
+
+Check first(const Facts& facts) { return check_python(facts).front(); }
+
+TEST(PythonChecks, an_environment_says_what_it_would_use) {
+  const auto check = first(healthy_facts());
+  EXPECT_EQ(check.status, CheckStatus::ok);
+  EXPECT_TRUE(contains(check.evidence, "torch 2.11.0 (CUDA 13.0)"));
+  EXPECT_TRUE(contains(check.evidence, "would use CUDAExecutionProvider"));
+}
+
+TEST(PythonChecks, none_is_skipped) { EXPECT_EQ(first(cpu_facts()).status, CheckStatus::skipped); }
+
+TEST(PythonChecks, both_builds_of_onnxruntime_are_a_warning) {
+  auto facts = healthy_facts();
+  facts.pythons.front().packages["onnxruntime"] = "1.29.0";
+  EXPECT_EQ(first(facts).status, CheckStatus::warn);
+  EXPECT_TRUE(contains(first(facts).commands.front(), "pip uninstall"));
+}
+
+TEST(PythonChecks, cpu_builds_are_a_warning_only_beside_a_gpu) {
+  auto facts = healthy_facts();
+  facts.pythons = {{"x", {{"torch", "2.11.0"}}, {}, ""}};
+  EXPECT_EQ(first(facts).status, CheckStatus::warn);
+  facts.pythons = {{"x", {{"onnxruntime", "1.29.0"}}, {"CPUExecutionProvider"}, ""}};
+  EXPECT_EQ(first(facts).status, CheckStatus::warn);
+  facts.driver = {};
+  EXPECT_EQ(first(facts).status, CheckStatus::ok);
+}
+
+TEST(PythonChecks, torch_for_a_newer_cuda_than_the_driver_serves_fails) {
+  auto facts = healthy_facts();
+  facts.driver.cuda_version = "12.8";
+  EXPECT_EQ(first(facts).status, CheckStatus::fail);
+  facts.pythons.front().torch_cuda = "12.6";
+  EXPECT_EQ(first(facts).status, CheckStatus::ok);
+}
+
+}  // namespace
+}  // namespace ridgeline::doctor
