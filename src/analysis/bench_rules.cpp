@@ -97,7 +97,7 @@ class Diagnosis {
     auto trials = base_evidence_.trials;
     for (const int trial : other.trials)
       if (std::find(trials.begin(), trials.end(), trial) == trials.end()) trials.push_back(trial);
-    findings_.push_back({std::move(code), std::move(title), std::move(evidence), std::move(advice), predicted, std::move(trials)});
+    findings_.push_back({std::move(code), std::move(title), std::move(evidence), std::move(advice), predicted, std::move(trials), base_});
   }
 
   /// Data in memory is much faster than the loader: who holds the loader up?

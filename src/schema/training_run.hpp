@@ -86,6 +86,7 @@ struct BenchFinding {
   std::string advice;        ///< the setting to change
   std::optional<double> predicted_gain;  ///< 0.25: 25 % more samples/s
   std::vector<int> trials;
+  TrainingSettings settings;                ///< under which it was found
 };
 
 /// A value of the request and where it came from ("bench.yaml:3", "--batch-sizes", "default").
@@ -139,7 +140,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchTrial, id, stage, key, sett
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswers, fastest, efficient, recommended, pareto, ties, tolerance,
                                                 headroom)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials, settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchOrigin, name, value, origin)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchRun, id, command_line, started_utc, finished_utc, duration_s,
                                                 interrupted, interruption, job, device, device_id, environment, search,

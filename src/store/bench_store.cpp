@@ -61,7 +61,7 @@ struct BenchStore::Impl {
       if (matches.back() == id) return id;
     }
     if (matches.empty())
-      return base::fail(ErrorCode::not_found, "training benchmark {} is not in {}; `ridgeline bench --list` shows what is", id, file);
+      return base::fail(ErrorCode::not_found, "training benchmark {} is not in {}; `ridgeline bench` makes one", id, file);
     if (id != "latest" && matches.size() > 1)
       return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}, give more digits", id, file,
                         fmt::join(matches, ", "));

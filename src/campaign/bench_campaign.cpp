@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench_campaign.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "analysis/bench_rules.hpp"
+#include "base/hash.hpp"
+#include "search/bench_searcher.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using schema::BenchStage;
+using schema::BenchTrial;
+using schema::DataMode;
+using schema::TrialStatus;
+
+constexpr double kSearchShare = 0.7;     ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kLeaderShare = 0.95;    ///< of the best: measured again
+constexpr std::size_t kMostLeaders = 4;
+constexpr int kRepeats = 2;              ///< rounds, the second in turned order
+constexpr int kMostSoaks = 3;
+constexpr int kSoakRepeat = 1000;        ///< BenchTrial::repeat of soaks, apart from repeats
+constexpr double kSaveEveryS = 1;
+
+std::string make_id(const std::string& utc, const std::string& command, std::int64_t now) {
+  std::string digits;
+  for (const char c : utc)
+    if (c >= '0' && c <= '9') digits += c;
+  const auto tail = base::sha256_hex(fmt::format("{}/{}/{}", command, now, ::getpid())).substr(0, 4);
+  return fmt::format("{}-{}-{}", digits.substr(0, 8), digits.substr(8, 6), tail);
+}
+
+/// A stored outcome that another try would not change.
+bool answers_for_good(const schema::TrainingOutcome& outcome) {
+  return outcome.status == TrialStatus::ok || outcome.status == TrialStatus::out_of_memory ||
+         outcome.status == TrialStatus::unsupported || outcome.status == TrialStatus::invalid;
+}
+
+search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
+  search::BenchObservation out;
+  out.status = outcome.status;
+  if (!outcome.measurement) return out;
+  const auto& measurement = *outcome.measurement;
+  const auto& phases = measurement.phases;
+  out.samples_per_s = measurement.samples_per_s.value;
+  out.phases = {phases.io_wait_ms.value,   phases.h2d_ms.value,  phases.forward_ms.value, phases.backward_ms.value,
+                phases.optimizer_ms.value, phases.rest_ms.value, phases.wall_ms.value};
+  out.memory_gb = measurement.resources.peak_reserved_gb;
+  out.capacity_gb = measurement.resources.device_capacity_gb;
+  return out;
+}
+
+/// One run under way.
+class Running {
+ public:
+  Running(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+          const std::function<bool()>& cancelled, const BenchRequest& request)
+      : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
+
+  Result<schema::BenchRun> go() {
+    begin();
+    observer_.started(run_);
+    auto status = steps();
+    if (!status && status.error().code == ErrorCode::cancelled) {
+      run_.interrupted = true;
+      run_.interruption = "stopped by a signal";
+    } else if (!status) {
+      return tl::unexpected<base::Error>(std::move(status).error());
+    }
+    run_.answers = analysis::answer_bench(run_, request_.answers);
+    run_.duration_s = elapsed_s();
+    run_.finished_utc = base::system_clock().utc_now();
+    RL_TRY(store_.save_run(run_));
+    return std::move(run_);
+  }
+
+ private:
+  void begin() {
+    const auto& clock = base::system_clock();
+    start_ = executor_.clock().now();
+    run_.command_line = request_.command_line;
+    run_.started_utc = clock.utc_now();
+    run_.id = make_id(run_.started_utc, run_.command_line, clock.now().count());
+    run_.job = request_.job;
+    run_.device = request_.device;
+    run_.device_id = request_.device_id;
+    run_.environment = request_.environment;
+    run_.search = request_.search;
+    run_.space = request_.space;
+    run_.plan = request_.plan;
+    run_.origins = request_.origins;
+    run_.has_current = request_.current.has_value();
+    if (request_.current) run_.current = *request_.current;
+  }
+
+  [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
+  [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
+  /// Whether that share of --max-time is used up.
+  [[nodiscard]] bool late(double share) const {
+    return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
+  }
+
+  Result<void> steps() {
+    RL_TRY(search());
+    if (analysis::bench_points(run_).empty()) return {};
+    RL_TRY(repeat_leaders());
+    RL_TRY(soak());
+    return diagnose();
+  }
+
+  Result<void> search() {
+    observer_.stage("search");
+    search::BenchSearchOptions options;
+    options.headroom = request_.answers.headroom;
+    options.current = request_.current;
+    options.on_cpu = on_cpu();
+    RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
+    while (auto proposal = searcher->propose()) {
+      BenchTrial trial;
+      trial.stage = proposal->stage;
+      trial.settings = proposal->settings;
+      trial.data = proposal->data;
+      trial.reason = proposal->reason;
+      RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), request_.plan, searcher->remaining()));
+      searcher->observe(*proposal, observation_of(outcome));
+      run_.skipped = searcher->skipped();
+      if (late(kSearchShare)) {
+        run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
+        break;
+      }
+    }
+    return {};
+  }
+
+  /// The fastest settings once more, in turned order, so that drift of the machine does not pick the winner.
+  Result<void> repeat_leaders() {
+    auto points = analysis::bench_points(run_);
+    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
+    const double floor = kLeaderShare * points.front().samples_per_s;
+    points.erase(std::remove_if(points.begin(), points.end(), [&](const auto& point) { return point.samples_per_s < floor; }),
+                 points.end());
+    if (points.size() > kMostLeaders) points.resize(kMostLeaders);
+    // What will be recommended is often frugal and not among the fastest few.
+    const auto answers = analysis::answer_bench(run_, request_.answers);
+    if (answers && answers->recommended) {
+      const auto& settings = answers->recommended->settings;
+      if (std::none_of(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; }))
+        for (const auto& point : analysis::bench_points(run_))
+          if (point.settings == settings) points.push_back(point);
+    }
+    if (points.size() < 2) return {};
+    observer_.stage("leaders again");
+    for (int round = 1; round <= kRepeats; ++round) {
+      std::reverse(points.begin(), points.end());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (late(1)) return {};
+        BenchTrial trial;
+        trial.stage = BenchStage::repeat;
+        trial.settings = points[i].settings;
+        trial.repeat = round;
+        trial.reason = "a leader, measured again in turned order";
+        RL_TRY(make(std::move(trial), request_.plan, points.size() - i));
+      }
+    }
+    return {};
+  }
+
+  Result<void> soak() {
+    if (request_.soak_steps <= 0) return {};
+    observer_.stage("soak");
+    for (int attempt = 0; attempt < kMostSoaks; ++attempt) {
+      const auto answers = analysis::answer_bench(run_, request_.answers);
+      if (!answers || !answers->recommended) return {};
+      const auto& settings = answers->recommended->settings;
+      const bool done = std::any_of(run_.trials.begin(), run_.trials.end(), [&](const auto& trial) {
+        return trial.stage == BenchStage::soak && trial.settings == settings;
+      });
+      if (done) return {};
+      auto plan = request_.plan;
+      plan.steps = request_.soak_steps;
+      plan.max_steps = request_.soak_steps;
+      plan.max_time_s = 3600;
+      BenchTrial trial;
+      trial.stage = BenchStage::soak;
+      trial.settings = settings;
+      trial.repeat = kSoakRepeat;
+      trial.reason = fmt::format("{} steps of the recommended settings", request_.soak_steps);
+      RL_TRY(make(std::move(trial), plan, 1));
+    }
+    return {};
+  }
+
+  Result<void> diagnose() {
+    if (!request_.diagnose) return {};
+    std::vector<schema::TrainingSettings> bases;
+    const auto answers = analysis::answer_bench(run_, request_.answers);
+    if (answers && answers->recommended) bases.push_back(answers->recommended->settings);
+    if (request_.current && std::find(bases.begin(), bases.end(), *request_.current) == bases.end())
+      bases.insert(bases.begin(), *request_.current);
+    observer_.stage("experiments");
+    for (const auto& base : bases) {
+      const auto experiments = analysis::plan_experiments(base, on_cpu(), cores());
+      for (std::size_t i = 0; i < experiments.size(); ++i) {
+        if (late(1)) break;
+        if (known(experiments[i]) || hopeless(experiments[i])) continue;
+        BenchTrial trial;
+        trial.stage = BenchStage::experiment;
+        trial.settings = experiments[i].settings;
+        trial.data = experiments[i].data;
+        trial.reason = experiments[i].reason;
+        RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
+      }
+      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), cores()})) run_.findings.push_back(std::move(finding));
+    }
+    return {};
+  }
+
+  [[nodiscard]] double cores() const { return request_.environment.usable_cpus; }
+
+  [[nodiscard]] bool known(const analysis::BenchExperiment& experiment) const {
+    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
+      return trial.settings == experiment.settings && trial.data == experiment.data;
+    });
+  }
+
+  /// A batch no larger has run out of memory under the same precision.
+  [[nodiscard]] bool hopeless(const analysis::BenchExperiment& experiment) const {
+    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
+      return trial.outcome.status == TrialStatus::out_of_memory && trial.settings.amp == experiment.settings.amp &&
+             trial.settings.batch <= experiment.settings.batch && trial.settings.workers <= experiment.settings.workers;
+    });
+  }
+
+  Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining) {
+    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
+    schema::TrainingTrialSpec spec;
+    spec.job = request_.job;
+    spec.device = request_.device;
+    spec.device_id = request_.device_id;
+    spec.settings = trial.settings;
+    spec.data = trial.data;
+    spec.plan = plan;
+    spec.repeat = trial.repeat;
+    trial.id = static_cast<int>(run_.trials.size()) + 1;
+    trial.key = spec.key();
+    trial.started_s = elapsed_s();
+    std::optional<schema::TrainingOutcome> stored;
+    if (request_.use_store) {
+      RL_TRY_ASSIGN(stored, store_.find_trial(trial.key));
+    }
+    if (stored && answers_for_good(*stored)) {
+      trial.from_store = true;
+      trial.outcome = std::move(*stored);
+      observer_.trial_started(trial, remaining);
+    } else {
+      observer_.trial_started(trial, remaining);
+      RL_TRY_ASSIGN(trial.outcome, executor_.run(spec));
+      RL_TRY(store_.save_trial(spec, trial.outcome));
+    }
+    observer_.trial_finished(trial);
+    auto outcome = trial.outcome;
+    run_.trials.push_back(std::move(trial));
+    if (const double now = base::to_seconds(base::system_clock().now()); now - saved_s_ > kSaveEveryS) {
+      RL_TRY(store_.save_run(run_));
+      saved_s_ = now;
+    }
+    return outcome;
+  }
+
+  execute::TrainingExecutor& executor_;
+  store::BenchStore& store_;
+  BenchObserver& observer_;
+  const std::function<bool()>& cancelled_;
+  const BenchRequest& request_;
+  schema::BenchRun run_;
+  base::Nanoseconds start_{0};
+  double saved_s_ = 0;
+};
+
+}  // namespace
+
+BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+                             std::function<bool()> cancelled)
+    : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
+
+Result<schema::BenchRun> BenchCampaign::run(const BenchRequest& request) {
+  return Running(executor_, store_, observer_, cancelled_, request).go();
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/bench_answers.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "execute/training_executor.hpp"
+#include "schema/training_run.hpp"
+#include "store/bench_store.hpp"
+
+namespace ridgeline::campaign {
+
+struct BenchRequest {
+  schema::TrainingJob job;
+  std::string device = "cpu";
+  std::string device_id;
+  schema::Environment environment;
+  std::string search = "adaptive";
+  schema::TrainingSpace space;
+  schema::TrainingPlan plan;
+  std::optional<schema::TrainingSettings> current;
+  analysis::AnswerOptions answers;
+  std::int64_t soak_steps = 0;                 ///< 0: no soak
+  bool diagnose = true;
+  bool use_store = true;
+  std::optional<base::Nanoseconds> max_time;
+  std::vector<schema::BenchOrigin> origins;
+  std::string command_line;
+};
+
+/// Told about a run as it goes on. The run passed along is the one being made.
+class BenchObserver {
+ public:
+  virtual ~BenchObserver() = default;
+  virtual void started(const schema::BenchRun& /*run*/) {}
+  virtual void stage(std::string_view /*title*/) {}
+  virtual void trial_started(const schema::BenchTrial& /*trial*/, std::size_t /*remaining*/) {}
+  virtual void trial_finished(const schema::BenchTrial& /*trial*/) {}
+};
+
+/// Search, leaders measured again in turned order, soak of the recommended settings, experiments, answers. Every trial is
+/// stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
+class BenchCampaign {
+ public:
+  BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+                std::function<bool()> cancelled);
+  /// Errors: what ends a run before its first answer. Stopped by a signal or by its time, the run comes back with what
+  /// was found and `interrupted` or `interruption` set.
+  [[nodiscard]] base::Result<schema::BenchRun> run(const BenchRequest& request);
+
+ private:
+  execute::TrainingExecutor& executor_;
+  store::BenchStore& store_;
+  BenchObserver& observer_;
+  std::function<bool()> cancelled_;
+};
+
+}  // namespace ridgeline::campaign
