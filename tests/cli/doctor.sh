@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# doctor on a machine without anything, with ONNX Runtime only, and on made-up GPUs in every state.
+source "$(dirname "$0")/lib.sh"
+: "${FAKE_NVML:?the fake management library}" "${FAKE_NVML_OLD:?}" "${FAKE_NVML_MISSING:?}" "${FAKE_CUDA:?}" "${CRASHING:?}"
+unset CUDA_VISIBLE_DEVICES VIRTUAL_ENV CONDA_PREFIX CUDA_HOME LD_LIBRARY_PATH
+mkdir empty gpu crash
+ORT=$RIDGELINE_ORT_LIBRARY
+
+# doctor ARGUMENTS...: runs it, whatever it finds; the exit code is the one that the JSON names.
+doctor() {
+  checks=$((checks + 1))
+  timeout 120 "$RIDGELINE" doctor --json "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
+  local code=$?
+  LAST="ridgeline doctor --json $*"
+  [ "$code" = "$(jq -r .exit_code <"$WORK/out")" ] || problem "$LAST: exit code $code, JSON says $(jq -r .exit_code <"$WORK/out")"
+}
+# check ID STATUS [TEXT]: of the last run; TEXT is in its evidence.
+check() {
+  json "[.checks[] | select(.id == \"$1\")] | length" 1
+  json ".checks[] | select(.id == \"$1\") | .status" "$2"
+  [ $# -lt 3 ] && return
+  checks=$((checks + 1))
+  jq -r ".checks[] | select(.id == \"$1\") | .evidence" <"$WORK/out" | grep -qF -- "$3" ||
+    problem "$LAST: no \"$3\" in the evidence of $1: $(jq -r ".checks[] | select(.id == \"$1\") | .evidence" <"$WORK/out")"
+}
+# gpus LIBRARY SCRIPT: the driver's libraries are fakes in that state.
+gpus() {
+  ln -sf "$1" gpu/libnvidia-ml.so.1
+  ln -sf "$FAKE_CUDA" gpu/libcuda.so.1
+  export LD_LIBRARY_PATH="$WORK/gpu" RL_FAKE_NVML_SCRIPT="$2"
+}
+
+# Nothing: no ONNX Runtime, no driver.
+export RIDGELINE_ORT_LIBRARY="$WORK/empty"
+doctor
+json .exit_code 2
+json .status fail
+check libraries.onnxruntime fail "no libonnxruntime.so in that folder"
+check inference.cpu skipped "no ONNX Runtime"
+check libraries.cupti skipped "lost: measured kernel times"
+check gpu.list skipped
+json '[.checks[] | select(.group == "gpu" and .status != "skipped")] | length' 0
+json '[.checks[] | select((.status == "warn" or .status == "fail") and .fix == "")] | length' 0
+json '(.counts | add) == (.checks | length)' true
+export RIDGELINE_ORT_LIBRARY="$ORT"
+run 2 doctor --ort-library "$WORK/none.so"
+out "✗ fail  ONNX Runtime"
+out "-> "
+
+# ONNX Runtime on the CPU.
+doctor
+check libraries.onnxruntime ok "$ORT"
+check inference.cpu ok "CPU: "
+check inference.cuda skipped
+if [ -z "$(ls /dev/nvidia* 2>/dev/null)" ]; then
+  check driver.nvml skipped
+  json '[.checks[] | select((.group == "driver" or .group == "libraries" or .group == "inference" or .group == "gpu") and (.status == "warn" or .status == "fail"))] | length' 0
+fi
+check machine.disk ok
+doctor --no-load
+check inference.cpu skipped "--no-load"
+
+# A healthy GPU: its driver answers, a short load runs on it.
+gpus "$FAKE_NVML" healthy
+doctor
+check driver.nvml ok "580.65.06, serves CUDA 13.0; 1 GPU(s)"
+check gpu.list ok "NVIDIA H200 (Hopper 9.0"
+check gpu.ecc ok
+check gpu.persistence ok
+check gpu.nvlink ok "all 18 links up"
+check gpu.pcie ok "generation 5 x16"
+check gpu.clocks ok "of 1980 MHz"
+check libraries.cuda_provider warn "built without it"
+doctor --no-load
+check gpu.pcie skipped "--no-load"
+check gpu.clocks skipped
+
+# States of GPUs.
+gpus "$FAKE_NVML" throttled
+doctor
+check gpu.throttle warn "sw_thermal_slowdown"
+check gpu.clocks warn "of 1980 MHz, held down by"
+gpus "$FAKE_NVML" mig
+doctor --no-load
+check gpu.sharing ok "MIG is on, 2 instances"
+gpus "$FAKE_NVML" eight
+doctor --no-load
+check gpu.list ok "8 x NVIDIA H200"
+check gpu.ecc ok "all 8: "
+gpus "$FAKE_NVML" errors
+doctor --no-load
+check gpu.list fail "GPU 0 does not answer"
+gpus "$FAKE_NVML_OLD" healthy
+doctor --no-load
+check driver.nvml ok "450.65.06"
+check driver.readings warn "nvmlDeviceGetFieldValues"
+gpus "$FAKE_NVML_MISSING" healthy
+doctor --no-load
+check driver.readings warn "nvmlDeviceGetMemoryInfo"
+json '[.checks[] | select(.group == "gpu" and .status == "fail")] | length' 0
+gpus "$FAKE_NVML" healthy
+# Keys by number, see tests/fakes/fake_nvml.h.
+key() { awk -v name="$1" '/^enum FakeNvmlKey/ { on = 1; next } on && /^  kFake/ { sub(",.*", ""); gsub(" ", ""); if ($0 == name) print n; n++ }' "$SOURCE/tests/fakes/fake_nvml.h"; }
+RL_FAKE_NVML="$(key kFakePersistenceOff)=1,$(key kFakeEccUncorrected)=4,$(key kFakeRemapPending)=1,$(key kFakePcieWidth)=8" doctor
+check gpu.persistence warn
+check gpu.ecc fail "4 uncorrected errors"
+check gpu.remapped_rows warn
+check gpu.pcie warn "x16 is possible"
+RL_FAKE_NVML="$(key kFakeInitStatus)=9" doctor --no-load
+check driver.nvml fail "Driver Not Loaded"
+CUDA_VISIBLE_DEVICES=7 doctor
+check driver.visible fail "leaves 0 of 1"
+check gpu.pcie skipped "hidden by CUDA_VISIBLE_DEVICES"
+
+# Damaged and crashing libraries are lines of the report.
+rm -f gpu/*
+echo "no library" >gpu/libnvidia-ml.so.1
+doctor --no-load
+check driver.nvml fail "is damaged"
+rm -f gpu/*
+unset RL_FAKE_NVML_SCRIPT
+ln -s "$CRASHING" crash/libcupti.so.13
+LD_LIBRARY_PATH="$WORK/crash" doctor --no-load
+check libraries.cupti warn "libcupti.so.13"
+unset LD_LIBRARY_PATH
+doctor --no-load --ort-library "$CRASHING"
+check libraries.onnxruntime fail "SIGSEGV"
+
+# A model of the user.
+doctor --model missing.onnx
+check model.file fail "missing.onnx"
+MODEL=$(find "${MODELS:-/nowhere}" -name '*.onnx' 2>/dev/null | sort | head -n 1)
+if [ -n "$MODEL" ]; then
+  doctor --model "$MODEL"
+  check model.file ok "nodes"
+  check model.opset ok "goes to"
+  check model.memory ok
+  check model.cpu ok "CPU: "
+fi
+
+# For people: a screen of 80 columns, a checklist, colour only when it is wanted.
+COLUMNS=80 "$RIDGELINE" doctor --no-load >text 2>/dev/null
+checks=$((checks + 3))
+grep -q '^  ✓ ok    Memory' text || problem "no line for the memory"
+grep -q $'\x1b' text && problem "colours in a file"
+CLICOLOR_FORCE=1 NO_COLOR= "$RIDGELINE" doctor --no-load 2>/dev/null | grep -q $'\x1b\[32m' || problem "no colour where it is forced"
+if command -v script >/dev/null; then
+  TERM=xterm COLUMNS=80 script -qec "$RIDGELINE doctor --no-load" /dev/null </dev/null | tr -d '\r' | sed 's/.*\x1b\[K//' >screen
+  checks=$((checks + 1))
+  awk '!/\$ / && length($0) > 80 { bad = 1 } END { exit bad }' screen || problem "lines past 80 columns: $(awk 'length($0) > 80' screen)"
+fi
+export RIDGELINE_ORT_LIBRARY="$WORK/empty"
+run 2 doctor --fix-hints --no-load
+out "Checklist for this machine"
+out "[ ] ONNX Runtime: "
+out "[x] Memory: "
+bad "--fix-hints" -- doctor --fix-hints --json
+bad "--nonsense" -- doctor --nonsense
+finish
