@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench_config.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "campaign/config_patch/one_line.hpp"
+#include "campaign/config_patch/setting_text.hpp"
+#include "campaign/config_patch/yaml_tree.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr std::int64_t kMostBatch = 1 << 24;
+constexpr std::int64_t kMostWorkers = 1024;
+constexpr std::int64_t kMostSteps = 1000000;
+
+class BenchConfigReader {
+ public:
+  BenchConfigReader(const YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
+
+  Result<BenchConfig> read() {
+    if (tree_.documents.empty() || is_null(tree_.at(tree_.documents.front().root))) return BenchConfig{};
+    const int root = tree_.resolved(tree_.documents.front().root);
+    if (tree_.at(root).kind != YamlKind::mapping) return bad(root, "expected the sections benchmark, data and training");
+    const auto& children = tree_.at(root).children;
+    for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
+      const auto& section = tree_.at(children[i]).value;
+      const std::vector<std::string> sections{"benchmark", "data", "training"};
+      if (std::find(sections.begin(), sections.end(), section) == sections.end())
+        return bad(children[i], "unknown section \"{}\"{}; expected benchmark, data or training", section,
+                   base::did_you_mean(section, sections));
+      RL_TRY(read_section(section, tree_.resolved(children[i + 1])));
+    }
+    return std::move(config_);
+  }
+
+ private:
+  template <typename... Args>
+  tl::unexpected<base::Error> bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: {}", file_, tree_.at(node).line, tree_.at(node).column,
+                fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Result<void> read_section(const std::string& section, int node) {
+    if (is_null(tree_.at(node))) return {};
+    if (tree_.at(node).kind != YamlKind::mapping) return bad(node, "{} is not what it should be: expected a mapping of keys", section);
+    const auto& children = tree_.at(node).children;
+    for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
+      const auto& key = tree_.at(children[i]).value;
+      const auto names = keys_of(section);
+      if (std::find(names.begin(), names.end(), key) == names.end())
+        return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, base::did_you_mean(key, names),
+                   fmt::join(names, ", "));
+      const int value = tree_.resolved(children[i + 1]);
+      if (is_null(tree_.at(value))) continue;
+      RL_TRY(read_key(section + "." + key, value));
+      config_.lines[section + "." + key] = tree_.at(children[i]).line;
+    }
+    return {};
+  }
+
+  static std::vector<std::string> keys_of(const std::string& section) {
+    if (section == "benchmark")
+      return {"batch_sizes", "num_workers_options", "steps_per_test", "test_mixed_precision", "test_pin_memory"};
+    if (section == "data") return {"batch_size", "num_workers", "pin_memory", "data_path"};
+    return {"use_amp", "gradient_accumulation_steps", "learning_rate"};
+  }
+
+  Result<void> read_key(const std::string& path, int node) {
+    if (path == "benchmark.batch_sizes") return assign(config_.batch_sizes, list(path, node, 1, kMostBatch));
+    if (path == "benchmark.num_workers_options") {
+      RL_TRY_ASSIGN(const auto workers, list(path, node, 0, kMostWorkers));
+      config_.num_workers_options.emplace(workers.begin(), workers.end());
+      return {};
+    }
+    if (path == "benchmark.steps_per_test") return assign(config_.steps_per_test, whole(path, node, 1, kMostSteps));
+    if (path == "benchmark.test_mixed_precision") return assign(config_.test_mixed_precision, flag(path, node));
+    if (path == "benchmark.test_pin_memory") return assign(config_.test_pin_memory, flag(path, node));
+    if (path == "data.batch_size") return assign(config_.batch_size, whole(path, node, 1, kMostBatch));
+    if (path == "data.num_workers") return assign(config_.num_workers, whole(path, node, 0, kMostWorkers));
+    if (path == "data.pin_memory") return assign(config_.pin_memory, flag(path, node));
+    if (path == "training.use_amp") return assign(config_.use_amp, flag(path, node));
+    if (path == "training.gradient_accumulation_steps")
+      return assign(config_.gradient_accumulation_steps, whole(path, node, 1, kMostSteps));
+    if (path == "training.learning_rate") {
+      const auto rate = base::parse_number(tree_.at(node).value, path);
+      if (tree_.at(node).kind != YamlKind::scalar || !rate || *rate <= 0)
+        return bad(node, "{}={} is not legal: expected a number above 0", path, tree_.at(node).value);
+      config_.learning_rate = *rate;
+      return {};
+    }
+    if (tree_.at(node).kind != YamlKind::scalar || tree_.at(node).value.empty()) return bad(node, "{}: expected a path", path);
+    config_.data_path = tree_.at(node).value;
+    return {};
+  }
+
+  template <typename T, typename U>
+  static Result<void> assign(std::optional<T>& field, Result<U> value) {
+    if (!value) return tl::unexpected<base::Error>(std::move(value).error());
+    field = static_cast<T>(*std::move(value));
+    return {};
+  }
+
+  Result<std::int64_t> whole(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
+    const auto value = base::parse_integer(tree_.at(node).value, path);
+    if (tree_.at(node).kind != YamlKind::scalar || !value || *value < low || *value > high)
+      return bad(node, "{}={} is not legal: expected a whole number from {} to {}", path, tree_.at(node).value, low, high);
+    return *value;
+  }
+
+  Result<bool> flag(const std::string& path, int node) const {
+    schema::ParamDef def;
+    def.key = path;
+    def.type = schema::ParamType::boolean;
+    RL_TRY_ASSIGN(const auto value, read_setting(def, tree_, node, file_));
+    return value && value->as_bool();
+  }
+
+  Result<std::vector<std::int64_t>> list(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
+    std::vector<int> items{node};
+    if (tree_.at(node).kind == YamlKind::sequence) items = tree_.at(node).children;
+    if (items.empty()) return bad(node, "{} is an empty list: give it values, or leave it out", path);
+    std::vector<std::int64_t> out;
+    for (const int item : items) {
+      RL_TRY_ASSIGN(const auto value, whole(path, tree_.resolved(item), low, high));
+      out.push_back(value);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  const YamlTree& tree_;
+  std::string_view file_;
+  BenchConfig config_;
+};
+
+}  // namespace
+
+Result<BenchConfig> parse_bench_config(std::string_view yaml, std::string_view file_name) {
+  const auto tree = parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(one_line(tree.error()));
+  return BenchConfigReader(*tree, file_name).read().map_error(one_line);
+}
+
+}  // namespace ridgeline::campaign

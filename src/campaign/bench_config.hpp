@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "campaign/config_patch.hpp"
+#include "schema/training_settings.hpp"
+
+namespace ridgeline::campaign {
+
+/// What a bench.yaml says; what it does not say is nullopt. Its schema is that of the older tool:
+///   benchmark: {batch_sizes: [..], num_workers_options: [..], steps_per_test: N, test_mixed_precision: bool,
+///               test_pin_memory: bool}
+///   data: {batch_size: N, num_workers: N, pin_memory: bool, data_path: FILE}
+///   training: {use_amp: bool, gradient_accumulation_steps: N, learning_rate: X}
+struct BenchConfig {
+  std::optional<std::vector<std::int64_t>> batch_sizes;
+  std::optional<std::vector<int>> num_workers_options;
+  std::optional<std::int64_t> steps_per_test;
+  std::optional<bool> test_mixed_precision;
+  std::optional<bool> test_pin_memory;
+  std::optional<std::int64_t> batch_size;
+  std::optional<int> num_workers;
+  std::optional<bool> pin_memory;
+  std::optional<std::string> data_path;
+  std::optional<bool> use_amp;
+  std::optional<std::int64_t> gradient_accumulation_steps;
+  std::optional<double> learning_rate;
+  std::map<std::string, int> lines;   ///< "benchmark.batch_sizes" -> 3, of every key that is set
+};
+
+/// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown section or key with the nearest one, a
+/// value of the wrong type or out of range.
+[[nodiscard]] base::Result<BenchConfig> parse_bench_config(std::string_view yaml, std::string_view file_name);
+
+/// What the user's training file says about learning rate and accumulation now; any YAML will do.
+struct TrainingConfig {
+  std::optional<std::int64_t> batch_size;
+  std::optional<std::int64_t> gradient_accumulation_steps;
+  std::optional<double> learning_rate;
+};
+[[nodiscard]] base::Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_view file_name);
+
+/// Pure: puts batch_size, num_workers, pin_memory and use_amp where the file has them: under data and training, else at
+/// the only place of that name, else they are added under data and training. Bytes beside them stay as they are.
+/// Errors (invalid_argument): malformed YAML, several places of one name (with their lines).
+[[nodiscard]] base::Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
+                                                                const schema::TrainingSettings& settings);
+
+/// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
+[[nodiscard]] base::Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file,
+                                                                 const schema::TrainingSettings& settings, std::string_view utc);
+
+}  // namespace ridgeline::campaign
