@@ -83,12 +83,12 @@ Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadSc
   const auto first = group.front().row / layout_.rows_per_chunk() * box_count_;
   for (std::uint64_t i = 0; i < box_count_; ++i) {
     const auto index = first + i;
-    const auto part = box(i);
+    const auto part = whole_rows_ ? Box{} : box(i);
     const auto chunk = layout_.chunk(index);
     if (chunk.missing()) {
       scratch.row.resize(static_cast<std::size_t>(chunk_row_bytes_));
       chunks_.fill(scratch.row);
-      for (const auto& request : group) copy_box(part, scratch.row.data(), request.to);
+      for (const auto& request : group) copy_row(part, scratch.row.data(), request.to);
       continue;
     }
     const bool small = uses_cache_ && layout_.filters.empty();
@@ -115,7 +115,7 @@ Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& b
       RL_TRY(chunks_.read_plain(index, place(request), {&part, 1}, statistics));
       const Stopwatch watch(statistics.copy_seconds);
       chunks_.to_host_order(scratch.row);
-      copy_box(box, scratch.row.data(), request.to);
+      copy_row(box, scratch.row.data(), request.to);
     }
     return {};
   }
@@ -150,7 +150,9 @@ Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
       RL_TRY(chunks_.read(index, chunk->bytes(), scratch, statistics));
       return ChunkPointer(std::move(chunk));
     };
-    RL_TRY_ASSIGN(auto found, cache_->get(cache_key_ | index, group.back().next_use, make));
+    std::uint64_t next_use = 0;
+    for (const auto& request : group) next_use = std::max(next_use, request.next_use);
+    RL_TRY_ASSIGN(auto found, cache_->get(cache_key_ | index, next_use, make));
     kept = std::move(found.chunk);
     statistics.chunk_cache_hits += found.hit ? 1 : 0;
     data = kept->bytes();
@@ -162,10 +164,7 @@ Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
   const Stopwatch watch(statistics.copy_seconds);
   for (const auto& request : group) {
     const auto* from = data.data() + request.row % layout_.rows_per_chunk() * chunk_row_bytes_;
-    if (whole_rows_)
-      std::memcpy(request.to, from, static_cast<std::size_t>(chunk_row_bytes_));
-    else
-      copy_box(box, from, request.to);
+    copy_row(box, from, request.to);
   }
   return {};
 }
@@ -188,7 +187,11 @@ Result<void> DatasetReader::read_by_library(std::span<const RowRequest> requests
 }
 
 /// From one row of a chunk into its place in a whole row: trailing axes that the chunk spans are copied in one go.
-void DatasetReader::copy_box(const Box& box, const std::byte* chunk_row, std::byte* row) const {
+void DatasetReader::copy_row(const Box& box, const std::byte* chunk_row, std::byte* row) const {
+  if (whole_rows_) {
+    std::memcpy(row, chunk_row, static_cast<std::size_t>(chunk_row_bytes_));
+    return;
+  }
   const auto axes = box.begin.size();
   std::size_t run = layout_.element.size;
   std::size_t axis = axes;

@@ -54,7 +54,7 @@ class DatasetReader {
                                                     ReadScratch& scratch, ReadStatistics& statistics) const;
   [[nodiscard]] base::Result<void> read_by_library(std::span<const RowRequest> requests, ReadStatistics& statistics) const;
   [[nodiscard]] Box box(std::uint64_t index) const;
-  void copy_box(const Box& box, const std::byte* chunk_row, std::byte* row) const;
+  void copy_row(const Box& box, const std::byte* chunk_row, std::byte* row) const;
 
   const DataFile& file_;
   DatasetLayout layout_;

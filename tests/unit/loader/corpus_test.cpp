@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our reading against H5Dread over a few hundred generated files.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
 #include "fakes/hdf5_files.hpp"
+#include "fakes/temporary_folder.hpp"
 #include "loader/dataset_reader.hpp"
 #include "loader/layout_reader.hpp"
 
@@ -18,11 +16,6 @@ namespace {
 
 class Corpus : public ::testing::Test {
  protected:
-  Corpus() : folder_(std::filesystem::temp_directory_path() / fmt::format("ridgeline-loader-{}", ::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Corpus() override { std::filesystem::remove_all(folder_); }
-
   /// All rows in the order of `rows`, each to its own place.
   static base::Result<std::vector<std::byte>> read_rows(const DatasetReader& reader, std::vector<std::uint64_t> rows) {
     const auto bytes = reader.layout().row_bytes();
@@ -36,7 +29,7 @@ class Corpus : public ::testing::Test {
     return out;
   }
 
-  std::filesystem::path folder_;
+  fakes::TemporaryFolder folder_;
 };
 
 TEST_F(Corpus, every_file_reads_byte_for_byte_as_the_library_reads_it) {

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/loader_engine.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "loader/stopwatch.hpp"
+
+namespace ridgeline::loader {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr std::uint64_t kPieceBytes = 1U << 20U;
+constexpr std::uint64_t kPieceSamples = 1024;
+constexpr std::uint64_t kPieceSamplesToDecode = 128;  // a piece may cost as many chunks as it has samples
+constexpr std::uint32_t kNoUse = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+Result<void> Loader::Engine::open(std::shared_ptr<BatchAllocator> allocator) {
+  constexpr unsigned kMostWorkers = 1024;
+  if (options_.datasets.empty()) return fail(ErrorCode::invalid_argument, "no dataset to read: name at least one");
+  if (options_.batch_size == 0 || options_.batch_size > std::numeric_limits<std::uint32_t>::max())
+    return fail(ErrorCode::invalid_argument, "batch size {}: expected 1 to 2^32 - 1", options_.batch_size);
+  if (options_.workers > kMostWorkers || options_.held_batches == 0)
+    return fail(ErrorCode::invalid_argument, "{} workers and {} held batches: expected at most {} and at least 1",
+                options_.workers, options_.held_batches, kMostWorkers);
+  RL_TRY(open_datasets());
+  RL_TRY(make_pool(std::move(allocator)));
+  const unsigned count = std::max(options_.workers, 1U);
+  for (unsigned i = 0; i < count; ++i) workers_.push_back(std::make_unique<Worker>());
+  if (options_.workers == 0) return {};
+  try {
+    for (auto& worker : workers_) worker->thread = std::thread([this, &worker] { run(*worker); });
+  } catch (const std::system_error& error) {
+    stop();
+    return fail(ErrorCode::unavailable, "cannot start {} threads: {}", count, error.what());
+  }
+  return {};
+}
+
+Result<void> Loader::Engine::open_datasets() {
+  std::vector<DatasetLayout> layouts;
+  for (const auto& name : options_.datasets) {
+    RL_TRY_ASSIGN(auto layout, read_layout(file_, name, options_.layouts));
+    if (layout.shape.empty())
+      return fail(ErrorCode::invalid_argument, "{}: dataset \"{}\" is a single value: expected an axis of samples",
+                  file_.path().string(), name);
+    layouts.push_back(std::move(layout));
+  }
+  std::uint64_t largest = 1;
+  std::uint64_t rows_per_chunk = 1;
+  for (const auto& layout : layouts) {
+    if (layout.rows() != layouts.front().rows())
+      return fail(ErrorCode::invalid_argument, "{}: \"{}\" has {} samples, \"{}\" has {}: expected equal numbers",
+                  file_.path().string(), layouts.front().dataset, layouts.front().rows(), layout.dataset, layout.rows());
+    if (layout.storage != Storage::chunked) continue;
+    if (layout.chunk_bytes() > largest) rows_per_chunk = layout.rows_per_chunk();
+    largest = std::max(largest, layout.chunk_bytes());
+  }
+  cache_ = std::make_unique<ChunkCache>(options_.cache_bytes, largest);
+  RL_TRY_ASSIGN(auto sampler, Sampler::make(layouts.front().rows(), rows_per_chunk, options_.sampler));
+  sampler_.emplace(std::move(sampler));
+  for (auto& layout : layouts) {
+    RL_TRY_ASSIGN(auto reader, DatasetReader::open(file_, std::move(layout), cache_.get(), static_cast<unsigned>(readers_.size())));
+    readers_.push_back(std::move(reader));
+  }
+  return {};
+}
+
+Result<void> Loader::Engine::make_pool(std::shared_ptr<BatchAllocator> allocator) {
+  std::vector<std::size_t> buffers;
+  std::vector<std::uint64_t> rows;
+  std::uint64_t sample_bytes = 1;
+  bool decodes = false;
+  for (const auto& reader : readers_) {
+    rows.push_back(reader->layout().row_bytes());
+    buffers.push_back(std::max<std::size_t>(64, rows.back() * options_.batch_size));
+    sample_bytes += rows.back();
+    decodes = decodes || !reader->layout().filters.empty();
+  }
+  const auto most = decodes ? kPieceSamplesToDecode : kPieceSamples;
+  piece_samples_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kPieceBytes / sample_bytes, 1, most));
+  const auto pieces = (options_.batch_size + piece_samples_ - 1) / piece_samples_;
+  prefetch_ = options_.prefetch_batches;
+  if (prefetch_ == 0) prefetch_ = std::max<std::uint64_t>(2, (2 * options_.workers + pieces - 1) / pieces);
+  if (options_.workers == 0) prefetch_ = 0;
+  RL_TRY_ASSIGN(pool_, BatchPool::make(static_cast<std::size_t>(prefetch_) + options_.held_batches, std::move(buffers),
+                                       std::move(rows), std::move(allocator)));
+  for (auto& slot : pool_->slots) slot->plan.reserve(static_cast<std::size_t>(options_.batch_size));
+  return {};
+}
+
+std::uint64_t Loader::Engine::batches_per_epoch() const noexcept {
+  const auto samples = sampler_->size();
+  return samples / options_.batch_size + (!options_.drop_last && samples % options_.batch_size != 0 ? 1 : 0);
+}
+
+Result<void> Loader::Engine::start_epoch(std::uint64_t number) {
+  auto order = sampler_->epoch(number);
+  std::unique_lock lock(pool_->mutex);
+  batches_ = next_batch_ = 0;  // nothing more is claimed
+  for (auto& slot : pool_->slots) slot->next_piece = slot->pieces;
+  pool_->ready.wait(lock, [&] { return busy_ == 0; });
+  if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
+  for (auto& slot : pool_->slots)
+    if (slot->state != BatchPool::State::held) slot->state = BatchPool::State::free;
+  epoch_base_ += order_.size();
+  order_ = std::move(order);
+  compute_next_uses();
+  next_delivery_ = 0;
+  batches_ = batches_per_epoch();
+  lock.unlock();
+  pool_->work.notify_all();
+  return {};
+}
+
+/// For every place in the order: the place at which the same chunk row is wanted next. Only for datasets that cannot be kept whole.
+void Loader::Engine::compute_next_uses() {
+  next_uses_.assign(readers_.size(), {});
+  if (order_.size() >= kNoUse) return;  // the cache then gives up chunks in the order of their last use
+  std::uint64_t wanted = 0;
+  for (const auto& reader : readers_)
+    if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
+  if (wanted <= options_.cache_bytes) return;
+  for (std::size_t i = 0; i < readers_.size(); ++i) {
+    if (!readers_[i]->uses_cache()) continue;
+    const auto rows = readers_[i]->layout().rows_per_chunk();
+    std::vector<std::uint32_t> last(static_cast<std::size_t>((readers_[i]->layout().rows() + rows - 1) / rows), kNoUse);
+    next_uses_[i].resize(order_.size());
+    for (std::size_t place = order_.size(); place-- > 0;) {
+      auto& seen = last[static_cast<std::size_t>(order_[place] / rows)];
+      next_uses_[i][place] = seen;
+      seen = static_cast<std::uint32_t>(place);
+    }
+  }
+}
+
+void Loader::Engine::run(Worker& worker) {
+  std::unique_lock lock(pool_->mutex);
+  while (!stopping_) {
+    if (const auto piece = claim_piece(); piece.slot != nullptr) {
+      ++busy_;
+      lock.unlock();
+      fill(piece, worker);
+      lock.lock();
+      worker.reported = worker.running;
+      --busy_;
+      if (piece.slot->pieces_left.fetch_sub(1) == 1) piece.slot->state = BatchPool::State::ready;
+      if (piece.slot->state == BatchPool::State::ready || busy_ == 0) pool_->ready.notify_all();
+    } else if (auto* slot = claim_batch(); slot != nullptr) {
+      ++busy_;
+      lock.unlock();
+      plan(*slot);
+      lock.lock();
+      --busy_;
+      if (slot->batch < batches_) slot->state = BatchPool::State::filling;
+      if (slot->pieces > 1) pool_->work.notify_all();
+      if (busy_ == 0) pool_->ready.notify_all();
+    } else {
+      {
+        const Stopwatch watch(worker.running.wait_seconds);
+        pool_->work.wait(lock);
+      }
+      worker.reported = worker.running;
+    }
+  }
+}
+
+BatchPool::Slot* Loader::Engine::claim_batch() {
+  if (next_batch_ >= batches_) return nullptr;
+  for (auto& slot : pool_->slots) {
+    if (slot->state != BatchPool::State::free) continue;
+    slot->state = BatchPool::State::planning;
+    slot->batch = next_batch_++;
+    slot->samples = std::min<std::uint64_t>(options_.batch_size, order_.size() - slot->batch * options_.batch_size);
+    slot->pieces = (static_cast<std::size_t>(slot->samples) + piece_samples_ - 1) / piece_samples_;
+    slot->next_piece = 0;
+    slot->pieces_left = slot->pieces;
+    slot->error.reset();
+    return slot.get();
+  }
+  return nullptr;
+}
+
+Loader::Engine::Piece Loader::Engine::claim_piece() {
+  BatchPool::Slot* oldest = nullptr;
+  for (auto& slot : pool_->slots)
+    if (slot->state == BatchPool::State::filling && slot->next_piece < slot->pieces &&
+        (oldest == nullptr || slot->batch < oldest->batch))
+      oldest = slot.get();
+  return oldest == nullptr ? Piece{} : Piece{oldest, oldest->next_piece++};
+}
+
+void Loader::Engine::plan(BatchPool::Slot& slot) const {
+  slot.plan.resize(static_cast<std::size_t>(slot.samples));
+  std::iota(slot.plan.begin(), slot.plan.end(), 0U);
+  const auto* samples = order_.data() + slot.batch * options_.batch_size;
+  std::sort(slot.plan.begin(), slot.plan.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return samples[a] < samples[b] || (samples[a] == samples[b] && a < b); });
+}
+
+void Loader::Engine::fill(const Piece& piece, Worker& worker) {
+  const Stopwatch watch(worker.running.busy_seconds);
+  const auto done = [&]() -> Result<void> {
+    try {
+      return read_piece(piece, worker);
+    } catch (const std::exception& error) {  // no memory for a chunk
+      return fail(ErrorCode::out_of_memory, "{}: a worker could not go on: {}", file_.path().string(), error.what());
+    }
+  }();
+  if (done) return;
+  const std::lock_guard lock(pool_->mutex);
+  auto& slot = *piece.slot;
+  if (slot.error && slot.error_piece < piece.number) return;
+  slot.error = done.error();
+  slot.error_piece = piece.number;
+}
+
+Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
+  const auto& slot = *piece.slot;
+  const auto first = piece.number * piece_samples_;
+  const auto last = std::min<std::size_t>(first + piece_samples_, static_cast<std::size_t>(slot.samples));
+  const auto batch_begin = static_cast<std::size_t>(slot.batch * options_.batch_size);
+  for (std::size_t dataset = 0; dataset < readers_.size(); ++dataset) {
+    if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
+    const auto row_bytes = static_cast<std::size_t>(pool_->row_bytes[dataset]);
+    const auto& next_uses = next_uses_[dataset];
+    worker.requests.clear();
+    for (std::size_t i = first; i < last; ++i) {
+      const auto place = batch_begin + slot.plan[i];
+      // Beyond this epoch the order is not known; without a plan, the less recently used the further away.
+      std::uint64_t next_use = ~(epoch_base_ + place);
+      if (!next_uses.empty()) next_use = epoch_base_ + (next_uses[place] == kNoUse ? 2 * order_.size() : next_uses[place]);
+      worker.requests.push_back({order_[place], slot.buffers[dataset] + slot.plan[i] * row_bytes, next_use});
+    }
+    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read));
+  }
+  worker.running.samples += last - first;
+  return {};
+}
+
+Result<std::optional<Batch>> Loader::Engine::next() {
+  std::unique_lock lock(pool_->mutex);
+  if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
+  if (next_delivery_ >= batches_) return std::nullopt;
+  if (pool_->held >= options_.held_batches)
+    return fail(ErrorCode::unavailable, "{} batches are held: release one before asking for the next, or raise held_batches",
+                pool_->held);
+  const Stopwatch watch(consumer_wait_seconds_);
+  if (options_.workers == 0) return next_in_this_thread(lock);
+  for (;;) {
+    for (std::size_t i = 0; i < pool_->slots.size(); ++i)
+      if (pool_->slots[i]->state == BatchPool::State::ready && pool_->slots[i]->batch == next_delivery_) return deliver(i);
+    pool_->ready.wait(lock);
+    if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
+  }
+}
+
+Result<std::optional<Batch>> Loader::Engine::next_in_this_thread(std::unique_lock<std::mutex>& lock) {
+  auto* slot = claim_batch();
+  if (slot == nullptr) return fail(ErrorCode::internal, "no free batch buffer");
+  auto& worker = *workers_.front();
+  lock.unlock();
+  plan(*slot);
+  for (std::size_t piece = 0; piece < slot->pieces && !slot->error; ++piece) fill({slot, piece}, worker);
+  lock.lock();
+  worker.reported = worker.running;
+  slot->state = BatchPool::State::ready;
+  for (std::size_t i = 0; i < pool_->slots.size(); ++i)
+    if (pool_->slots[i].get() == slot) return deliver(i);
+  return fail(ErrorCode::internal, "a batch buffer of another pool");
+}
+
+/// Hands a ready slot to the caller, or its error. The mutex is held.
+Result<std::optional<Batch>> Loader::Engine::deliver(std::size_t index) {
+  auto& slot = *pool_->slots[index];
+  if (slot.error) {
+    batches_ = next_delivery_;  // the epoch ends here
+    slot.state = BatchPool::State::free;
+    return tl::unexpected(*slot.error);
+  }
+  ++next_delivery_;
+  ++delivered_;
+  ++pool_->held;
+  slot.state = BatchPool::State::held;
+  return std::optional<Batch>(Batch(pool_, index, slot.batch, slot.samples));
+}
+
+void Loader::Engine::stop() {
+  if (!pool_) return;
+  {
+    const std::lock_guard lock(pool_->mutex);
+    stopping_ = true;
+  }
+  pool_->work.notify_all();
+  pool_->ready.notify_all();
+  for (auto& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+}
+
+LoaderStatistics Loader::Engine::statistics() const {
+  const std::lock_guard lock(pool_->mutex);
+  LoaderStatistics all;
+  for (const auto& worker : workers_) {
+    const auto& one = worker->reported;
+    all.workers.push_back(one);
+    all.total.read += one.read;
+    all.total.samples += one.samples;
+    all.total.busy_seconds += one.busy_seconds;
+    all.total.wait_seconds += one.wait_seconds;
+  }
+  all.batches = delivered_;
+  all.consumer_wait_seconds = consumer_wait_seconds_;
+  all.cached_bytes = cache_->bytes();
+  all.tells_cold_reads = file_.tells_cold_reads();
+  return all;
+}
+
+}  // namespace ridgeline::loader
