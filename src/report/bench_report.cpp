@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/bench_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/bench_answers.hpp"
+#include "report/bench_table.hpp"
+#include "report/charts/chart_parts.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using base::Json;
+using schema::BenchAnswer;
+using schema::BenchRun;
+
+std::string rate_text(double rate) { return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate); }
+
+std::string answer_text(const BenchAnswer& answer) {
+  auto out = fmt::format("{}: {} samples/s ({}–{})", schema::describe(answer.settings), rate_text(answer.samples_per_s),
+                         rate_text(answer.low), rate_text(answer.high));
+  if (answer.memory_gb) out += fmt::format(", {:.2f} GB", *answer.memory_gb);
+  return out;
+}
+
+struct Named {
+  const char* title;
+  const std::optional<BenchAnswer>* answer;
+};
+std::vector<Named> named(const schema::BenchAnswers& answers) {
+  return {{"Highest throughput", &answers.fastest}, {"Best efficiency", &answers.efficient}, {"Recommended", &answers.recommended}};
+}
+
+Section answer_section(const BenchRun& run) {
+  Section section{"answer", "Answer", {}};
+  if (!run.answers) {
+    section.blocks.emplace_back(Callout{Tone::warning, "No answer", "No trial with the loader went well: see the table for the causes."});
+    return section;
+  }
+  KeyFigures figures;
+  Facts facts;
+  for (const auto& [title, answer] : named(*run.answers)) {
+    if (!*answer) continue;
+    figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s", schema::describe((*answer)->settings),
+                               std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
+    facts.rows.emplace_back(title, plain_text(answer_text(**answer) + "; " + (*answer)->reason));
+  }
+  section.blocks.emplace_back(std::move(figures));
+  section.blocks.emplace_back(std::move(facts));
+  if (!run.answers->ties.empty()) {
+    std::vector<std::string> words;
+    for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings) + "`");
+    section.blocks.emplace_back(Paragraph{"Cannot be told from the fastest: " + joined(words) + "."});
+  }
+  if (!run.interruption.empty()) section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+  return section;
+}
+
+Section findings_section_of(const BenchRun& run) {
+  Section section{"findings", "What holds training back", {}};
+  for (const auto& finding : run.findings) {
+    auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings), finding.evidence);
+    if (finding.predicted_gain) text += fmt::format("Predicted gain: {:+.0f} %. ", *finding.predicted_gain * 100);
+    text += "Change: " + finding.advice + ".";
+    section.blocks.emplace_back(Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, finding.title, plain_text(text)});
+  }
+  return section;
+}
+
+/// Samples/s over batch, one line for each number of workers at the best of its precisions and pinnings.
+Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
+  Chart chart;
+  chart.id = "throughput";
+  chart.title = "Samples/s over batch size, by loader workers";
+  std::map<int, std::map<std::int64_t, const analysis::BenchPoint*>> lines;
+  for (const auto& point : points) {
+    auto& best = lines[point.settings.workers][point.settings.batch];
+    if (best == nullptr || point.samples_per_s > best->samples_per_s) best = &point;
+  }
+  auto series = Json::array();
+  std::size_t index = 0;
+  for (const auto& [workers, by_batch] : lines) {
+    auto line = Json::array();
+    auto marks = Json::array();
+    for (const auto& [batch, point] : by_batch) {
+      const auto place = Json::array({batch, rounded(point->samples_per_s)});
+      line.push_back(place);
+      marks.push_back(datum(place, Json::array({schema::describe(point->settings), rate_text(point->samples_per_s) + " samples/s"}),
+                            point->trials.front()));
+    }
+    const auto role = fmt::format("series-{}", 1 + index++ % 4);
+    const auto name = counted(static_cast<std::size_t>(workers), "worker");
+    if (line.size() > 1)
+      series.push_back({{"type", "line"}, {"name", name}, {"role", role}, {"symbol", "none"}, {"data", std::move(line)}});
+    series.push_back({{"type", "scatter"}, {"name", name}, {"role", role}, {"data", std::move(marks)}});
+  }
+  chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("Batch size", 0)}, {"yAxis", value_axis("Samples/s", 0)}};
+  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(*run.answers->fastest) + "." : "No trial went well.";
+  return chart;
+}
+
+Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>& points) {
+  Chart chart;
+  chart.id = "memory";
+  chart.title = "Samples/s over peak reserved memory: up and to the left is better";
+  auto others = Json::array();
+  auto front = Json::array();
+  for (const auto& point : points) {
+    if (!point.memory_gb) continue;
+    const auto place = Json::array({rounded(*point.memory_gb), rounded(point.samples_per_s)});
+    const bool pareto = run.answers && std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) !=
+                                           run.answers->pareto.end();
+    (pareto ? front : others).push_back(datum(place, Json::array({schema::describe(point.settings), rate_text(point.samples_per_s) + " samples/s"}),
+                                              point.trials.front()));
+  }
+  chart.option = {{"xAxis", value_axis("Peak reserved memory, GB", 1)}, {"yAxis", value_axis("Samples/s", 0)},
+                  {"series", Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
+                                          Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
+  chart.alternative = run.answers && run.answers->efficient ? "Most samples/s a GB: " + answer_text(*run.answers->efficient) + "."
+                                                            : "Memory is not known.";
+  return chart;
+}
+
+Section table_section(const BenchRun& run) {
+  Section section{"trials", "Trials", {}};
+  const auto points = analysis::bench_points(run);
+  if (points.size() > 1) {
+    section.blocks.emplace_back(throughput_chart(run, points));
+    if (std::count_if(points.begin(), points.end(), [](const auto& point) { return point.memory_gb.has_value(); }) > 1)
+      section.blocks.emplace_back(memory_chart(run, points));
+  }
+  Table table;
+  table.caption = "Medians over the timed steps; samples/s with half its 95 % interval.";
+  table.columns = bench_columns();
+  table.columns.insert(table.columns.begin(), {"#", Align::right});
+  for (const auto& trial : run.trials) {
+    auto row = bench_row(trial);
+    row.cells.insert(row.cells.begin(), fmt::format("{}", trial.id));
+    row.cells.back() = plain_text(row.cells.back());
+    table.rows.push_back(std::move(row));
+  }
+  section.blocks.emplace_back(std::move(table));
+  if (!run.skipped.empty()) {
+    BulletList list;
+    for (const auto& skipped : run.skipped)
+      list.items.push_back(plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings), skipped.reason)));
+    section.blocks.emplace_back(std::move(list));
+  }
+  return section;
+}
+
+Section pareto_section(const BenchRun& run) {
+  Section section{"pareto", "Pareto front", {}};
+  if (!run.answers || run.answers->pareto.empty()) return section;
+  BulletList list;
+  for (const auto& point : analysis::bench_points(run)) {
+    if (std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) == run.answers->pareto.end()) continue;
+    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings), rate_text(point.samples_per_s),
+                                     point.memory_gb ? fmt::format(", {:.2f} GB", *point.memory_gb) : ""));
+  }
+  section.blocks.emplace_back(Paragraph{"Not beaten in samples/s, memory and workers at once:"});
+  section.blocks.emplace_back(std::move(list));
+  return section;
+}
+
+Section method_section_of(const BenchRun& run) {
+  Section section{"method", "How it was measured", {}};
+  Facts facts;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty()) facts.rows.emplace_back(key, plain_text(value));
+  };
+  add("Training step", run.job.kind + " " + run.job.target);
+  add("Data", run.job.data_path);
+  add("Runtime", run.job.runtime);
+  add("Device", run.device + " (" + run.device_id + ")");
+  add("Search", fmt::format("{}, {} of {} combinations", run.search, run.trials.size(), run.space.size()));
+  add("Steps", fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
+                           run.plan.steps, run.plan.warmup_steps));
+  add("Identity", identity_line(run));
+  for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
+  add("Command", run.command_line);
+  section.blocks.emplace_back(std::move(facts));
+  return section;
+}
+
+}  // namespace
+
+std::string identity_line(const BenchRun& run) {
+  double worst = 0;
+  int count = 0;
+  for (const auto& trial : run.trials) {
+    if (!trial.outcome.measurement) continue;
+    worst = std::max(worst, std::abs(trial.outcome.measurement->identity_error));
+    ++count;
+  }
+  if (count == 0) return {};
+  return fmt::format("phases add up to the wall time within {:.1f} % (worst of {} trials)", worst * 100, count);
+}
+
+ReportModel build_bench_report(const BenchRun& run) {
+  ReportModel report;
+  report.title = "Training benchmark: " + one_line(run.job.target.empty() ? run.job.kind : run.job.target);
+  report.subtitle = one_line(fmt::format("{} · {} · run {}", run.device, run.started_utc.substr(0, 10), run.id));
+  for (auto* build : {answer_section, findings_section_of, table_section, pareto_section, method_section_of}) {
+    auto section = build(run);
+    if (!section.blocks.empty()) report.sections.push_back(std::move(section));
+  }
+  report.footer = one_line(fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  return report;
+}
+
+base::Json bench_json(const BenchRun& run) {
+  Json out = run;
+  out["formulas"] = {
+      {"samples_per_s", "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks left out, weighted by steps"},
+      {"fastest", "argmax samples_per_s"},
+      {"efficient", "argmax samples_per_s / peak_reserved_gb"},
+      {"recommended", "among samples_per_s >= (1 - tolerance) * max(samples_per_s), peak_reserved_gb <= (1 - headroom) * "
+                      "device_capacity_gb, no failed soak: least memory (in steps of 1 %), then fewest workers, then no pinning, no AMP"},
+      {"pareto", "no other setting is at least as good in samples_per_s, peak_reserved_gb and workers and better in one"}};
+  return out;
+}
+
+std::vector<std::string> bench_summary(const BenchRun& run) {
+  std::vector<std::string> lines;
+  if (run.answers)
+    for (const auto& [title, answer] : named(*run.answers))
+      if (*answer) lines.push_back(fmt::format("{:<20}{}", title, answer_text(**answer)));
+  if (run.answers && run.answers->recommended) lines.push_back(fmt::format("{:<20}{}", "", run.answers->recommended->reason));
+  if (run.answers && !run.answers->ties.empty())
+    lines.push_back(fmt::format("{:<20}{} of the settings measured cannot be told from the fastest", "", run.answers->ties.size()));
+  if (run.answers && !run.answers->pareto.empty()) {
+    std::vector<std::string> words;
+    for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
+    lines.push_back(fmt::format("{:<20}{}", "Pareto front", fmt::join(words, "; ")));
+  }
+  for (const auto& finding : run.findings) {
+    lines.push_back(fmt::format("{:<20}{} (under {})", finding.code, finding.title, schema::describe(finding.settings)));
+    lines.push_back(fmt::format("{:<20}{}", "", finding.evidence));
+    lines.push_back(fmt::format("{:<20}{}{}", "", finding.advice,
+                                finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100) : ""));
+  }
+  if (const auto identity = identity_line(run); !identity.empty()) lines.push_back(fmt::format("{:<20}{}", "Identity", identity));
+  return lines;
+}
+
+}  // namespace ridgeline::report

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "report/report_model.hpp"
+#include "schema/training_run.hpp"
+
+namespace ridgeline::report {
+
+/// Markdown or HTML by the renderers: the answers, what holds training back, the table, the Pareto front, the method.
+[[nodiscard]] ReportModel build_bench_report(const schema::BenchRun& run);
+
+/// schema::BenchRun as JSON with, beside it, "formulas": how each answer follows from "trials".
+[[nodiscard]] base::Json bench_json(const schema::BenchRun& run);
+
+/// The three answers and the findings as lines for a terminal.
+[[nodiscard]] std::vector<std::string> bench_summary(const schema::BenchRun& run);
+
+/// "phases add up to the wall time within 0.4 % (worst of 34 trials)"; "" without a measured trial.
+[[nodiscard]] std::string identity_line(const schema::BenchRun& run);
+
+}  // namespace ridgeline::report

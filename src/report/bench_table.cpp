@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/bench_table.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/utf8.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using schema::DataMode;
+using schema::TrialStatus;
+
+constexpr std::array<std::size_t, 14> kWidths{6, 7, 5, 4, 8, 8, 8, 8, 8, 9, 17, 5, 8, 0};
+
+std::string milliseconds(double value) {
+  if (!std::isfinite(value)) return std::string(kAbsent);
+  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
+}
+
+/// "4120 ±25", "13.42 ±0.20": the value to the precision of the interval's half-width.
+std::string with_interval(const schema::Estimate& estimate) {
+  const double half = (estimate.high - estimate.low) / 2;
+  const int decimals = estimate.value >= 1000 ? 0 : estimate.value >= 100 ? 1 : estimate.value >= 1 ? 2 : 4;
+  if (half <= 0) return fmt::format("{:.{}f}", estimate.value, decimals);
+  return fmt::format("{:.{}f} ±{:.{}f}", estimate.value, decimals, half, decimals);
+}
+
+std::string kind_of(const schema::BenchTrial& trial) {
+  std::string out;
+  switch (trial.data) {
+    case DataMode::loader: break;
+    case DataMode::host: out = "data in memory"; break;
+    case DataMode::device: out = "data on the device"; break;
+    case DataMode::loader_only: out = "loader alone"; break;
+  }
+  if (trial.stage == schema::BenchStage::soak) out = "soak";
+  if (trial.from_store) out += out.empty() ? "stored" : ", stored";
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Table::Column>& bench_columns() {
+  static const std::vector<Table::Column> columns{
+      {"Batch", Align::right},   {"Workers", Align::right}, {"AMP", Align::left},      {"Pin", Align::left},
+      {"I/O(ms)", Align::right}, {"H2D(ms)", Align::right}, {"Fwd(ms)", Align::right}, {"Bwd(ms)", Align::right},
+      {"Opt(ms)", Align::right}, {"Total(ms)", Align::right}, {"Samples/s", Align::right}, {"GPU%", Align::right},
+      {"Mem(GB)", Align::right}, {"Status", Align::left}};
+  return columns;
+}
+
+std::string bench_status(const schema::BenchTrial& trial) {
+  const auto kind = kind_of(trial);
+  const auto& outcome = trial.outcome;
+  const std::string behind = kind.empty() ? "" : ", " + kind;
+  const auto why = outcome.failure ? ": " + one_line(outcome.failure->message) : std::string();
+  switch (outcome.status) {
+    case TrialStatus::ok: return "ok" + behind;
+    case TrialStatus::out_of_memory: return "OOM" + behind;
+    case TrialStatus::timeout: return "timeout" + behind + why;
+    case TrialStatus::crashed: return "crashed" + behind + why;
+    default: return "failed" + behind + why;
+  }
+}
+
+Table::Row bench_row(const schema::BenchTrial& trial) {
+  Table::Row row;
+  const auto& settings = trial.settings;
+  row.cells = {fmt::format("{}", settings.batch), fmt::format("{}", settings.workers),
+               std::string(base::enum_name(settings.amp)), settings.pin_memory ? "on" : "off"};
+  row.anchor = fmt::format("trial-{}", trial.id);
+  const auto* measurement = trial.outcome.measurement ? &*trial.outcome.measurement : nullptr;
+  if (measurement == nullptr) {
+    for (int i = 0; i < 9; ++i) row.cells.emplace_back(kAbsent);
+  } else {
+    const auto& phases = measurement->phases;
+    for (const auto* phase : {&phases.io_wait_ms, &phases.h2d_ms, &phases.forward_ms, &phases.backward_ms,
+                              &phases.optimizer_ms, &phases.wall_ms})
+      row.cells.push_back(milliseconds(phase->value));
+    row.cells.push_back(with_interval(measurement->samples_per_s));
+    const auto& resources = measurement->resources;
+    const auto busy = resources.gpu_busy ? resources.gpu_busy : resources.gpu_util;
+    row.cells.push_back(busy ? fmt::format("{:.0f}", *busy * 100) : std::string(kAbsent));
+    row.cells.push_back(resources.peak_reserved_gb ? fmt::format("{:.2f}", *resources.peak_reserved_gb) : std::string(kAbsent));
+  }
+  row.cells.push_back(bench_status(trial));
+  if (trial.outcome.status == TrialStatus::out_of_memory) row.tone = Tone::warning;
+  else if (trial.outcome.status != TrialStatus::ok) row.tone = Tone::bad;
+  return row;
+}
+
+std::string bench_line(const std::vector<std::string>& cells) {
+  std::string line;
+  const auto& columns = bench_columns();
+  for (std::size_t i = 0; i < cells.size() && i < kWidths.size(); ++i) {
+    const auto wide = columns_of(cells[i]);
+    const std::string space(wide < kWidths[i] ? kWidths[i] - wide : 0, ' ');
+    if (i > 0) line += ' ';
+    line += columns[i].align == Align::right ? space + cells[i] : cells[i] + space;
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+}  // namespace ridgeline::report
