@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ridgeline::monitor {
+
+/// The container or batch job that a process belongs to, from the text of its /proc/PID/cgroup: "docker:0123456789ab",
+/// "podman:...", "kubernetes:...", "lxc:web", "slurm:4711"; "" outside of any.
+[[nodiscard]] std::string container_of(std::string_view cgroup);
+
+}  // namespace ridgeline::monitor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/csv_recorder.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "monitor/gpu_metrics.hpp"
+
+namespace ridgeline::monitor {
+namespace {
+
+using base::ErrorCode;
+
+std::string cell(const std::optional<double>& value, bool whole) {
+  if (!value || !std::isfinite(*value)) return "";
+  return whole ? fmt::format("{:.0f}", *value) : fmt::format("{:.3f}", *value);
+}
+
+std::string line_of(const Snapshot& snapshot, const GpuReading& gpu, bool is_gpu) {
+  auto line = fmt::format("{},{:.3f},", snapshot.time_utc, snapshot.since_start_s);
+  line += is_gpu ? fmt::format("{},{},{}", gpu.index, gpu.uuid, base::enum_name(gpu.state)) : ",,";
+  for (const auto& metric : kGpuMetrics) line += "," + cell(gpu.*metric.member, metric.whole);
+  line += ",";
+  for (std::size_t i = 0; i < gpu.slowdown_reasons.size(); ++i) line += (i > 0 ? "+" : "") + gpu.slowdown_reasons[i];
+  return line + "," + cell(snapshot.host.cpu_percent, false) + "," + cell(snapshot.host.memory_used_bytes, true) + "\n";
+}
+
+}  // namespace
+
+std::string csv_header() {
+  std::string header = "time_utc,since_start_s,gpu,uuid,state";
+  for (const auto& metric : kGpuMetrics) header += fmt::format(",{}", metric.key);
+  return header + ",slowdown_reasons,host_cpu_percent,host_memory_used_bytes\n";
+}
+
+std::string csv_lines(const Snapshot& snapshot) {
+  std::string lines;
+  for (const auto& gpu : snapshot.gpus) lines += line_of(snapshot, gpu, true);
+  return snapshot.gpus.empty() ? line_of(snapshot, {}, false) : lines;
+}
+
+base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
+  std::string first;
+  if (std::ifstream there(path); there.good()) std::getline(there, first);
+  if (!first.empty() && first + "\n" != csv_header())
+    return base::fail(ErrorCode::invalid_argument,
+                      "--csv {}: the file is there and is no recording with these columns; name another file", path.string());
+  std::FILE* file = std::fopen(path.c_str(), "ae");
+  if (file == nullptr)
+    return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
+  CsvRecorder recorder(path, file);
+  if (first.empty() && (std::fputs(csv_header().c_str(), file) < 0 || std::fflush(file) != 0))
+    return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
+  return recorder;
+}
+
+base::Result<void> CsvRecorder::write(const Snapshot& snapshot) {
+  if (std::fputs(csv_lines(snapshot).c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+    return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path_.string(), std::strerror(errno));
+  return {};
+}
+
+}  // namespace ridgeline::monitor

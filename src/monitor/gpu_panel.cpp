@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "monitor/draw.hpp"
+#include "monitor/gpu_metrics.hpp"
+#include "monitor/panels.hpp"
+
+namespace ridgeline::monitor {
+namespace {
+
+constexpr int kDetailRows = 7;
+constexpr int kLabel = 9;
+
+std::optional<double> share(const std::optional<double>& part, const std::optional<double>& whole) {
+  if (!part || !whole || *whole <= 0) return std::nullopt;
+  return *part / *whole;
+}
+
+std::optional<double> of_hundred(const std::optional<double>& percent) {
+  return percent ? std::optional(*percent / 100) : std::nullopt;
+}
+
+/// One half of the detail block: label, bar, value right-aligned at the end.
+struct Half {
+  int from = 0;
+  int to = 0;
+
+  void bar(Canvas& canvas, int row, const char* label, const std::optional<double>& level, const std::string& value,
+           Palette palette) const {
+    canvas.put(row, from, label, Style::dim);
+    constexpr int kValue = 14;
+    const int room = std::max(columns_of(value), kValue);
+    draw_bar(canvas, row, from + kLabel, std::max(to - from - kLabel - room - 1, 0), level, palette);
+    canvas.put_right(row, to, value, value == "-" ? Style::dim : Style::bold);
+  }
+  void text(Canvas& canvas, int row, const char* label, const std::string& value, Style style = Style::normal) const {
+    canvas.put(row, from, label, Style::dim);
+    canvas.put(row, from + kLabel, value, style, to - from - kLabel);
+  }
+};
+
+std::string short_name(const GpuReading& gpu) {
+  if (gpu.name.empty()) return gpu.pci_bus_id.empty() ? "NVIDIA GPU" : "NVIDIA GPU at " + gpu.pci_bus_id;
+  return gpu.name;
+}
+
+std::string links_text(const GpuReading& gpu) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " · ") + part; };
+  if (gpu.performance_state) add(fmt::format("P{:.0f}", *gpu.performance_state));
+  if (gpu.pcie_generation && gpu.pcie_width) {
+    auto link = fmt::format("PCIe {:.0f} x{:.0f}", *gpu.pcie_generation, *gpu.pcie_width);
+    const bool lower = gpu.max_pcie_generation.value_or(0) > *gpu.pcie_generation || gpu.max_pcie_width.value_or(0) > *gpu.pcie_width;
+    if (lower) link += fmt::format(" (of {} x{})", number_text(gpu.max_pcie_generation), number_text(gpu.max_pcie_width));
+    add(link);
+  }
+  if (gpu.nvlink_links_present) add(fmt::format("NVLink {}/{}", number_text(gpu.nvlink_links_active), number_text(gpu.nvlink_links_present)));
+  return text;
+}
+
+std::string traffic(const std::optional<double>& in, const std::optional<double>& out) {
+  if (!in && !out) return "-";
+  return fmt::format("↓ {}  ↑ {}", rate_text(in), rate_text(out));
+}
+
+/// "power limit 1:12 (34 %), heat 0:10 (5 %)"
+std::string slowdown_times(const GpuReading& gpu, double since_start_s) {
+  std::string text;
+  for (const auto& [cause, seconds] : gpu.slowdown_since_start_s) {
+    if (seconds < 0.05) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", slowdown_label(cause), span_text(seconds));
+    if (since_start_s > 1) text += fmt::format(" ({:.0f} %)", std::min(100 * seconds / since_start_s, 100.0));
+  }
+  return text;
+}
+
+std::string reasons_text(const GpuReading& gpu) {
+  std::string text;
+  for (const auto& reason : gpu.slowdown_reasons) text += (text.empty() ? "" : ", ") + std::string(slowdown_label(reason));
+  return text;
+}
+
+int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s) {
+  canvas.put(row, 1, "Slowed", Style::dim);
+  const auto now = reasons_text(gpu);
+  const auto times = slowdown_times(gpu, since_start_s);
+  int column = 1 + kLabel;
+  if (!now.empty()) column = canvas.put(row, column, "now by " + now, Style::bad);
+  if (!times.empty())
+    canvas.put(row, column, fmt::format("{}since start: {}", now.empty() ? "" : " · ", times), Style::warn);
+  else if (now.empty())
+    canvas.put(row, column, gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
+               gpu.slowdown_since_start_s.empty() ? Style::dim : Style::good);
+  return row + 1;
+}
+
+int draw_slice(Canvas& canvas, int row, const SliceReading& slice) {
+  const int middle = canvas.columns() / 2;
+  canvas.put(row, 1, slice.name, Style::accent, middle - 2);
+  const Half right{middle + 1, canvas.columns() - 1};
+  right.bar(canvas, row, "Memory", share(slice.memory_used_bytes, slice.memory_total_bytes),
+            memory_text(slice.memory_used_bytes, slice.memory_total_bytes) +
+                (slice.sm_percent ? fmt::format("  SM {}", percent_text(slice.sm_percent)) : ""),
+            Palette::heat);
+  return row + 1;
+}
+
+}  // namespace
+
+int gpu_rows(const GpuReading& gpu) noexcept {
+  if (gpu.state != GpuState::ok) return 2;
+  return kDetailRows + static_cast<int>(gpu.slices.size());
+}
+
+int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s) {
+  const int end = canvas.columns() - 1;
+  const int after = canvas.put(row, 1, fmt::format("GPU {}  {}", gpu.index, short_name(gpu)), Style::accent);
+  if (gpu.state != GpuState::ok) {
+    canvas.put(row, after + 2, gpu.state == GpuState::lost ? "LOST" : "asleep", gpu.state == GpuState::lost ? Style::bad : Style::dim);
+    canvas.put(row + 1, 1, gpu.note, gpu.state == GpuState::lost ? Style::bad : Style::dim, end - 1);
+    return row + 2;
+  }
+  if (const auto links = links_text(gpu); after + columns_of(links) + 2 < end) canvas.put_right(row, end, links, Style::dim);
+  ++row;
+  const int middle = canvas.columns() / 2;
+  const Half left{1, middle - 1};
+  const Half right{middle + 1, end};
+  left.bar(canvas, row, "Busy", of_hundred(gpu.utilization_percent), percent_text(gpu.utilization_percent), Palette::load);
+  left.bar(canvas, row + 1, "Memory", share(gpu.memory_used_bytes, gpu.memory_total_bytes),
+           memory_text(gpu.memory_used_bytes, gpu.memory_total_bytes), Palette::heat);
+  left.bar(canvas, row + 2, "Power", share(gpu.power_w, gpu.power_limit_w),
+           gpu.power_w ? fmt::format("{}/{} W", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-", Palette::heat);
+  left.bar(canvas, row + 3, "Clock", share(gpu.sm_clock_mhz, gpu.max_sm_clock_mhz),
+           gpu.sm_clock_mhz ? fmt::format("{}/{} MHz", number_text(gpu.sm_clock_mhz), number_text(gpu.max_sm_clock_mhz)) : "-",
+           Palette::load);
+  const auto limit = gpu.slowdown_temperature_c.value_or(95);
+  auto heat = gpu.temperature_c ? fmt::format("{:.0f} °C", *gpu.temperature_c) : std::string("-");
+  if (gpu.memory_temperature_c) heat += fmt::format(" mem {:.0f}", *gpu.memory_temperature_c);
+  left.bar(canvas, row + 4, "Heat", share(gpu.temperature_c, limit), heat, Palette::heat);
+
+  if (gpu.sm_percent || gpu.tensor_percent || gpu.dram_percent) {
+    right.bar(canvas, row, "SMs", of_hundred(gpu.sm_percent), percent_text(gpu.sm_percent), Palette::load);
+    right.bar(canvas, row + 1, "Tensor", of_hundred(gpu.tensor_percent), percent_text(gpu.tensor_percent), Palette::load);
+    auto dram = percent_text(gpu.dram_percent);
+    if (gpu.dram_bytes_per_s) dram += " " + rate_text(gpu.dram_bytes_per_s);
+    right.bar(canvas, row + 2, "DRAM", of_hundred(gpu.dram_percent), dram, Palette::load);
+  } else {
+    right.bar(canvas, row, "Mem busy", of_hundred(gpu.memory_busy_percent), percent_text(gpu.memory_busy_percent), Palette::load);
+    right.text(canvas, row + 1, "SMs", gpu.note.empty() ? "after the next look" : gpu.note, Style::dim);
+    right.text(canvas, row + 2, "Codecs", fmt::format("encoder {}  decoder {}", percent_text(gpu.encoder_percent), percent_text(gpu.decoder_percent)));
+  }
+  right.text(canvas, row + 3, "PCIe", traffic(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s));
+  if (gpu.nvlink_links_present)
+    right.text(canvas, row + 4, "NVLink", traffic(gpu.nvlink_received_bytes_per_s, gpu.nvlink_sent_bytes_per_s));
+  else
+    right.text(canvas, row + 4, "Energy", energy_text(gpu.energy_since_start_j) + " since start");
+  row += 5;
+  if (gpu.nvlink_links_present)
+    canvas.put_right(row, end, energy_text(gpu.energy_since_start_j) + " since start", Style::dim);
+  row = draw_slowdowns(canvas, row, gpu, since_start_s);
+  for (const auto& slice : gpu.slices) row = draw_slice(canvas, row, slice);
+  return row;
+}
+
+int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, int selected) {
+  const int width = canvas.columns();
+  const int spare = std::max(width - 80, 0);
+  const int name = 12 + std::min(spare / 6, 12);
+  const int bar = 8 + std::min(spare / 6, 24);
+  struct Columns {
+    int busy, memory, power, temperature, clock, sm, tensor, dram, slowed;
+  } at{};
+  at.busy = 4 + name + 1;
+  at.memory = at.busy + bar + 6;
+  at.power = at.memory + 12;
+  at.temperature = at.power + 8;
+  at.clock = at.temperature + 4;
+  at.sm = at.clock + 5;
+  at.tensor = at.sm + 4;
+  at.dram = at.tensor + 4;
+  at.slowed = at.dram + 5;
+  canvas.fill(row, 0, width, Style::header);
+  canvas.put(row, 1, "GPU", Style::header);
+  canvas.put(row, at.busy, "Busy", Style::header);
+  canvas.put_right(row, at.power - 1, "Mem GiB", Style::header);
+  canvas.put_right(row, at.temperature - 1, "W/limit", Style::header);
+  canvas.put_right(row, at.clock, "C", Style::header);
+  canvas.put_right(row, at.sm, "MHz", Style::header);
+  canvas.put_right(row, at.tensor, "SM%", Style::header);
+  canvas.put_right(row, at.dram, "Ten", Style::header);
+  canvas.put_right(row, at.slowed - 1, "DRAM", Style::header);
+  canvas.put(row, at.slowed, "Slowed by", Style::header);
+  const int shown = std::min(rows - 1, static_cast<int>(snapshot.gpus.size()));
+  const int first = std::clamp(selected - shown + 1, 0, std::max(static_cast<int>(snapshot.gpus.size()) - shown, 0));
+  for (int i = 0; i < shown; ++i) {
+    const auto& gpu = snapshot.gpus[static_cast<std::size_t>(first + i)];
+    ++row;
+    canvas.put(row, 0, first + i == selected ? ">" : " ", Style::key);
+    canvas.put_right(row, 3, std::to_string(gpu.index), Style::bold);
+    auto label = short_name(gpu);
+    if (label.rfind("NVIDIA ", 0) == 0) label.erase(0, 7);
+    canvas.put(row, 4, label, Style::accent, name);
+    if (gpu.state != GpuState::ok) {
+      canvas.put(row, at.busy, gpu.state == GpuState::lost ? "LOST: " + gpu.note : gpu.note,
+                 gpu.state == GpuState::lost ? Style::bad : Style::dim);
+      continue;
+    }
+    draw_bar(canvas, row, at.busy, bar, of_hundred(gpu.utilization_percent), Palette::load);
+    canvas.put_right(row, at.memory - 1, gpu.utilization_percent ? fmt::format("{:.0f}%", *gpu.utilization_percent) : "-", Style::bold);
+    constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+    const auto level = share(gpu.memory_used_bytes, gpu.memory_total_bytes);
+    canvas.put_right(row, at.power - 1,
+                     level ? fmt::format("{:.1f}/{:.1f}", *gpu.memory_used_bytes / kGiB, *gpu.memory_total_bytes / kGiB) : "-",
+                     level.value_or(0) > 0.9 ? Style::heat_high : Style::normal);
+    canvas.put_right(row, at.temperature - 1, gpu.power_w ? fmt::format("{}/{}", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-");
+    canvas.put_right(row, at.clock, number_text(gpu.temperature_c),
+                     style_of(Palette::heat, share(gpu.temperature_c, gpu.slowdown_temperature_c.value_or(95)).value_or(0)));
+    canvas.put_right(row, at.sm, number_text(gpu.sm_clock_mhz));
+    canvas.put_right(row, at.tensor, number_text(gpu.sm_percent));
+    canvas.put_right(row, at.dram, number_text(gpu.tensor_percent));
+    canvas.put_right(row, at.slowed - 1, number_text(gpu.dram_percent));
+    const auto reasons = reasons_text(gpu);
+    canvas.put(row, at.slowed, reasons.empty() ? "-" : reasons, reasons.empty() ? Style::dim : Style::bad);
+  }
+  return row + 1;
+}
+
+}  // namespace ridgeline::monitor

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "monitor/gpu_probe.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "schema/gpu_telemetry.hpp"
+
+namespace ridgeline::monitor {
+namespace {
+
+constexpr auto kShareValidFor = std::chrono::seconds(3);  // NVML averages shares of processes over about a second
+
+std::optional<double> as_double(const std::optional<int>& value) {
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+}
+
+std::optional<double> rate(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after,
+                           double seconds) {
+  if (!before || !after || seconds <= 0 || *after < *before) return std::nullopt;
+  return static_cast<double>(*after - *before) / seconds;
+}
+
+}  // namespace
+
+GpuProbe::GpuProbe(std::shared_ptr<const gpu::NvmlApi> api, gpu::nvml::Device handle, int index, bool measure_pcie)
+    : api_(api), handle_(handle), device_(api, handle), live_(std::move(api), handle), measure_pcie_(measure_pcie) {
+  facts_.index = index;
+  read_facts();
+}
+
+void GpuProbe::read_facts() {
+  facts_.name = device_.name();
+  facts_.uuid = device_.uuid();
+  facts_.pci_bus_id = device_.pci_bus_id();
+  facts_.max_sm_clock_mhz = device_.max_clock_mhz(gpu::nvml::kSmClock);
+  facts_.slowdown_temperature_c = live_.slowdown_temperature_c();
+  peak_bandwidth_ = live_.peak_memory_bandwidth();
+  if (auto gpm = gpu::GpmReader::open(api_, handle_))
+    gpm_ = std::move(*gpm);
+  else
+    facts_.note = gpm.error().message;
+}
+
+void GpuProbe::read_slow(base::Nanoseconds now) {
+  if (slow_before_ && now - *slow_before_ < kSlowEvery) return;
+  slow_before_ = now;
+  facts_.power_limit_w = device_.power_limit_w();
+  const auto link = live_.pcie_link();
+  facts_.pcie_generation = as_double(link.generation);
+  facts_.pcie_width = as_double(link.width);
+  facts_.max_pcie_generation = as_double(link.max_generation);
+  facts_.max_pcie_width = as_double(link.max_width);
+  const auto links = live_.nvlink_links();
+  facts_.nvlink_links_active = links ? std::optional(static_cast<double>(links->active)) : std::nullopt;
+  facts_.nvlink_links_present = links ? std::optional(static_cast<double>(links->present)) : std::nullopt;
+  const auto energy = device_.energy_mj();
+  facts_.energy_total_j = energy ? std::optional(static_cast<double>(*energy) * 1e-3) : std::nullopt;
+  energy_is_new_ = energy.has_value();
+
+  const auto found = live_.mig_slices();
+  const bool same = found.size() == slices_.size() &&
+                    std::equal(found.begin(), found.end(), slices_.begin(),
+                               [](const auto& now_there, const Slice& known) { return now_there.uuid == known.facts.uuid; });
+  if (same) return;
+  slices_.clear();
+  for (const auto& slice : found) {
+    Slice known;
+    known.facts.name = slice.name;
+    known.facts.uuid = slice.uuid;
+    known.handle = slice.handle;
+    if (slice.gpu_instance)
+      if (auto gpm = gpu::GpmReader::open(api_, handle_, slice.gpu_instance)) known.gpm = std::move(*gpm);
+    slices_.push_back(std::move(known));
+  }
+}
+
+GpuReading GpuProbe::read(base::Nanoseconds now) {
+  if (const auto alive = live_.alive(); !alive) {
+    auto gone = facts_;
+    gone.state = GpuState::lost;
+    gone.note = alive.error().message;
+    before_.reset();  // a rate over the gap would be wrong
+    return gone;
+  }
+  read_slow(now);
+  const double seconds = before_ ? base::to_seconds(now - *before_) : 0;
+  auto reading = facts_;
+  const auto gpm = gpm_ ? gpm_->read() : std::nullopt;
+  if (gpm) {
+    reading.sm_percent = gpm->sm_percent;
+    reading.occupancy_percent = gpm->occupancy_percent;
+    reading.tensor_percent = gpm->tensor_percent;
+    reading.dram_percent = gpm->dram_percent;
+    if (gpm->dram_percent && peak_bandwidth_) reading.dram_bytes_per_s = *gpm->dram_percent / 100 * *peak_bandwidth_;
+  }
+  reading.utilization_percent = device_.utilization_percent();
+  reading.memory_busy_percent = live_.memory_busy_percent();
+  reading.encoder_percent = live_.encoder_percent();
+  reading.decoder_percent = live_.decoder_percent();
+  if (const auto memory = device_.memory()) {
+    reading.memory_used_bytes = static_cast<double>(memory->used);
+    reading.memory_total_bytes = static_cast<double>(memory->total);
+  }
+  reading.sm_clock_mhz = device_.clock_mhz(gpu::nvml::kSmClock);
+  reading.memory_clock_mhz = device_.clock_mhz(gpu::nvml::kMemoryClock);
+  reading.temperature_c = device_.temperature_c();
+  reading.fan_percent = live_.fan_percent();
+  reading.power_w = device_.power_w();
+  reading.performance_state = as_double(live_.performance_state());
+  const auto fields = live_.fields();
+  reading.power_instant_w = fields.power_instant_w;
+  reading.memory_temperature_c = fields.memory_temperature_c;
+  read_traffic(reading, fields, gpm, seconds);
+  read_slowdowns(reading, fields);
+  read_energy(reading, seconds);
+  read_slices(reading);
+  fields_before_ = fields;
+  before_ = now;
+  return reading;
+}
+
+void GpuProbe::read_traffic(GpuReading& reading, const gpu::LiveFields& fields,
+                            const std::optional<gpu::GpmReading>& gpm, double seconds) {
+  const auto either = [&](std::optional<double> gpu::GpmReading::*member, const Counter& before, const Counter& after) {
+    return gpm && (*gpm).*member ? (*gpm).*member : rate(before, after, seconds);
+  };
+  const auto& past = fields_before_;
+  using Gpm = gpu::GpmReading;
+  reading.pcie_sent_bytes_per_s = either(&Gpm::pcie_sent_per_s, past.pcie_sent_bytes, fields.pcie_sent_bytes);
+  reading.pcie_received_bytes_per_s =
+      either(&Gpm::pcie_received_per_s, past.pcie_received_bytes, fields.pcie_received_bytes);
+  reading.nvlink_sent_bytes_per_s = either(&Gpm::nvlink_sent_per_s, past.nvlink_sent_bytes, fields.nvlink_sent_bytes);
+  reading.nvlink_received_bytes_per_s =
+      either(&Gpm::nvlink_received_per_s, past.nvlink_received_bytes, fields.nvlink_received_bytes);
+  if (measure_pcie_ && !reading.pcie_sent_bytes_per_s && !fields.pcie_sent_bytes && !gpm_) {
+    reading.pcie_sent_bytes_per_s = live_.pcie_sent_per_s();
+    reading.pcie_received_bytes_per_s = live_.pcie_received_per_s();
+  }
+}
+
+void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields) {
+  if (const auto bits = device_.clock_reasons()) reading.slowdown_reasons = schema::clock_reason_names(*bits);
+  for (std::size_t i = 0; i < gpu::kSlowdownCauses.size(); ++i) {
+    if (!fields.slowdown_ns[i]) continue;
+    const auto total = *fields.slowdown_ns[i];
+    const std::string cause = gpu::kSlowdownCauses[i];
+    auto [start, added] = slowdown_at_start_ns_.try_emplace(cause, total);
+    if (total < start->second) start->second = total;  // the driver was loaded again
+    reading.slowdown_since_start_s[cause] = static_cast<double>(total - start->second) * 1e-9;
+    reading.slowdown_total_s[cause] = static_cast<double>(total) * 1e-9;
+  }
+}
+
+void GpuProbe::read_energy(GpuReading& reading, double seconds) {
+  if (!facts_.energy_total_j) return;
+  if (energy_is_new_) {
+    energy_is_new_ = false;
+    energy_estimated_j_ = 0;
+    if (!energy_at_start_j_ || *facts_.energy_total_j < *energy_at_start_j_) energy_at_start_j_ = facts_.energy_total_j;
+  } else {
+    energy_estimated_j_ += reading.power_w.value_or(0) * seconds;
+  }
+  // An estimate that ran ahead of the counter must not make the energy shrink.
+  energy_shown_j_ = std::max(energy_shown_j_.value_or(0), *facts_.energy_total_j - *energy_at_start_j_ + energy_estimated_j_);
+  reading.energy_since_start_j = energy_shown_j_;
+}
+
+void GpuProbe::read_slices(GpuReading& reading) {
+  for (auto& slice : slices_) {
+    auto shown = slice.facts;
+    if (const auto memory = gpu::NvmlDevice(api_, slice.handle).memory()) {
+      shown.memory_used_bytes = static_cast<double>(memory->used);
+      shown.memory_total_bytes = static_cast<double>(memory->total);
+    }
+    if (const auto gpm = slice.gpm ? slice.gpm->read() : std::nullopt) {
+      shown.sm_percent = gpm->sm_percent;
+      shown.tensor_percent = gpm->tensor_percent;
+      shown.dram_percent = gpm->dram_percent;
+    }
+    reading.slices.push_back(std::move(shown));
+  }
+}
+
+std::vector<ProcessReading> GpuProbe::processes(base::Nanoseconds now) {
+  std::vector<ProcessReading> out;
+  auto running = live_.processes();
+  if (running && running->empty())  // of a divided GPU, the slices have the processes
+    for (const auto& slice : slices_)
+      if (const auto more = gpu::NvmlLive(api_, slice.handle).processes())
+        running->insert(running->end(), more->begin(), more->end());
+  if (!running) return out;
+  if (const auto shares = live_.process_shares(shares_until_us_)) {
+    std::map<std::int64_t, std::pair<double, int>> sums;
+    for (const auto& share : *shares) {
+      shares_until_us_ = std::max(shares_until_us_, share.timestamp_us);
+      auto& [sum, count] = sums[share.pid];
+      sum += share.sm_percent;
+      ++count;
+    }
+    for (const auto& [pid, sum] : sums) shares_[pid] = {sum.first / sum.second, now};
+    for (auto at = shares_.begin(); at != shares_.end();)
+      at = now - at->second.second > kShareValidFor ? shares_.erase(at) : std::next(at);
+    for (const auto& process : *running) {
+      ProcessReading shown;
+      shown.sm_percent = 0;
+      if (const auto share = shares_.find(process.pid); share != shares_.end()) shown.sm_percent = share->second.first;
+      shown.pid = process.pid;
+      out.push_back(std::move(shown));
+    }
+  } else {
+    for (const auto& process : *running) {
+      out.emplace_back();
+      out.back().pid = process.pid;
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto& process = (*running)[i];
+    out[i].gpu = facts_.index;
+    out[i].kind = process.compute && process.graphics ? "both" : process.graphics ? "graphics" : "compute";
+    if (process.memory_bytes) out[i].gpu_memory_bytes = static_cast<double>(*process.memory_bytes);
+  }
+  return out;
+}
+
+}  // namespace ridgeline::monitor
