@@ -72,6 +72,11 @@ Result<void> CudaDriver::resolve() {
   find(api_.memcpy_to_host, "cuMemcpyDtoH_v2");
   find(api_.memcpy_to_device_async, "cuMemcpyHtoDAsync_v2");
   find(api_.memcpy_to_host_async, "cuMemcpyDtoHAsync_v2");
+  find(api_.memcpy_on_device_async, "cuMemcpyDtoDAsync_v2");
+  find(api_.module_load_data, "cuModuleLoadData");
+  find(api_.module_get_function, "cuModuleGetFunction");
+  find(api_.module_unload, "cuModuleUnload");
+  find(api_.launch_kernel, "cuLaunchKernel");
   find(api_.stream_create, "cuStreamCreate");
   find(api_.stream_destroy, "cuStreamDestroy_v2");
   find(api_.stream_synchronize, "cuStreamSynchronize");
@@ -207,6 +212,36 @@ CudaStream& CudaStream::operator=(CudaStream&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(handle_, other.handle_);
   return *this;
+}
+
+Result<CudaKernel> CudaKernel::make(std::shared_ptr<const CudaDriver> driver, const char* ptx, const char* name) {
+  void* module = nullptr;
+  if (const auto status = driver->api_.module_load_data(&module, ptx); status != kCudaSuccess)
+    return tl::unexpected<base::Error>(driver->error(status, fmt::format("compiling kernel {}", name)));
+  void* function = nullptr;
+  if (const auto status = driver->api_.module_get_function(&function, module, name); status != kCudaSuccess) {
+    driver->api_.module_unload(module);
+    return tl::unexpected<base::Error>(driver->error(status, fmt::format("finding kernel {}", name)));
+  }
+  return CudaKernel(std::move(driver), module, function);
+}
+
+CudaKernel::~CudaKernel() {
+  if (module_ != nullptr) driver_->api_.module_unload(module_);
+}
+
+CudaKernel::CudaKernel(CudaKernel&& other) noexcept
+    : driver_(std::move(other.driver_)), module_(std::exchange(other.module_, nullptr)), function_(other.function_) {}
+
+CudaKernel& CudaKernel::operator=(CudaKernel&& other) noexcept {
+  std::swap(driver_, other.driver_);
+  std::swap(module_, other.module_);
+  std::swap(function_, other.function_);
+  return *this;
+}
+
+CudaStatus CudaKernel::launch(CudaStreamHandle stream) const noexcept {
+  return driver_->api_.launch_kernel(function_, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
 }
 
 Result<CudaEvent> CudaEvent::make(std::shared_ptr<const CudaDriver> driver) {

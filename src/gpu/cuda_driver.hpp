@@ -64,6 +64,11 @@ class CudaDriver {
                                               CudaStreamHandle stream) const noexcept {
     return api_.memcpy_to_host_async(to, from, bytes, stream);
   }
+  /// From GPU memory to GPU memory.
+  [[nodiscard]] CudaStatus copy_on_device_async(CudaAddress to, CudaAddress from, std::size_t bytes,
+                                                CudaStreamHandle stream) const noexcept {
+    return api_.memcpy_on_device_async(to, from, bytes, stream);
+  }
   [[nodiscard]] CudaStatus synchronize(CudaStreamHandle stream) const noexcept {
     return api_.stream_synchronize(stream);
   }
@@ -80,6 +85,7 @@ class CudaDriver {
   friend class DeviceBuffer;
   friend class CudaStream;
   friend class CudaEvent;
+  friend class CudaKernel;
 
   /// Own declarations of the functions used: the CUDA headers are not needed to build.
   struct Api {
@@ -101,6 +107,12 @@ class CudaDriver {
     CudaStatus (*memcpy_to_host)(void*, CudaAddress, std::size_t);
     CudaStatus (*memcpy_to_device_async)(CudaAddress, const void*, std::size_t, CudaStreamHandle);
     CudaStatus (*memcpy_to_host_async)(void*, CudaAddress, std::size_t, CudaStreamHandle);
+    CudaStatus (*memcpy_on_device_async)(CudaAddress, CudaAddress, std::size_t, CudaStreamHandle);
+    CudaStatus (*module_load_data)(void**, const void*);
+    CudaStatus (*module_get_function)(void**, void*, const char*);
+    CudaStatus (*module_unload)(void*);
+    CudaStatus (*launch_kernel)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                CudaStreamHandle, void**, void**);
     CudaStatus (*stream_create)(CudaStreamHandle*, unsigned);
     CudaStatus (*stream_destroy)(CudaStreamHandle);
     CudaStatus (*stream_synchronize)(CudaStreamHandle);
@@ -195,6 +207,27 @@ class CudaStream {
       : driver_(std::move(driver)), handle_(handle) {}
   std::shared_ptr<const CudaDriver> driver_;
   CudaStreamHandle handle_ = nullptr;
+};
+
+/// A kernel without arguments, compiled by the driver from PTX text for the GPU of the current context.
+class CudaKernel {
+ public:
+  /// Errors: internal (the driver does not take this PTX), with the driver's words.
+  [[nodiscard]] static base::Result<CudaKernel> make(std::shared_ptr<const CudaDriver> driver, const char* ptx,
+                                                     const char* name);
+  ~CudaKernel();
+  CudaKernel(CudaKernel&& other) noexcept;
+  CudaKernel& operator=(CudaKernel&& other) noexcept;
+
+  /// One block of one thread.
+  [[nodiscard]] CudaStatus launch(CudaStreamHandle stream) const noexcept;
+
+ private:
+  CudaKernel(std::shared_ptr<const CudaDriver> driver, void* module, void* function)
+      : driver_(std::move(driver)), module_(module), function_(function) {}
+  std::shared_ptr<const CudaDriver> driver_;
+  void* module_ = nullptr;
+  void* function_ = nullptr;
 };
 
 /// A point in a stream's work, with the GPU's own time stamp.

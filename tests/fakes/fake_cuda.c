@@ -84,3 +84,19 @@ EXPORT int cuEventRecord(void* event, void* stream) { return event != NULL && st
 EXPORT int cuEventSynchronize(void* event) { return event != NULL ? 0 : 400; }
 EXPORT int cuEventElapsedTime(float* out, void* start, void* end) { return *out = 1.5F, start != end ? 0 : 400; }
 EXPORT int cuEventDestroy_v2(void* event) { return drop(event); }
+EXPORT int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void* stream) {
+  return stream != NULL ? cuMemcpyHtoD_v2(to, (const void*)(size_t)from, bytes) : 400;
+}
+EXPORT int cuModuleLoadData(void** out, const void* ptx) {
+  return strstr((const char*)ptx, ".entry") != NULL ? make(out, 1) : 218;
+}
+EXPORT int cuModuleGetFunction(void** out, void* module, const char* name) {
+  *out = module;
+  return strcmp(name, "absent") == 0 ? 500 : 0;
+}
+EXPORT int cuModuleUnload(void* module) { return drop(module); }
+EXPORT int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, void* stream, void** arguments, void** extra) {
+  (void)shared, (void)arguments, (void)extra;
+  return function != NULL && stream != NULL && gx * gy * gz * bx * by * bz == 1 ? 0 : 400;
+}
