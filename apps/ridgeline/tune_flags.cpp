@@ -237,6 +237,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.use_store = !flags.fresh;
   request.command_line = shell_line(context.arguments);
   request.reference_folder = base::cache_folder() / "references";
+  request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
   const auto registry = workload::make_default_registry();
   RL_TRY_ASSIGN(const auto* kind, registry.find(request.workload.kind));
   request.reference = kind->reference;

@@ -9,9 +9,11 @@
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
+#include "campaign/ceilings_cache.hpp"
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
 #include "campaign/trial_runner.hpp"
+#include "measure/gpu_plans.hpp"
 #include "search/relevance.hpp"
 #include "search/searcher.hpp"
 
@@ -71,15 +73,10 @@ std::string idle_gpu_note(const schema::TuneRun& run) {
   return fmt::format("{} is present but not used: {}", run.environment.gpus.front().name, reason);
 }
 
-/// A GPU's inferences are short and even, and no thread of another arm keeps spinning: shorter blocks tell as much. A
-/// quick search has ten seconds, of which each fresh process takes about two.
+/// A quick search on a GPU has ten seconds, of which each fresh process takes about two.
 void suit_gpu(TuneRequest& request) {
-  if (request.plan.min_time_s == schema::MeasurementPlan{}.min_time_s) request.plan.min_time_s = 0.1;
-  const auto usual = schema::PairedPlan{};
+  measure::suit_gpu(request.plan, request.paired);
   auto& plan = request.paired;
-  if (plan.block_time_s == usual.block_time_s) plan.block_time_s = 0.04;
-  if (plan.settle_s == usual.settle_s) plan.settle_s = 0.002;
-  if (plan.max_time_s == usual.max_time_s) plan.max_time_s = 3;
   request.finalists = std::min<std::size_t>(request.finalists, 2);
   if (request.search != "quick") return;
   plan.quads = std::min(plan.quads, 8);
@@ -123,6 +120,7 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
   one.trials = {trial};
   const auto ranking = analysis::rank(one, {{trial.key, outcome}});
   if (ranking.empty()) return observation;
+  observation.setup_s = (outcome.measurement->session_create_ns + outcome.measurement->first_run_ns) * 1e-9;
   observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
   if (!ranking.front().meets_constraints) return observation;
   observation.cost = ranking.front().cost.value;
@@ -141,6 +139,23 @@ std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t
     proposal = searcher.propose_beside();
   }
   return batch;
+}
+
+/// What the card reaches, for the report's explanations; a run is no worse without.
+void measure_ceilings(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run,
+                      CampaignObserver& observer) {
+  if (run.provider == "cpu") return;
+  const auto found = CeilingsCache(request.ceilings_folder).get(run, [&] {
+    observer.stage("what this GPU reaches");
+    return executor.gpu_ceilings(request.workload.kind, request.ort_library);
+  });
+  if (found) {
+    run.gpu_ceilings = *found;
+    return;
+  }
+  if (found.error().code == ErrorCode::cancelled) return;
+  run.notes.push_back(fmt::format("what this GPU reaches at best was not measured: {}", found.error().message));
+  observer.note(run.notes.back());
 }
 
 Result<void> hash_input_files(schema::WorkloadRef& workload) {
@@ -252,6 +267,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     if (!has_current) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }
+    measure_ceilings(executor_, request, result.run, observer_);
     return decision.decide();
   };
   if (auto done = search_and_decide(); !done) {

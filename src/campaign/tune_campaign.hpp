@@ -42,6 +42,7 @@ struct TuneRequest {
   schema::Configuration reference;          ///< WorkloadKind::reference of the workload's kind
   schema::Configuration gpu_reference;      ///< WorkloadKind::gpu_reference, for models too large for that
   std::filesystem::path reference_folder;   ///< where reference outputs are kept
+  std::filesystem::path ceilings_folder;    ///< where what each GPU reaches is kept; "" = measured in every run
   schema::PairedPlan paired;
   std::size_t finalists = 3;                ///< configurations compared with the current one, at most
   bool leave_one_out = true;

@@ -95,6 +95,10 @@ Result<schema::AccuracyDrift> DevicePoolExecutor::make_reference(const schema::T
   return first_->make_reference(spec, path);
 }
 
+Result<schema::GpuCeilings> DevicePoolExecutor::gpu_ceilings(const std::string& kind, const std::string& library) {
+  return first_->gpu_ceilings(kind, library);
+}
+
 std::vector<Result<schema::TrialOutcome>> DevicePoolExecutor::run_trials(const std::vector<TrialJob>& jobs) {
   std::vector<bool> busy(lanes(), false);
   for (const auto& job : jobs) {

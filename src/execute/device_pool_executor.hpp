@@ -26,6 +26,7 @@ class DevicePoolExecutor final : public Executor {
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override;
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                      const std::filesystem::path& path) override;
+  base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override;
   [[nodiscard]] std::size_t lanes() const override { return 1 + others_.size(); }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<TrialJob>& jobs) override;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -53,6 +54,9 @@ class Executor {
   /// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
   [[nodiscard]] virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                                            const std::filesystem::path& path) = 0;
+  /// What the GPU of lane 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
+  [[nodiscard]] virtual base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind,
+                                                                       const std::string& library) = 0;
   /// How many trials can run side by side, each on a device of its own. Everything but run_trials is done by lane 0.
   [[nodiscard]] virtual std::size_t lanes() const { return 1; }
   /// Runs the jobs, at most one a lane, side by side; answers in their order once all have ended.

@@ -19,6 +19,7 @@ enum class FrameType : std::uint32_t {
   trial,       ///< parent: {spec, abandon_above_ns, throughput, reference}
   pair,        ///< parent: {spec}
   reference,   ///< parent: {spec, path}
+  ceilings,    ///< parent: {kind, library}
   result,      ///< worker: the answer's JSON
   error,       ///< worker: {code, message}
 };

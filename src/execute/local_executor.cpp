@@ -45,6 +45,14 @@ class LocalExecutor final : public Executor {
     return read_frame<schema::AccuracyDrift>(frame, kAnswer);
   }
 
+  Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
+    auto frame = ask(make_frame(FrameType::ceilings, ProbeRequest{kind, library}), kProbeDeadlineS,
+                     "measuring what the GPU reaches");
+    pooled_.reset();  // whose GPU memory now holds more than trials need
+    if (!frame) return tl::unexpected<base::Error>(std::move(frame).error());
+    return read_frame<schema::GpuCeilings>(*frame, kAnswer);
+  }
+
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
     const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string()};
     const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);

@@ -7,6 +7,7 @@
 
 #include "execute/classify.hpp"
 #include "execute/memory_usage.hpp"
+#include "gpu/ceilings_probe.hpp"
 #include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
@@ -78,6 +79,10 @@ Result<Frame> WorkerRequests::dispatch(const Frame& request) {
     case FrameType::reference: {
       RL_TRY_ASSIGN(const auto message, read_frame<ReferenceRequest>(request, kRequest));
       return reference(message);
+    }
+    case FrameType::ceilings: {
+      RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
+      return ceilings(message);
     }
     default: return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}", static_cast<int>(request.type));
   }
@@ -186,6 +191,17 @@ Result<Frame> WorkerRequests::reference(const ReferenceRequest& request) {
   RL_TRY_ASSIGN(const auto second, run());
   RL_TRY(workload::save_outputs(first, request.path));
   return make_frame(FrameType::result, workload::compare_outputs(first, second));
+}
+
+Result<Frame> WorkerRequests::ceilings(const ProbeRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
+  enter(TrialPhase::load_runtime);
+  // The runtime's provider brings its own cuBLAS into this process, found in places that only the runtime's kind knows.
+  RL_TRY(kind->probe(request.library));
+  RL_TRY_ASSIGN(const auto driver, gpu::CudaDriver::load());
+  enter(TrialPhase::measure);
+  RL_TRY_ASSIGN(const auto found, gpu::probe_ceilings(driver));
+  return make_frame(FrameType::result, found);
 }
 
 }  // namespace ridgeline::execute

@@ -27,6 +27,7 @@ class WorkerRequests {
   [[nodiscard]] base::Result<Frame> trial(const TrialRequest& request);
   [[nodiscard]] base::Result<Frame> pair(const PairRequest& request);
   [[nodiscard]] base::Result<Frame> reference(const ReferenceRequest& request);
+  [[nodiscard]] base::Result<Frame> ceilings(const ProbeRequest& request);
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
   [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);

@@ -31,6 +31,8 @@ class FakeExecutor final : public execute::Executor {
   int trials_run = 0;
   int pairs_run = 0;
   int references_made = 0;
+  std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
+  int ceilings_measured = 0;
 
   static schema::ModelDescription default_model() {
     schema::ModelDescription model;
@@ -51,6 +53,12 @@ class FakeExecutor final : public execute::Executor {
     return schema::RuntimeIdentity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
   }
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) override { return model; }
+
+  base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override {
+    ++ceilings_measured;
+    if (!ceilings) return base::fail(base::ErrorCode::unavailable, "no GPU is here");
+    return *ceilings;
+  }
 
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions&) override {
     if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");

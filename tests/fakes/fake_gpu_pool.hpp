@@ -33,6 +33,9 @@ class FakeGpuPool final : public execute::Executor {
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
     return simple.inspect(request);
   }
+  base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
+    return simple.gpu_ceilings(kind, library);
+  }
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions& options) override {
     return std::move(run_trials({{0, spec, options}}).front());
   }

@@ -78,5 +78,23 @@ TEST(WorkerOnGpu, leaves_virtual_time_and_cpu_trials_alone) {
   EXPECT_FALSE(cpu->measurement->gpu.has_value());
 }
 
+TEST(WorkerOnGpu, measures_what_the_gpu_reaches_in_a_process_of_its_own) {
+  const auto executor = make_local_executor(options_with_gpu());
+  const auto found = executor->gpu_ceilings("synthetic", "");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->copy_gb_per_s);
+  EXPECT_TRUE(found->matmul_tf32_tflops);
+  EXPECT_TRUE(executor->run_trial(gpu_spec("clock=real"), {}));
+}
+
+TEST(WorkerOnGpu, no_driver_is_an_error_that_says_what_was_tried) {
+  auto options = worker_options();
+  options.environment = {{"LD_LIBRARY_PATH", "/nowhere"}};
+  const auto found = make_local_executor(options)->gpu_ceilings("synthetic", "");
+  if (found) GTEST_SKIP() << "a real driver is installed";
+  EXPECT_EQ(found.error().code, base::ErrorCode::unavailable);
+  EXPECT_NE(found.error().message.find("libcuda.so.1"), std::string::npos) << found.error().message;
+}
+
 }  // namespace
 }  // namespace ridgeline::execute

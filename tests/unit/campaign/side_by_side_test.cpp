@@ -149,5 +149,23 @@ TEST_F(SideBySideTest, the_cpu_provider_uses_one_lane) {
   EXPECT_TRUE(std::all_of(pool.widths.begin(), pool.widths.end(), [](std::size_t width) { return width == 1; }));
 }
 
+TEST_F(SideBySideTest, what_the_card_reaches_is_measured_once_and_part_of_the_run) {
+  request_.ceilings_folder = folder_ / "ceilings";
+  fakes::FakeGpuPool pool(clock_, 1);
+  pool.simple.ceilings->h2d_gb_per_s = 55;
+  EXPECT_EQ(run(pool, "one.db").run.gpu_ceilings.value().h2d_gb_per_s, 55);
+  EXPECT_EQ(run(pool, "two.db").run.gpu_ceilings.value().h2d_gb_per_s, 55);
+  EXPECT_EQ(pool.simple.ceilings_measured, 1);
+}
+
+TEST_F(SideBySideTest, a_card_whose_ceilings_cannot_be_measured_is_still_tuned) {
+  fakes::FakeGpuPool pool(clock_, 1);
+  pool.simple.ceilings.reset();
+  const auto result = run(pool, "one.db");
+  EXPECT_FALSE(result.run.gpu_ceilings);
+  EXPECT_TRUE(has_note(result, "was not measured: no GPU is here"));
+  EXPECT_EQ(result.run.trials.size(), 12U);
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign

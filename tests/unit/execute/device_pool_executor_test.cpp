@@ -47,6 +47,9 @@ class MeetingExecutor final : public Executor {
     --meeting_.present;
     return outcome;
   }
+  base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
+    return simple_.gpu_ceilings(kind, library);
+  }
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override { return simple_.run_pair(spec); }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                      const std::filesystem::path& path) override {

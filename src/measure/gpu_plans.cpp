@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/gpu_plans.hpp"
+
+namespace ridgeline::measure {
+
+void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept {
+  const schema::PairedPlan usual;
+  if (plan.min_time_s == schema::MeasurementPlan{}.min_time_s) plan.min_time_s = 0.1;
+  if (paired.block_time_s == usual.block_time_s) paired.block_time_s = 0.04;
+  if (paired.settle_s == usual.settle_s) paired.settle_s = 0.002;
+  if (paired.max_time_s == usual.max_time_s) paired.max_time_s = 3;
+}
+
+}  // namespace ridgeline::measure
