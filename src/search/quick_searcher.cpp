@@ -61,8 +61,8 @@ QuickSearcher::QuickSearcher(const SearchSpace& space, const SearcherOptions& op
 }
 
 Configuration QuickSearcher::base() const {
-  const auto* best = history().best();
-  return best != nullptr ? best->configuration : space().defaults();
+  const auto* from = history().foundation(options().min_effect / 2);
+  return from != nullptr ? from->configuration : space().defaults();
 }
 
 std::optional<Proposal> QuickSearcher::next() {

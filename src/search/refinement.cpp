@@ -47,7 +47,7 @@ void Refinement::learn(const SearchHistory& history) {
 
 std::optional<Step> Refinement::next(const SearchHistory& history) {
   learn(history);
-  const auto* best = history.best();
+  const auto* best = history.foundation(min_effect_ / 2);
   if (best == nullptr || without_gain_ >= patience_ || steps_ >= kMost) return std::nullopt;
   for (const auto& candidate : plausible(history)) {
     const auto& first = (*factors_)[candidate.first.factor];
@@ -84,7 +84,7 @@ std::vector<std::vector<bool>> Refinement::hopeless_levels(const SearchHistory& 
 std::vector<Refinement::Change> Refinement::changes(const SearchHistory& history) const {
   const AdditiveModel model(*factors_, history);
   const auto hopeless = hopeless_levels(history);
-  const auto& best = history.best()->configuration;
+  const auto& best = history.foundation(min_effect_ / 2)->configuration;
   const double variance = error_squares_ / error_count_;
   std::vector<Change> found;
   for (std::size_t at = 0; at < factors_->size(); ++at) {

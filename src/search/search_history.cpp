@@ -7,6 +7,12 @@
 #include "search/memory_need.hpp"
 
 namespace ridgeline::search {
+namespace {
+
+/// Saving less than this on each later trial is not worth leaving the best, in s.
+constexpr double kWorthwhileSetup = 0.3;
+
+}  // namespace
 
 std::optional<Proposal> SearchHistory::offer(const schema::Configuration& configuration, schema::TrialStage stage,
                                              std::string reason) {
@@ -67,6 +73,19 @@ const Observed* SearchHistory::find(const schema::Configuration& configuration) 
 }
 
 const Observed* SearchHistory::best() const noexcept { return best_ ? &observed_[*best_] : nullptr; }
+
+const Observed* SearchHistory::foundation(double margin) const noexcept {
+  const auto* chosen = best();
+  if (chosen == nullptr) return nullptr;
+  const double limit = *chosen->observation.cost * (1 + margin);
+  const double setup = chosen->observation.setup_s - kWorthwhileSetup;
+  for (const auto& seen : observed_) {
+    const auto& observation = seen.observation;
+    if (!observation.cost || observation.abandoned || !seen.in_space || *observation.cost > limit) continue;
+    if (observation.setup_s < std::min(setup, chosen->observation.setup_s)) chosen = &seen;
+  }
+  return chosen;
+}
 
 std::optional<double> SearchHistory::hopeless_above(double margin) const noexcept {
   const auto* leader = best();

@@ -23,7 +23,8 @@ namespace ridgeline::fakes {
 ///   {"name": "...", "origin": "recorded" | "published" | "generated", "source": "...", "noise": 0.01,
 ///    "dimensions": [{"key": "intra_op_num_threads", "values": [1, 2, 4]}, ...],
 ///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
-/// A row holds one number a dimension (0: unset, i: the i-th value) and then the cost in nanoseconds, or how it failed.
+/// A row holds one number a dimension (0: unset, i: the i-th value), then the cost in nanoseconds, or how it failed, and
+/// where they were recorded the seconds that the trial took and those before anything could be timed.
 /// Combinations without a row are outside the space. noise: relative standard error of one measurement.
 class Landscape {
  public:
@@ -40,8 +41,10 @@ class Landscape {
         if (const auto level = row.at(at).get<std::size_t>(); level > 0)
           configuration.set(dimensions[at].key, dimensions[at].values.at(level - 1));
       const auto& cost = row.at(dimensions.size());
-      costs_->emplace(search::simplify(configuration),
-                      cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
+      const auto form = search::simplify(configuration);
+      costs_->emplace(form, cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
+      if (row.size() > dimensions.size() + 2)
+        times_->emplace(form, Times{row.at(dimensions.size() + 1).get<double>(), row.at(dimensions.size() + 2).get<double>()});
     }
     const search::SpaceRule recorded{"measured in the landscape",
                                      [costs = costs_](const schema::Configuration& c) { return costs->count(c) != 0; }};
@@ -70,9 +73,10 @@ class Landscape {
     return at == costs_->end() ? std::nullopt : at->second;
   }
 
-  /// Seconds that a measurement of the configuration takes: a session, a warm-up and ten inferences, at least 0.2 s
-  /// timed. A failure costs the session.
+  /// Seconds that a measurement of the configuration took, where it was recorded; else a session, a warm-up and ten
+  /// inferences, at least 0.2 s timed. A failure costs the session.
   [[nodiscard]] double trial_seconds(const schema::Configuration& configuration) const {
+    if (const auto known = times_->find(search::simplify(configuration)); known != times_->end()) return known->second.trial;
     constexpr double kSession = 0.1;
     const auto one = cost(configuration);
     return one ? kSession + 4 * *one * 1e-9 + std::max(0.2, 10 * *one * 1e-9) : kSession;
@@ -92,16 +96,25 @@ class Landscape {
     seen.cost = *exact * std::exp(noise * random.normal());
     seen.cost_low = *seen.cost * (1 - 2 * noise);
     seen.cost_high = *seen.cost * (1 + 2 * noise);
+    if (const auto known = times_->find(search::simplify(proposal.configuration)); known != times_->end())
+      seen.setup_s = known->second.setup;
     seen.abandoned = proposal.abandon_above && seen.cost_low > *proposal.abandon_above;
     return seen;
   }
 
  private:
+  struct Times {
+    double trial = 0;
+    double setup = 0;
+  };
+
   std::string name_;
   std::string origin_;
   double noise_ = 0;
   std::shared_ptr<std::map<schema::Configuration, std::optional<double>>> costs_ =
       std::make_shared<std::map<schema::Configuration, std::optional<double>>>();
+  std::shared_ptr<std::map<schema::Configuration, Times>> times_ =
+      std::make_shared<std::map<schema::Configuration, Times>>();
   search::SearchSpace space_;
   double best_ = HUGE_VAL;
 };
