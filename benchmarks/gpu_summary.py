@@ -6,6 +6,7 @@
     benchmarks/gpu_summary.py pair FOLDER MODEL RIDGELINE       writes MODEL.pair.yaml and MODEL.pair_space.yaml, for an
                                                                 interleaved comparison of the exhaustive best with adaptive's;
                                                                 exit code 1 when they are the same or one is missing
+    benchmarks/gpu_summary.py landscape FOLDER MODEL            MODEL's exhaustive search in the form of tests/data/landscapes
 """
 import json
 import math
@@ -254,9 +255,39 @@ def pair(folder, model, binary):
     return 0
 
 
+def landscape(folder, model):
+    report = read(folder, model, "exhaustive")
+    if not report:
+        return 1
+    dimensions = report["space"]
+    cost = {entry["trial_id"]: entry["value"] for entry in report["ranking"]}
+    widths, rows = [], []
+    for trial in report["trials"]:
+        if trial["status"] == "ok" and trial["id"] not in cost:
+            continue
+        levels = []
+        for dimension in dimensions:
+            value = trial["configuration"].get(dimension["key"])
+            levels.append(0 if value is None else 1 + dimension["values"].index(value))
+        setup = (trial["session_create_ns"] or 0) + (trial["first_run_ns"] or 0) if trial["status"] == "ok" else 0
+        rows.append([*levels, cost.get(trial["id"], trial["status"]), round(trial["duration_s"], 3), round(setup / 1e9, 3)])
+    for entry in report["ranking"]:
+        low, high = entry["interval"]
+        widths.append((high - low) / 2 / entry["value"] / 1.96)
+    gpu, runtime = report["environment"]["gpus"][0]["name"], report["runtime"]["version"]
+    head = {"name": f"h200-{model.replace('_', '-')}" if "H200" in gpu else model, "origin": "recorded",
+            "source": f"{model} with random weights on an {gpu}; ONNX Runtime {runtime}, {report['run']['provider']}, latency, "
+                      f"--io {report['run']['io']}", "noise": round(sorted(widths)[len(widths) // 2], 4)}
+    print(json.dumps(head)[:-1] + ',\n "dimensions": [' + ",\n  ".join(map(json.dumps, dimensions)) + '],\n "rows": [\n'
+          + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]}")
+    return 0
+
+
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "summary":
         return summary(pathlib.Path(sys.argv[2]))
+    if len(sys.argv) == 4 and sys.argv[1] == "landscape":
+        return landscape(pathlib.Path(sys.argv[2]), sys.argv[3])
     if len(sys.argv) == 5 and sys.argv[1] == "pair":
         return pair(pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4])
     print(__doc__, file=sys.stderr)

@@ -7,7 +7,8 @@
 //                                                   inference by keeping the core busy for 3 % of its time; a line each,
 //                                                   so that a run cut short is not lost
 //   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, to judge other plans by
-//   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime
+//   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and the plan that tune takes there
+//   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,9 @@
 #include <fmt/core.h>
 
 #include "analysis/comparison.hpp"
+#include "measure/gpu_plans.hpp"
 #include "measure/paired_rounds.hpp"
+#include "schema/catalog.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace {
@@ -96,9 +99,9 @@ measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSp
 }
 
 /// New sessions for each comparison, as tune makes them.
-schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b) {
+schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b, const schema::PairedPlan& plan) {
   measure::MeasureControl control;
-  auto measured = measure::measure_paired_rounds(a, b, schema::PairedPlan{}, control);
+  auto measured = measure::measure_paired_rounds(a, b, plan, control);
   if (!measured) give_up(measured.error().message);
   return std::move(*measured);
 }
@@ -107,7 +110,9 @@ schema::Comparison judge(const schema::PairedMeasurement& measured) {
   return analysis::compare_paired(measured, schema::Objective::latency, kMinEffect);
 }
 
-schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b) { return judge(measure(a, b)); }
+schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b) {
+  return judge(measure(a, b, schema::PairedPlan{}));
+}
 
 /// A line a block: the pair's title, its number, the block's number and arm, then the latencies in nanoseconds.
 void write_raw(std::FILE* file, const char* title, int number, const schema::PairedMeasurement& measured) {
@@ -158,6 +163,7 @@ bool simulated(const workload::WorkloadKind& kind) {
 struct Flags {
   std::string provider = "cpu";
   std::string ort;
+  schema::Configuration settings{{"intra_op_num_threads", 1}};
 };
 
 bool real(const workload::WorkloadKind& kind, const std::string& model, int count, const char* raw,
@@ -172,13 +178,15 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   schema::TrialSpec spec;
   spec.workload = request.workload;
   spec.workload.shapes = description->shapes;
-  spec.configuration = {{"intra_op_num_threads", 1}};
+  spec.configuration = flags.settings;
   spec.provider = flags.provider;
   spec.runtime.library_path = flags.ort;
+  schema::PairedPlan plan;
+  if (flags.provider != "cpu") measure::suit_gpu(spec.plan, plan);
   Tally same;
   Tally slowed;
   const auto one = [&](int number, const char* title, double share, Tally& tally) {
-    const auto measured = measure(maker(kind, spec), maker(kind, spec, share));
+    const auto measured = measure(maker(kind, spec), maker(kind, spec, share), plan);
     const auto comparison = judge(measured);
     tally.add(comparison);
     fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads\n", number, title,
@@ -203,12 +211,19 @@ int main(int argc, char** argv) {
   std::vector<const char*> words;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
-    if (word != "--provider" && word != "--ort") {
+    if (word != "--provider" && word != "--ort" && word != "--set") {
       words.push_back(argv[at]);
       continue;
     }
     if (at + 1 == argc) give_up(fmt::format("{}: its value is missing", word));
-    (word == "--ort" ? flags.ort : flags.provider) = argv[++at];
+    const std::string_view value = argv[++at];
+    if (word != "--set") {
+      (word == "--ort" ? flags.ort : flags.provider) = value;
+      continue;
+    }
+    const auto setting = schema::parse_setting(value);
+    if (!setting) give_up(setting.error().message);
+    flags.settings.set(setting->first, setting->second);
   }
   const auto registry = workload::make_default_registry();
   const auto kind = registry.find(words.empty() ? "synthetic" : "onnx");

@@ -3,6 +3,7 @@
 # Measures Ridgeline on this host's NVIDIA GPU, unattended: for each model ONNX Runtime's defaults against the classic
 # grid's best, `quick` and `adaptive`, an exhaustive search of the pruned space, batches of 64, data kept on the GPU, and
 # how often comparisons are wrong. Writes JSON, Markdown and HTML reports and summary.md into --out. Needs no build.
+# Several GPUs share the models; CUDA_VISIBLE_DEVICES chooses among them.
 #   scripts/benchmark_gpu.sh [--ridgeline BIN] [--ort DIR] [--models DIR] [--out DIR] [--only MODEL]... [--steps LIST]
 #                            [--minutes N] [--quick] [--paired-verdicts BIN] [--pairs N] [--provider NAME]
 #   --ridgeline        the program (default: build/release/bin, install/bin, then PATH)
@@ -10,11 +11,11 @@
 #   --models           folder of NAME.onnx; missing ones are written by benchmarks/models/export.py (default: OUT/models)
 #   --out              (default: benchmarks/results/gpu)
 #   --only             one model of the list below; repeatable
-#   --steps            of: classic,quick,adaptive,batch,device,pairs,exhaustive (default: all, in this order)
+#   --steps            of: classic,quick,adaptive,batch,device,pairs,exhaustive (default: all)
 #   --minutes          no further step begins after this, and the steps that were left out are named (default: 8)
 #   --quick            two models, steps quick and classic: does everything work?
 #   --paired-verdicts  the benchmark program of that name, for step pairs; without it the step is left out
-#   --pairs            comparisons of each kind in step pairs (default: 5; the claim is about 50)
+#   --pairs            comparisons of each kind and model in step pairs (default: 25, two models)
 #   --provider         (default: cuda; cpu tries the script itself on a host without a GPU)
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -25,7 +26,7 @@ die() {
   exit 2
 }
 
-ridgeline="" ort="" models="" out="$ROOT/benchmarks/results/gpu" verdicts="" pairs=5 minutes=8 provider=cuda
+ridgeline="" ort="" models="" out="$ROOT/benchmarks/results/gpu" verdicts="" pairs=25 minutes=8 provider=cuda
 only=() steps=classic,quick,adaptive,batch,device,pairs,exhaustive
 while [ $# -gt 0 ]; do
   flag=$1
@@ -150,50 +151,87 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 has() { wanted "$1" && [ -f "$models/$1.onnx" ]; }
 
-for name in "${single[@]}"; do
-  has "$name" || continue
-  asked classic && [ "$provider" != cpu ] && tune "$name" classic --space classic --search grid --trial-time 200ms
-  asked quick && tune "$name" quick --quick
-  asked adaptive && tune "$name" adaptive --search adaptive --max-time 30s
-done
-if asked batch; then
-  for name in "${batched[@]}"; do
-    has "$name" && tune "$name" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s
-  done
+# One queue of jobs, one lane a GPU: a model's steps stay together on one card, cards do not share one.
+latency() { # latency MODEL
+  asked classic && [ "$provider" != cpu ] && tune "$1" classic --space classic --search grid --trial-time 50ms
+  asked quick && tune "$1" quick --quick
+  asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
+  asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s
+  return 0
+}
+batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }
+pairs() {
+  local arguments=("$models/$1.onnx" "$pairs")
+  [ "$provider" = cpu ] || arguments+=(--provider "$provider")
+  [ -n "$ort" ] && arguments+=(--ort "$ort")
+  step "$1" pairs txt "$verdicts" "${arguments[@]}"
+}
+exhaustive() {
+  local left=$((minutes * 60 - SECONDS + begin))
+  tune "$1" exhaustive --search grid --trial-time 100ms --max-time "$((left > 1 ? left : 1))s"
+  # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
+  if [ -s "$out/$1.exhaustive.json" ] && [ -s "$out/$1.adaptive.json" ] &&
+    python3 "$ROOT/benchmarks/gpu_summary.py" pair "$out" "$1" "$ridgeline"; then
+    tune "$1" pair --search grid --config "$out/$1.pair.yaml" --space "$out/$1.pair_space.yaml" --no-apply \
+      --accuracy-tolerance off --trial-time 1s
+  fi
+}
+
+gpus=("")
+if [ "$provider" != cpu ]; then
+  if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+    IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
+  elif command -v nvidia-smi >/dev/null; then
+    mapfile -t gpus < <(nvidia-smi --query-gpu=uuid --format=csv,noheader)
+  fi
 fi
-if asked device && [ "$provider" != cpu ]; then
-  for name in "${single[@]}"; do
-    has "$name" && tune "$name" device --search adaptive --io device --max-time 30s
+say "${#gpus[@]} lane(s), one a GPU"
+
+take() { # the next job's line, or nothing
+  (
+    flock 9
+    head -n 1 "$out/queue"
+    sed -i 1d "$out/queue"
+  ) 9>"$out/queue.lock"
+}
+run_jobs() { # run_jobs "JOB MODEL"...
+  [ $# -gt 0 ] || return 0
+  printf '%s\n' "$@" >"$out/queue"
+  local gpu
+  for gpu in "${gpus[@]}"; do
+    (
+      [ -n "$gpu" ] && export CUDA_VISIBLE_DEVICES=$gpu
+      while read -r job model < <(take) && [ -n "$job" ]; do "$job" "$model"; done
+    ) &
   done
-fi
+  wait
+  rm -f "$out/queue" "$out/queue.lock"
+}
+trap 'trap - INT TERM; kill 0' INT TERM
+
+pair_jobs=()
 if asked pairs; then
   if [ -x "$verdicts" ]; then
-    for name in resnet50 mobilenetv3_large; do
-      has "$name" || continue
-      arguments=("$models/$name.onnx" "$pairs")
-      [ "$provider" = cpu ] || arguments+=(--provider "$provider")
-      [ -n "$ort" ] && arguments+=(--ort "$ort")
-      step "$name" pairs txt "$verdicts" "${arguments[@]}"
-      break
-    done
+    for name in resnet50 bert_base_128; do has "$name" && pair_jobs+=("pairs $name"); done
   else
     say "pairs: left out, --paired-verdicts is not given or no program"
     printf 'all\tpairs\t0\tleft out\n' >>"$out/steps.tsv"
   fi
 fi
-if asked exhaustive; then
-  for name in "${single[@]}"; do
-    has "$name" || continue
-    left=$((minutes * 60 - SECONDS + begin))
-    tune "$name" exhaustive --search grid --trial-time 200ms --max-time "$((left > 1 ? left : 1))s"
-    # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
-    if [ -s "$out/$name.exhaustive.json" ] && [ -s "$out/$name.adaptive.json" ] &&
-      python3 "$ROOT/benchmarks/gpu_summary.py" pair "$out" "$name" "$ridgeline"; then
-      tune "$name" pair --search grid --config "$out/$name.pair.yaml" --space "$out/$name.pair_space.yaml" --no-apply \
-        --accuracy-tolerance off --trial-time 1s
-    fi
-  done
+jobs=()
+for name in "${single[@]}"; do has "$name" && jobs+=("latency $name"); done
+asked batch && for name in "${batched[@]}"; do has "$name" && jobs+=("batch $name"); done
+# They are the longest: first where lanes share the work, last where one lane may run out of time.
+if [ ${#gpus[@]} -gt 1 ]; then
+  jobs=(${pair_jobs[@]+"${pair_jobs[@]}"} ${jobs[@]+"${jobs[@]}"})
+else
+  jobs+=(${pair_jobs[@]+"${pair_jobs[@]}"})
 fi
+run_jobs ${jobs[@]+"${jobs[@]}"}
+
+jobs=()
+asked exhaustive && for name in "${single[@]}"; do has "$name" && jobs+=("exhaustive $name"); done
+run_jobs ${jobs[@]+"${jobs[@]}"}
 rm -rf "$out/db"
 # The records are to be read elsewhere, where this machine's folders mean nothing.
 prefix=$(python3 -c 'import sys; print(sys.prefix)')
