@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples a second the HDF5 loader delivers. One JSON line a run.
+//   loader_throughput make FILE --kind float32|gzip [--samples N]      writes a test file (datasets x and y)
+//   loader_throughput run FILE [--dataset x --dataset y] [--workers 0,4,8,16] [--batch 256] [--epochs 3] [--cache-mb 1024]
+//                     [--seed 0] [--order FILE] [--digest] [--cold]
+// --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
+// delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before each.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <libdeflate.h>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/random.hpp"
+#include "loader/hdf5_handle.hpp"
+#include "loader/hdf5_library.hpp"
+#include "loader/loader.hpp"
+#include "loader/page_cache.hpp"
+
+namespace {
+
+using namespace ridgeline;
+using loader::Hdf5Handle;
+
+struct Settings {
+  std::string file;
+  std::string kind = "float32";
+  std::uint64_t samples = 50'000;
+  std::vector<std::string> datasets{"x", "y"};
+  std::vector<unsigned> workers{0, 1, 2};
+  std::uint64_t batch = 256;
+  unsigned epochs = 3;
+  std::uint64_t cache_mb = 1024;
+  std::uint64_t seed = 0;
+  std::string order;
+  bool digest = false;
+  bool cold = false;
+};
+
+/// Images of 3 x 32 x 32 in chunks of 64 samples, as float32 without filters or as smoothed uint8 with gzip 4; labels as int64.
+bool make_file(const Settings& s) {
+  const std::lock_guard lock(loader::hdf5_mutex());
+  loader::prepare_hdf5();
+  const bool gzip = s.kind == "gzip";
+  const Hdf5Handle file(H5Fcreate(s.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  const hsize_t shape[4]{s.samples, 3, 32, 32};
+  const hsize_t chunk[4]{std::min<hsize_t>(64, s.samples), 3, 32, 32};
+  const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_chunk(properties.get(), 4, chunk);
+  if (gzip) H5Pset_deflate(properties.get(), 4);
+  const Hdf5Handle space(H5Screate_simple(4, shape, nullptr), H5Sclose);
+  const hid_t type = gzip ? H5T_STD_U8LE : H5T_IEEE_F32LE;
+  const Hdf5Handle x(H5Dcreate2(file.get(), "x", type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Dclose);
+  constexpr std::size_t kValues = 3 * 32 * 32;
+  base::Random random(1);
+  std::vector<float> floats(64 * kValues);
+  std::vector<unsigned char> bytes(64 * kValues);
+  for (hsize_t first = 0; first < s.samples; first += 64) {
+    const hsize_t start[4]{first, 0, 0, 0};
+    const hsize_t extent[4]{std::min<hsize_t>(64, s.samples - first), 3, 32, 32};
+    int level = 128;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      if (!gzip) floats[i] = static_cast<float>(random.uniform());
+      level = std::clamp(level + static_cast<int>(random.below(9)) - 4, 0, 255);
+      if (gzip) bytes[i] = static_cast<unsigned char>(level);
+    }
+    const Hdf5Handle memory(H5Screate_simple(4, extent, nullptr), H5Sclose);
+    H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start, nullptr, extent, nullptr);
+    if (H5Dwrite(x.get(), type, memory.get(), space.get(), H5P_DEFAULT, gzip ? static_cast<void*>(bytes.data()) : floats.data()) < 0)
+      return false;
+  }
+  std::vector<std::int64_t> labels(s.samples);
+  for (auto& label : labels) label = static_cast<std::int64_t>(random.below(10));
+  const hsize_t length = s.samples;
+  const Hdf5Handle line(H5Screate_simple(1, &length, nullptr), H5Sclose);
+  const Hdf5Handle y(H5Dcreate2(file.get(), "y", H5T_STD_I64LE, line.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  return H5Dwrite(y.get(), H5T_STD_I64LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, labels.data()) >= 0;
+}
+
+struct Epoch {
+  double seconds = 0;
+  std::uint64_t samples = 0;
+  std::uint32_t crc = 0;
+};
+
+base::Result<Epoch> run_epoch(loader::Loader& loader, const Settings& s, std::uint64_t number, bool digest) {
+  Epoch epoch;
+  const auto begin = base::system_clock().now();
+  RL_TRY(loader.start_epoch(number));
+  for (;;) {
+    RL_TRY_ASSIGN(const auto batch, loader.next());
+    if (!batch) break;
+    epoch.samples += batch->samples();
+    for (std::size_t i = 0; digest && i < s.datasets.size(); ++i)
+      epoch.crc = libdeflate_crc32(epoch.crc, batch->data(i).data(), batch->data(i).size());
+  }
+  epoch.seconds = base::to_seconds(base::system_clock().now() - begin);
+  return epoch;
+}
+
+base::Result<void> run(const Settings& s, unsigned workers) {
+  loader::LoaderOptions options;
+  options.datasets = s.datasets;
+  options.batch_size = s.batch;
+  options.workers = workers;
+  options.cache_bytes = s.cache_mb << 20U;
+  options.sampler.seed = s.seed;
+  if (!s.order.empty()) {
+    RL_TRY_ASSIGN(const auto bytes, base::read_file(s.order));
+    options.sampler.order = loader::SampleOrder::given;
+    options.sampler.given.resize(bytes.size() / sizeof(std::uint64_t));
+    std::memcpy(options.sampler.given.data(), bytes.data(), options.sampler.given.size() * sizeof(std::uint64_t));
+  }
+  const auto open_begin = base::system_clock().now();
+  RL_TRY_ASSIGN(const auto loader, loader::Loader::open(s.file, options, std::make_shared<loader::HostAllocator>()));
+  nlohmann::json line{{"workers", workers}, {"batch", s.batch}, {"cache_mb", s.cache_mb}, {"cold", s.cold},
+                      {"open_seconds", base::to_seconds(base::system_clock().now() - open_begin)}};
+  std::vector<double> rates;
+  Epoch last;
+  for (unsigned epoch = 0; epoch < s.epochs; ++epoch) {
+    if (s.cold) RL_TRY(loader::drop_from_page_cache(s.file));
+    RL_TRY_ASSIGN(const auto resident, loader::resident_share(s.file));
+    line["resident_share_before"].push_back(resident);
+    RL_TRY_ASSIGN(last, run_epoch(*loader, s, epoch, false));
+    rates.push_back(static_cast<double>(last.samples) / last.seconds);
+  }
+  const auto statistics = loader->statistics();
+  const auto& read = statistics.total.read;
+  line["samples"] = last.samples;
+  line["samples_per_second"] = rates;
+  line["first_epoch"] = rates.front();
+  line["best"] = *std::max_element(rates.begin(), rates.end());
+  line["read_amplification"] = read.read_amplification();
+  line["cold_bytes"] = read.tally.cold_bytes;
+  line["bytes_read"] = read.tally.bytes;
+  line["chunks_decoded"] = read.chunks_decoded;
+  line["chunk_cache_hits"] = read.chunk_cache_hits;
+  line["read_seconds"] = read.read_seconds;
+  line["decode_seconds"] = read.decode_seconds;
+  line["copy_seconds"] = read.copy_seconds;
+  line["worker_wait_seconds"] = statistics.total.wait_seconds;
+  line["consumer_wait_seconds"] = statistics.consumer_wait_seconds;
+  line["notes"] = loader->notes();
+  if (s.digest) {
+    RL_TRY_ASSIGN(const auto digest, run_epoch(*loader, s, 0, true));
+    line["crc32"] = digest.crc;
+  }
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("samples a second of the HDF5 loader");
+  app.require_subcommand(1);
+  Settings s;
+  auto* make = app.add_subcommand("make", "write a test file");
+  make->add_option("file", s.file)->required();
+  make->add_option("--kind", s.kind)->check(CLI::IsMember({"float32", "gzip"}));
+  make->add_option("--samples", s.samples);
+  auto* measure = app.add_subcommand("run", "measure");
+  measure->add_option("file", s.file)->required();
+  measure->add_option("--dataset", s.datasets);
+  measure->add_option("--workers", s.workers)->delimiter(',');
+  measure->add_option("--batch", s.batch);
+  measure->add_option("--epochs", s.epochs)->check(CLI::PositiveNumber);
+  measure->add_option("--cache-mb", s.cache_mb);
+  measure->add_option("--seed", s.seed);
+  measure->add_option("--order", s.order);
+  measure->add_flag("--digest", s.digest);
+  measure->add_flag("--cold", s.cold);
+  CLI11_PARSE(app, argc, argv);
+  if (make->parsed()) return make_file(s) ? 0 : 1;
+  for (const auto workers : s.workers)
+    if (const auto done = run(s, workers); !done) {
+      std::fprintf(stderr, "error: %s\n", done.error().message.c_str());
+      return 1;
+    }
+  return 0;
+}

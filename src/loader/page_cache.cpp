@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/page_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "loader/data_file.hpp"
+
+namespace ridgeline::loader {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+std::optional<double> share_by_mincore(const DataFile& file) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto bytes = static_cast<std::size_t>(file.size());
+  void* map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  if (map == MAP_FAILED) return std::nullopt;
+  std::vector<unsigned char> pages((bytes + page - 1) / page);
+  const bool answered = ::mincore(map, bytes, pages.data()) == 0;
+  ::munmap(map, bytes);
+  if (!answered) return std::nullopt;
+  const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char flags) { return (flags & 1U) != 0; });
+  return static_cast<double>(resident) / static_cast<double>(pages.size());
+}
+
+/// A read that may not wait tells whether a page is there. It starts nothing, so the answer does not change the cache.
+Result<double> share_by_reads(const DataFile& file) {
+  constexpr std::uint64_t kPlaces = 256;
+  std::uint64_t there = 0;
+  for (std::uint64_t i = 0; i < kPlaces; ++i) {
+    std::byte byte{};
+    iovec part{&byte, 1};
+    const auto at = static_cast<off_t>(file.size() / kPlaces * i);
+    const auto got = ::preadv2(file.descriptor(), &part, 1, at, RWF_NOWAIT);
+    if (got < 0 && errno != EAGAIN)
+      return fail(ErrorCode::unsupported, "{}: this file system does not tell what lies in the page cache: {}",
+                  file.path().string(), std::strerror(errno));
+    there += got == 1 ? 1 : 0;
+  }
+  return static_cast<double>(there) / static_cast<double>(kPlaces);
+}
+
+}  // namespace
+
+Result<double> resident_share(const std::filesystem::path& path) {
+  RL_TRY_ASSIGN(const auto file, DataFile::open(path));
+  if (file.size() == 0) return 1.0;
+  // For files of others mincore says "all there" since Linux 5.2, so as not to give secrets away.
+  if (::access(path.c_str(), W_OK) == 0)
+    if (const auto share = share_by_mincore(file)) return *share;
+  return share_by_reads(file);
+}
+
+Result<void> drop_from_page_cache(const std::filesystem::path& path) {
+  RL_TRY_ASSIGN(const auto file, DataFile::open(path));
+  ::fdatasync(file.descriptor());
+  if (const int error = ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED); error != 0)
+    return fail(ErrorCode::io, "cannot drop {} from the page cache: {}", path.string(), std::strerror(error));
+  return {};
+}
+
+}  // namespace ridgeline::loader

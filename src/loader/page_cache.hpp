@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace ridgeline::loader {
+
+/// Share of a file (0 to 1) that lies in the page cache: mincore over the whole file where the kernel answers truthfully (a
+/// file of the caller's, or one open to it for writing), else RWF_NOWAIT reads at 256 places. An empty file is 1.
+/// Errors: not_found, io, unsupported (neither way works here).
+[[nodiscard]] base::Result<double> resident_share(const std::filesystem::path& path);
+
+/// Asks the kernel to forget a file's pages (written ones are flushed first). Pages that another process maps stay.
+[[nodiscard]] base::Result<void> drop_from_page_cache(const std::filesystem::path& path);
+
+}  // namespace ridgeline::loader
