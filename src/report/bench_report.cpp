@@ -138,12 +138,13 @@ Section table_section(const BenchRun& run) {
   }
   Table table;
   table.caption = "Medians over the timed steps; samples/s with half its 95 % interval.";
-  table.columns = bench_columns();
-  table.columns.insert(table.columns.begin(), {"#", Align::right});
+  table.columns.push_back({"#", Align::right});
+  for (const auto& column : bench_columns()) table.columns.push_back(column);
   for (const auto& trial : run.trials) {
     auto row = bench_row(trial);
-    row.cells.insert(row.cells.begin(), fmt::format("{}", trial.id));
-    row.cells.back() = plain_text(row.cells.back());
+    std::vector<std::string> cells{fmt::format("{}", trial.id)};
+    for (const auto& cell : row.cells) cells.push_back(plain_text(cell));
+    row.cells = std::move(cells);
     table.rows.push_back(std::move(row));
   }
   section.blocks.emplace_back(std::move(table));

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time and memory of this process and of the loader's workers, from /proc."""
+
+import os
+
+try:
+    _TICKS = os.sysconf("SC_CLK_TCK")
+except (AttributeError, ValueError):
+    _TICKS = 100
+
+
+def worker_pids(iterator):
+    """Of torch's own DataLoader; other loaders are not known."""
+    return [worker.pid for worker in getattr(iterator, "_workers", []) or [] if getattr(worker, "pid", None)]
+
+
+def cpu_seconds(pids):
+    total = 0.0
+    for pid in pids:
+        try:
+            with open("/proc/%d/stat" % pid) as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += (int(fields[11]) + int(fields[12])) / _TICKS
+    return total
+
+
+def _status_kb(pid, key):
+    try:
+        with open("/proc/%s/status" % pid) as file:
+            for line in file:
+                if line.startswith(key):
+                    return int(line.split()[1])
+    except OSError:
+        pass
+    return 0
+
+
+def reset_peak():
+    """The kernel may refuse: the peak then covers the process's whole life."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
+def peak_gb(pids):
+    """High-water mark of this process and its workers, in 1e9 bytes."""
+    kilobytes = _status_kb("self", "VmHWM:") + sum(_status_kb(pid, "VmHWM:") for pid in pids)
+    return kilobytes * 1024 / 1e9
+
+
+def host_memory_gb():
+    """What this process may use: the machine's memory, or its control group's when that is less."""
+    total = 0
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemTotal:"):
+                    total = int(line.split()[1]) * 1024
+                    break
+    except OSError:
+        return None
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(path) as file:
+                text = file.read().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total / 1e9 if total else None

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the user's function."""
+
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+
+from .failures import UserError
+
+
+def load(target):
+    """The function and its file of "module:function" or "path/file.py:function"."""
+    module_name, _, function_name = target.rpartition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    if module_name.endswith(".py"):
+        module = _from_file(module_name)
+    else:
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name == "torch":
+                raise UserError("%s needs torch, which %s does not have; name another interpreter with --python-exe"
+                                % (module_name, sys.executable))
+            if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
+                raise UserError("no module named %r in %s or on the Python path" % (error.name, os.getcwd()))
+            raise UserError("importing %s failed: %s" % (module_name, error))
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        names = [name for name in vars(module) if callable(getattr(module, name)) and not name.startswith("_")]
+        raise UserError("%s has no function %r; it has %s" % (module_name, function_name, ", ".join(sorted(names)[:12]) or "none"))
+    return function, getattr(module, "__file__", "") or ""
+
+
+def _from_file(path):
+    if not os.path.isfile(path):
+        raise UserError("no file %s" % path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # loader workers that are spawned find it by name
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError("%s: %s; name another interpreter with --python-exe" % (path, error))
+    return module
+
+
+def describe(target):
+    """What identifies the job besides its settings."""
+    try:
+        import torch
+    except ImportError as error:
+        raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
+    _, path = load(target)
+    digest = ""
+    if path:
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+    cuda = getattr(torch.version, "cuda", None)
+    runtime = "torch %s%s, Python %d.%d.%d" % ((torch.__version__, " (cuda %s)" % cuda if cuda else "") + tuple(sys.version_info[:3]))
+    return {"runtime": runtime, "source_sha256": digest}

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One trial: the user's model, optimizer and data under fixed settings, step by step."""
+
+import contextlib
+import math
+import time
+
+from . import loader_cost
+from .failures import BadSettings, UserError
+from .marks import ClockMarks, EventMarks
+from .settings import Settings
+
+KEPT_BATCHES = 2  # for data in memory and on the device
+MARKS = 6         # a step: begin, batch here, batch on the device, forward done, backward done, optimizer done
+
+
+def _to_device(batch, device, non_blocking):
+    if hasattr(batch, "to"):
+        return batch.to(device, non_blocking=non_blocking)
+    if isinstance(batch, dict):
+        return {key: _to_device(value, device, non_blocking) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(_to_device(value, device, non_blocking) for value in batch))
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(_to_device(value, device, non_blocking) for value in batch)
+    return batch
+
+
+def _pinned(batch):
+    if hasattr(batch, "pin_memory"):
+        return batch.pin_memory()
+    if isinstance(batch, dict):
+        return {key: _pinned(value) for key, value in batch.items()}
+    if isinstance(batch, (list, tuple)) and not hasattr(batch, "_fields"):
+        return type(batch)(_pinned(value) for value in batch)
+    return batch
+
+
+def _field(made, name):
+    return made.get(name) if isinstance(made, dict) else getattr(made, name, None)
+
+
+class Trial:
+    def __init__(self, function, spec):
+        import torch
+
+        self.torch = torch
+        self.settings = Settings(spec)
+        self.data = spec.get("data", "loader")
+        self.device = torch.device(self.settings.device)
+        self.cuda = self.device.type == "cuda"
+        self._check_device()
+        torch.manual_seed(self.settings.seed)
+        self.iterator = None
+        self.kept = None
+        self.loader_seconds = 0.0
+        self.loader_cpu = 0.0
+        self.skipped = 0
+        self.loss_value = None
+        self.timed_wall = 0.0
+        self.cpu_before = 0.0
+        self._build(function)
+
+    def _check_device(self):
+        torch = self.torch
+        if self.cuda:
+            if not torch.cuda.is_available():
+                raise UserError("torch %s sees no CUDA device; use --device cpu" % torch.__version__)
+            if (self.device.index or 0) >= torch.cuda.device_count():
+                raise UserError("torch sees %d CUDA devices, %s is none of them" % (torch.cuda.device_count(), self.device))
+            torch.cuda.set_device(self.device)
+        elif self.settings.amp == "fp16":
+            raise BadSettings("fp16 needs a GPU")
+
+    def _build(self, function):
+        made = function(self.settings)
+        if hasattr(made, "__next__"):  # a generator: its first value
+            made = next(made)
+        self.loader_of = _field(made, "loader")
+        self.dataset = _field(made, "dataset")
+        if self.loader_of is None and self.dataset is None:
+            raise UserError("the function returned neither a loader nor a dataset; it is to return a dict with one of them")
+        if self.data == "loader_only":
+            self.model = None
+        else:
+            self.model = _field(made, "model")
+            if self.model is None:
+                raise UserError("the function returned no model; it is to return a dict with model, optimizer, loss and dataset")
+            self.model = self.model.to(self.device)
+            self.model.train()
+            optimizer = _field(made, "optimizer")
+            if optimizer is None:
+                raise UserError("the function returned no optimizer; it is to return a dict with model, optimizer, loss and dataset")
+            self.optimizer = optimizer if hasattr(optimizer, "step") else optimizer(self.model)
+            self.forward = _field(made, "forward") or self._plain_forward(_field(made, "loss"))
+            self.scaler = self._scaler()
+        if self.data in ("host", "device"):
+            self._keep_batches()
+
+    def _plain_forward(self, loss):
+        if loss is None:
+            raise UserError("the function returned neither a loss nor a forward; it is to return loss(output, target) or forward(model, batch)")
+
+        def forward(model, batch):
+            if not isinstance(batch, (list, tuple)) or len(batch) != 2:
+                raise UserError("batches are not (input, target) pairs; return forward(model, batch) in place of loss")
+            return loss(model(batch[0]), batch[1])
+
+        return forward
+
+    def _scaler(self):
+        if self.settings.amp != "fp16":
+            return None
+        amp = getattr(self.torch, "amp", None)
+        if amp is not None and hasattr(amp, "GradScaler"):
+            return amp.GradScaler("cuda")
+        return self.torch.cuda.amp.GradScaler()
+
+    def _autocast(self):
+        if self.settings.amp == "off":
+            return contextlib.nullcontext()
+        dtype = self.torch.bfloat16 if self.settings.amp == "bf16" else self.torch.float16
+        return self.torch.autocast(device_type=self.device.type, dtype=dtype)
+
+    def _make_loader(self, settings):
+        if self.loader_of is not None:
+            # A loader that is handed over as an object was made by the function, with the settings it got.
+            return self.loader_of(settings) if callable(self.loader_of) and not hasattr(self.loader_of, "__iter__") else self.loader_of
+        from torch.utils.data import DataLoader
+
+        return DataLoader(self.dataset, batch_size=settings.batch, shuffle=True, num_workers=settings.workers,
+                          pin_memory=settings.pin_memory and self.cuda, drop_last=True,
+                          persistent_workers=settings.workers > 0)
+
+    def _fresh_iterator(self):
+        iterator = iter(self.loader)
+        return iterator
+
+    def _next_batch(self):
+        if self.kept is not None:
+            batch = self.kept[self.turn % len(self.kept)]
+            self.turn += 1
+            return batch
+        if self.iterator is None:
+            self.loader = self._make_loader(self.settings)
+            self.iterator = self._fresh_iterator()
+        begin, cpu = time.perf_counter(), time.thread_time()
+        try:
+            batch = next(self.iterator)
+        except StopIteration:
+            self.iterator = self._fresh_iterator()
+            try:
+                batch = next(self.iterator)
+            except StopIteration:
+                raise BadSettings("the loader gives no batch of %d: the data set is smaller than that" % self.settings.batch)
+        self.loader_cpu += time.thread_time() - cpu
+        self.loader_seconds += time.perf_counter() - begin
+        return batch
+
+    def _keep_batches(self):
+        settings = self.settings.without_workers()
+        iterator = iter(self._make_loader(settings))
+        kept = []
+        for _ in range(KEPT_BATCHES):
+            try:
+                kept.append(next(iterator))
+            except StopIteration:
+                break
+        if not kept:
+            raise BadSettings("the loader gives no batch of %d: the data set is smaller than that" % self.settings.batch)
+        del iterator
+        if self.data == "device":
+            kept = [_to_device(batch, self.device, False) for batch in kept]
+        elif self.settings.pin_memory and self.cuda:
+            kept = [_pinned(batch) for batch in kept]
+        self.kept = kept
+        self.turn = 0
+
+    def _step(self, marks):
+        marks.mark()
+        batch = self._next_batch()
+        marks.mark()
+        if self.data == "loader_only":
+            for _ in range(MARKS - 2):
+                marks.mark()
+            return
+        if self.data != "device":
+            batch = _to_device(batch, self.device, self.settings.pin_memory)
+        marks.mark()
+        with self._autocast():
+            loss = self.forward(self.model, batch)
+        marks.mark()
+        if self.scaler is None:
+            loss.backward()
+            marks.mark()
+            self.optimizer.step()
+        else:
+            self.scaler.scale(loss).backward()
+            marks.mark()
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+        marks.mark()
+        self.loss_value = loss.detach()
+
+    def run(self, steps):
+        count = steps * MARKS + 1
+        marks = EventMarks(self.torch, self.device, count) if self.cuda else ClockMarks(count)
+        marks.wait()
+        begin = time.perf_counter()
+        for _ in range(steps):
+            self._step(marks)
+        marks.mark()
+        marks.wait()
+        wall = (time.perf_counter() - begin) * 1e3
+        self.timed_wall += wall / 1e3
+        rows = []
+        for step in range(steps):
+            at = step * MARKS
+            row = [marks.between(at + phase, at + phase + 1) for phase in range(MARKS)]
+            row.append(marks.between(at, at + MARKS))
+            rows.append(row)
+        return {"steps": rows, "wall_ms": wall}
+
+    def reset(self):
+        if self.cuda:
+            self.torch.cuda.reset_peak_memory_stats(self.device)
+            stats = self.torch.cuda.memory_stats(self.device)
+            self.retries_before = stats.get("num_alloc_retries", 0)
+            self.ooms_before = stats.get("num_ooms", 0)
+        loader_cost.reset_peak()
+        self.cpu_before = loader_cost.cpu_seconds(loader_cost.worker_pids(self.iterator))
+        self.timed_wall = 0.0
+        self.loader_seconds = 0.0
+        self.loader_cpu = 0.0
+        return {}
+
+    def num_ooms(self):
+        return self.torch.cuda.memory_stats(self.device).get("num_ooms", 0) if self.cuda else None
+
+    def resources(self):
+        out = {}
+        workers = loader_cost.worker_pids(self.iterator)
+        if self.cuda:
+            cuda = self.torch.cuda
+            stats = cuda.memory_stats(self.device)
+            out["peak_allocated_gb"] = cuda.max_memory_allocated(self.device) / 1e9
+            out["peak_reserved_gb"] = cuda.max_memory_reserved(self.device) / 1e9
+            out["device_capacity_gb"] = cuda.get_device_properties(self.device).total_memory / 1e9
+            out["alloc_retries"] = stats.get("num_alloc_retries", 0) - self.retries_before
+            out["num_ooms"] = stats.get("num_ooms", 0) - self.ooms_before
+        else:
+            out["peak_reserved_gb"] = loader_cost.peak_gb(workers)
+            out["device_capacity_gb"] = loader_cost.host_memory_gb()
+        if self.iterator is not None:
+            if workers:
+                out["loader_cpu_s"] = loader_cost.cpu_seconds(workers) - self.cpu_before
+                out["loader_wall_s"] = self.timed_wall * len(workers)
+            elif self.settings.workers == 0:
+                out["loader_cpu_s"] = self.loader_cpu
+                out["loader_wall_s"] = self.loader_seconds
+        if self.loss_value is not None:
+            value = float(self.loss_value.float().mean())
+            # JSON has no NaN.
+            if math.isfinite(value):
+                out["last_loss"] = value
+            else:
+                out["loss_not_finite"] = True
+        return out

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/subprocess.hpp"
+#include "execute/output_tail.hpp"
+#include "workload/training/step_runner.hpp"
+
+namespace ridgeline::execute {
+
+struct TrainingChildOptions {
+  std::vector<std::string> command;                              ///< argv
+  std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
+  std::function<bool()> cancelled;                               ///< polled while an answer is waited for
+};
+
+/// A step runner in a process of its own, killed as a group with all that it started. Requests and answers are JSON lines
+/// on one socket, whose number in the child is in RIDGELINE_TRAIN_FD; the child's output is kept for failure records only:
+///   {"op":"describe","target":T}                  -> {"ok":{"runtime":..., "source_sha256":...}}
+///   {"op":"prepare","spec":TrainingTrialSpec}     -> {"ok":{}}
+///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in order]..],"wall_ms":..}}
+///   {"op":"reset"}                                -> {"ok":{}}
+///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN loss}
+///   {"op":"close"}                                -> {"ok":{}}, then the child ends
+/// or {"error":workload::FailureFacts} to any of them.
+class TrainingChild final : public workload::StepRunner {
+ public:
+  explicit TrainingChild(TrainingChildOptions options) : options_(std::move(options)) {}
+  ~TrainingChild() override;
+  TrainingChild(const TrainingChild&) = delete;
+  TrainingChild& operator=(const TrainingChild&) = delete;
+
+  /// One request before any trial; starts the process when there is none.
+  [[nodiscard]] workload::StepResult<base::Json> ask(const base::Json& request, double limit_s);
+
+  [[nodiscard]] workload::StepResult<void> prepare(const schema::TrainingTrialSpec& spec) override;
+  [[nodiscard]] workload::StepResult<workload::StepWindow> run(std::int64_t steps) override;
+  [[nodiscard]] workload::StepResult<void> reset_peaks() override;
+  [[nodiscard]] workload::StepResult<schema::TrainingResources> resources() override;
+  void close() noexcept override;
+
+ private:
+  [[nodiscard]] base::Result<void> start();
+  [[nodiscard]] workload::StepResult<std::string> receive(double limit_s);
+  [[nodiscard]] workload::StepError died();
+  [[nodiscard]] workload::StepError killed(base::ErrorCode code, std::string message);
+  [[nodiscard]] bool send(const std::string& line) const;
+  void end() noexcept;
+
+  TrainingChildOptions options_;
+  std::optional<base::Subprocess> process_;
+  int socket_ = -1;
+  std::string buffer_;
+  OutputTail output_;
+  std::optional<std::int64_t> oom_kills_before_;
+  schema::TrainingPlan plan_;
+};
+
+}  // namespace ridgeline::execute
