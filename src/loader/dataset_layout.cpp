@@ -255,7 +255,8 @@ Result<DatasetLayout> decode_layout(std::string_view bytes) {
   layout.dataset = in.text();
   layout.element.kind = in.enumerator<ElementKind>();
   layout.element.size = in.number<std::uint32_t>();
-  layout.element.big_endian = in.number<std::uint8_t>() != 0;
+  const auto big_endian = in.number<std::uint8_t>();
+  layout.element.big_endian = big_endian == 1;
   layout.storage = in.enumerator<Storage>();
   layout.library_reason = in.text();
   layout.shape = in.numbers();
@@ -274,7 +275,8 @@ Result<DatasetLayout> decode_layout(std::string_view bytes) {
     chunk.filter_mask = in.number<std::uint32_t>();
   }
   layout.compact = in.bytes();
-  if (!in.done()) return fail(ErrorCode::corrupt, "a dataset layout that is cut off or has bytes left over");
+  if (!in.done() || big_endian > 1)
+    return fail(ErrorCode::corrupt, "a dataset layout that is cut off or has bytes left over");
   return layout;
 }
 

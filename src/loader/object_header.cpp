@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 namespace ridgeline::loader {
 namespace {
@@ -38,9 +39,9 @@ Result<std::vector<std::byte>> read_block(const ByteSource& file, std::uint64_t 
   return bytes;
 }
 
-/// Looks through one block's messages; continuation blocks go to `more`. Empty: no layout message here.
-Result<std::vector<std::byte>> search_block(std::span<const std::byte> bytes, const MessageFormat& format,
-                                            std::deque<Block>& more) {
+/// Looks through one block's messages for the layout; continuation blocks go to `more`.
+Result<std::optional<std::span<const std::byte>>> search_block(std::span<const std::byte> bytes, const MessageFormat& format,
+                                                               std::deque<Block>& more) {
   FieldReader in(bytes);
   const std::size_t smallest = format.version_2 ? (format.creation_order ? 6 : 4) : 8;
   while (in.left() >= smallest) {
@@ -49,7 +50,7 @@ Result<std::vector<std::byte>> search_block(std::span<const std::byte> bytes, co
     in.skip(format.version_2 ? (format.creation_order ? 3 : 1) : 4);  // flags, creation order or reserved
     if (size > in.left()) return fail(ErrorCode::corrupt, "an object header message of {} bytes reaches beyond its block", size);
     const auto data = in.rest().first(size);
-    if (type == kLayoutMessage) return std::vector<std::byte>(data.begin(), data.end());
+    if (type == kLayoutMessage) return data;
     if (type == kContinuationMessage) {
       FieldReader fields(data);
       const auto address = fields.number(format.address_bytes);
@@ -59,7 +60,7 @@ Result<std::vector<std::byte>> search_block(std::span<const std::byte> bytes, co
     }
     in.skip(size);
   }
-  return std::vector<std::byte>{};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -130,8 +131,8 @@ Result<std::vector<std::byte>> read_layout_message(const ByteSource& file, const
       block.bytes -= 4 + kChecksum;
     }
     RL_TRY_ASSIGN(const auto bytes, read_block(file, place.base, block));
-    RL_TRY_ASSIGN(auto found, search_block(bytes, format, blocks));
-    if (!found.empty()) return found;
+    RL_TRY_ASSIGN(const auto found, search_block(bytes, format, blocks));
+    if (found) return std::vector<std::byte>(found->begin(), found->end());
   }
   return fail(ErrorCode::corrupt, "the object header at {} has no layout message", place.header);
 }

@@ -7,12 +7,17 @@
 
 namespace ridgeline::fakes {
 
-/// A folder of its own, removed with all it holds.
+/// A folder of its own, removed with all it holds; in memory where that is to be had, since a disk waits for every file
+/// that is written over another.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    auto pattern = (std::filesystem::temp_directory_path() / "ridgeline-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+    std::string pattern = "/dev/shm/ridgeline-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      pattern = (std::filesystem::temp_directory_path() / "ridgeline-XXXXXX").string();
+      if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+    }
+    path_ = pattern;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
