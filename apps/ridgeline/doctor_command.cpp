@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -78,6 +79,7 @@ base::Result<int> run_doctor(const Flags& flags, const Context& context) {
     sources.on_progress = [&progress](std::string_view doing) { progress.show(doing); };
     report.checks = doctor::judge(doctor::gather_facts(sources));
   }
+  if (base::cancel_requested()) return base::fail(base::ErrorCode::cancelled, "cancelled");
   const auto terminal = inspect_terminal(stdout);
   if (flags.json)
     fmt::print("{}\n", base::dump_json(base::Json(report)));

@@ -12,8 +12,8 @@ namespace {
 using doctor::Check;
 using doctor::CheckStatus;
 
-constexpr int kTitleAt = 9;     // after "  ✓ ok   "
-constexpr int kEvidenceAt = 29;
+constexpr int kTitleAt = 10;  // after "  – skip  "
+constexpr int kEvidenceAt = 30;
 
 struct Look {
   std::string_view glyph;

@@ -70,7 +70,7 @@ check gpu.persistence ok
 check gpu.nvlink ok "all 18 links up"
 check gpu.pcie ok "generation 5 x16"
 check gpu.clocks ok "of 1980 MHz"
-check libraries.cuda_provider warn "built without it"
+[ -e "$ORT/libonnxruntime_providers_cuda.so" ] || check libraries.cuda_provider fail "libonnxruntime_providers_cuda.so is missing"
 doctor --no-load
 check gpu.pcie skipped "--no-load"
 check gpu.clocks skipped

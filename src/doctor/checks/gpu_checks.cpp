@@ -26,7 +26,7 @@ std::string description(const schema::GpuDescription& gpu) {
 }
 
 Check list_check(const Facts& facts) {
-  Check check{"gpu.list", "Found", CheckGroup::gpu, skipped, "no GPU: what needs one is left out", {}, {}};
+  Check check{"gpu.list", "Found", CheckGroup::gpu, skipped, "no GPU", {}, {}};
   if (facts.gpus.empty()) return check;
   for (const auto& gpu : facts.gpus)
     if (!gpu.error.empty()) {

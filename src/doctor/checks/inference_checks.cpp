@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "doctor/checks/checks.hpp"
 #include "doctor/checks/provider_run.hpp"
 
 namespace ridgeline::doctor {
+namespace {
+
+/// Why a provider was not run.
+std::string reason_of(std::string_view provider, const Facts& facts) {
+  if (provider != "cpu" && facts.gpus.empty()) return "no GPU";
+  if (facts.passive) return "not tried (--no-load)";
+  return facts.runtime.identity ? "this ONNX Runtime was built without it" : "no ONNX Runtime";
+}
+
+}  // namespace
 
 std::vector<Check> check_inference(const Facts& facts) {
   std::vector<Check> checks;
@@ -17,8 +26,8 @@ std::vector<Check> check_inference(const Facts& facts) {
     check.id = fmt::format("inference.{}", provider);
     check.title = fmt::format("{} runs", provider_title(provider));
     check.group = CheckGroup::inference;
-    judge_runs(runs, check);
-    if (runs.empty()) check.evidence = facts.passive ? "not tried (--no-load)" : "not tried";
+    judge_runs(runs, CheckStatus::fail, check);
+    if (runs.empty()) check.evidence = reason_of(provider, facts);
     checks.push_back(std::move(check));
   }
   return checks;

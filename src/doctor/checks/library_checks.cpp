@@ -69,12 +69,12 @@ Check provider_check(const Facts& facts) {
     return gpu ? make("cuda_provider", kTitle, CheckStatus::warn, "this ONNX Runtime was built without it: the GPU stays unused",
                       "fetch the GPU build, or name one with --ort-library",
                       {"scripts/fetch_onnxruntime.sh --gpu", "pip install onnxruntime-gpu"})
-               : make("cuda_provider", kTitle, CheckStatus::skipped, "a CPU build, and no GPU");
+               : make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   const auto note = identity->provider_notes.find("cuda");
   if (note == identity->provider_notes.end())
     return make("cuda_provider", kTitle, CheckStatus::ok, "all its libraries load");
   const auto [evidence, fix] = split_advice(note->second, "see docs/troubleshooting.md");
-  if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU; " + evidence);
+  if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   return make("cuda_provider", kTitle, CheckStatus::fail, evidence, fix, command_in(fix));
 }
 
@@ -102,14 +102,14 @@ Check cuda_part_check(const CudaPart& part, const Facts& facts) {
   const auto id = std::string(part.id);
   const auto title = std::string(part.title);
   const auto& identity = facts.runtime.identity;
+  const auto found = identity ? loaded(*identity, part.file) : std::vector<std::string>{};
+  if (!found.empty()) return make(id, title, CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
+  if (!facts.driver.has_gpu()) return make(id, title, CheckStatus::skipped, "no GPU");
   if (!identity || !offers(*identity, "CUDAExecutionProvider"))
     return make(id, title, CheckStatus::skipped, "no CUDA provider that would need it");
-  const auto found = loaded(*identity, part.file);
-  if (!found.empty()) return make(id, title, CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
   const auto note = identity->provider_notes.find("cuda");
   const bool named = note != identity->provider_notes.end() && note->second.find(part.file) != std::string::npos;
   const auto evidence = fmt::format("{} is not loaded{}; lost: {}", part.file, named ? ", see CUDA provider" : "", part.lost);
-  if (!facts.driver.has_gpu()) return make(id, title, CheckStatus::skipped, evidence);
   return make(id, title, named ? CheckStatus::fail : CheckStatus::warn, evidence,
               fmt::format("install it for CUDA {}", facts.runtime.cuda_major.value_or(13)));
 }

@@ -75,7 +75,7 @@ std::vector<Check> check_model(const Facts& facts) {
       if (run.provider == provider) runs.push_back(&run);
     if (runs.empty()) continue;
     auto check = make(provider, fmt::format("{} runs it", provider_title(provider)), ok, {});
-    judge_runs(runs, check);
+    judge_runs(runs, warn, check);
     checks.push_back(std::move(check));
   }
   return checks;

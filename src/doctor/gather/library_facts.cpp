@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 
 #include "base/dynamic_library.hpp"
@@ -86,6 +88,14 @@ std::string torch_version(const fs::path& library) {
   return "";
 }
 
+/// 130001 is CUDA 13.0; until CUDA 12.8 a small number of its own.
+std::string cupti_version(const base::DynamicLibrary& library) {
+  const auto ask = reinterpret_cast<int (*)(std::uint32_t*)>(library.symbol("cuptiGetVersion"));
+  std::uint32_t number = 0;
+  if (ask == nullptr || ask(&number) != 0) return "";
+  return number < 10000 ? fmt::format("API {}", number) : fmt::format("{}.{}", number / 10000, number / 100 % 100);
+}
+
 std::string version_in_name(const fs::path& library) {
   std::error_code error;
   const auto target = fs::canonical(library, error);
@@ -164,6 +174,7 @@ int open_library_main(const std::string& file) {
   if (library) {
     answer.path = library->path().string();
     answer.version = workload::loaded_library(library->path()).version;
+    if (answer.version.empty()) answer.version = cupti_version(*library);
   } else {
     const auto& message = library.error().message;
     constexpr std::string_view kMark = "candidate libraries: ";

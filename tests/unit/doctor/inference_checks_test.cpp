@@ -12,6 +12,7 @@ TEST(InferenceChecks, runs_that_went_well_are_ok_with_their_time) {
   EXPECT_TRUE(contains(see(healthy_facts(), "cpu").evidence, "200 us"));
   EXPECT_TRUE(contains(see(healthy_facts(), "cuda").evidence, "same answers as the CPU"));
   EXPECT_EQ(see(healthy_facts(), "tensorrt").status, CheckStatus::skipped);
+  EXPECT_EQ(see(cpu_facts(), "cuda").evidence, "no GPU");
 }
 
 TEST(InferenceChecks, a_crash_is_a_failed_line) {

@@ -64,6 +64,12 @@ TEST(ModelChecks, a_provider_that_cannot_run_it_fails) {
   EXPECT_EQ(see(facts, "cpu").status, CheckStatus::ok);
 }
 
+TEST(ModelChecks, other_answers_of_a_users_model_are_a_warning) {
+  auto facts = with_model();
+  facts.model->runs.back().drift = 0.1;
+  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::warn);
+}
+
 TEST(OpsetIn, reads_the_runtimes_own_limit) {
   EXPECT_EQ(opset_in("Opset 999 is under development. Current official support for domain ai.onnx is till opset 23."), 23);
   EXPECT_EQ(opset_in("something else"), std::nullopt);
