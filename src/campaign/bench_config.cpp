@@ -71,29 +71,56 @@ class BenchConfigReader {
     return {"use_amp", "gradient_accumulation_steps", "learning_rate"};
   }
 
+  /// How a key's value is read; the first that fits the path serves.
+  struct KeyReader {
+    std::string_view path;
+    Result<void> (BenchConfigReader::*read)(const std::string& path, int node);
+  };
+
   Result<void> read_key(const std::string& path, int node) {
-    if (path == "benchmark.batch_sizes") return assign(config_.batch_sizes, list(path, node, 1, kMostBatch));
-    if (path == "benchmark.num_workers_options") {
-      RL_TRY_ASSIGN(const auto workers, list(path, node, 0, kMostWorkers));
-      config_.num_workers_options.emplace(workers.begin(), workers.end());
-      return {};
-    }
-    if (path == "benchmark.steps_per_test") return assign(config_.steps_per_test, whole(path, node, 1, kMostSteps));
-    if (path == "benchmark.test_mixed_precision") return assign(config_.test_mixed_precision, flag(path, node));
-    if (path == "benchmark.test_pin_memory") return assign(config_.test_pin_memory, flag(path, node));
-    if (path == "data.batch_size") return assign(config_.batch_size, whole(path, node, 1, kMostBatch));
-    if (path == "data.num_workers") return assign(config_.num_workers, whole(path, node, 0, kMostWorkers));
-    if (path == "data.pin_memory") return assign(config_.pin_memory, flag(path, node));
-    if (path == "training.use_amp") return assign(config_.use_amp, flag(path, node));
-    if (path == "training.gradient_accumulation_steps")
-      return assign(config_.gradient_accumulation_steps, whole(path, node, 1, kMostSteps));
-    if (path == "training.learning_rate") {
-      const auto rate = base::parse_number(tree_.at(node).value, path);
-      if (tree_.at(node).kind != YamlKind::scalar || !rate || *rate <= 0)
-        return bad(node, "{}={} is not legal: expected a number above 0", path, tree_.at(node).value);
-      config_.learning_rate = *rate;
-      return {};
-    }
+    static constexpr KeyReader kReaders[] = {
+        {"benchmark.batch_sizes", &BenchConfigReader::read_batches},
+        {"benchmark.num_workers_options", &BenchConfigReader::read_worker_options},
+        {"benchmark.steps_per_test", &BenchConfigReader::read_steps},
+        {"benchmark.test_mixed_precision", &BenchConfigReader::read_flag<&BenchConfig::test_mixed_precision>},
+        {"benchmark.test_pin_memory", &BenchConfigReader::read_flag<&BenchConfig::test_pin_memory>},
+        {"data.batch_size", &BenchConfigReader::read_batch},
+        {"data.num_workers", &BenchConfigReader::read_workers},
+        {"data.pin_memory", &BenchConfigReader::read_flag<&BenchConfig::pin_memory>},
+        {"data.data_path", &BenchConfigReader::read_data_path},
+        {"training.use_amp", &BenchConfigReader::read_flag<&BenchConfig::use_amp>},
+        {"training.gradient_accumulation_steps", &BenchConfigReader::read_accumulation},
+        {"training.learning_rate", &BenchConfigReader::read_rate},
+    };
+    for (const auto& reader : kReaders)
+      if (reader.path == path) return (this->*reader.read)(path, node);
+    return bad(node, "{} is not known", path);
+  }
+
+  Result<void> read_batches(const std::string& path, int node) { return assign(config_.batch_sizes, list(path, node, 1, kMostBatch)); }
+  Result<void> read_worker_options(const std::string& path, int node) {
+    RL_TRY_ASSIGN(const auto workers, list(path, node, 0, kMostWorkers));
+    config_.num_workers_options.emplace(workers.begin(), workers.end());
+    return {};
+  }
+  Result<void> read_steps(const std::string& path, int node) { return assign(config_.steps_per_test, whole(path, node, 1, kMostSteps)); }
+  Result<void> read_batch(const std::string& path, int node) { return assign(config_.batch_size, whole(path, node, 1, kMostBatch)); }
+  Result<void> read_workers(const std::string& path, int node) { return assign(config_.num_workers, whole(path, node, 0, kMostWorkers)); }
+  Result<void> read_accumulation(const std::string& path, int node) {
+    return assign(config_.gradient_accumulation_steps, whole(path, node, 1, kMostSteps));
+  }
+  template <std::optional<bool> BenchConfig::*kMember>
+  Result<void> read_flag(const std::string& path, int node) {
+    return assign(config_.*kMember, flag(path, node));
+  }
+  Result<void> read_rate(const std::string& path, int node) {
+    const auto rate = base::parse_number(tree_.at(node).value, path);
+    if (tree_.at(node).kind != YamlKind::scalar || !rate || *rate <= 0)
+      return bad(node, "{}={} is not legal: expected a number above 0", path, tree_.at(node).value);
+    config_.learning_rate = *rate;
+    return {};
+  }
+  Result<void> read_data_path(const std::string& path, int node) {
     if (tree_.at(node).kind != YamlKind::scalar || tree_.at(node).value.empty()) return bad(node, "{}: expected a path", path);
     config_.data_path = tree_.at(node).value;
     return {};

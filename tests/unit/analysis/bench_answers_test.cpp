@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_answers.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::AmpMode;
+using schema::TrainingSettings;
+
+schema::BenchTrial trial(const TrainingSettings& settings, double rate, std::optional<double> memory, double capacity = 80) {
+  schema::BenchTrial out;
+  out.settings = settings;
+  schema::TrainingMeasurement measurement;
+  measurement.batch = settings.batch;
+  measurement.steps = 20;
+  measurement.samples_per_s = {rate, rate * 0.99, rate * 1.01};
+  measurement.resources.peak_reserved_gb = memory;
+  if (memory) measurement.resources.device_capacity_gb = capacity;
+  out.outcome.measurement = measurement;
+  return out;
+}
+
+schema::BenchRun run_of(std::vector<schema::BenchTrial> trials) {
+  schema::BenchRun run;
+  run.trials = std::move(trials);
+  for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].id = static_cast<int>(i) + 1;
+  return run;
+}
+
+const TrainingSettings kSmall{64, 2, AmpMode::off, false};
+const TrainingSettings kMiddle{256, 4, AmpMode::bf16, true};
+const TrainingSettings kLarge{512, 8, AmpMode::bf16, true};
+
+TEST(BenchAnswers, three_answers_follow_their_formulas) {
+  const auto run = run_of({trial(kSmall, 1000, 2), trial(kMiddle, 3950, 20), trial(kLarge, 4000, 40)});
+  const auto answers = answer_bench(run, {});
+  ASSERT_TRUE(answers);
+  EXPECT_EQ(answers->fastest->settings, kLarge);
+  EXPECT_EQ(answers->efficient->settings, kSmall);       // 500 samples/s a GB
+  EXPECT_EQ(answers->recommended->settings, kMiddle);    // within 3 % with half the memory
+  EXPECT_EQ(answers->pareto.size(), 3U);
+  EXPECT_EQ(answers->ties, std::vector<TrainingSettings>{kMiddle});
+}
+
+TEST(BenchAnswers, what_fills_the_memory_is_not_recommended) {
+  const auto run = run_of({trial(kMiddle, 3000, 20), trial(kLarge, 4000, 75)});
+  EXPECT_EQ(answer_bench(run, {})->recommended->settings, kMiddle);
+  EXPECT_EQ(answer_bench(run, {0.03, 0.05})->recommended->settings, kLarge);
+}
+
+TEST(BenchAnswers, a_failed_soak_takes_a_setting_out) {
+  auto run = run_of({trial(kMiddle, 3950, 20), trial(kLarge, 4000, 40)});
+  auto soak = trial(kMiddle, 3900, 20);
+  soak.stage = schema::BenchStage::soak;
+  soak.outcome.status = schema::TrialStatus::out_of_memory;
+  run.trials.push_back(soak);
+  EXPECT_EQ(answer_bench(run, {})->recommended->settings, kLarge);
+  run.trials.back() = trial(kMiddle, 3900, 20);
+  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().outcome.measurement->resources.alloc_retries = 3;
+  EXPECT_EQ(answer_bench(run, {})->recommended->settings, kLarge);
+}
+
+TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {
+  auto device = trial(kLarge, 9000, 10);
+  device.data = schema::DataMode::device;
+  auto failed = trial(kLarge, 9000, 10);
+  failed.outcome.status = schema::TrialStatus::failed;
+  EXPECT_EQ(answer_bench(run_of({device, failed, trial(kSmall, 10, 1)}), {})->fastest->settings, kSmall);
+  EXPECT_FALSE(answer_bench(run_of({device, failed}), {}));
+}
+
+TEST(BenchAnswers, repeats_count_together) {
+  const auto points = bench_points(run_of({trial(kSmall, 1000, 2), trial(kSmall, 1100, 3)}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_NEAR(points[0].samples_per_s, 1050, 1e-9);
+  EXPECT_EQ(points[0].memory_gb, 3);
+  EXPECT_EQ(points[0].trials.size(), 2U);
+}
+
+TEST(BenchAnswers, without_memory_the_rules_that_need_it_do_not_apply) {
+  const auto answers = answer_bench(run_of({trial(kMiddle, 3950, {}), trial(kLarge, 4000, {})}), {});
+  ASSERT_TRUE(answers);
+  EXPECT_FALSE(answers->efficient);
+  EXPECT_EQ(answers->recommended->settings, kMiddle);   // fewer workers
+}
+
+/// Over random runs: nothing is named that was not run, and no recommendation is beaten in everything by another
+/// eligible setting beyond what the rules round away (1 % of memory).
+TEST(BenchAnswers, no_answer_is_dominated_or_invented) {
+  base::Random random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<schema::BenchTrial> trials;
+    const auto count = 1 + random.below(30);
+    for (std::uint64_t i = 0; i < count; ++i)
+      trials.push_back(trial({static_cast<std::int64_t>(1 + random.below(512)), static_cast<int>(random.below(16)), AmpMode::off, false},
+                             100 + 1000 * random.uniform(), 1 + 90 * random.uniform()));
+    const auto run = run_of(trials);
+    const auto answers = answer_bench(run, {});
+    ASSERT_TRUE(answers);
+    const auto points = bench_points(run);
+    for (const auto* answer : {&answers->fastest, &answers->efficient, &answers->recommended}) {
+      if (!*answer) continue;
+      const bool known = std::any_of(points.begin(), points.end(), [&](const auto& point) { return point.settings == (*answer)->settings; });
+      EXPECT_TRUE(known);
+    }
+    if (!answers->recommended) continue;
+    EXPECT_LE(*answers->recommended->memory_gb, 0.9 * 80);
+    for (const auto& point : points) {
+      if (*point.memory_gb > 0.9 * 80) continue;
+      const auto& best = *answers->recommended;
+      const bool dominates = point.samples_per_s > best.samples_per_s && *point.memory_gb < *best.memory_gb * 0.99 &&
+                             point.settings.workers < best.settings.workers;
+      EXPECT_FALSE(dominates) << round;
+    }
+  }
+}
+
+TEST(BatchConsequence, follows_the_two_rules) {
+  const auto change = batch_consequence(64, 2, 0.1, 256);
+  EXPECT_EQ(change.effective_before, 128);
+  EXPECT_EQ(change.effective_after, 512);
+  EXPECT_NEAR(change.linear_rate, 0.4, 1e-12);
+  EXPECT_NEAR(change.square_root_rate, 0.2, 1e-12);
+  EXPECT_EQ(change.accumulation, 1);
+  EXPECT_EQ(batch_consequence(512, 1, 0.1, 128).accumulation, 4);
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench_campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+#include "report/bench_report.hpp"
+#include "report/renderers.hpp"
+#include "unit/workload/temp_folder.hpp"
+#include "workload/training/synthetic_step_runner.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::AmpMode;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+/// Counts the trials that are really run.
+class CountingExecutor final : public execute::TrainingExecutor {
+ public:
+  explicit CountingExecutor(std::shared_ptr<const workload::VirtualClock> clock) {
+    execute::TrainingExecutorOptions options;
+    options.factory = workload::make_synthetic_steps(clock);
+    options.clock = clock;
+    inner_ = execute::make_training_executor(std::move(options));
+  }
+  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
+    ++count;
+    return inner_->run(spec);
+  }
+  const base::Clock& clock() const noexcept override { return inner_->clock(); }
+  int count = 0;
+
+ private:
+  std::unique_ptr<execute::TrainingExecutor> inner_;
+};
+
+class BenchCampaignTest : public ::testing::Test {
+ protected:
+  static BenchRequest request(const std::string& target, const std::string& search = "adaptive") {
+    BenchRequest out;
+    out.job.kind = "synthetic";
+    out.job.target = target;
+    out.device = "cuda:0";
+    out.device_id = "synthetic";
+    out.search = search;
+    out.environment.usable_cpus = 16;
+    out.space = {{32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {AmpMode::off, AmpMode::bf16, AmpMode::fp16}, {false, true}};
+    return out;
+  }
+  base::Result<schema::BenchRun> run(const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
+    auto store = store::BenchStore::open(folder_ / "r.db");
+    BenchObserver observer;
+    return BenchCampaign(executor_, *store, observer, std::move(cancelled)).run(request);
+  }
+  double elapsed_s() const { return base::to_seconds(clock_->now()); }
+
+  workload::TempFolder folder_;
+  std::shared_ptr<const workload::VirtualClock> clock_ = std::make_shared<const workload::VirtualClock>();
+  CountingExecutor executor_{clock_};
+};
+
+double truth(const std::string& target, const TrainingSettings& settings) {
+  const auto options = *workload::parse_step_options(target);
+  if (workload::synthetic_memory_gb(options, settings, DataMode::loader) > options.memory_gb) return 0;
+  return static_cast<double>(settings.batch) / workload::synthetic_phases(options, settings, DataMode::loader, false).wall_ms * 1000;
+}
+
+double best_truth(const std::string& target, const schema::TrainingSpace& space) {
+  double best = 0;
+  for (const auto batch : space.batches)
+    for (const int workers : space.workers)
+      for (const auto amp : space.amps)
+        for (const bool pin : space.pins) best = std::max(best, truth(target, {batch, workers, amp, pin}));
+  return best;
+}
+
+TEST_F(BenchCampaignTest, a_run_ends_with_answers_that_were_measured) {
+  const auto run_result = run(request("decode_us=400"));
+  ASSERT_TRUE(run_result) << run_result.error().message;
+  const auto& bench = *run_result;
+  ASSERT_TRUE(bench.answers && bench.answers->recommended && bench.answers->efficient);
+  EXPECT_FALSE(bench.interrupted);
+  EXPECT_FALSE(bench.findings.empty());
+  for (const auto& trial : bench.trials)
+    if (trial.outcome.measurement) {
+      EXPECT_LT(std::abs(trial.outcome.measurement->identity_error), 0.05) << trial.id;
+    }
+  const auto markdown = report::render_markdown(report::build_bench_report(bench));
+  EXPECT_NE(markdown.find("Recommended"), std::string::npos);
+  EXPECT_NE(markdown.find("H2D(ms)"), std::string::npos);
+}
+
+TEST_F(BenchCampaignTest, the_same_question_is_answered_from_the_store) {
+  ASSERT_TRUE(run(request("")));
+  const int first = executor_.count;
+  const auto again = run(request(""));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(executor_.count, first);
+  for (const auto& trial : again->trials) EXPECT_TRUE(trial.from_store);
+  auto fresh = request("");
+  fresh.use_store = false;
+  ASSERT_TRUE(run(fresh));
+  EXPECT_GT(executor_.count, first);
+}
+
+TEST_F(BenchCampaignTest, an_interrupted_run_keeps_what_it_found_and_goes_on) {
+  const auto stopped = run(request(""), [this] { return executor_.count >= 6; });
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(stopped->interrupted);
+  EXPECT_EQ(stopped->trials.size(), 6U);
+  const auto whole = run(request(""));
+  ASSERT_TRUE(whole);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(whole->trials[i].from_store);
+  EXPECT_FALSE(whole->interrupted);
+}
+
+TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
+  auto limited = request("", "grid");
+  limited.max_time = std::chrono::seconds(60);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench);
+  EXPECT_NE(bench->interruption.find("--max-time"), std::string::npos);
+  EXPECT_LT(bench->duration_s, 90);
+  EXPECT_TRUE(bench->answers);
+}
+
+TEST_F(BenchCampaignTest, memory_ends_the_way_up_and_the_gap_is_bisected) {
+  for (const auto* search : {"grid", "adaptive"}) {
+    auto tight = request("memory_gb=8,sample_gb=0.03,decode_us=50,fill=400", search);
+    tight.space.amps = {AmpMode::off};
+    const auto bench = run(tight);
+    ASSERT_TRUE(bench) << search;
+    std::int64_t largest = 0;
+    for (const auto& trial : bench->trials)
+      if (trial.outcome.status == schema::TrialStatus::ok && trial.data != DataMode::loader_only)
+        largest = std::max(largest, trial.settings.batch);
+    // 8 GB less a tenth holds 206 samples; 128 fits, 256 does not.
+    EXPECT_GE(largest, 180) << search;
+    EXPECT_LE(largest, 233) << search;
+    EXPECT_FALSE(bench->skipped.empty()) << search;
+    ASSERT_TRUE(bench->answers && bench->answers->recommended);
+    EXPECT_LE(*bench->answers->recommended->memory_gb, 7.2) << search;
+  }
+}
+
+TEST_F(BenchCampaignTest, a_failed_soak_moves_the_recommendation) {
+  auto soaked = request("decode_us=50");
+  soaked.soak_steps = 500;
+  const auto bench = run(soaked);
+  ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
+  EXPECT_NE(bench->answers->recommended->reason.find("soak"), std::string::npos);
+  const auto& soak = bench->trials;
+  const bool long_enough = std::any_of(soak.begin(), soak.end(), [](const auto& trial) {
+    return trial.stage == schema::BenchStage::soak && trial.outcome.measurement && trial.outcome.measurement->steps >= 500;
+  });
+  EXPECT_TRUE(long_enough);
+}
+
+TEST_F(BenchCampaignTest, trials_that_fail_do_not_end_the_run) {
+  const auto bench = run(request("fault=shape if amp=fp16,fault=oom_cublas if batch>=512"));
+  ASSERT_TRUE(bench);
+  ASSERT_TRUE(bench->answers && bench->answers->fastest);
+  EXPECT_NE(bench->answers->fastest->settings.amp, AmpMode::fp16);
+  EXPECT_LT(bench->answers->fastest->settings.batch, 512);
+}
+
+TEST_F(BenchCampaignTest, what_no_setting_would_mend_ends_it) {
+  const auto bench = run(request("fault=no_module@prepare"));
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().code, base::ErrorCode::not_found);
+}
+
+/// Landscapes of every kind: loader-bound, device-bound, copies, launches, little memory.
+std::string landscape(std::uint64_t seed) {
+  base::Random random(seed);
+  const auto between = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
+  return fmt::format("seed={},compute_us={:.1f},fill={:.0f},launch_ms={:.2f},decode_us={:.0f},read_us={:.0f},storage_rate={:.0f},amp_gain={:.2f},"
+                     "sample_kb={:.0f},pageable_gb_s={:.1f},memory_gb={:.0f},cores={:.0f},noise=0.01",
+                     seed, between(10, 500), between(2, 200), between(0.2, 8), between(20, 3000), between(5, 300),
+                     random.below(3) == 0 ? between(2000, 20000) : 0, 0.9 + 1.5 * random.uniform(), between(10, 600), between(2, 12),
+                     between(8, 80), between(6, 24));
+}
+
+TEST_F(BenchCampaignTest, adaptive_comes_within_two_percent_of_the_grid_in_a_third_of_its_time) {
+  double time_share = 0;
+  int good = 0;
+  constexpr int kLandscapes = 40;
+  for (std::uint64_t seed = 1; seed <= kLandscapes; ++seed) {
+    const auto target = landscape(seed);
+    auto adaptive = request(target);
+    adaptive.diagnose = false;
+    adaptive.use_store = false;
+    auto grid = adaptive;
+    grid.search = "grid";
+    const double begin = elapsed_s();
+    const auto quick = run(adaptive);
+    const double middle = elapsed_s();
+    const auto full = run(grid);
+    const double end = elapsed_s();
+    ASSERT_TRUE(quick && full);
+    ASSERT_TRUE(quick->answers && quick->answers->fastest) << target;
+    const double share = (middle - begin) / (end - middle);
+    const double reached = truth(target, quick->answers->fastest->settings) / best_truth(target, adaptive.space);
+    time_share += share / kLandscapes;
+    EXPECT_LE(share, 0.45) << target;
+    EXPECT_GE(reached, 0.95) << target;
+    good += reached >= 0.98 ? 1 : 0;
+  }
+  EXPECT_LE(time_share, 0.35);
+  EXPECT_GE(good, kLandscapes * 95 / 100);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/training_session.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "workload/training/synthetic_step_runner.hpp"
+
+namespace ridgeline::measure {
+namespace {
+
+using schema::AmpMode;
+
+class TrainingSession : public ::testing::Test {
+ protected:
+  tl::expected<schema::TrainingMeasurement, TrainingFailure> measure(const std::string& text, schema::TrainingTrialSpec spec = {}) {
+    spec.job.target = text;
+    spec.device = "cuda:0";
+    if (spec.settings.batch == 32) spec.settings = {128, 4, AmpMode::off, true};
+    spec_ = spec;
+    const auto runner = *workload::make_synthetic_steps(clock_)(spec);
+    return measure_training(*runner, spec, control_);
+  }
+  std::shared_ptr<const workload::VirtualClock> clock_ = std::make_shared<const workload::VirtualClock>();
+  TrainingControl control_;
+  schema::TrainingTrialSpec spec_;
+};
+
+TEST_F(TrainingSession, finds_the_rate_behind_the_noise) {
+  const std::string text = "noise=0.02";
+  const auto result = measure(text);
+  ASSERT_TRUE(result);
+  const auto truth = workload::synthetic_phases(*workload::parse_step_options(text), spec_.settings, spec_.data, false);
+  EXPECT_NEAR(result->samples_per_s.value, 128 / truth.wall_ms * 1000, 128 / truth.wall_ms * 1000 * 0.02);
+  EXPECT_LE(result->samples_per_s.low, result->samples_per_s.value);
+  EXPECT_GE(result->samples_per_s.high, result->samples_per_s.value);
+  EXPECT_GE(result->steps, spec_.plan.steps);
+  EXPECT_LT(std::abs(result->identity_error), 0.05);
+}
+
+TEST_F(TrainingSession, batches_that_the_workers_had_ready_do_not_count) {
+  schema::TrainingTrialSpec spec;
+  spec.settings = {128, 12, AmpMode::off, true};
+  const std::string text = "decode_us=4000,cores=64,noise=0.005";   // the loader is the limit by far
+  const auto result = measure(text, spec);
+  ASSERT_TRUE(result);
+  const auto truth = workload::synthetic_phases(*workload::parse_step_options(text), spec.settings, spec.data, false);
+  EXPECT_NEAR(result->phases.wall_ms.value, truth.wall_ms, truth.wall_ms * 0.02);
+  EXPECT_GE(result->warmup_steps, 24);
+}
+
+TEST_F(TrainingSession, a_noisy_trial_goes_on_until_its_interval_is_narrow) {
+  const auto quiet = measure("noise=0.002");
+  const auto noisy = measure("noise=0.1");
+  ASSERT_TRUE(quiet && noisy);
+  EXPECT_GT(noisy->steps, quiet->steps);
+}
+
+TEST_F(TrainingSession, time_ends_a_trial_that_noise_would_not) {
+  schema::TrainingTrialSpec spec;
+  spec.plan.max_time_s = 0.5;
+  spec.plan.steps = 1000;
+  const auto result = measure("compute_us=2000", spec);
+  ASSERT_TRUE(result);
+  EXPECT_LT(result->steps, 1000);
+  EXPECT_GE(result->steps, 3);
+}
+
+TEST_F(TrainingSession, a_failure_carries_its_phase_and_evidence) {
+  const auto prepare = measure("fault=oom_cpu_allocator@prepare");
+  ASSERT_FALSE(prepare);
+  EXPECT_EQ(prepare.error().phase, schema::TrialPhase::create_session);
+  EXPECT_EQ(prepare.error().error.oom, schema::OomEvidence::text);
+  const auto timed = measure("fault=shape@measure");
+  ASSERT_FALSE(timed);
+  EXPECT_EQ(timed.error().phase, schema::TrialPhase::measure);
+  EXPECT_EQ(timed.error().error.oom, schema::OomEvidence::none);
+}
+
+TEST_F(TrainingSession, a_signal_ends_it_between_windows) {
+  control_.cancelled = [] { return true; };
+  const auto result = measure("");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().error.error.code, base::ErrorCode::cancelled);
+}
+
+TEST(SummarizeSteps, identity_is_held_against_the_hosts_clock) {
+  workload::StepWindow window;
+  for (int i = 0; i < 10; ++i) window.steps.push_back({1, 1, 3, 4, 1, 0, 10});
+  window.wall_ms = 125;   // a quarter of the time is in no phase
+  const auto summary = summarize_steps({window}, 100);
+  EXPECT_NEAR(summary.identity_error, -0.2, 1e-9);
+  EXPECT_NEAR(summary.samples_per_s.value, 100 * 10 / 0.125, 1e-6);
+  EXPECT_EQ(summary.phases.backward_ms.value, 4);
+}
+
+TEST(SummarizeSteps, nothing_measured_is_nothing) { EXPECT_EQ(summarize_steps({}, 8).steps, 0); }
+
+}  // namespace
+}  // namespace ridgeline::measure
