@@ -48,6 +48,8 @@ int run(int argc, char** argv) {
   cli.set_version_flag("--version", "ridgeline " + std::string(base::version()));
   cli.get_formatter()->column_width(34);
   app::add_tune(cli, context);
+  app::add_bench(cli, context);
+  app::add_monitor(cli, context);
   app::add_show(cli, context);
   app::add_history(cli, context);
   app::add_report(cli, context);

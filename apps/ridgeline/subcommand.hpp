@@ -50,6 +50,8 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
 
 // One function a file.
 void add_tune(CLI::App& app, Context& context);
+void add_bench(CLI::App& app, Context& context);
+void add_monitor(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_history(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);

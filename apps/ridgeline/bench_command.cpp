@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "base/cancel.hpp"
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "report/bench_report.hpp"
+#include "report/bench_table.hpp"
+#include "report/renderers.hpp"
+#include "report/utf8.hpp"
+#include "ridgeline/apply_changes.hpp"
+#include "ridgeline/bench_flags.hpp"
+#include "ridgeline/bench_runners.hpp"
+#include "ridgeline/embedded.hpp"
+#include "ridgeline/report_files.hpp"
+#include "ridgeline/subcommand.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+/// Prints each trial's row as it ends; in a terminal the running trial stands below.
+class BenchDisplay final : public campaign::BenchObserver {
+ public:
+  BenchDisplay(Terminal out, Terminal err, bool rows) : out_(out), err_(err), rows_(rows) {}
+
+  void started(const schema::BenchRun& run) override {
+    if (!rows_) return;
+    for (const auto& origin : run.origins) fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, origin.origin);
+    fmt::print("\n{}\n", styled(header(), Style::bold, out_.colour));
+    std::fflush(stdout);
+  }
+  void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
+    doing_ = fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings), trial.reason, remaining);
+    status(doing_);
+  }
+  void trial_finished(const schema::BenchTrial& trial) override {
+    status("");
+    if (!rows_) return;
+    const auto row = report::bench_row(trial);
+    const auto line = report::bench_line(row.cells);
+    const bool bad = row.tone == report::Tone::bad;
+    fmt::print("{}\n", row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
+    std::fflush(stdout);
+  }
+  void progress(const execute::TrainingProgress& now) {
+    if (now.steps > 0) status(fmt::format("{}; {} steps, {:.0f} s", doing_, now.steps, now.elapsed_s));
+  }
+  static std::string header() {
+    std::vector<std::string> titles;
+    for (const auto& column : report::bench_columns()) titles.push_back(column.title);
+    return report::bench_line(titles);
+  }
+
+ private:
+  /// The line below the table, on standard error, replaced in place; "" takes it away.
+  void status(const std::string& text) const {
+    if (!err_.interactive) return;
+    const auto room = static_cast<std::size_t>(std::max(20, err_.width - 1));
+    fmt::print(stderr, "\r\x1b[K{}", report::shorten(text, room));
+    std::fflush(stderr);
+  }
+
+  Terminal out_;
+  Terminal err_;
+  bool rows_;
+  std::string doing_;
+};
+
+/// What the change of the batch means for the learning rate, as lines; none when nothing is known or nothing changes.
+std::vector<std::string> consequence_lines(const campaign::TrainingConfig& now, std::int64_t batch) {
+  if (!now.batch_size || *now.batch_size == batch) return {};
+  const auto accumulation = now.gradient_accumulation_steps.value_or(1);
+  const auto change = analysis::batch_consequence(*now.batch_size, accumulation, now.learning_rate.value_or(0), batch);
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("effective batch {} -> {} ({} x {} accumulation steps)", change.effective_before, change.effective_after, batch, accumulation));
+  if (now.learning_rate)
+    lines.push_back(fmt::format("learning rate {:g}: the linear rule (SGD) gives {:.4g}, the square-root rule (Adam) {:.4g}; or keep it with "
+                                "gradient_accumulation_steps: {} (effective batch {})",
+                                *now.learning_rate, change.linear_rate, change.square_root_rate, change.accumulation, change.accumulation * batch));
+  else
+    lines.push_back(fmt::format("multiply the learning rate by {:.3g} (linear rule, SGD) or {:.3g} (square-root rule, Adam); or keep it with "
+                                "gradient_accumulation_steps: {}",
+                                change.ratio, std::sqrt(change.ratio), change.accumulation));
+  return lines;
+}
+
+Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
+  if (!run.answers || !run.answers->recommended) {
+    if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", flags.apply);
+    return {};
+  }
+  const auto& settings = run.answers->recommended->settings;
+  ApplyRequest request;
+  request.file = flags.apply;
+  request.mode = flags.dry_run ? ApplyMode::dry_run : ApplyMode::apply;
+  request.quiet = flags.json || flags.quiet;
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
+  RL_TRY_ASSIGN(const auto patch, campaign::patch_training_settings(text, flags.apply, settings));
+  RL_TRY_ASSIGN(const auto before, campaign::read_training_config(text, flags.apply));
+  const auto write = [&] { return campaign::apply_training_settings(flags.apply, settings, base::system_clock().utc_now()); };
+  RL_TRY(apply_change(request, text, patch, write, fmt::format("ridgeline bench --show {} --apply {}", run.id, flags.apply), terminal));
+  if (request.quiet) return {};
+  if (settings.amp != schema::AmpMode::off) fmt::print("{}: use_amp was measured as {}\n", flags.apply, base::enum_name(settings.amp));
+  for (const auto& line : consequence_lines(before, settings.batch)) fmt::print("{}: {}\n", flags.apply, line);
+  return {};
+}
+
+Result<void> write_outputs(const schema::BenchRun& run, const BenchFlags& flags) {
+  const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
+  if (flags.output.empty() && html.empty()) return {};
+  const auto model = report::build_bench_report(run);
+  if (!flags.output.empty()) RL_TRY(base::write_file_atomically(flags.output, report::render_markdown(model)));
+  if (!html.empty()) RL_TRY(base::write_file_atomically(html, report::render_html(model, echarts_js())));
+  if (flags.json || flags.quiet) return {};
+  if (!flags.output.empty()) fmt::print("report   {}\n", flags.output);
+  if (!html.empty()) fmt::print("report   {}\n", html);
+  return {};
+}
+
+Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
+  if (flags.json) {
+    fmt::print("{}\n", base::dump_json(report::bench_json(run)));
+  } else if (!flags.quiet) {
+    fmt::print("\n");
+    for (const auto& line : report::bench_summary(run)) fmt::print("{}\n", line);
+    if (!run.answers) fmt::print("no answer: no trial with the loader went well; the table says why\n");
+    if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
+    for (const auto& skipped : run.skipped)
+      fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
+  }
+  RL_TRY(write_outputs(run, flags));
+  if (!flags.apply.empty() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
+  if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline bench --show {})\n", run.id, run.id);
+  if (run.interrupted) return kCancelled;
+  return run.answers ? kOk : kFinding;
+}
+
+Result<int> show(const BenchFlags& flags, const Context& context, const Terminal& terminal) {
+  RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
+  RL_TRY_ASSIGN(const auto run, store.load_run(flags.show));
+  BenchDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
+  display.started(run);
+  for (const auto& trial : run.trials) display.trial_finished(trial);
+  return finish(run, flags, terminal);
+}
+
+Result<int> bench(const BenchFlags& flags, Context& context) {
+  const auto terminal = inspect_terminal(stdout);
+  RL_TRY(check_writable(flags.output, "--output"));
+  RL_TRY(check_writable(flags.html == "auto" ? "" : flags.html, "--report-html"));
+  if (!flags.show.empty()) return show(flags, context, terminal);
+  RL_TRY_ASSIGN(const auto plan, read_bench_flags(flags, context));
+  RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job));
+  RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
+  auto err = inspect_terminal(stderr);
+  if (flags.quiet) err.interactive = false;
+  BenchDisplay display(terminal, err, !flags.json && !flags.quiet);
+  execute::TrainingExecutorOptions options;
+  options.factory = runners.factory;
+  options.clock = runners.clock;
+  options.cancelled = &base::cancel_requested;
+  options.gpu_uuid = plan.gpu_uuid;
+  options.on_progress = [&](const execute::TrainingProgress& now) { display.progress(now); };
+  const auto executor = execute::make_training_executor(std::move(options));
+  campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);
+  RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
+  return finish(run, flags, terminal);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Context& context) {
+  auto flags = std::make_shared<BenchFlags>();
+  auto* command = add_subcommand(
+      app, context, "bench", "Find the batch size, loader workers, precision and pinning that train fastest",
+      "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
+      "  ridgeline bench --config bench.yaml --python train.py:bench --data-path data.h5 --apply default.yaml\n"
+      "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
+      "\nExit code 1: no setting could be trained.",
+      [flags, &context] { return bench(*flags, context); });
+  auto& bench = *command;
+  const std::string what = "What is trained";
+  bench.add_option("--python", flags->python, "Function that returns model, optimizer, loss and dataset; see docs/bench.md")->type_name("MODULE:FUNCTION");
+  bench.add_option("--python-exe", flags->interpreter, "Python interpreter that has torch (default: python3)")->type_name("PATH");
+  bench.add_option("--model", flags->model, "synthetic:OPTIONS, a simulated training step")->type_name("NAME");
+  bench.add_option("--option", flags->options, "Passed on to the function; repeatable")->type_name("NAME=VALUE")->allow_extra_args(false);
+  bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
+  bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
+  bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->capture_default_str();
+  for (const auto* name : {"--python", "--python-exe", "--model", "--option", "--data-path", "--device", "--seed"}) bench.get_option(name)->group(what);
+
+  const std::string space = "What is tried";
+  bench.add_option("--config", flags->config, "bench.yaml: sections benchmark, data and training; flags override it")->type_name("FILE");
+  bench.add_option("--batch-sizes", flags->batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
+  bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")->type_name("N...");
+  bench.add_option("--amp", flags->amp, "Precision; both: off and bf16")->type_name("off|bf16|fp16|both")
+      ->check(CLI::IsMember({"off", "bf16", "fp16", "both"}));
+  bench.add_option("--pin-memory", flags->pin_memory, "Page-locked batches")->type_name("on|off|both")->check(CLI::IsMember({"on", "off", "both"}));
+  add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
+  bench.add_option("--steps", flags->steps, "Least timed steps a trial (default 20)")->type_name("N");
+  bench.add_option("--max-time", flags->max_time, "Time for the whole run, for example 30m")->type_name("TIME");
+  bench.add_option("--soak", flags->soak, "Steps that the recommended settings have to hold through")->type_name("N");
+  bench.add_option("--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")->type_name("SHARE")->capture_default_str();
+  bench.add_option("--tolerance", flags->tolerance, "Speed that the recommendation may give up")->type_name("SHARE")->capture_default_str();
+  bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
+  bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
+  for (const auto* name : {"--config", "--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps", "--max-time", "--soak",
+                           "--mem-headroom", "--tolerance", "--no-diagnosis", "--fresh"})
+    bench.get_option(name)->group(space);
+
+  const std::string output = "What is written";
+  bench.add_option("--apply", flags->apply, "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp are written")->type_name("FILE");
+  bench.add_flag("--dry-run", flags->dry_run, "Show the change to --apply, write nothing");
+  bench.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
+  bench.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")->type_name("FILE")->expected(0, 1)->default_str("auto");
+  bench.add_flag("--json", flags->json, "The run as JSON on standard output");
+  bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")->type_name("RUN");
+  add_database_option(bench, context);
+  bench.add_flag("-q,--quiet", flags->quiet, "Errors only");
+  for (const auto* name : {"--apply", "--dry-run", "--output", "--report-html", "--json", "--show", "--db", "--quiet"}) bench.get_option(name)->group(output);
+}
+
+}  // namespace ridgeline::app

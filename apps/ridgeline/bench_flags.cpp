@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/bench_flags.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <sys/stat.h>
+
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "ridgeline/bench_runners.hpp"
+#include "ridgeline/tune_flags.hpp"
+#include "ridgeline/worker_options.hpp"
+#include "workload/training/synthetic_step_options.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using schema::AmpMode;
+
+constexpr std::string_view kSynthetic = "synthetic";
+constexpr std::int64_t kLargestDefaultBatch = 8192;
+
+Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
+  const auto value = base::parse_integer(text, flag);
+  if (!value || *value < low || *value > high)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
+  return *value;
+}
+
+/// "1 2 4", "1,2,4" or both, ascending and without repeats.
+Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag, std::int64_t low, std::int64_t high) {
+  std::vector<std::int64_t> out;
+  for (const auto& text : texts)
+    for (const auto& part : base::split(text, ',')) {
+      RL_TRY_ASSIGN(const auto value, whole(std::string(base::trim(part)), flag, low, high));
+      out.push_back(value);
+    }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+template <typename T>
+std::string listed(const std::vector<T>& values) { return fmt::format("{}", fmt::join(values, " ")); }
+
+class BenchReader {
+ public:
+  BenchReader(const BenchFlags& flags, const Context& context) : flags_(flags), context_(context) {}
+
+  Result<BenchPlan> read() {
+    RL_TRY(read_config());
+    RL_TRY(read_job());
+    RL_TRY(read_device());
+    RL_TRY(read_data());
+    RL_TRY(read_space());
+    RL_TRY(read_current());
+    RL_TRY(read_numbers());
+    auto& request = plan_.request;
+    request.search = flags_.search;
+    request.diagnose = !flags_.no_diagnosis;
+    request.use_store = !flags_.fresh;
+    request.command_line = shell_line(context_.arguments);
+    if (flags_.html == "auto" && flags_.output.empty())
+      return fail(ErrorCode::invalid_argument, "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+    if (flags_.dry_run && flags_.apply.empty())
+      return fail(ErrorCode::invalid_argument, "--dry-run: no file to write is named; add --apply FILE");
+    if (!flags_.apply.empty()) {
+      if (!flags_.dry_run) RL_TRY(campaign::check_patchable(flags_.apply));
+      RL_TRY_ASSIGN(const auto text, base::read_file(flags_.apply));
+      // Whether the file can be changed at all is found out now and not after an hour of measuring.
+      RL_TRY(campaign::patch_training_settings(text, flags_.apply, schema::TrainingSettings{}));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void note(std::string name, std::string value, std::string origin) {
+    plan_.request.origins.push_back({std::move(name), std::move(value), std::move(origin)});
+  }
+  /// "bench.yaml:3" when the file sets the key.
+  std::string place(const std::string& key) const {
+    const auto line = plan_.config.lines.find(key);
+    return fmt::format("{}:{}", flags_.config, line == plan_.config.lines.end() ? 0 : line->second);
+  }
+
+  Result<void> read_config() {
+    if (flags_.config.empty()) return {};
+    RL_TRY_ASSIGN(const auto text, base::read_file(flags_.config));
+    RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, flags_.config));
+    return {};
+  }
+
+  Result<void> read_job() {
+    auto& job = plan_.request.job;
+    if (!flags_.model.empty() && !flags_.python.empty())
+      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps; give one", flags_.model, flags_.python);
+    if (flags_.model.empty() && flags_.python.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "no training step is named; for example: ridgeline bench --python train:make, or --model synthetic to try it out");
+    RL_TRY_ASSIGN(job.seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
+    for (const auto& text : flags_.options) {
+      const auto equals = text.find('=');
+      if (equals == std::string::npos || equals == 0)
+        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE, for example --option depth=3", text);
+      job.options[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    if (!flags_.python.empty()) return read_python();
+    if (flags_.model == kSynthetic || flags_.model.rfind("synthetic:", 0) == 0) {
+      job.kind = "synthetic";
+      job.target = flags_.model == kSynthetic ? "" : flags_.model.substr(kSynthetic.size() + 1);
+      job.target_sha256 = base::sha256_hex(job.target);
+      return workload::parse_step_options(job.target).map([](const auto&) {});
+    }
+    job.kind = "native";
+    job.target = flags_.model;
+    return {};
+  }
+
+  Result<void> read_python() {
+    auto& job = plan_.request.job;
+    job.kind = "python";
+    job.target = flags_.python;
+    const auto colon = flags_.python.find(':');
+    if (colon == std::string::npos || colon == 0 || colon + 1 == flags_.python.size())
+      return fail(ErrorCode::invalid_argument, "--python {}: expected MODULE:FUNCTION or FILE.py:FUNCTION, for example --python train:make", flags_.python);
+    job.python = flags_.interpreter.empty() ? "python3" : flags_.interpreter;
+    RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target));
+    job.runtime = found.runtime;
+    job.target_sha256 = found.source_sha256;
+    return {};
+  }
+
+  Result<void> read_device() {
+    auto& request = plan_.request;
+    request.environment = find_environment();
+    request.environment.ridgeline_version = base::version();
+    const auto& device = flags_.device;
+    const auto& gpus = request.environment.gpus;
+    const bool synthetic = request.job.kind == kSynthetic;
+    if (device == "cpu") {
+      request.device = "cpu";
+    } else if (device == "auto") {
+      request.device = synthetic || (!gpus.empty() && has_cuda()) ? "cuda:0" : "cpu";
+    } else if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
+      std::int64_t index = 0;
+      if (device != "cuda") {
+        RL_TRY_ASSIGN(index, whole(device.substr(5), "--device cuda:", 0, 1023));
+      }
+      request.device = fmt::format("cuda:{}", index);
+      if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
+        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}; use --device cpu", device,
+                    gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
+                    request.environment.gpu_note.empty() ? "" : " (" + request.environment.gpu_note + ")");
+    } else {
+      return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);
+    }
+    if (synthetic) {
+      request.device_id = "synthetic";
+    } else if (request.device == "cpu") {
+      request.device_id = request.environment.cpu_device_id();
+    } else {
+      plan_.gpu_uuid = gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))].uuid;
+      request.device_id = "gpu:" + plan_.gpu_uuid;
+    }
+    note("device", request.device, device == "auto" ? "found" : "--device");
+    return {};
+  }
+
+  /// "torch 2.4.0+cpu" and Debian's plain versions have no CUDA.
+  bool has_cuda() const {
+    const auto& runtime = plan_.request.job.runtime;
+    return plan_.request.job.kind != "python" || runtime.find("cuda") != std::string::npos;
+  }
+
+  Result<void> read_data() {
+    auto& job = plan_.request.job;
+    job.data_path = !flags_.data_path.empty() ? flags_.data_path : plan_.config.data_path.value_or("");
+    if (job.data_path.empty()) return {};
+    const auto origin = !flags_.data_path.empty() ? std::string("--data-path") : place("data.data_path");
+    struct stat info {};
+    if (::stat(job.data_path.c_str(), &info) != 0)
+      return fail(ErrorCode::not_found, "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path, origin);
+    job.data_sha256 = base::sha256_hex(fmt::format("{}/{}/{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+    note("data", job.data_path, origin);
+    return {};
+  }
+
+  Result<void> read_space() {
+    auto& space = plan_.request.space;
+    const bool cuda = plan_.request.device != "cpu";
+    RL_TRY_ASSIGN(space.batches, whole_list(flags_.batch_sizes, "--batch-sizes", 1, 1 << 24));
+    if (!space.batches.empty()) {
+      note("batch sizes", listed(space.batches), "--batch-sizes");
+    } else if (plan_.config.batch_sizes) {
+      space.batches = *plan_.config.batch_sizes;
+      note("batch sizes", listed(space.batches), place("benchmark.batch_sizes"));
+    } else {
+      for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) space.batches.push_back(batch);
+      note("batch sizes", listed(space.batches), "default");
+    }
+    RL_TRY(read_workers());
+    RL_TRY(read_amps(cuda));
+    return read_pins(cuda);
+  }
+
+  [[nodiscard]] int cores() const { return std::max(1, static_cast<int>(std::ceil(plan_.request.environment.usable_cpus))); }
+
+  Result<void> read_workers() {
+    auto& space = plan_.request.space;
+    const bool synthetic = plan_.request.job.kind == kSynthetic;
+    RL_TRY_ASSIGN(const auto typed, whole_list(flags_.num_workers, "--num-workers", 0, 1024));
+    std::string origin = "--num-workers";
+    if (!typed.empty()) {
+      space.workers.assign(typed.begin(), typed.end());
+    } else if (plan_.config.num_workers_options) {
+      space.workers = *plan_.config.num_workers_options;
+      origin = place("benchmark.num_workers_options");
+    } else {
+      for (const int workers : {0, 1, 2, 4, 8, 16})
+        if (synthetic || workers <= cores()) space.workers.push_back(workers);
+      origin = "default, up to the cores";
+    }
+    if (!synthetic && !space.workers.empty() && space.workers.back() > cores())
+      return fail(ErrorCode::invalid_argument, "{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
+                  origin, listed(space.workers), cores(), cores() == 1 ? "" : "s");
+    note("workers", listed(space.workers), origin);
+    return {};
+  }
+
+  Result<void> read_amps(bool cuda) {
+    auto& amps = plan_.request.space.amps;
+    std::string origin = "--amp";
+    auto word = flags_.amp;
+    if (word.empty() && plan_.config.test_mixed_precision) {
+      word = *plan_.config.test_mixed_precision ? "both" : "off";
+      origin = place("benchmark.test_mixed_precision");
+    } else if (word.empty()) {
+      word = cuda ? "both" : "off";
+      origin = "default";
+    }
+    if (word == "fp16" && !cuda)
+      return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only; use --amp bf16");
+    if (word == "both") amps = {AmpMode::off, AmpMode::bf16};
+    else amps = {*base::enum_from_name<AmpMode>(word)};
+    note("AMP", word == "both" ? "off bf16" : word, origin);
+    return {};
+  }
+
+  Result<void> read_pins(bool cuda) {
+    auto& pins = plan_.request.space.pins;
+    std::string origin = "--pin-memory";
+    auto word = flags_.pin_memory;
+    if (word.empty() && plan_.config.test_pin_memory) {
+      word = *plan_.config.test_pin_memory ? "both" : "off";
+      origin = place("benchmark.test_pin_memory");
+    } else if (word.empty()) {
+      word = "both";
+      origin = "default";
+    }
+    if (!cuda && word != "off") {
+      if (!flags_.pin_memory.empty())
+        return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU; leave it out with --device cpu", word);
+      word = "off";
+      origin = "no GPU";
+    }
+    if (word == "both") pins = {false, true};
+    else pins = {word == "on"};
+    note("pin memory", word == "both" ? "off on" : word, origin);
+    return {};
+  }
+
+  Result<void> read_current() {
+    const auto& config = plan_.config;
+    if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
+    schema::TrainingSettings current;
+    const bool cuda = plan_.request.device != "cpu";
+    current.batch = config.batch_size.value_or(current.batch);
+    current.workers = config.num_workers.value_or(current.workers);
+    current.pin_memory = cuda && config.pin_memory.value_or(false);
+    current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
+    if (plan_.request.job.kind != kSynthetic && current.workers > cores())
+      return fail(ErrorCode::invalid_argument, "{}: {} loader workers are more than the {} CPUs that this process may use", place("data.num_workers"),
+                  current.workers, cores());
+    plan_.request.current = current;
+    note("current", schema::describe(current), flags_.config);
+    return {};
+  }
+
+  Result<void> read_numbers() {
+    auto& request = plan_.request;
+    auto& plan = request.plan;
+    std::string origin = "default";
+    if (!flags_.steps.empty()) {
+      RL_TRY_ASSIGN(plan.steps, whole(flags_.steps, "--steps", 1, 1'000'000));
+      origin = "--steps";
+    } else if (plan_.config.steps_per_test) {
+      plan.steps = *plan_.config.steps_per_test;
+      origin = place("benchmark.steps_per_test");
+    }
+    plan.max_steps = std::max(plan.max_steps, plan.steps);
+    note("steps", fmt::format("{}", plan.steps), origin);
+    RL_TRY_ASSIGN(request.answers.headroom, share(flags_.mem_headroom, "--mem-headroom"));
+    RL_TRY_ASSIGN(request.answers.tolerance, share(flags_.tolerance, "--tolerance"));
+    if (!flags_.soak.empty()) {
+      RL_TRY_ASSIGN(request.soak_steps, whole(flags_.soak, "--soak", 0, 100'000'000));
+    }
+    if (!flags_.max_time.empty()) {
+      RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
+    }
+    return {};
+  }
+
+  static Result<double> share(const std::string& text, std::string_view flag) {
+    RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
+    if (value < 0 || value >= 1) return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 10%", flag, text);
+    return value;
+  }
+
+  const BenchFlags& flags_;
+  const Context& context_;
+  BenchPlan plan_;
+};
+
+}  // namespace
+
+Result<BenchPlan> read_bench_flags(const BenchFlags& flags, const Context& context) { return BenchReader(flags, context).read(); }
+
+}  // namespace ridgeline::app

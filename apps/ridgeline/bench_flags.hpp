@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "campaign/bench_campaign.hpp"
+#include "campaign/bench_config.hpp"
+#include "ridgeline/subcommand.hpp"
+
+namespace ridgeline::app {
+
+/// The flags of `ridgeline bench` as typed; "" is not given.
+struct BenchFlags {
+  std::string config;
+  std::string data_path;
+  std::vector<std::string> batch_sizes;
+  std::vector<std::string> num_workers;
+  std::string steps;
+  std::string device = "auto";
+  std::string output;
+  std::string search = "adaptive";
+  std::string model;
+  std::string python;             ///< module:function
+  std::string interpreter;        ///< --python-exe
+  std::vector<std::string> options;
+  std::string amp;
+  std::string pin_memory;
+  std::string mem_headroom = "10%";
+  std::string tolerance = "3%";
+  std::string apply;              ///< file to write
+  bool dry_run = false;
+  std::string soak;
+  std::string max_time;
+  std::string html;               ///< "auto": beside --output
+  std::string seed = "1";
+  std::string show;               ///< a run to show again instead of measuring
+  bool no_diagnosis = false;
+  bool fresh = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct BenchPlan {
+  campaign::BenchRequest request;
+  campaign::BenchConfig config;
+  std::string gpu_uuid;           ///< of the device, "" on a CPU
+};
+
+/// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is measured.
+[[nodiscard]] base::Result<BenchPlan> read_bench_flags(const BenchFlags& flags, const Context& context);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "schema/training_trial.hpp"
+#include "workload/training/step_runner.hpp"
+
+namespace ridgeline::app {
+
+/// What a Python training job is, asked of the interpreter before anything is measured.
+struct PythonJob {
+  std::string runtime;         ///< "torch 2.11.0+cu130 (cuda 13.0), Python 3.11.2"
+  std::string source_sha256;   ///< of the module's file
+};
+
+/// Errors, one line each: no such interpreter, module or function, torch missing.
+[[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target);
+
+/// How trials of a job are run: the factory of its runners, and the clock that its trials are told by (nullptr: the
+/// system's). Errors: unsupported (a way of training that this build has not).
+struct BenchRunners {
+  workload::StepRunnerFactory factory;
+  std::shared_ptr<const base::Clock> clock;
+};
+[[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job);
+
+}  // namespace ridgeline::app

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# `ridgeline bench` on simulated training steps, and on real torch where python3 has it.
+source "$(dirname "$0")/lib.sh"
+S=synthetic:noise=0.005
+SMALL=(--batch-sizes 64 128 256 --num-workers 0 2 4 --db r.db)
+
+run 0 bench --model $S "${SMALL[@]}" --search grid
+for column in Batch Workers AMP Pin 'I/O(ms)' 'H2D(ms)' 'Fwd(ms)' 'Bwd(ms)' 'Opt(ms)' 'Total(ms)' Samples/s 'GPU%' 'Mem(GB)' Status; do out "$column"; done
+out "Highest throughput"
+out "Best efficiency"
+out "Recommended"
+out "Pareto front"
+out "phases add up to the wall time within"
+out "(default)"
+out "(--batch-sizes)"
+run 0 bench --model $S "${SMALL[@]}" --search grid
+out "stored"
+run 0 bench --show latest --db r.db --output again.md
+out "Recommended"
+grep -q "Recommended" again.md || problem "again.md has no recommendation"
+run 0 bench --model $S "${SMALL[@]}" --json --fresh --output report.md --report-html
+json '.answers.recommended.settings | has("batch")' true
+json '[.trials[] | select(.outcome.status == "ok")] | length > 0' true
+# The fastest can be computed again from the trials.
+json '([.trials[] | select(.data == "loader" and .stage != "soak" and .outcome.status == "ok") | {k: (.settings | tostring), s: .outcome.measurement.samples_per_s.value, n: .outcome.measurement.steps}] | group_by(.k) | map((map(.s * .n) | add) / (map(.n) | add)) | max) as $best | ((.answers.fastest.samples_per_s - $best) | fabs) < 0.01 * $best' true
+grep -q "H2D(ms)" report.md || problem "report.md lacks the table"
+grep -q "<html" report.html || problem "report.html is no page"
+
+# Memory: the way up stops, the gap is bisected, nothing above is recommended.
+run 0 bench --model $S,memory_gb=8,sample_gb=0.03 --batch-sizes 64 128 256 512 --num-workers 2 --amp off --pin-memory on --search grid --db m.db
+out "OOM"
+out "not run: batch 512"
+run 1 bench --model $S,fault=shape --batch-sizes 64 --num-workers 2 --db f.db
+out "failed"
+out "no answer"
+run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid --db s.db
+out "held through the soak"
+
+# bench.yaml, overridden by flags; apply.
+printf 'benchmark:\n  batch_sizes: [64, 128]\n  num_workers_options: [0, 2]\n  steps_per_test: 10\n  test_mixed_precision: false\ndata:\n  batch_size: 32\n  num_workers: 0\ntraining:\n  learning_rate: 0.1\n' >bench.yaml
+printf '# mine\ndata:\n  batch_size: 32   # small\n  num_workers: 0\n  pin_memory: false\ntraining:\n  use_amp: false\n  learning_rate: 0.1\n' >default.yaml
+cp default.yaml before.yaml
+run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yaml --dry-run --db c.db
+out "bench.yaml:2"
+out "(--num-workers)"
+out "not written"
+same default.yaml before.yaml
+run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yaml --db c.db
+out "learning rate 0.1: the linear rule"
+out "effective batch 32 ->"
+grep -q '# small' default.yaml || problem "a comment was lost"
+grep -q 'batch_size: 32 ' default.yaml && problem "default.yaml was not changed"
+run 0 rollback --config default.yaml
+same default.yaml before.yaml
+
+# Slips
+bad "no training step is named" "--python" -- bench
+bad "give one" -- bench --model $S --python a:b
+bad "--batch-sizes 0" "expected a whole number from 1" -- bench --model $S --batch-sizes 0
+bad "--batch-sizes many" -- bench --model $S --batch-sizes many
+bad "--steps 0" -- bench --model $S --steps 0
+bad "--device gpu" "expected auto, cpu, cuda" -- bench --model $S --device gpu
+bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
+bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
+bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
+bad "nowhere.yaml" -- bench --model $S --config nowhere.yaml
+printf 'benchmark:\n  batch_size: [1]\n' >slip.yaml
+bad "slip.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config slip.yaml
+bad "missing.yaml" -- bench --model $S --apply missing.yaml
+printf 'a:\n  batch_size: 1\nb:\n  batch_size: 2\n' >twice.yaml
+bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
+bad "--dry-run" "--apply" -- bench --model $S --dry-run
+bad "--report-html" "no file is named" -- bench --model $S --report-html
+bad "does not exist" -- bench --model $S --output nowhere/r.md
+bad "expected MODULE:FUNCTION" -- bench --python train
+bad "no built-in models" "--python" -- bench --model resnet18 --device cpu
+bad "no-such-python" -- bench --python a:b --python-exe no-such-python
+bad "--pin-memory on" "GPU" -- bench --model $S --device cpu --pin-memory on
+bad "--amp fp16" "bf16" -- bench --model $S --device cpu --amp fp16
+[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a slip left a results file behind"
+
+# The user's own PyTorch.
+PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
+if "$PYTHON" -c 'import torch' 2>/dev/null; then
+  cp "$SOURCE/examples/train_pytorch.py" train.py
+  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 16 --num-workers 0 1 --steps 5 --db p.db --no-diagnosis
+  out "Recommended"
+  bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --device cpu
+  bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --device cpu
+  bad "no module named 'gone'" -- bench --python gone:bench --python-exe "$PYTHON" --device cpu
+  bad "more loader workers than" -- bench --python train:bench --python-exe "$PYTHON" --device cpu --num-workers 0 1000
+else
+  "$PYTHON" -c '' && bad "has no torch" -- bench --python train:bench --python-exe "$PYTHON" --device cpu
+fi
+finish

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package ridgeline_train against a pretended torch (tests/fakes/faketorch)."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FAKE = os.path.join(ROOT, "tests", "fakes", "faketorch")
+sys.path[:0] = [FAKE, os.path.join(ROOT, "python")]
+
+import torch  # noqa: E402  the pretended one
+
+from ridgeline_train.failures import BadSettings, UserError, facts_of  # noqa: E402
+from ridgeline_train.trial import Trial  # noqa: E402
+
+
+def made(settings, **changes):
+    out = dict(model=torch.Module(), optimizer=torch.Optimizer(), loss=lambda output, target: torch.Tensor(),
+               loader=lambda now: [(torch.Tensor(), torch.Tensor())] * 3)
+    out.update(changes)
+    return out
+
+
+def spec(data="loader", device="cuda:0", **settings):
+    chosen = dict(batch=8, workers=0, amp="off", pin_memory=False)
+    chosen.update(settings)
+    return {"job": {"target": "x:y", "seed": 3, "options": {"depth": "3"}}, "settings": chosen, "device": device, "data": data}
+
+
+class TrialTest(unittest.TestCase):
+    def setUp(self):
+        del torch.calls[:]
+
+    def test_phases_are_read_from_events_after_one_wait_at_each_end(self):
+        trial = Trial(made, spec())
+        del torch.calls[:]
+        window = trial.run(5)
+        self.assertEqual(len(window["steps"]), 5)
+        for io_wait, h2d, forward, backward, optimizer, rest, wall in window["steps"]:
+            self.assertEqual((io_wait, h2d, forward, backward, optimizer, rest), (0, 2, 2, 4, 1, 0))
+            self.assertEqual(wall, 9)
+        self.assertEqual(torch.calls.count(("synchronize",)), 2)
+        self.assertEqual(torch.calls[0], ("synchronize",))
+        self.assertEqual(torch.calls[-1], ("synchronize",))
+
+    def test_the_loader_starts_again_at_its_end(self):
+        self.assertEqual(len(Trial(made, spec()).run(10)["steps"]), 10)
+
+    def test_data_on_the_device_is_not_copied_in_a_step(self):
+        trial = Trial(made, spec("device"))
+        self.assertEqual([row[1] for row in trial.run(3)["steps"]], [0, 0, 0])
+        host = Trial(made, spec("host", pin_memory=True))
+        del torch.calls[:]
+        self.assertEqual(host.run(1)["steps"][0][1], 2)
+        self.assertIn(("to", "cuda:0", True), torch.calls)
+
+    def test_the_loader_alone_needs_no_model(self):
+        trial = Trial(lambda settings: dict(loader=lambda now: [1, 2]), spec("loader_only"))
+        self.assertEqual(sum(trial.run(2)["steps"][0][1:5]), 0)
+
+    def test_amp_is_what_was_asked_for(self):
+        Trial(made, spec(amp="bf16")).run(1)
+        self.assertIn(("autocast", "cuda", "bfloat16"), torch.calls)
+        self.assertNotIn(("scaler", "cuda"), torch.calls)
+        Trial(made, spec(amp="fp16")).run(1)
+        self.assertIn(("autocast", "cuda", "float16"), torch.calls)
+        self.assertIn(("scaler", "cuda"), torch.calls)
+        self.assertIn(("update",), torch.calls)
+        with self.assertRaises(BadSettings):
+            Trial(made, spec(amp="fp16", device="cpu"))
+
+    def test_resources_count_since_the_reset(self):
+        trial = Trial(made, spec())
+        torch.stats["num_alloc_retries"] = 5
+        trial.reset()
+        torch.stats["num_alloc_retries"] = 7
+        trial.run(2)
+        resources = trial.resources()
+        self.assertEqual(resources["alloc_retries"], 2)
+        self.assertEqual(resources["peak_reserved_gb"], 4)
+        self.assertEqual(resources["device_capacity_gb"], 80)
+        self.assertEqual(resources["last_loss"], 1.0)
+        self.assertIn("loader_cpu_s", resources)
+
+    def test_a_loss_that_is_no_number_is_told(self):
+        trial = Trial(lambda now: made(now, loss=lambda a, b: torch.Tensor(value=float("nan"))), spec())
+        trial.reset()
+        trial.run(1)
+        resources = trial.resources()
+        self.assertTrue(resources["loss_not_finite"])
+        self.assertNotIn("last_loss", resources)
+
+    def test_what_the_function_lacks_is_named(self):
+        for gone, text in (("model", "no model"), ("optimizer", "no optimizer"), ("loss", "neither a loss"), ("loader", "neither a loader")):
+            with self.assertRaisesRegex(UserError, text):
+                Trial(lambda now: made(now, **{gone: None}), spec())
+
+    def test_other_forms_of_results_and_batches(self):
+        forward = lambda model, batch: torch.Tensor()  # noqa: E731
+        Trial(lambda now: made(now, loss=None, forward=forward, loader=lambda now: [{"a": torch.Tensor(), "b": [torch.Tensor()]}]), spec()).run(2)
+        Trial(lambda now: made(now, optimizer=lambda model: torch.Optimizer()), spec()).run(1)
+
+        def generator(settings):
+            yield made(settings)
+
+        Trial(generator, spec()).run(1)
+        with self.assertRaisesRegex(UserError, "pairs"):
+            Trial(lambda now: made(now, loader=lambda now: [torch.Tensor()]), spec()).run(1)
+
+    def test_an_empty_loader_is_refused(self):
+        for data in ("loader", "device"):
+            with self.assertRaisesRegex(BadSettings, "smaller than that"):
+                Trial(lambda now: made(now, loader=lambda now: []), spec(data)).run(1)
+
+    def test_the_settings_reach_the_function(self):
+        seen = []
+        Trial(lambda now: seen.append(now) or made(now), spec(batch=64, workers=2)).run(1)
+        self.assertEqual((seen[0].batch, seen[0].workers, seen[0].seed, seen[0].options), (64, 2, 3, {"depth": "3"}))
+
+
+class FactsTest(unittest.TestCase):
+    def test_types_and_counters_are_told(self):
+        facts = facts_of(torch.OutOfMemoryError("CUDA out of memory"), 1)
+        self.assertEqual(facts["type"], "torch.OutOfMemoryError")
+        self.assertIn("RuntimeError", facts["bases"])
+        self.assertEqual(facts["ooms_risen"], 1)
+        error = RuntimeError("x")
+        error.error_code = 2
+        self.assertEqual(facts_of(error)["cuda_error"], 2)
+        self.assertTrue(facts_of(UserError("x"))["user_error"])
+
+
+class ServerTest(unittest.TestCase):
+    """The whole package as the tool starts it."""
+
+    def talk(self, code, requests, target="job.py:bench"):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "job.py"), "w") as file:
+                file.write(code)
+            ours, theirs = socket.socketpair()
+            env = dict(os.environ, RIDGELINE_TRAIN_FD=str(theirs.fileno()), PYTHONPATH=os.pathsep.join([os.path.join(ROOT, "python"), FAKE]))
+            child = subprocess.Popen([sys.executable, "-m", "ridgeline_train"], env=env, cwd=folder, pass_fds=[theirs.fileno()],
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            theirs.close()
+            stream = ours.makefile("rw")
+            answers = []
+            for request in requests:
+                request = dict(request)
+                if request["op"] == "prepare":
+                    request["spec"] = spec()
+                    request["spec"]["job"]["target"] = target
+                elif request["op"] == "describe":
+                    request["target"] = target
+                stream.write(json.dumps(request) + "\n")
+                stream.flush()
+                answers.append(json.loads(stream.readline()))
+            stream.close()
+            ours.close()
+            output = child.communicate(timeout=30)[0].decode()
+            return answers, output
+
+    CODE = ("import torch\nprint('hello from the script')\n"
+            "def bench(settings):\n    print('making')\n"
+            "    return dict(model=torch.Module(), optimizer=torch.Optimizer(), loss=lambda a, b: torch.Tensor(),\n"
+            "                loader=lambda now: [(torch.Tensor(), torch.Tensor())] * 3)\n")
+
+    def test_a_trial_from_start_to_end_beside_prints(self):
+        answers, output = self.talk(self.CODE, [{"op": "describe"}, {"op": "prepare"}, {"op": "run", "steps": 2}, {"op": "reset"},
+                                                {"op": "run", "steps": 3}, {"op": "resources"}, {"op": "close"}])
+        self.assertTrue(all("ok" in answer for answer in answers), answers)
+        self.assertTrue(answers[0]["ok"]["runtime"].startswith("torch 9.9.fake (cuda 13.0)"))
+        self.assertEqual(len(answers[0]["ok"]["source_sha256"]), 64)
+        self.assertEqual(len(answers[4]["ok"]["steps"]), 3)
+        self.assertIn("making", output)
+
+    def test_slips_are_the_users(self):
+        for target, text in (("gone:bench", "no module named 'gone'"), ("gone.py:bench", "no file gone.py"),
+                             ("job.py:benhc", "has no function 'benhc'; it has bench")):
+            answers, _ = self.talk(self.CODE, [{"op": "describe"}], target)
+            self.assertTrue(answers[0]["error"]["user_error"], answers)
+            self.assertIn(text, answers[0]["error"]["message"])
+
+    def test_an_exception_is_an_answer_and_not_the_end(self):
+        code = self.CODE.replace("loss=lambda a, b: torch.Tensor()", "loss=lambda a, b: (_ for _ in ()).throw(torch.OutOfMemoryError('CUDA out of memory'))")
+        answers, output = self.talk(code, [{"op": "prepare"}, {"op": "run", "steps": 1}, {"op": "nonsense"}, {"op": "close"}])
+        self.assertEqual(answers[1]["error"]["type"], "torch.OutOfMemoryError")
+        self.assertEqual(answers[2]["error"]["type"], "ValueError")
+        self.assertIn("Traceback", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
