@@ -50,6 +50,8 @@ class ChunkCache {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+  /// Only before the first get().
+  void set_budget(std::uint64_t bytes) noexcept { budget_ = bytes; }
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
  private:

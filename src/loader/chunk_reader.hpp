@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,7 +19,7 @@ struct ReadStatistics {
   ReadTally tally;
   std::uint64_t bytes_delivered = 0;
   std::uint64_t chunks_decoded = 0;
-  std::uint64_t chunk_cache_hits = 0;
+  std::uint64_t chunk_cache_hits = 0;  ///< decoded chunks, or decoded rows put aside, that were found
   double read_seconds = 0;    ///< in pread; without filters this includes the copy to its destination
   double decode_seconds = 0;  ///< undoing filters
   double copy_seconds = 0;    ///< from decoded chunks into the batch
@@ -35,6 +36,7 @@ struct ReadScratch {
   std::vector<std::byte> row;
   std::vector<std::byte> chunk;
   std::vector<iovec> parts;
+  std::vector<std::pair<std::uint64_t, std::byte*>> missing;  ///< rows that no cache had, and where they go
 };
 
 /// Reads chunks of one dataset: pread and filters, no library, no lock. Thread-safe; each thread brings its own scratch.

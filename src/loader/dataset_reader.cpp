@@ -55,7 +55,8 @@ DatasetReader::Box DatasetReader::box(std::uint64_t index) const {
   return box;
 }
 
-Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics) const {
+Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics,
+                                 const StashPlan* plan) const {
   statistics.bytes_delivered += requests.size() * layout_.row_bytes();
   if (layout_.row_bytes() == 0) return {};
   if (library_) return read_by_library(requests, statistics);
@@ -71,7 +72,7 @@ Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScrat
     const auto end = std::find_if(requests.begin(), requests.end(),
                                   [&](const RowRequest& request) { return request.row / rows != chunk_row; });
     const auto group = requests.first(static_cast<std::size_t>(end - requests.begin()));
-    RL_TRY(read_group(group, scratch, statistics));
+    RL_TRY(read_group(group, scratch, statistics, plan));
     requests = requests.subspan(group.size());
   }
   return {};
@@ -79,7 +80,7 @@ Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScrat
 
 /// All requests lie in the same chunks along the first axis.
 Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadScratch& scratch,
-                                       ReadStatistics& statistics) const {
+                                       ReadStatistics& statistics, const StashPlan* plan) const {
   const auto first = group.front().row / layout_.rows_per_chunk() * box_count_;
   for (std::uint64_t i = 0; i < box_count_; ++i) {
     const auto index = first + i;
@@ -94,6 +95,8 @@ Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadSc
     const bool small = uses_cache_ && layout_.filters.empty();
     if (chunks_.plain(chunk) && !small)
       RL_TRY(read_rows_of_chunk(index, part, group, scratch, statistics));
+    else if (plan != nullptr)
+      RL_TRY(read_by_stash(index, group, scratch, statistics, *plan));
     else
       RL_TRY(read_whole_chunk(index, part, group, scratch, statistics));
   }
@@ -165,6 +168,34 @@ Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
   for (const auto& request : group) {
     const auto* from = data.data() + request.row % layout_.rows_per_chunk() * chunk_row_bytes_;
     copy_row(box, from, request.to);
+  }
+  return {};
+}
+
+Result<void> DatasetReader::read_by_stash(std::uint64_t index, std::span<const RowRequest> group, ReadScratch& scratch,
+                                          ReadStatistics& statistics, const StashPlan& plan) const {
+  auto& missing = scratch.missing;
+  missing.clear();
+  {
+    const Stopwatch watch(statistics.copy_seconds);
+    for (const auto& request : group)
+      if (!plan.stash->take(request.row, request.to)) missing.push_back({request.row, request.to});
+  }
+  statistics.chunk_cache_hits += group.size() - missing.size();
+  if (missing.empty()) return {};
+  scratch.chunk.resize(static_cast<std::size_t>(layout_.chunk_bytes()));
+  RL_TRY(chunks_.read(index, scratch.chunk, scratch, statistics));
+  const Stopwatch watch(statistics.copy_seconds);
+  const auto place_in_chunk = [&](std::uint64_t row) {
+    return scratch.chunk.data() + row % layout_.rows_per_chunk() * chunk_row_bytes_;
+  };
+  for (const auto& [row, to] : missing) std::memcpy(to, place_in_chunk(row), static_cast<std::size_t>(chunk_row_bytes_));
+  const auto first = index * layout_.rows_per_chunk();
+  const auto last = std::min(first + layout_.rows_per_chunk(), layout_.rows());
+  for (auto row = first; row < last; ++row) {
+    const auto place = (*plan.place_of_row)[static_cast<std::size_t>(row)];
+    if (place == StashPlan::kNoPlace || place < plan.batch_end) continue;
+    plan.stash->offer(row, place, plan.floor, place_in_chunk(row));
   }
   return {};
 }

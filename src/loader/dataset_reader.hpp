@@ -14,6 +14,7 @@
 #include "loader/data_file.hpp"
 #include "loader/dataset_layout.hpp"
 #include "loader/hdf5_library.hpp"
+#include "loader/row_stash.hpp"
 
 namespace ridgeline::loader {
 
@@ -22,6 +23,15 @@ struct RowRequest {
   std::uint64_t row = 0;
   std::byte* to = nullptr;                          ///< row_bytes() bytes
   std::uint64_t next_use = ChunkCache::kNever;      ///< position at which a row of the same chunk is wanted again
+};
+
+/// What is known of the epoch's order, for a dataset whose decoded rows are put aside.
+struct StashPlan {
+  static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+  RowStash* stash = nullptr;
+  const std::vector<std::uint32_t>* place_of_row = nullptr;  ///< kNoPlace: not in this epoch
+  std::uint64_t batch_end = 0;                               ///< first place beyond the batch being filled
+  std::uint64_t floor = 0;                                   ///< places before were delivered
 };
 
 /// Rows of one dataset, by whichever way its layout allows: single rows from plain chunks, whole chunks through the cache
@@ -33,11 +43,16 @@ class DatasetReader {
                                                                          ChunkCache* cache, unsigned cache_id);
 
   /// Fills every request; they must be sorted by row. Errors name file, dataset and chunk (or rows, of the library).
-  [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
-                                        ReadStatistics& statistics) const;
+  /// With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only if can_stash().
+  [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics,
+                                        const StashPlan* plan = nullptr) const;
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
   /// True when reading a row may mean reading (and decoding) its whole chunk.
   [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
+  /// True when chunks must be decoded whole and hold several complete rows.
+  [[nodiscard]] bool can_stash() const noexcept {
+    return whole_rows_ && !layout_.filters.empty() && layout_.rows_per_chunk() > 1;
+  }
 
  private:
   /// The part of a row that one chunk holds: where it begins in the row and how far it goes, on axes 1 and up.
@@ -46,8 +61,10 @@ class DatasetReader {
     std::vector<std::uint64_t> extent;
   };
   DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
-  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch,
-                                              ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch, ReadStatistics& statistics,
+                                              const StashPlan* plan) const;
+  [[nodiscard]] base::Result<void> read_by_stash(std::uint64_t index, std::span<const RowRequest> group, ReadScratch& scratch,
+                                                 ReadStatistics& statistics, const StashPlan& plan) const;
   [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
                                                       ReadScratch& scratch, ReadStatistics& statistics) const;
   [[nodiscard]] base::Result<void> read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,

@@ -69,7 +69,25 @@ Result<void> Loader::Engine::open_datasets() {
     RL_TRY_ASSIGN(auto reader, DatasetReader::open(file_, std::move(layout), cache_.get(), static_cast<unsigned>(readers_.size())));
     readers_.push_back(std::move(reader));
   }
+  make_stashes();
   return {};
+}
+
+/// Where the decoded chunks of all datasets do not fit, three quarters of the memory go to single rows.
+void Loader::Engine::make_stashes() {
+  stashes_.resize(readers_.size());
+  std::uint64_t wanted = 0;
+  std::uint64_t number = 0;
+  for (const auto& reader : readers_) {
+    if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
+    number += reader->can_stash() ? 1 : 0;
+  }
+  if (wanted <= options_.cache_bytes || number == 0 || sampler_->size() >= kNoUse) return;
+  const auto share = options_.cache_bytes / 4 * 3 / number;
+  for (std::size_t i = 0; i < readers_.size(); ++i)
+    if (readers_[i]->can_stash())
+      stashes_[i] = std::make_unique<RowStash>(share, static_cast<std::size_t>(readers_[i]->layout().row_bytes()));
+  cache_->set_budget(options_.cache_bytes / 4);
 }
 
 Result<void> Loader::Engine::make_pool(std::shared_ptr<BatchAllocator> allocator) {
@@ -122,13 +140,22 @@ Result<void> Loader::Engine::start_epoch(std::uint64_t number) {
 /// For every place in the order: the place at which the same chunk row is wanted next. Only for datasets that cannot be kept whole.
 void Loader::Engine::compute_next_uses() {
   next_uses_.assign(readers_.size(), {});
+  places_.assign(readers_.size(), {});
+  delivered_places_ = 0;
+  for (std::size_t i = 0; i < readers_.size(); ++i) {
+    if (!stashes_[i]) continue;
+    stashes_[i]->clear();
+    places_[i].assign(static_cast<std::size_t>(readers_[i]->layout().rows()), StashPlan::kNoPlace);
+    for (std::size_t place = 0; place < order_.size(); ++place)
+      places_[i][static_cast<std::size_t>(order_[place])] = static_cast<std::uint32_t>(place);
+  }
   if (order_.size() >= kNoUse) return;  // the cache then gives up chunks in the order of their last use
   std::uint64_t wanted = 0;
   for (const auto& reader : readers_)
     if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
   if (wanted <= options_.cache_bytes) return;
   for (std::size_t i = 0; i < readers_.size(); ++i) {
-    if (!readers_[i]->uses_cache()) continue;
+    if (!readers_[i]->uses_cache() || stashes_[i]) continue;
     const auto rows = readers_[i]->layout().rows_per_chunk();
     std::vector<std::uint32_t> last(static_cast<std::size_t>((readers_[i]->layout().rows() + rows - 1) / rows), kNoUse);
     next_uses_[i].resize(order_.size());
@@ -238,7 +265,8 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
       if (!next_uses.empty()) next_use = epoch_base_ + (next_uses[place] == kNoUse ? 2 * order_.size() : next_uses[place]);
       worker.requests.push_back({order_[place], slot.buffers[dataset] + slot.plan[i] * row_bytes, next_use});
     }
-    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read));
+    const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
+    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read, plan.stash != nullptr ? &plan : nullptr));
   }
   worker.running.samples += last - first;
   return {};
@@ -284,7 +312,7 @@ Result<std::optional<Batch>> Loader::Engine::deliver(std::size_t index) {
     slot.state = BatchPool::State::free;
     return tl::unexpected(*slot.error);
   }
-  ++next_delivery_;
+  delivered_places_ = ++next_delivery_ * options_.batch_size;
   ++delivered_;
   ++pool_->held;
   slot.state = BatchPool::State::held;
@@ -317,6 +345,7 @@ LoaderStatistics Loader::Engine::statistics() const {
   all.batches = delivered_;
   all.consumer_wait_seconds = consumer_wait_seconds_;
   all.cached_bytes = cache_->bytes();
+  for (const auto& stash : stashes_) all.cached_bytes += stash ? stash->bytes() : 0;
   all.tells_cold_reads = file_.tells_cold_reads();
   return all;
 }

@@ -53,6 +53,7 @@ class Loader::Engine {
   };
 
   [[nodiscard]] base::Result<void> open_datasets();
+  void make_stashes();
   [[nodiscard]] base::Result<void> make_pool(std::shared_ptr<BatchAllocator> allocator);
   void compute_next_uses();
   void run(Worker& worker);
@@ -69,6 +70,7 @@ class Loader::Engine {
   DataFile file_;
   std::unique_ptr<ChunkCache> cache_;
   std::vector<std::unique_ptr<DatasetReader>> readers_;
+  std::vector<std::unique_ptr<RowStash>> stashes_;  ///< for each dataset, nullptr where it is not used
   std::optional<Sampler> sampler_;
   std::shared_ptr<BatchPool> pool_;
   std::uint64_t prefetch_ = 0;
@@ -78,6 +80,8 @@ class Loader::Engine {
   // Of the epoch; written by start_epoch while no worker is busy, guarded by the pool's mutex otherwise.
   std::vector<std::uint64_t> order_;
   std::vector<std::vector<std::uint32_t>> next_uses_;  ///< for each dataset, empty when its chunks all fit into the cache
+  std::vector<std::vector<std::uint32_t>> places_;     ///< for each dataset with a stash: the place of each row
+  std::atomic<std::uint64_t> delivered_places_{0};     ///< all before were delivered
   std::uint64_t epoch_base_ = 0;                       ///< samples of all epochs before: positions only grow
   std::uint64_t next_batch_ = 0;                       ///< to be claimed
   std::uint64_t next_delivery_ = 0;
