@@ -3,5 +3,6 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 "$ROOT/scripts/setup.sh" dev
+install_packages tmux   # the monitor's screen is tested in a terminal
 cd "$ROOT"
 exec ctest --preset dev "$@"

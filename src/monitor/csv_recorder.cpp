@@ -42,16 +42,23 @@ std::string csv_lines(const Snapshot& snapshot) {
 }
 
 base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
+  const auto header = csv_header();
   std::string first;
-  if (std::ifstream there(path); there.good()) std::getline(there, first);
-  if (!first.empty() && first + "\n" != csv_header())
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(path, unknown)) {  // a pipe or device has nothing to read
+    std::ifstream there(path);
+    first.resize(header.size());
+    there.read(first.data(), static_cast<std::streamsize>(first.size()));
+    first.resize(static_cast<std::size_t>(there.gcount()));
+  }
+  if (!first.empty() && first != header)
     return base::fail(ErrorCode::invalid_argument,
                       "--csv {}: the file is there and is no recording with these columns; name another file", path.string());
   std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr)
     return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
   CsvRecorder recorder(path, file);
-  if (first.empty() && (std::fputs(csv_header().c_str(), file) < 0 || std::fflush(file) != 0))
+  if (first.empty() && (std::fputs(header.c_str(), file) < 0 || std::fflush(file) != 0))
     return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
   return recorder;
 }

@@ -159,7 +159,7 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
     right.text(canvas, row + 4, "Energy", energy_text(gpu.energy_since_start_j) + " since start");
   row += 5;
   if (gpu.nvlink_links_present)
-    canvas.put_right(row, end, energy_text(gpu.energy_since_start_j) + " since start", Style::dim);
+    canvas.put_right(row, end, "energy " + energy_text(gpu.energy_since_start_j), Style::dim);
   row = draw_slowdowns(canvas, row, gpu, since_start_s);
   for (const auto& slice : gpu.slices) row = draw_slice(canvas, row, slice);
   return row;

@@ -83,7 +83,11 @@ std::string cell_of(const ProcessReading& process, const Column& column) {
     case SortKey::name:
     case SortKey::count: break;
   }
-  return process.name.empty() ? "(not visible from here)" : process.command;
+  if (process.name.empty()) return "(not visible from here)";
+  // Without the folder of the program: the arguments tell more.
+  const auto program = process.command.substr(0, process.command.find(' '));
+  const auto slash = program.rfind('/');
+  return slash == std::string::npos || slash + 1 == program.size() ? process.command : process.command.substr(slash + 1);
 }
 
 }  // namespace
@@ -171,7 +175,7 @@ int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, 
   columns.push_back({"GPU MEM", 9, true, SortKey::gpu_memory});
   columns.push_back({"SM%", 4, true, SortKey::sm});
   columns.push_back({"CPU%", 5, true, SortKey::cpu});
-  if (width >= 72) columns.push_back({"HOST MEM", 9, true, SortKey::host_memory});
+  if (width >= (contained ? 96 : 72)) columns.push_back({"HOST MEM", 9, true, SortKey::host_memory});
   if (contained) columns.push_back({"CONTAINER", width >= 110 ? 24 : 13, false, SortKey::count});
   columns.push_back({"COMMAND", 0, false, SortKey::name});
 

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What `ridgeline monitor` costs: CPU time, resident memory and its growth at one look a second, and how long
+# `--once --json` takes.
+#   monitor_cost.sh RIDGELINE [SECONDS]
+# Looks at the machine's GPUs. With FAKE_NVML=librl_fake_nvml.so (of the tests) at that library's, whose calls cost
+# nothing: then it is the program's own cost.
+set -euo pipefail
+ridgeline=${1:?usage: monitor_cost.sh RIDGELINE [SECONDS]}
+seconds=${2:-60}
+export LC_CTYPE=C.UTF-8 TERM=${TERM:-xterm-256color}
+work=$(mktemp -d)
+monitor=
+trap '[ -n "$monitor" ] && kill "$monitor" 2>/dev/null; rm -rf "$work"' EXIT
+if [ -n "${FAKE_NVML:-}" ]; then
+  ln -s "$(realpath "$FAKE_NVML")" "$work/libnvidia-ml.so.1"
+  export LD_LIBRARY_PATH=$work RL_FAKE_NVML_SCRIPT=${RL_FAKE_NVML_SCRIPT:-healthy}
+fi
+tick=$(getconf CLK_TCK)
+cpu_ms() { awk -v tick="$tick" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / tick }' "/proc/$1/stat"; }
+memory_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
+
+echo "| mode | CPU, % of a core | goal | resident, MiB | goal | growth, KiB |"
+echo "|---|---|---|---|---|---|"
+# cost NAME COMMAND...: CPU of the steady state, after the first ten seconds.
+cost() {
+  local name=$1
+  shift
+  setsid "$@" >"$work/out" 2>&1 </dev/null &
+  local started=$!
+  sleep 3
+  # `script` gives the screen a terminal of its own: the monitor is its child.
+  monitor=$(pgrep -P "$started" -f "$ridgeline" | head -n 1 || true)
+  monitor=${monitor:-$started}
+  sleep 7
+  local cpu memory
+  cpu=$(cpu_ms "$monitor")
+  memory=$(memory_kib "$monitor")
+  sleep "$seconds"
+  awk -v name="$name" -v before="$cpu" -v after="$(cpu_ms "$monitor")" -v s="$seconds" -v first="$memory" \
+    -v last="$(memory_kib "$monitor")" 'BEGIN {
+      printf "| %s | %.2f | 0.5 | %.1f | 20 | %d |\n", name, (after - before) / s / 10, last / 1024, last - first }'
+  kill "$monitor"
+  wait "$started" 2>/dev/null || true
+  monitor=
+}
+cost "screen, 120x40" script -qfec "stty cols 120 rows 40; exec '$ridgeline' monitor" /dev/null
+cost "--json, headless" "$ridgeline" monitor --json
+cost "--csv, headless" "$ridgeline" monitor --csv "$work/gpus.csv" --headless
+cost "--prometheus, headless" "$ridgeline" monitor --prometheus 127.0.0.1:0 --headless
+
+for _ in $(seq 21); do
+  start=$(date +%s%N)
+  "$ridgeline" monitor --once --json >/dev/null
+  echo $((($(date +%s%N) - start) / 10000))
+done | sort -n | awk '{ t[NR] = $1 / 100 } END {
+  printf "\n`--once --json`, 21 times: median %.0f ms, slowest %.0f ms (goal 150 ms; 60 ms of it is the gap that rates need)\n", t[11], t[NR] }'

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Makes docs/images/monitor*.png from the real program: it runs in tmux, its screen with colours becomes HTML, chromium
+# takes the picture. The GPUs are those of the tests' fake management library.
+#   monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+ridgeline=$(realpath "${1:?usage: monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
+fake=$(realpath "${2:?usage: monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
+work=$(mktemp -d)
+terminal="tmux -L rl_shots_$$ -f /dev/null"
+jobs_=()
+trap '$terminal kill-server 2>/dev/null; kill "${jobs_[@]}" 2>/dev/null; rm -rf "$work"' EXIT
+mkdir -p "$ROOT/docs/images"
+ln -s "$fake" "$work/libnvidia-ml.so.1"
+# Processes to show: idle shells under the names of real programs.
+processes=
+n=0
+for line in "python3 train.py --model resnet50 --amp:41230:58" "tritonserver --model-repository=/models:12800:21" \
+  "python3 -m vllm.entrypoints.openai.api_server:6144:11" "ridgeline tune model.onnx:1830:3"; do
+  IFS=: read -r command mib sm <<<"$line"
+  (exec -a "$command" sleep 900) &
+  jobs_+=($!)
+  processes+="${processes:+,}$((n % 8)):$!:$mib:$sm:C"
+  n=$((n + ${SPREAD:-0}))
+done
+
+# shot NAME COLUMNS ROWS SECONDS SCRIPT [KEYS...]
+shot() {
+  local name=$1 columns=$2 rows=$3 seconds=$4 script=$5
+  shift 5
+  $terminal kill-server 2>/dev/null || true
+  TERM=xterm-256color $terminal new-session -d -x "$columns" -y "$rows" \
+    "env TERM=tmux-256color LC_CTYPE=C.UTF-8 LD_LIBRARY_PATH=$work RL_FAKE_NVML_SCRIPT=$script \
+     RL_FAKE_NVML_PROCESSES=$processes $ridgeline monitor --interval 200ms"
+  sleep "$seconds"
+  [ $# -eq 0 ] || { $terminal send-keys "$@"; sleep 1; }
+  $terminal capture-pane -e -p >"$work/screen"
+  python3 - "$work/screen" "$columns" "$rows" >"$work/screen.html" <<'P'
+import html, re, sys
+text, columns, rows = open(sys.argv[1]).read(), int(sys.argv[2]), int(sys.argv[3])
+BASE = ["#1c1f24", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#dcdfe4"]
+def rich(n):
+    if n < 16: return BASE[n % 8]
+    if n >= 232: return "#%02x%02x%02x" % ((8 + (n - 232) * 10,) * 3)
+    steps = [0, 95, 135, 175, 215, 255]
+    n -= 16
+    return "#%02x%02x%02x" % (steps[n // 36], steps[n // 6 % 6], steps[n % 6])
+out, state = [], {}
+def style():
+    fore, back = state.get("f", "#d5d8dd"), state.get("b", "#15181c")
+    if state.get("r"): fore, back = back, fore
+    return "color:%s;background:%s%s%s" % (fore, back, ";font-weight:bold" if state.get("s") else "", ";opacity:.6" if state.get("d") else "")
+def apply(codes):
+    codes = [int(c or 0) for c in codes.split(";")]
+    while codes:
+        c = codes.pop(0)
+        if c == 0: state.clear()
+        elif c == 1: state["s"] = 1
+        elif c == 2: state["d"] = 1
+        elif c == 7: state["r"] = 1
+        elif c == 22: state.pop("s", 0); state.pop("d", 0)
+        elif c == 27: state.pop("r", 0)
+        elif c in (38, 48): codes.pop(0); state["f" if c == 38 else "b"] = rich(codes.pop(0))
+        elif 30 <= c <= 37: state["f"] = BASE[c - 30]
+        elif 40 <= c <= 47: state["b"] = BASE[c - 40]
+        elif c == 39: state.pop("f", 0)
+        elif c == 49: state.pop("b", 0)
+for part in re.split(r"(\x1b\[[0-9;]*m)", text.rstrip("\n")):
+    code = re.fullmatch(r"\x1b\[([0-9;]*)m", part)
+    if code: apply(code.group(1))
+    elif part: out.append('<span style="%s">%s</span>' % (style(), html.escape(re.sub(r"\x1b.|\x0e|\x0f", "", part))))
+print("<meta charset=utf-8><style>body{margin:10px;background:#15181c}pre{font:15px/18px 'DejaVu Sans Mono',monospace;margin:0}</style><pre>" + "".join(out) + "</pre>")
+P
+  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 \
+    --window-size=$((columns * 9 + 24 + columns / 30)),$((rows * 18 + 20)) --screenshot="$ROOT/docs/images/$name.png" \
+    "file://$work/screen.html" >/dev/null 2>&1
+  say "docs/images/$name.png"
+}
+shot monitor 120 40 45 healthy
+shot monitor-80x24 80 24 20 throttled
+shot monitor-eight 132 42 30 eight Right Right
+shot monitor-help 80 24 6 healthy h
