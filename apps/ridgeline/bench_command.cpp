@@ -124,12 +124,21 @@ Result<void> write_outputs(const schema::BenchRun& run, const BenchFlags& flags)
   return {};
 }
 
+void print_summary(const schema::BenchRun& run, int width) {
+  constexpr int kLabel = 20;
+  for (const auto& [label, text] : report::bench_summary(run)) {
+    std::string indented;
+    for (const char c : wrapped(text, width - kLabel, 0)) indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
+    fmt::print("{:<{}}{}\n", label, kLabel, indented);
+  }
+}
+
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
   if (flags.json) {
     fmt::print("{}\n", base::dump_json(report::bench_json(run)));
   } else if (!flags.quiet) {
     fmt::print("\n");
-    for (const auto& line : report::bench_summary(run)) fmt::print("{}\n", line);
+    print_summary(run, terminal.width);
     if (!run.answers) fmt::print("no answer: no trial with the loader went well; the table says why\n");
     if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
     for (const auto& skipped : run.skipped)

@@ -116,7 +116,9 @@ class BenchReader {
       job.kind = "synthetic";
       job.target = flags_.model == kSynthetic ? "" : flags_.model.substr(kSynthetic.size() + 1);
       job.target_sha256 = base::sha256_hex(job.target);
-      return workload::parse_step_options(job.target).map([](const auto&) {});
+      RL_TRY_ASSIGN(const auto options, workload::parse_step_options(job.target));
+      plan_.request.cores = options.cores;
+      return {};
     }
     job.kind = "native";
     job.target = flags_.model;
@@ -141,6 +143,7 @@ class BenchReader {
     auto& request = plan_.request;
     request.environment = find_environment();
     request.environment.ridgeline_version = base::version();
+    if (request.cores <= 0) request.cores = request.environment.usable_cpus;
     const auto& device = flags_.device;
     const auto& gpus = request.environment.gpus;
     const bool synthetic = request.job.kind == kSynthetic;

@@ -115,7 +115,9 @@ class Diagnosis {
     const auto& source = alone ? *alone : base_evidence_;
     const auto busy = decode_share(source.resources);
     if (!busy) return;
-    const auto shared = fmt::format("with data in memory: {}; more workers bring nothing", against(*host));
+    const auto shared = fmt::format("with data in memory: {}; {}", against(*host),
+                                    doubled ? fmt::format("{} workers bring nothing", more_workers(base_.workers))
+                                            : std::string("there are no CPUs for more workers"));
     if (*busy >= kBusyWorkers)
       add("decode_bound", "decoding and transforms hold training up",
           fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),

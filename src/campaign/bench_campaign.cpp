@@ -206,7 +206,7 @@ class Running {
       bases.insert(bases.begin(), *request_.current);
     observer_.stage("experiments");
     for (const auto& base : bases) {
-      const auto experiments = analysis::plan_experiments(base, on_cpu(), cores());
+      const auto experiments = analysis::plan_experiments(base, on_cpu(), request_.cores);
       for (std::size_t i = 0; i < experiments.size(); ++i) {
         if (late(1)) break;
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
@@ -217,12 +217,10 @@ class Running {
         trial.reason = experiments[i].reason;
         RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
       }
-      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), cores()})) run_.findings.push_back(std::move(finding));
+      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), request_.cores})) run_.findings.push_back(std::move(finding));
     }
     return {};
   }
-
-  [[nodiscard]] double cores() const { return request_.environment.usable_cpus; }
 
   [[nodiscard]] bool known(const analysis::BenchExperiment& experiment) const {
     return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {

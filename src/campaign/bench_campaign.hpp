@@ -21,6 +21,7 @@ struct BenchRequest {
   std::string device = "cpu";
   std::string device_id;
   schema::Environment environment;
+  double cores = 0;                            ///< that loader and step may use; 0: not known
   std::string search = "adaptive";
   schema::TrainingSpace space;
   schema::TrainingPlan plan;

@@ -229,26 +229,25 @@ base::Json bench_json(const BenchRun& run) {
   return out;
 }
 
-std::vector<std::string> bench_summary(const BenchRun& run) {
-  std::vector<std::string> lines;
-  if (run.answers)
+std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& run) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
-      if (*answer) lines.push_back(fmt::format("{:<20}{}", title, answer_text(**answer)));
-  if (run.answers && run.answers->recommended) lines.push_back(fmt::format("{:<20}{}", "", run.answers->recommended->reason));
-  if (run.answers && !run.answers->ties.empty())
-    lines.push_back(fmt::format("{:<20}{} of the settings measured cannot be told from the fastest", "", run.answers->ties.size()));
-  if (run.answers && !run.answers->pareto.empty()) {
+      if (*answer) lines.emplace_back(title, answer_text(**answer));
+    if (run.answers->recommended) lines.emplace_back("", run.answers->recommended->reason);
+    if (!run.answers->ties.empty())
+      lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be told from the fastest", run.answers->ties.size()));
     std::vector<std::string> words;
     for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
-    lines.push_back(fmt::format("{:<20}{}", "Pareto front", fmt::join(words, "; ")));
+    if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
   }
   for (const auto& finding : run.findings) {
-    lines.push_back(fmt::format("{:<20}{} (under {})", finding.code, finding.title, schema::describe(finding.settings)));
-    lines.push_back(fmt::format("{:<20}{}", "", finding.evidence));
-    lines.push_back(fmt::format("{:<20}{}{}", "", finding.advice,
-                                finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100) : ""));
+    lines.emplace_back(finding.code, fmt::format("{} (under {})", finding.title, schema::describe(finding.settings)));
+    lines.emplace_back("", finding.evidence);
+    const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100) : std::string();
+    lines.emplace_back("", finding.advice + gain);
   }
-  if (const auto identity = identity_line(run); !identity.empty()) lines.push_back(fmt::format("{:<20}{}", "Identity", identity));
+  if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
   return lines;
 }
 

@@ -33,7 +33,7 @@ out "not run: batch 512"
 run 1 bench --model $S,fault=shape --batch-sizes 64 --num-workers 2 --db f.db
 out "failed"
 out "no answer"
-run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid --db s.db
+run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid
 out "held through the soak"
 
 # bench.yaml, overridden by flags; apply.

@@ -45,7 +45,7 @@ std::string PatchBuilder::block_lines(const std::vector<NewEntry>& entries, std:
     if (entry.key.empty())
       out += std::string(newline_) + block_lines(entry.children, column + indent_);
     else
-      out += " " + quote(spell_like(*schema::find_param(entry.key), entry.value, ""), ScalarStyle::plain, entry.as_text, false).source +
+      out += " " + quote(spell_like(entry.param, entry.value, ""), ScalarStyle::plain, entry.as_text, false).source +
              comment() + std::string(newline_);
   }
   return out;
@@ -57,7 +57,7 @@ std::string PatchBuilder::flow_text(const std::vector<NewEntry>& entries, bool q
     out += (out.empty() ? "" : ", ") + name_text(entry.name, quoted, true).source + ": ";
     const auto style = quoted && entry.as_text ? ScalarStyle::double_quoted : ScalarStyle::plain;
     out += entry.key.empty() ? "{" + flow_text(entry.children, quoted) + "}"
-                             : quote(spell_like(*schema::find_param(entry.key), entry.value, ""), style, entry.as_text, true).source;
+                             : quote(spell_like(entry.param, entry.value, ""), style, entry.as_text, true).source;
   }
   return out;
 }
@@ -82,7 +82,7 @@ void PatchBuilder::expect_pairs(int mapping, std::size_t position, const std::ve
       const int index = put(std::move(value), position + 1);
       expect_pairs(index, 0, entry.children, quoted, flow);
     } else {
-      value.value = spell_like(*schema::find_param(entry.key), entry.value, "");
+      value.value = spell_like(entry.param, entry.value, "");
       const auto style = quoted && entry.as_text ? ScalarStyle::double_quoted : ScalarStyle::plain;
       const auto written = quote(value.value, style, entry.as_text, flow);
       value.style = written.style;

@@ -111,7 +111,7 @@ void PatchBuilder::add(const SettingPlace& place, const schema::ParamDef& param,
     entries = &entry->children;
   }
   entries->push_back(NewEntry{place.name, param.key, wanted,
-                              param.type == schema::ParamType::text || param.type == schema::ParamType::choice, {}});
+                              param.type == schema::ParamType::text || param.type == schema::ParamType::choice, {}, param});
 }
 
 base::Result<std::string> PatchBuilder::finish() {

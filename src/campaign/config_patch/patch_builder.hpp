@@ -45,6 +45,7 @@ class PatchBuilder {
     schema::Value value;
     bool as_text = false;
     std::vector<NewEntry> children;
+    schema::ParamDef param{};  ///< what the value is spelled as; of a section: none
   };
   struct Insertion {
     int home = -1;

@@ -48,7 +48,7 @@ class BenchCampaignTest : public ::testing::Test {
     out.device = "cuda:0";
     out.device_id = "synthetic";
     out.search = search;
-    out.environment.usable_cpus = 16;
+    out.cores = 16;
     out.space = {{32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {AmpMode::off, AmpMode::bf16, AmpMode::fp16}, {false, true}};
     return out;
   }
