@@ -18,6 +18,7 @@ constexpr double kWorth = 0.05;          ///< gains below it are not reported
 constexpr double kBatchWorth = 0.10;     ///< more speed by twice the batch, with data on the device
 constexpr double kIdleDevice = 0.70;     ///< busy share below which the device waits for launches
 constexpr double kBusyWorkers = 0.60;    ///< CPU share of loader workers above which decoding is what they do
+constexpr double kMuchFaster = 1.25;     ///< of the loader alone over training
 constexpr int kFirstWorkers = 4;         ///< tried in place of none
 
 TrainingSettings with_workers(TrainingSettings settings, int workers) {
@@ -112,6 +113,8 @@ class Diagnosis {
       return;
     }
     const auto alone = find(base_, DataMode::loader_only);
+    // A loader that is much faster by itself does not hold training up: something else does while both run.
+    if (alone && base_.workers > 0 && alone->rate > base_evidence_.rate * kMuchFaster) return;
     const auto& source = alone ? *alone : base_evidence_;
     const auto busy = decode_share(source.resources);
     if (!busy) return;
@@ -192,6 +195,9 @@ class Diagnosis {
     if (base_.amp != AmpMode::off) return;
     const auto other = find(with_amp(base_), DataMode::loader);
     if (!other || gain(*other) < kWorth) return;
+    // Less memory is what makes it faster where memory is too tight: the gain is the other finding's.
+    const auto tight = std::find_if(findings_.begin(), findings_.end(), [](const auto& one) { return one.code == "memory_thrashing"; });
+    if (tight != findings_.end() && gain(*other) < *tight->predicted_gain + kWorth) return;
     add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)), "use_amp: true (bf16)",
         gain(*other), *other);
   }

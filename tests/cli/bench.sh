@@ -34,7 +34,7 @@ run 1 bench --model $S,fault=shape --batch-sizes 64 --num-workers 2 --db f.db
 out "failed"
 out "no answer"
 run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid
-out "held through the soak"
+out "ok, soak"
 
 # bench.yaml, overridden by flags; apply.
 printf 'benchmark:\n  batch_sizes: [64, 128]\n  num_workers_options: [0, 2]\n  steps_per_test: 10\n  test_mixed_precision: false\ndata:\n  batch_size: 32\n  num_workers: 0\ntraining:\n  learning_rate: 0.1\n' >bench.yaml

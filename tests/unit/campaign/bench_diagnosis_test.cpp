@@ -53,7 +53,7 @@ std::vector<Planted> planted_causes() {
     const double more = 1 + 0.25 * i;
     const TrainingSettings loaded{256, 8, AmpMode::off, true};
     out.push_back({"storage_bound", fmt::format("{},storage_rate={:.0f},decode_us=50", seed, 8000 / more), loaded});
-    out.push_back({"decode_bound", fmt::format("{},decode_us={:.0f},cores=8.5,over=0", seed, 2000 * more), {256, 8, AmpMode::off, true}});
+    out.push_back({"decode_bound", fmt::format("{},decode_us={:.0f},cores=8,over=0", seed, 2000 * more), {256, 16, AmpMode::off, true}});
     out.push_back({"too_few_workers", fmt::format("{},decode_us={:.0f}", seed, 300 * more), {256, 2, AmpMode::off, true}});
     out.push_back({"unpinned_copy", fmt::format("{},decode_us=20,sample_kb={:.0f},pageable_gb_s=4", seed, 200 * more), {256, 8, AmpMode::off, false}});
     out.push_back({"batch_too_small", fmt::format("{},fill={:.0f},decode_us=20,launch_ms=0.1", seed, 200 * more), {64, 8, AmpMode::off, true}});
