@@ -92,13 +92,14 @@ base::Result<int> run_doctor(const Flags& flags, const Context& context) {
 
 void add_doctor(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command = add_subcommand(app, context, "doctor",
-                                 "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
-                                 "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
-                                 "Exit code 0: all ok; 1: warnings; 2: failures.",
-                                 [flags, &context] { return run_doctor(*flags, context); });
+  auto* command = add_subcommand(
+      app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
+      "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
+      "Exit code 0: all ok; 1: warnings; 2: failures.",
+      [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
-  command->add_option("--ort-library", flags->ort_library, "ONNX Runtime to look at (file or folder)")->type_name("PATH");
+  command->add_option("--ort-library", flags->ort_library, "ONNX Runtime to look at (file or folder)")
+      ->type_name("PATH");
   auto* json = command->add_flag("--json", flags->json, "As JSON");
   command->add_flag("--fix-hints", flags->fix_hints, "The fixes as a checklist with lines to copy")->excludes(json);
   command->add_flag("--no-load", flags->no_load, "Only look: run nothing on GPU or CPU (for a busy machine)");

@@ -39,7 +39,8 @@ std::string padded(std::string_view text, int width) {
 }
 
 std::string head_of(const Look& look, std::string_view title, bool colour) {
-  return fmt::format("  {} {}", styled(padded(fmt::format("{} {}", look.glyph, look.word), kTitleAt - 3), look.style, colour),
+  return fmt::format("  {} {}",
+                     styled(padded(fmt::format("{} {}", look.glyph, look.word), kTitleAt - 3), look.style, colour),
                      padded(title, kEvidenceAt - kTitleAt));
 }
 
@@ -88,8 +89,9 @@ std::string summary_of(const doctor::DoctorReport& report, const Terminal& termi
 }  // namespace
 
 std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal) {
-  auto out = fmt::format("{}  {}{}\n", styled("ridgeline doctor " + report.ridgeline_version, Style::bold, terminal.colour),
-                         report.hostname, report.os.empty() ? "" : ", " + report.os);
+  auto out =
+      fmt::format("{}  {}{}\n", styled("ridgeline doctor " + report.ridgeline_version, Style::bold, terminal.colour),
+                  report.hostname, report.os.empty() ? "" : ", " + report.os);
   for (std::size_t i = 0; i < report.checks.size();) {
     const auto group = report.checks[i].group;
     out += styled(doctor::group_title(group), Style::bold, terminal.colour) + "\n";
@@ -112,7 +114,8 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
 }
 
 std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal) {
-  auto out = styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
+  auto out =
+      styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
   for (std::size_t i = 0; i < report.checks.size();) {
     const auto group = report.checks[i].group;
     out += "\n" + styled(doctor::group_title(group), Style::bold, terminal.colour) + "\n";
@@ -126,8 +129,10 @@ std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& t
                    : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
              "\n";
       if (done) continue;
-      if (!check.fix.empty()) out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
-      for (const auto& command : check.commands) out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
+      if (!check.fix.empty())
+        out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
+      for (const auto& command : check.commands)
+        out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
     }
   }
   return out;

@@ -20,8 +20,8 @@ enum class CheckGroup { driver, libraries, inference, gpu, machine, python, mode
 
 /// One judged fact about the machine.
 struct Check {
-  std::string id;                     ///< stable: "gpu.pcie"
-  std::string title;                  ///< at most 18 columns: "PCIe link"
+  std::string id;     ///< stable: "gpu.pcie"
+  std::string title;  ///< at most 18 columns: "PCIe link"
   CheckGroup group = CheckGroup::machine;
   CheckStatus status = CheckStatus::ok;
   std::string evidence;               ///< one line: what was seen
@@ -43,9 +43,9 @@ struct ridgeline::base::EnumNames<ridgeline::doctor::CheckStatus> {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::doctor::CheckGroup> {
   using enum doctor::CheckGroup;
-  static constexpr std::array names{std::pair{driver, "driver"},   std::pair{libraries, "libraries"},
+  static constexpr std::array names{std::pair{driver, "driver"},       std::pair{libraries, "libraries"},
                                     std::pair{inference, "inference"}, std::pair{gpu, "gpu"},
-                                    std::pair{machine, "machine"}, std::pair{python, "python"},
+                                    std::pair{machine, "machine"},     std::pair{python, "python"},
                                     std::pair{model, "model"}};
 };
 

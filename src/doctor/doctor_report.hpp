@@ -10,12 +10,12 @@ namespace ridgeline::doctor {
 
 /// Everything that `ridgeline doctor` found; its JSON form is what `--json` prints.
 struct DoctorReport {
-  int schema_version = 1;         ///< grows when a field changes its meaning; new fields and checks do not count
+  int schema_version = 1;  ///< grows when a field changes its meaning; new fields and checks do not count
   std::string ridgeline_version;
   std::string utc;
   std::string hostname;
   std::string os;
-  std::vector<Check> checks;      ///< by group, in order
+  std::vector<Check> checks;  ///< by group, in order
 
   /// skipped counts as ok.
   [[nodiscard]] CheckStatus worst() const noexcept;

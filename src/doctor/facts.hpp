@@ -20,20 +20,20 @@
 namespace ridgeline::doctor {
 
 struct DriverFacts {
-  std::vector<std::string> pci_gpus;        ///< NVIDIA display controllers on the PCI bus: "0000:0f:00.0"
-  std::string kernel_module;                ///< version of the loaded kernel driver
-  std::vector<std::string> device_nodes;    ///< /dev/nvidia0 ...
-  std::vector<std::string> closed_nodes;    ///< those that this user may not open
-  std::string nvml_path;                    ///< the management library that was opened; "" when none was
-  std::string nvml_error;                   ///< why it was not opened or does not start
-  bool nvml_broken_file = false;            ///< a file of that name is there but does not load
+  std::vector<std::string> pci_gpus;           ///< NVIDIA display controllers on the PCI bus: "0000:0f:00.0"
+  std::string kernel_module;                   ///< version of the loaded kernel driver
+  std::vector<std::string> device_nodes;       ///< /dev/nvidia0 ...
+  std::vector<std::string> closed_nodes;       ///< those that this user may not open
+  std::string nvml_path;                       ///< the management library that was opened; "" when none was
+  std::string nvml_error;                      ///< why it was not opened or does not start
+  bool nvml_broken_file = false;               ///< a file of that name is there but does not load
   std::vector<std::string> missing_functions;  ///< of the management library, that Ridgeline would use
   std::string driver_version;
-  std::string cuda_version;                 ///< newest that the driver serves: "13.0"
-  std::optional<unsigned> gpus;             ///< as the management library counts them
-  std::string inventory_note;               ///< GPUs that it counts but cannot open
+  std::string cuda_version;                    ///< newest that the driver serves: "13.0"
+  std::optional<unsigned> gpus;                ///< as the management library counts them
+  std::string inventory_note;                  ///< GPUs that it counts but cannot open
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES
-  std::size_t visible_gpus = 0;             ///< left by it
+  std::size_t visible_gpus = 0;                ///< left by it
   bool container = false;
   std::optional<bool> counters_admin_only;  ///< NVreg_RestrictProfilingToAdminUsers
   bool privileged = false;                  ///< root, CAP_SYS_ADMIN or CAP_PERFMON
@@ -44,14 +44,14 @@ struct DriverFacts {
 /// ONNX Runtime as a worker loads it.
 struct RuntimeFacts {
   std::optional<schema::RuntimeIdentity> identity;
-  std::string error;                        ///< why there is none
-  std::optional<int> cuda_major;            ///< CUDA release that the CUDA provider was built for
+  std::string error;              ///< why there is none
+  std::optional<int> cuda_major;  ///< CUDA release that the CUDA provider was built for
 };
 
 /// A library that is looked for by name; opened in a process of its own.
 struct LibraryFact {
-  std::string name;        ///< "CUPTI"
-  std::string path;        ///< "" when no file was found
+  std::string name;  ///< "CUPTI"
+  std::string path;  ///< "" when no file was found
   std::string version;
   std::string load_error;  ///< the loader's words, or how the process died
   std::string looked_in;
@@ -59,38 +59,38 @@ struct LibraryFact {
 
 /// A model run by one provider on one device in a worker.
 struct ProviderRun {
-  std::string provider;                     ///< "cpu", "cuda", "tensorrt"
-  std::string device;                       ///< "CPU", "GPU 0"
-  std::string not_run;                      ///< why it was not tried; "" when it was
+  std::string provider;  ///< "cpu", "cuda", "tensorrt"
+  std::string device;    ///< "CPU", "GPU 0"
+  std::string not_run;   ///< why it was not tried; "" when it was
   schema::TrialStatus status = schema::TrialStatus::ok;
-  std::string message;                      ///< of a failure
-  std::optional<int> signal;                ///< that ended the worker
+  std::string message;        ///< of a failure
+  std::optional<int> signal;  ///< that ended the worker
   double median_ms = 0;
-  std::optional<double> drift;              ///< from the CPU's answers: AccuracyDrift::scaled_max_abs
-  std::optional<std::int64_t> gpu_bytes;    ///< peak memory of the worker on the GPU
+  std::optional<double> drift;            ///< from the CPU's answers: AccuracyDrift::scaled_max_abs
+  std::optional<std::int64_t> gpu_bytes;  ///< peak memory of the worker on the GPU
 };
 
 /// What a GPU did while a worker kept it busy for about a second.
 struct LoadFacts {
-  std::string error;                        ///< why there was no load; "" when there was
-  std::optional<double> sm_clock_mhz;       ///< highest seen
-  std::optional<double> power_w;            ///< highest seen
-  std::optional<double> temperature_c;      ///< highest seen
-  std::uint64_t clock_reasons = 0;          ///< every bit seen
-  std::optional<int> pcie_generation;       ///< highest seen
+  std::string error;                    ///< why there was no load; "" when there was
+  std::optional<double> sm_clock_mhz;   ///< highest seen
+  std::optional<double> power_w;        ///< highest seen
+  std::optional<double> temperature_c;  ///< highest seen
+  std::uint64_t clock_reasons = 0;      ///< every bit seen
+  std::optional<int> pcie_generation;   ///< highest seen
   std::optional<int> pcie_width;
   schema::GpuCeilings reached;
 };
 
 struct GpuProcess {
   std::int64_t pid = 0;
-  std::string name;                         ///< "" when it lives in another container
+  std::string name;  ///< "" when it lives in another container
   std::optional<std::int64_t> memory_bytes;
 };
 
 struct GpuFacts {
   schema::GpuDescription gpu;
-  std::string error;                        ///< why it answers nothing any more; "" when it does
+  std::string error;  ///< why it answers nothing any more; "" when it does
   std::optional<double> temperature_c;
   std::optional<double> power_w;
   std::optional<std::uint64_t> clock_reasons;
@@ -99,27 +99,27 @@ struct GpuFacts {
   std::optional<int> mig_instances;         ///< of a GPU in MIG mode
   std::optional<std::string> compute_mode;  ///< "default", "exclusive_process", "prohibited"
   gpu::PcieLinkNow pcie;                    ///< while nothing runs
-  std::optional<gpu::NvlinkLinks> nvlinks;       ///< nullopt: has none, or cannot be read
+  std::optional<gpu::NvlinkLinks> nvlinks;  ///< nullopt: has none, or cannot be read
   std::optional<std::vector<GpuProcess>> processes;
   std::optional<int> numa_node;
-  std::vector<int> near_cpus;               ///< of the GPU's own node
-  std::optional<LoadFacts> load;            ///< nullopt: not asked for
+  std::vector<int> near_cpus;     ///< of the GPU's own node
+  std::optional<LoadFacts> load;  ///< nullopt: not asked for
 };
 
 /// A folder that Ridgeline or training data would use.
 struct DiskFacts {
-  std::string purpose;                      ///< "results", "temporary files", "current folder"
+  std::string purpose;  ///< "results", "temporary files", "current folder"
   std::string path;
   std::int64_t free_bytes = 0;
-  std::string file_system;                  ///< "ext4", "nfs", "overlay"
-  std::string device;                       ///< "nvme0n1"; "" when there is none or it is hidden
+  std::string file_system;  ///< "ext4", "nfs", "overlay"
+  std::string device;       ///< "nvme0n1"; "" when there is none or it is hidden
   std::optional<bool> rotational;
   bool writable = true;
 };
 
 struct MachineFacts {
   schema::Environment environment;
-  std::optional<std::int64_t> shm_bytes;    ///< size of /dev/shm
+  std::optional<std::int64_t> shm_bytes;        ///< size of /dev/shm
   std::optional<std::int64_t> open_files_soft;  ///< -1: no limit
   std::optional<std::int64_t> open_files_hard;
   std::vector<DiskFacts> disks;
@@ -128,18 +128,19 @@ struct MachineFacts {
 
 /// A Python installation or environment that has packages of interest.
 struct PythonFacts {
-  std::string label;                              ///< "Python environment VIRTUAL_ENV=/x"
-  std::map<std::string, std::string> packages;    ///< "torch", "onnxruntime", "onnxruntime-gpu": version
-  std::vector<std::string> ort_providers;         ///< that the installed onnxruntime has libraries for
-  std::string torch_cuda;                         ///< "12.8"; "" for a CPU build
+  std::string label;                            ///< "Python environment VIRTUAL_ENV=/x"
+  std::map<std::string, std::string> packages;  ///< "torch", "onnxruntime", "onnxruntime-gpu": version
+  std::vector<std::string> ort_providers;       ///< that the installed onnxruntime has libraries for
+  std::string torch_cuda;                       ///< "12.8"; "" for a CPU build
 };
 
 /// `--model`: the user's own model.
 struct ModelFacts {
   std::string path;
-  std::string error;                              ///< cannot be read
+  std::string error;  ///< cannot be read
   std::optional<schema::ModelDescription> model;
-  std::optional<std::int64_t> newest_opset;       ///< that the runtime supports, by its own words
+  std::optional<bool> opset_supported;       ///< a small model of the same opset loads
+  std::optional<std::int64_t> newest_opset;  ///< that loads, looked for when that of the model does not
   std::vector<ProviderRun> runs;
 };
 
@@ -152,7 +153,7 @@ struct Facts {
   MachineFacts machine;
   std::vector<PythonFacts> pythons;
   std::optional<ModelFacts> model;
-  bool passive = false;                           ///< nothing was run on purpose
+  bool passive = false;  ///< nothing was run on purpose
 };
 
 }  // namespace ridgeline::doctor

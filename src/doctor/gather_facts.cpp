@@ -58,7 +58,8 @@ RuntimeFacts read_runtime(const Sources& sources) {
   facts.identity = std::move(*identity);
   // The file says what it was built for, also where it does not load.
   const auto file = workload::provider_file(facts.identity->library_path, "cuda");
-  const auto dynamic = file ? workload::read_elf_dynamic(*file) : base::Result<workload::ElfDynamic>(tl::unexpected(file.error()));
+  const auto dynamic =
+      file ? workload::read_elf_dynamic(*file) : base::Result<workload::ElfDynamic>(tl::unexpected(file.error()));
   if (dynamic)
     for (const auto& needed : dynamic->needed)
       if (needed.rfind("libcudart", 0) == 0) facts.cuda_major = workload::major_version(needed);
@@ -91,9 +92,11 @@ std::vector<ProviderRun> smoke(const Facts& facts, const Sources& sources, const
   schema::WorkloadRef model;
   model.kind = "onnx";
   model.location = (scratch / "smoke.onnx").string();
-  if (const auto written = base::write_file_atomically(model.location, workload::smoke_model()); scratch.empty() || !written)
+  if (const auto written = base::write_file_atomically(model.location, workload::smoke_model());
+      scratch.empty() || !written)
     return {not_run(scratch.empty() ? "no temporary folder" : written.error().message)};
-  return ProviderRuns(sources.make_executor, *facts.runtime.identity, scratch).run(model, usable_gpus(facts, sources), kSmokeS);
+  return ProviderRuns(sources.make_executor, *facts.runtime.identity, scratch)
+      .run(model, usable_gpus(facts, sources), kSmokeS);
 }
 
 ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::path& scratch) {
@@ -112,7 +115,10 @@ ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::p
   if (!facts.runtime.identity || scratch.empty()) return found;
   request.workload.shapes = found.model->shapes;
   ProviderRuns runs(sources.make_executor, *facts.runtime.identity, scratch);
-  found.newest_opset = runs.newest_opset();
+  if (const auto opset = found.model->opsets.find(""); opset != found.model->opsets.end() && sources.load) {
+    found.opset_supported = runs.supports_opset(opset->second);
+    if (found.opset_supported == false) found.newest_opset = runs.newest_opset(opset->second);
+  }
   if (sources.load) found.runs = runs.run(request.workload, usable_gpus(facts, sources), kModelS);
   return found;
 }
@@ -130,8 +136,8 @@ Facts gather_facts(const Sources& sources) {
   sources.on_progress("loading ONNX Runtime in a worker");
   facts.runtime = read_runtime(sources);
   sources.on_progress("opening libraries");
-  facts.libraries = read_library_facts(facts.runtime.identity ? facts.runtime.identity->library_path : "", sources.search,
-                                       sources.open_library);
+  facts.libraries = read_library_facts(facts.runtime.identity ? facts.runtime.identity->library_path : "",
+                                       sources.search, sources.open_library);
   const ScratchFolder scratch;
   if (sources.load) {
     sources.on_progress("running a small model");

@@ -17,12 +17,12 @@ namespace ridgeline::doctor {
 
 /// All that the facts are gathered with.
 struct Sources {
-  schema::Environment environment;              ///< its GPUs are those that may be used
+  schema::Environment environment;  ///< its GPUs are those that may be used
   workload::OrtSearchEnvironment search;
-  std::string ort_library;                      ///< --ort-library, or ""
-  std::string model;                            ///< --model, or ""
-  bool load = true;                             ///< false: nothing is run on a GPU or with a model
-  std::optional<std::string> visible_devices;   ///< CUDA_VISIBLE_DEVICES
+  std::string ort_library;                     ///< --ort-library, or ""
+  std::string model;                           ///< --model, or ""
+  bool load = true;                            ///< false: nothing is run on a GPU or with a model
+  std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES
   std::vector<std::pair<std::string, std::filesystem::path>> folders;  ///< {purpose, path} to look at
   MakeExecutor make_executor;
   LibraryOpener open_library;

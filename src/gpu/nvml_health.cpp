@@ -95,9 +95,9 @@ std::vector<std::string> missing_functions(const NvmlApi& api) {
   std::vector<std::string> missing;
   for (const auto& [name, found] : resolved)
     if (!found) missing.emplace_back(name);
-  for (const auto* name : {"nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetRemappedRows", "nvmlDeviceGetComputeMode",
-                           "nvmlDeviceGetNvLinkState", "nvmlDeviceGetCurrPcieLinkGeneration",
-                           "nvmlDeviceGetCurrPcieLinkWidth"})
+  for (const auto* name :
+       {"nvmlDeviceGetTotalEccErrors", "nvmlDeviceGetRemappedRows", "nvmlDeviceGetComputeMode",
+        "nvmlDeviceGetNvLinkState", "nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth"})
     if (api.symbol(name) == nullptr) missing.emplace_back(name);
   return missing;
 }

@@ -37,7 +37,6 @@ json .exit_code 2
 json .status fail
 check libraries.onnxruntime fail "no libonnxruntime.so in that folder"
 check inference.cpu skipped "no ONNX Runtime"
-check libraries.cupti skipped "lost: measured kernel times"
 check gpu.list skipped
 json '[.checks[] | select(.group == "gpu" and .status != "skipped")] | length' 0
 json '[.checks[] | select((.status == "warn" or .status == "fail") and .fix == "")] | length' 0
@@ -68,7 +67,8 @@ check gpu.list ok "NVIDIA H200 (Hopper 9.0"
 check gpu.ecc ok
 check gpu.persistence ok
 check gpu.nvlink ok "all 18 links up"
-check gpu.pcie ok "generation 5 x16"
+checks=$((checks + 1))  # how fast the fake copies is the machine's affair
+jq -r '.checks[] | select(.id == "gpu.pcie") | .evidence' <"$WORK/out" | grep -q '^generation 5 x16, .* GB/s' || problem "no PCIe line"
 check gpu.clocks ok "of 1980 MHz"
 [ -e "$ORT/libonnxruntime_providers_cuda.so" ] || check libraries.cuda_provider fail "libonnxruntime_providers_cuda.so is missing"
 doctor --no-load
@@ -100,7 +100,7 @@ check driver.readings warn "nvmlDeviceGetMemoryInfo"
 json '[.checks[] | select(.group == "gpu" and .status == "fail")] | length' 0
 gpus "$FAKE_NVML" healthy
 # Keys by number, see tests/fakes/fake_nvml.h.
-key() { awk -v name="$1" '/^enum FakeNvmlKey/ { on = 1; next } on && /^  kFake/ { sub(",.*", ""); gsub(" ", ""); if ($0 == name) print n; n++ }' "$SOURCE/tests/fakes/fake_nvml.h"; }
+key() { awk -v name="$1" '/^enum FakeNvmlKey/ { on = 1; next } on && /^  kFake/ { sub(",.*", ""); gsub(" ", ""); if ($0 == name) print n + 0; n++ }' "$SOURCE/tests/fakes/fake_nvml.h"; }
 RL_FAKE_NVML="$(key kFakePersistenceOff)=1,$(key kFakeEccUncorrected)=4,$(key kFakeRemapPending)=1,$(key kFakePcieWidth)=8" doctor
 check gpu.persistence warn
 check gpu.ecc fail "4 uncorrected errors"
@@ -121,7 +121,7 @@ rm -f gpu/*
 unset RL_FAKE_NVML_SCRIPT
 ln -s "$CRASHING" crash/libcupti.so.13
 LD_LIBRARY_PATH="$WORK/crash" doctor --no-load
-check libraries.cupti warn "libcupti.so.13"
+check libraries.cupti warn "libcupti.so.13 ends the process that opens it: SIGSEGV"
 unset LD_LIBRARY_PATH
 doctor --no-load --ort-library "$CRASHING"
 check libraries.onnxruntime fail "SIGSEGV"
@@ -133,7 +133,7 @@ MODEL=$(find "${MODELS:-/nowhere}" -name '*.onnx' 2>/dev/null | sort | head -n 1
 if [ -n "$MODEL" ]; then
   doctor --model "$MODEL"
   check model.file ok "nodes"
-  check model.opset ok "goes to"
+  check model.opset ok "which ONNX Runtime"
   check model.memory ok
   check model.cpu ok "CPU: "
 fi
@@ -147,7 +147,7 @@ CLICOLOR_FORCE=1 NO_COLOR= "$RIDGELINE" doctor --no-load 2>/dev/null | grep -q $
 if command -v script >/dev/null; then
   TERM=xterm COLUMNS=80 script -qec "$RIDGELINE doctor --no-load" /dev/null </dev/null | tr -d '\r' | sed 's/.*\x1b\[K//' >screen
   checks=$((checks + 1))
-  awk '!/\$ / && length($0) > 80 { bad = 1 } END { exit bad }' screen || problem "lines past 80 columns: $(awk 'length($0) > 80' screen)"
+  [ "$(grep -v '\$ ' screen | LC_ALL=C.UTF-8 wc -L)" -le 80 ] || problem "lines past 80 columns: $(cat screen)"
 fi
 export RIDGELINE_ORT_LIBRARY="$WORK/empty"
 run 2 doctor --fix-hints --no-load

@@ -16,8 +16,8 @@ constexpr std::string_view kInstallDriver = "install the NVIDIA driver of the di
 
 Check make(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
            std::vector<std::string> commands = {}) {
-  return {"driver." + std::move(id), std::move(title), CheckGroup::driver, status, std::move(evidence), std::move(fix),
-          std::move(commands)};
+  return {"driver." + std::move(id), std::move(title), CheckGroup::driver, status,
+          std::move(evidence),       std::move(fix),   std::move(commands)};
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -30,36 +30,44 @@ Check broken_driver(const DriverFacts& driver) {
   };
   if (driver.nvml_broken_file) {
     const auto problem = explain_load_error(error);
-    return make("nvml", "NVIDIA driver", CheckStatus::fail, fmt::format("libnvidia-ml.so.1: {} {}", problem.thing, problem.why),
-                fmt::format("{}; libnvidia-ml.so.1 belongs to the driver, so install the driver's packages again", problem.fix));
+    return make("nvml", "NVIDIA driver", CheckStatus::fail,
+                fmt::format("libnvidia-ml.so.1: {} {}", problem.thing, problem.why),
+                fmt::format("{}; libnvidia-ml.so.1 belongs to the driver, so install the driver's packages again",
+                            problem.fix));
   }
   if (contains(error, "mismatch"))
-    return fail("the driver was updated while its old kernel module stayed loaded: reboot, or unload the module when no "
-                "process uses the GPU",
-                {"sudo reboot"});
+    return fail(
+        "the driver was updated while its old kernel module stayed loaded: reboot, or unload the module when no "
+        "process uses the GPU",
+        {"sudo reboot"});
   if (contains(error, "Driver Not Loaded") || contains(error, "(NVML 9)"))
-    return fail(driver.container ? std::string(kGpuContainer)
-                                 : "load the kernel module; when it does not load, its build for this kernel is missing "
-                                   "(dkms status) or Secure Boot refuses it (dmesg)",
-                driver.container ? std::vector<std::string>{} : std::vector<std::string>{"sudo modprobe nvidia", "dkms status"});
+    return fail(driver.container
+                    ? std::string(kGpuContainer)
+                    : "load the kernel module; when it does not load, its build for this kernel is missing "
+                      "(dkms status) or Secure Boot refuses it (dmesg)",
+                driver.container ? std::vector<std::string>{}
+                                 : std::vector<std::string>{"sudo modprobe nvidia", "dkms status"});
   if (contains(error, "Insufficient Permissions") || contains(error, "(NVML 4)"))
     return fail("this user may not open /dev/nvidia*: add it to the group that owns them",
                 {"ls -l /dev/nvidia*", "sudo usermod -aG video $USER"});
   if (driver.container)
     return fail("the container lost its GPU (a reload of systemd takes device rights away): start it again", {});
-  return fail("look for Xid lines of the kernel; a GPU that fell off the bus needs a reboot", {"sudo dmesg | grep -i -E 'nvrm|xid'"});
+  return fail("look for Xid lines of the kernel; a GPU that fell off the bus needs a reboot",
+              {"sudo dmesg | grep -i -E 'nvrm|xid'"});
 }
 
 Check absent_driver(const DriverFacts& driver) {
   const auto tried = "libnvidia-ml.so.1 is not on the loader's path";
   if (!driver.kernel_module.empty() || !driver.device_nodes.empty())
-    return make("nvml", "NVIDIA driver", CheckStatus::fail,
-                fmt::format("the kernel has an NVIDIA driver ({}), but {}",
-                            driver.kernel_module.empty() ? driver.device_nodes.front() : driver.kernel_module, tried),
-                driver.container ? "let the container have the driver's libraries: NVIDIA_DRIVER_CAPABILITIES=compute,utility"
-                                 : "install the user-space part of the same driver version",
-                driver.container ? std::vector<std::string>{"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ..."}
-                                 : std::vector<std::string>{"sudo apt-get install libnvidia-ml1 libcuda1"});
+    return make(
+        "nvml", "NVIDIA driver", CheckStatus::fail,
+        fmt::format("the kernel has an NVIDIA driver ({}), but {}",
+                    driver.kernel_module.empty() ? driver.device_nodes.front() : driver.kernel_module, tried),
+        driver.container ? "let the container have the driver's libraries: NVIDIA_DRIVER_CAPABILITIES=compute,utility"
+                         : "install the user-space part of the same driver version",
+        driver.container
+            ? std::vector<std::string>{"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ..."}
+            : std::vector<std::string>{"sudo apt-get install libnvidia-ml1 libcuda1"});
   if (!driver.pci_gpus.empty())
     return make("nvml", "NVIDIA driver", CheckStatus::warn,
                 fmt::format("{} NVIDIA GPU(s) on the PCI bus ({}), but no driver: {}", driver.pci_gpus.size(),
@@ -74,22 +82,25 @@ Check absent_driver(const DriverFacts& driver) {
 Check driver_check(const DriverFacts& driver) {
   if (!driver.nvml_error.empty())
     return driver.nvml_path.empty() && !driver.nvml_broken_file ? absent_driver(driver) : broken_driver(driver);
-  auto evidence = fmt::format("{}, serves CUDA {}; {} GPU(s); {}", driver.driver_version.empty() ? "version unknown" : driver.driver_version,
-                              driver.cuda_version.empty() ? "(unknown)" : driver.cuda_version, driver.gpus.value_or(0),
-                              driver.nvml_path);
+  auto evidence = fmt::format(
+      "{}, serves CUDA {}; {} GPU(s); {}", driver.driver_version.empty() ? "version unknown" : driver.driver_version,
+      driver.cuda_version.empty() ? "(unknown)" : driver.cuda_version, driver.gpus.value_or(0), driver.nvml_path);
   if (!driver.kernel_module.empty() && !driver.driver_version.empty() && driver.kernel_module != driver.driver_version)
     return make("nvml", "NVIDIA driver", CheckStatus::fail,
-                fmt::format("the library is of driver {}, the kernel module of {}", driver.driver_version, driver.kernel_module),
+                fmt::format("the library is of driver {}, the kernel module of {}", driver.driver_version,
+                            driver.kernel_module),
                 "reboot, so that both are of one version", {"sudo reboot"});
   if (!driver.closed_nodes.empty())
     return make("nvml", "NVIDIA driver", CheckStatus::fail,
                 fmt::format("{}; this user may not open {}", evidence, fmt::join(driver.closed_nodes, ", ")),
-                "add the user to the group that owns the device files", {"ls -l /dev/nvidia*", "sudo usermod -aG video $USER"});
+                "add the user to the group that owns the device files",
+                {"ls -l /dev/nvidia*", "sudo usermod -aG video $USER"});
   if (!driver.inventory_note.empty())
-    return make("nvml", "NVIDIA driver", CheckStatus::fail, driver.inventory_note,
-                "a lost GPU comes back with a reboot; look for its Xid in the kernel's log, and have the card checked when it "
-                "happens again",
-                {"sudo dmesg | grep -i xid", "sudo reboot"});
+    return make(
+        "nvml", "NVIDIA driver", CheckStatus::fail, driver.inventory_note,
+        "a lost GPU comes back with a reboot; look for its Xid in the kernel's log, and have the card checked when it "
+        "happens again",
+        {"sudo dmesg | grep -i xid", "sudo reboot"});
   if (!driver.has_gpu())
     return make("nvml", "NVIDIA driver", driver.pci_gpus.empty() ? CheckStatus::warn : CheckStatus::fail, evidence,
                 driver.container ? std::string(kGpuContainer)
@@ -115,8 +126,9 @@ Check cuda_check(const Facts& facts) {
   if (!driver.has_gpu()) return make("cuda", "CUDA", CheckStatus::skipped, "no GPU");
   const auto& needed = facts.runtime.cuda_major;
   if (!needed)
-    return make("cuda", "CUDA", CheckStatus::skipped,
-                fmt::format("driver serves CUDA {}; no CUDA provider of ONNX Runtime to hold against it", driver.cuda_version));
+    return make(
+        "cuda", "CUDA", CheckStatus::skipped,
+        fmt::format("driver serves CUDA {}; no CUDA provider of ONNX Runtime to hold against it", driver.cuda_version));
   if (driver.cuda_version.empty())
     return make("cuda", "CUDA", CheckStatus::warn, "the driver does not say which CUDA it serves",
                 fmt::format("update the driver to {} or later, which CUDA {} needs", oldest_driver(*needed), *needed));
@@ -124,19 +136,22 @@ Check cuda_check(const Facts& facts) {
     return make("cuda", "CUDA", CheckStatus::fail,
                 fmt::format("ONNX Runtime's provider is built for CUDA {}, driver {} serves CUDA {} at most", *needed,
                             driver.driver_version, driver.cuda_version),
-                fmt::format("update the driver to {} or later, or take an ONNX Runtime built for CUDA {}", oldest_driver(*needed),
-                            major_of(driver.cuda_version)),
+                fmt::format("update the driver to {} or later, or take an ONNX Runtime built for CUDA {}",
+                            oldest_driver(*needed), major_of(driver.cuda_version)),
                 {fmt::format("pip install onnxruntime-gpu   # a release for CUDA {}", major_of(driver.cuda_version))});
-  return make("cuda", "CUDA", CheckStatus::ok,
-              fmt::format("driver serves CUDA {}, ONNX Runtime's provider needs CUDA {}", driver.cuda_version, *needed));
+  return make(
+      "cuda", "CUDA", CheckStatus::ok,
+      fmt::format("driver serves CUDA {}, ONNX Runtime's provider needs CUDA {}", driver.cuda_version, *needed));
 }
 
 Check readings_check(const DriverFacts& driver) {
   if (!driver.has_gpu()) return make("readings", "Readings", CheckStatus::skipped, "no GPU");
   if (driver.missing_functions.empty())
-    return make("readings", "Readings", CheckStatus::ok, "the management library has every function that Ridgeline reads");
+    return make("readings", "Readings", CheckStatus::ok,
+                "the management library has every function that Ridgeline reads");
   return make("readings", "Readings", CheckStatus::warn,
-              fmt::format("{} function(s) absent: {}", driver.missing_functions.size(), fmt::join(driver.missing_functions, ", ")),
+              fmt::format("{} function(s) absent: {}", driver.missing_functions.size(),
+                          fmt::join(driver.missing_functions, ", ")),
               fmt::format("driver {} is old or cut down: update it; until then these readings are left out",
                           driver.driver_version.empty() ? "(unknown version)" : driver.driver_version));
 }
@@ -144,10 +159,13 @@ Check readings_check(const DriverFacts& driver) {
 Check visible_check(const DriverFacts& driver) {
   if (!driver.has_gpu()) return make("visible", "Visible GPUs", CheckStatus::skipped, "no GPU");
   if (!driver.visible_devices)
-    return make("visible", "Visible GPUs", CheckStatus::ok, fmt::format("all {}; CUDA_VISIBLE_DEVICES is not set", *driver.gpus));
-  const auto evidence = fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" leaves {} of {}", *driver.visible_devices, driver.visible_gpus, *driver.gpus);
+    return make("visible", "Visible GPUs", CheckStatus::ok,
+                fmt::format("all {}; CUDA_VISIBLE_DEVICES is not set", *driver.gpus));
+  const auto evidence = fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" leaves {} of {}", *driver.visible_devices,
+                                    driver.visible_gpus, *driver.gpus);
   if (contains(*driver.visible_devices, "MIG-"))
-    return make("visible", "Visible GPUs", CheckStatus::ok, fmt::format("CUDA_VISIBLE_DEVICES=\"{}\"", *driver.visible_devices));
+    return make("visible", "Visible GPUs", CheckStatus::ok,
+                fmt::format("CUDA_VISIBLE_DEVICES=\"{}\"", *driver.visible_devices));
   if (driver.visible_gpus == 0)
     return make("visible", "Visible GPUs", CheckStatus::fail, evidence, "unset it, or name what nvidia-smi -L lists",
                 {"unset CUDA_VISIBLE_DEVICES"});
@@ -157,17 +175,20 @@ Check visible_check(const DriverFacts& driver) {
 Check counters_check(const DriverFacts& driver) {
   if (!driver.has_gpu()) return make("counters", "GPU counters", CheckStatus::skipped, "no GPU");
   if (driver.privileged)
-    return make("counters", "GPU counters", CheckStatus::ok, "this user may read performance counters (root or CAP_PERFMON)");
+    return make("counters", "GPU counters", CheckStatus::ok,
+                "this user may read performance counters (root or CAP_PERFMON)");
   if (!driver.counters_admin_only)
     return make("counters", "GPU counters", CheckStatus::skipped,
                 "the kernel driver does not say who may read performance counters (/proc/driver/nvidia/params)");
   if (!*driver.counters_admin_only)
     return make("counters", "GPU counters", CheckStatus::ok, "open to every user (RmProfilingAdminOnly: 0)");
-  return make("counters", "GPU counters", CheckStatus::warn,
-              "performance counters are for administrators (RmProfilingAdminOnly: 1): measured bytes and tensor use are not to be had",
-              "let every user read them (administrator, takes effect when the module is loaded again), or run with CAP_PERFMON",
-              {"echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-counters.conf",
-               "sudo update-initramfs -u && sudo reboot"});
+  return make(
+      "counters", "GPU counters", CheckStatus::warn,
+      "performance counters are for administrators (RmProfilingAdminOnly: 1): measured bytes and tensor use are not to "
+      "be had",
+      "let every user read them (administrator, takes effect when the module is loaded again), or run with CAP_PERFMON",
+      {"echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-counters.conf",
+       "sudo update-initramfs -u && sudo reboot"});
 }
 
 }  // namespace

@@ -32,7 +32,9 @@ Check list_check(const Facts& facts) {
     if (!gpu.error.empty()) {
       check.status = fail;
       check.evidence = fmt::format("{} does not answer: {}", gpu_label(gpu.gpu), gpu.error);
-      check.fix = "look for its Xid in the kernel's log; a reset or a reboot brings it back, and a second time the card is to be checked";
+      check.fix =
+          "look for its Xid in the kernel's log; a reset or a reboot brings it back, and a second time the card is to "
+          "be checked";
       check.commands = {"sudo dmesg | grep -i xid", fmt::format("sudo nvidia-smi --gpu-reset -i {}", number_of(gpu))};
       return check;
     }
@@ -47,8 +49,8 @@ Check list_check(const Facts& facts) {
     const auto capability = base::parse_number(gpu.gpu.compute_capability, "compute capability");
     if (!capability || facts.runtime.cuda_major.value_or(0) < 13 || *capability >= 7.5) continue;
     check.status = fail;
-    check.evidence = fmt::format("{} ({}): compute capability {} is older than CUDA 13 serves (7.5)", gpu_label(gpu.gpu),
-                                 gpu.gpu.name, gpu.gpu.compute_capability);
+    check.evidence = fmt::format("{} ({}): compute capability {} is older than CUDA 13 serves (7.5)",
+                                 gpu_label(gpu.gpu), gpu.gpu.name, gpu.gpu.compute_capability);
     check.fix = "take an ONNX Runtime built for CUDA 12 on this card";
   }
   return check;
@@ -61,55 +63,78 @@ GpuVerdict ecc(const GpuFacts& gpu) {
   const auto ever = gpu.ecc.uncorrected_ever;
   if (!now && !ever) return {skipped, "ECC is on, its counters cannot be read", {}, {}};
   if (now.value_or(0) > 0)
-    return {fail, fmt::format("{} uncorrected errors since the driver was loaded", *now),
+    return {fail,
+            fmt::format("{} uncorrected errors since the driver was loaded", *now),
             "results of this GPU cannot be trusted: drain it, reset it, and have it checked if they come back",
             {fmt::format("nvidia-smi -q -d ECC,ROW_REMAPPER -i {}", number_of(gpu))}};
   if (ever.value_or(0) > 0)
-    return {warn, fmt::format("ECC is on; {} uncorrected errors in the card's life, none since the driver was loaded", *ever),
+    return {warn,
+            fmt::format("ECC is on; {} uncorrected errors in the card's life, none since the driver was loaded", *ever),
             "watch it; rising numbers are a warranty case",
             {fmt::format("nvidia-smi -q -d ECC,ROW_REMAPPER -i {}", number_of(gpu))}};
-  return {ok, fmt::format("ECC is on, no uncorrected errors{}",
-                          gpu.ecc.corrected_since_boot.value_or(0) > 0
-                              ? fmt::format(", {} corrected", *gpu.ecc.corrected_since_boot)
-                              : ""),
-          {}, {}};
+  return {ok,
+          fmt::format("ECC is on, no uncorrected errors{}",
+                      gpu.ecc.corrected_since_boot.value_or(0) > 0
+                          ? fmt::format(", {} corrected", *gpu.ecc.corrected_since_boot)
+                          : ""),
+          {},
+          {}};
 }
 
 GpuVerdict rows(const GpuFacts& gpu) {
   if (!gpu.remapped_rows) return {skipped, "not reported by this GPU", {}, {}};
   const auto& rows = *gpu.remapped_rows;
   if (rows.failed)
-    return {fail, fmt::format("a memory row could not be remapped ({} uncorrectable so far)", rows.uncorrectable),
+    return {fail,
+            fmt::format("a memory row could not be remapped ({} uncorrectable so far)", rows.uncorrectable),
             "no spare rows are left: have the card replaced",
             {fmt::format("nvidia-smi -q -d ROW_REMAPPER -i {}", number_of(gpu))}};
   if (rows.pending)
-    return {warn, "a row is to be remapped at the next reset", "reset the GPU when nothing runs on it, or reboot",
+    return {warn,
+            "a row is to be remapped at the next reset",
+            "reset the GPU when nothing runs on it, or reboot",
             {fmt::format("sudo nvidia-smi --gpu-reset -i {}", number_of(gpu))}};
   if (rows.correctable + rows.uncorrectable > 0)
-    return {ok, fmt::format("{} after uncorrectable errors, {} after corrected ones; spare rows are left", rows.uncorrectable, rows.correctable), {}, {}};
+    return {ok,
+            fmt::format("{} after uncorrectable errors, {} after corrected ones; spare rows are left",
+                        rows.uncorrectable, rows.correctable),
+            {},
+            {}};
   return {ok, "none", {}, {}};
 }
 
 GpuVerdict persistence(const GpuFacts& gpu) {
   if (!gpu.gpu.persistence) return {skipped, "cannot be read", {}, {}};
   if (*gpu.gpu.persistence) return {ok, "on", {}, {}};
-  return {warn, "off: the driver unloads the GPU whenever nobody uses it, and each first use takes a second or more",
-          "switch it on at boot", {"sudo systemctl enable --now nvidia-persistenced   # or: sudo nvidia-smi -pm 1"}};
+  return {warn,
+          "off: the driver unloads the GPU whenever nobody uses it, and each first use takes a second or more",
+          "switch it on at boot",
+          {"sudo systemctl enable --now nvidia-persistenced   # or: sudo nvidia-smi -pm 1"}};
 }
 
 GpuVerdict sharing(const GpuFacts& gpu) {
   if (gpu.compute_mode == "prohibited")
-    return {fail, "compute mode is prohibited: no program may use CUDA", "set the default mode",
+    return {fail,
+            "compute mode is prohibited: no program may use CUDA",
+            "set the default mode",
             {fmt::format("sudo nvidia-smi -c DEFAULT -i {}", number_of(gpu))}};
   if (gpu.gpu.mig.value_or(false)) {
     if (gpu.mig_instances == 0)
-      return {fail, "MIG is on, but there is no instance: CUDA sees no device", "make instances, or switch MIG off",
-              {fmt::format("sudo nvidia-smi mig -i {} -cgi 0 -C   # or: sudo nvidia-smi -i {} -mig 0", number_of(gpu), number_of(gpu))}};
-    return {ok, gpu.mig_instances ? fmt::format("MIG is on, {} instances: choose one with CUDA_VISIBLE_DEVICES=MIG-...", *gpu.mig_instances)
-                                  : "MIG is on: choose an instance with CUDA_VISIBLE_DEVICES=MIG-...", {}, {}};
+      return {fail,
+              "MIG is on, but there is no instance: CUDA sees no device",
+              "make instances, or switch MIG off",
+              {fmt::format("sudo nvidia-smi mig -i {} -cgi 0 -C   # or: sudo nvidia-smi -i {} -mig 0", number_of(gpu),
+                           number_of(gpu))}};
+    return {ok,
+            gpu.mig_instances ? fmt::format("MIG is on, {} instances: choose one with CUDA_VISIBLE_DEVICES=MIG-...",
+                                            *gpu.mig_instances)
+                              : "MIG is on: choose an instance with CUDA_VISIBLE_DEVICES=MIG-...",
+            {},
+            {}};
   }
   if (gpu.compute_mode == "exclusive_process")
-    return {warn, "compute mode is exclusive_process: a second process gets no context",
+    return {warn,
+            "compute mode is exclusive_process: a second process gets no context",
             "set the default mode unless the machine is managed so on purpose",
             {fmt::format("sudo nvidia-smi -c DEFAULT -i {}", number_of(gpu))}};
   if (!gpu.gpu.mig && !gpu.compute_mode) return {skipped, "cannot be read", {}, {}};
@@ -121,17 +146,22 @@ GpuVerdict power_limit(const GpuFacts& gpu) {
   const auto standard = gpu.gpu.default_power_limit_w;
   if (!limit || !standard || *standard <= 0) return {skipped, "cannot be read", {}, {}};
   if (*limit < 0.99 * *standard)
-    return {warn, fmt::format("{:.0f} W, the default is {:.0f} W: clocks drop under load", *limit, *standard),
+    return {warn,
+            fmt::format("{:.0f} W, the default is {:.0f} W: clocks drop under load", *limit, *standard),
             "set the default back, unless the limit is there on purpose (cooling, power supply)",
             {fmt::format("sudo nvidia-smi -i {} -pl {:.0f}", number_of(gpu), *standard)}};
-  return {ok, fmt::format("{:.0f} W{}", *limit, *limit > 1.01 * *standard ? fmt::format(" (default {:.0f} W)", *standard) : ", the default"), {}, {}};
+  return {ok,
+          fmt::format("{:.0f} W{}", *limit,
+                      *limit > 1.01 * *standard ? fmt::format(" (default {:.0f} W)", *standard) : ", the default"),
+          {},
+          {}};
 }
 
 GpuVerdict held_down(const GpuFacts& gpu) {
   if (!gpu.clock_reasons) return {skipped, "cannot be read", {}, {}};
   const auto names = schema::clock_reason_names(*gpu.clock_reasons);
   const auto heat = gpu.temperature_c ? fmt::format(" at {:.0f} C", *gpu.temperature_c) : "";
-  if (names.empty()) return {ok, "nothing holds the clocks down" , {}, {}};
+  if (names.empty()) return {ok, "nothing holds the clocks down", {}, {}};
   const auto evidence = fmt::format("{}{}", fmt::join(names, ", "), heat);
   const auto fix = fix_of_reasons(*gpu.clock_reasons);
   if (fix.empty()) return {ok, evidence + ": normal under full load", {}, {}};
@@ -144,18 +174,24 @@ GpuVerdict users(const GpuFacts& gpu) {
   std::vector<std::string> names;
   for (const auto& process : gpu.processes.value_or(std::vector<GpuProcess>{})) {
     if (names.size() == 3) break;
-    names.push_back(fmt::format("{} {}{}", process.name.empty() ? "process" : process.name, process.pid,
-                                process.memory_bytes ? " " + base::format_bytes(static_cast<double>(*process.memory_bytes)) : ""));
+    names.push_back(
+        fmt::format("{} {}{}", process.name.empty() ? "process" : process.name, process.pid,
+                    process.memory_bytes ? " " + base::format_bytes(static_cast<double>(*process.memory_bytes)) : ""));
   }
   const auto count = gpu.processes ? gpu.processes->size() : 0;
   if (count > names.size()) names.push_back(fmt::format("{} more", count - names.size()));
-  const auto memory = gpu.gpu.memory_free_bytes ? fmt::format("{} of {} in use", base::format_bytes(used), base::format_bytes(total)) : std::string("memory use unknown");
+  const auto memory = gpu.gpu.memory_free_bytes
+                          ? fmt::format("{} of {} in use", base::format_bytes(used), base::format_bytes(total))
+                          : std::string("memory use unknown");
   const auto evidence = names.empty() ? memory : fmt::format("{}; {}", memory, fmt::join(names, ", "));
   const std::vector<std::string> look{"nvidia-smi", "ps -o pid,user,etime,args -p PID"};
-  if (total > 0 && used > 0.9 * total) return {warn, evidence, "little memory is left: end what is not needed, or take another GPU", look};
+  if (total > 0 && used > 0.9 * total)
+    return {warn, evidence, "little memory is left: end what is not needed, or take another GPU", look};
   constexpr double kReserve = 2e9;  // what driver and ECC keep for themselves stays below on every card so far
   if (gpu.processes && count == 0 && used > kReserve && used > 0.05 * total && !gpu.gpu.mig.value_or(false))
-    return {warn, memory + ", but no process is listed", "another container or user holds it, or a process hangs in its exit: look from the host",
+    return {warn,
+            memory + ", but no process is listed",
+            "another container or user holds it, or a process hangs in its exit: look from the host",
             {"sudo fuser -v /dev/nvidia*"}};
   if (!gpu.processes) return {skipped, memory + "; the process list cannot be read", {}, {}};
   return {ok, count == 0 ? memory + ", no process" : evidence, {}, {}};
@@ -167,7 +203,8 @@ GpuVerdict nvlink(const GpuFacts& gpu) {
   if (active == present) return {ok, fmt::format("all {} links up", present), {}, {}};
   // Cards without a bridge or switch beside them have every link down: nothing is broken.
   if (active == 0) return {skipped, fmt::format("not connected ({} links down)", present), {}, {}};
-  return {warn, fmt::format("{} of {} links down", present - active, present),
+  return {warn,
+          fmt::format("{} of {} links down", present - active, present),
           "check bridge or switch board; on NVSwitch machines the fabric manager must run",
           {"nvidia-smi nvlink -s", "sudo systemctl status nvidia-fabricmanager"}};
 }
@@ -179,8 +216,11 @@ GpuVerdict near_cpus(const GpuFacts& gpu, const std::vector<int>& affinity) {
     return std::find(gpu.near_cpus.begin(), gpu.near_cpus.end(), cpu) != gpu.near_cpus.end();
   });
   if (shared) return {ok, fmt::format("NUMA node {}, whose CPUs this process may use", *gpu.numa_node), {}, {}};
-  return {warn, fmt::format("NUMA node {}, but this process may only use CPUs of other nodes: every copy crosses the socket", *gpu.numa_node),
-          "start the service on that node", {fmt::format("numactl --cpunodebind={} --membind={} COMMAND", *gpu.numa_node, *gpu.numa_node)}};
+  return {warn,
+          fmt::format("NUMA node {}, but this process may only use CPUs of other nodes: every copy crosses the socket",
+                      *gpu.numa_node),
+          "start the service on that node",
+          {fmt::format("numactl --cpunodebind={} --membind={} COMMAND", *gpu.numa_node, *gpu.numa_node)}};
 }
 
 }  // namespace

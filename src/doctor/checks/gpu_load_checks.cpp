@@ -13,7 +13,7 @@ namespace {
 
 using enum CheckStatus;
 
-constexpr double kEnoughClock = 0.9;      // of the highest; a card at its power limit keeps above that in so short a load
+constexpr double kEnoughClock = 0.9;  // of the highest; a card at its power limit keeps above that in so short a load
 constexpr double kEnoughBandwidth = 0.5;  // of what the link carries; virtual machines lose a third
 
 /// GB/s in one direction that a link carries at most: transfers a second, less the line code (PCI-SIG base
@@ -33,23 +33,29 @@ GpuVerdict pcie(const GpuFacts& gpu) {
   if (!gpu.load || !gpu.load->error.empty()) return not_loaded(gpu);
   const auto generation = gpu.load->pcie_generation;
   const auto width = gpu.load->pcie_width;
-  if (!generation || !width || !gpu.pcie.max_generation || !gpu.pcie.max_width) return {skipped, "the link cannot be read", {}, {}};
+  if (!generation || !width || !gpu.pcie.max_generation || !gpu.pcie.max_width)
+    return {skipped, "the link cannot be read", {}, {}};
   auto evidence = fmt::format("generation {} x{}", *generation, *width);
   const auto copies = gpu.load->reached.h2d_gb_per_s;
   if (copies) evidence += fmt::format(", {:.1f} GB/s to the GPU", *copies);
   if (*width < *gpu.pcie.max_width)
-    return {warn, fmt::format("{}, but x{} is possible: copies take {:.1g} times as long", evidence, *gpu.pcie.max_width,
-                              static_cast<double>(*gpu.pcie.max_width) / *width),
-            "seat the card anew, check riser and cable, and look for slot sharing (bifurcation) in the firmware's setup",
-            {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
+    return {
+        warn,
+        fmt::format("{}, but x{} is possible: copies take {:.1g} times as long", evidence, *gpu.pcie.max_width,
+                    static_cast<double>(*gpu.pcie.max_width) / *width),
+        "seat the card anew, check riser and cable, and look for slot sharing (bifurcation) in the firmware's setup",
+        {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
   if (*generation < *gpu.pcie.max_generation)
-    return {warn, fmt::format("{}, but generation {} is possible", evidence, *gpu.pcie.max_generation),
+    return {warn,
+            fmt::format("{}, but generation {} is possible", evidence, *gpu.pcie.max_generation),
             "check the slot's generation in the firmware's setup, riser and cable",
             {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};
   const double possible = link_gb_per_s(*generation, *width);
   if (copies && possible > 0 && *copies < kEnoughBandwidth * possible)
-    return {warn, fmt::format("{} of {:.0f} possible", evidence, possible),
-            "look for other traffic on the link, a virtual machine without huge pages, or a process bound to the far NUMA node",
+    return {warn,
+            fmt::format("{} of {:.0f} possible", evidence, possible),
+            "look for other traffic on the link, a virtual machine without huge pages, or a process bound to the far "
+            "NUMA node",
             {"nvidia-smi topo -m"}};
   return {ok, evidence, {}, {}};
 }
@@ -71,13 +77,18 @@ GpuVerdict clocks(const GpuFacts& gpu) {
               : "a clock may be locked: take the lock away (administrator), unless it is there on purpose";
   if (!slow && fix.empty()) return {ok, evidence, {}, {}};
   const auto number = gpu.gpu.index.value_or(0);
-  return {warn, evidence, fix, {fmt::format("nvidia-smi -q -d CLOCK,PERFORMANCE -i {}", number), fmt::format("sudo nvidia-smi -rgc -i {}   # undoes a locked clock", number)}};
+  return {warn,
+          evidence,
+          fix,
+          {fmt::format("nvidia-smi -q -d CLOCK,PERFORMANCE -i {}", number),
+           fmt::format("sudo nvidia-smi -rgc -i {}   # undoes a locked clock", number)}};
 }
 
 }  // namespace
 
 std::vector<Check> check_gpu_load(const Facts& facts) {
-  return {check_each_gpu("pcie", "PCIe under load", facts, pcie), check_each_gpu("clocks", "Clocks under load", facts, clocks)};
+  return {check_each_gpu("pcie", "PCIe under load", facts, pcie),
+          check_each_gpu("clocks", "Clocks under load", facts, clocks)};
 }
 
 }  // namespace ridgeline::doctor

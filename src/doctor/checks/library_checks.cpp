@@ -13,8 +13,8 @@ namespace {
 
 Check make(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
            std::vector<std::string> commands = {}) {
-  return {"libraries." + std::move(id), std::move(title), CheckGroup::libraries, status, std::move(evidence), std::move(fix),
-          std::move(commands)};
+  return {"libraries." + std::move(id), std::move(title), CheckGroup::libraries, status,
+          std::move(evidence),          std::move(fix),   std::move(commands)};
 }
 
 /// A message of ours ends with the next step after its last "; ": the evidence before it, the step itself.
@@ -47,17 +47,21 @@ bool offers(const schema::RuntimeIdentity& identity, std::string_view provider) 
 
 Check runtime_check(const RuntimeFacts& runtime) {
   if (!runtime.identity) {
-    const auto [evidence, fix] = split_advice(runtime.error, "run scripts/fetch_onnxruntime.sh, or give --ort-library FILE");
+    const auto [evidence, fix] =
+        split_advice(runtime.error, "run scripts/fetch_onnxruntime.sh, or give --ort-library FILE");
     const auto none = evidence.rfind("no ONNX Runtime library found", 0) == 0;
-    return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, none ? "no library found: ONNX models cannot be run" : evidence,
-                none ? "fetch it, install the Python package, or give --ort-library FILE" : fix,
-                none ? std::vector<std::string>{"scripts/fetch_onnxruntime.sh", "pip install onnxruntime"} : command_in(fix));
+    return make(
+        "onnxruntime", "ONNX Runtime", CheckStatus::fail,
+        none ? "no library found: ONNX models cannot be run" : evidence,
+        none ? "fetch it, install the Python package, or give --ort-library FILE" : fix,
+        none ? std::vector<std::string>{"scripts/fetch_onnxruntime.sh", "pip install onnxruntime"} : command_in(fix));
   }
   std::vector<std::string> names;
   for (const auto& provider : runtime.identity->providers)
     names.push_back(provider.substr(0, provider.find("ExecutionProvider")));
-  return make("onnxruntime", "ONNX Runtime", CheckStatus::ok,
-              fmt::format("{} ({}); {}", runtime.identity->version, fmt::join(names, ", "), runtime.identity->library_path));
+  return make(
+      "onnxruntime", "ONNX Runtime", CheckStatus::ok,
+      fmt::format("{} ({}); {}", runtime.identity->version, fmt::join(names, ", "), runtime.identity->library_path));
 }
 
 Check provider_check(const Facts& facts) {
@@ -66,7 +70,8 @@ Check provider_check(const Facts& facts) {
   if (!identity) return make("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
   const bool gpu = facts.driver.has_gpu();
   if (!offers(*identity, "CUDAExecutionProvider"))
-    return gpu ? make("cuda_provider", kTitle, CheckStatus::warn, "this ONNX Runtime was built without it: the GPU stays unused",
+    return gpu ? make("cuda_provider", kTitle, CheckStatus::warn,
+                      "this ONNX Runtime was built without it: the GPU stays unused",
                       "fetch the GPU build, or name one with --ort-library",
                       {"scripts/fetch_onnxruntime.sh --gpu", "pip install onnxruntime-gpu"})
                : make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
@@ -109,7 +114,8 @@ Check cuda_part_check(const CudaPart& part, const Facts& facts) {
     return make(id, title, CheckStatus::skipped, "no CUDA provider that would need it");
   const auto note = identity->provider_notes.find("cuda");
   const bool named = note != identity->provider_notes.end() && note->second.find(part.file) != std::string::npos;
-  const auto evidence = fmt::format("{} is not loaded{}; lost: {}", part.file, named ? ", see CUDA provider" : "", part.lost);
+  const auto evidence =
+      fmt::format("{} is not loaded{}; lost: {}", part.file, named ? ", see CUDA provider" : "", part.lost);
   return make(id, title, named ? CheckStatus::fail : CheckStatus::warn, evidence,
               fmt::format("install it for CUDA {}", facts.runtime.cuda_major.value_or(13)));
 }
@@ -142,7 +148,8 @@ Check optional_check(const Optional& library, const Facts& facts) {
                 fmt::format("{}: {} {}; lost: {}", fact->path, problem.thing, problem.why, library.lost),
                 needs_driver ? std::string() : problem.fix);
   }
-  return make(id, title, CheckStatus::ok, fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
+  return make(id, title, CheckStatus::ok,
+              fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
 }
 
 }  // namespace

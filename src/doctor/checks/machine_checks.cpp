@@ -14,28 +14,31 @@ using enum CheckStatus;
 constexpr double kGiB = 1073741824.0;
 constexpr double kLowDisk = 5 * kGiB;
 constexpr double kNoDisk = 0.25 * kGiB;
-constexpr double kLowShm = 1 * kGiB;       // a few batches of images a worker of a data loader
-constexpr std::int64_t kFewFiles = 1024;   // what Linux gives by default
+constexpr double kLowShm = 1 * kGiB;      // a few batches of images a worker of a data loader
+constexpr std::int64_t kFewFiles = 1024;  // what Linux gives by default
 constexpr double kLittleMemory = 2 * kGiB;
 
 Check make(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
            std::vector<std::string> commands = {}) {
-  return {"machine." + std::move(id), std::move(title), CheckGroup::machine, status, std::move(evidence), std::move(fix), std::move(commands)};
+  return {"machine." + std::move(id), std::move(title), CheckGroup::machine, status,
+          std::move(evidence),        std::move(fix),   std::move(commands)};
 }
 
 Check cpu_check(const MachineFacts& machine) {
   const auto& cpu = machine.environment;
-  const auto evidence = fmt::format("{}; {:g} of {} CPUs usable{}", cpu.cpu_model.empty() ? "unknown model" : cpu.cpu_model,
-                                    cpu.usable_cpus, cpu.logical_cpus,
-                                    cpu.cgroup_cpu_quota ? fmt::format(" (cgroup quota {:g})", *cpu.cgroup_cpu_quota) : "");
+  const auto evidence = fmt::format(
+      "{}; {:g} of {} CPUs usable{}", cpu.cpu_model.empty() ? "unknown model" : cpu.cpu_model, cpu.usable_cpus,
+      cpu.logical_cpus, cpu.cgroup_cpu_quota ? fmt::format(" (cgroup quota {:g})", *cpu.cgroup_cpu_quota) : "");
   if (cpu.cgroup_cpu_quota && *cpu.cgroup_cpu_quota < 1)
-    return make("cpu", "CPU", warn, evidence, "less than one CPU: latencies jump whenever the quota is used up; raise the limit",
+    return make("cpu", "CPU", warn, evidence,
+                "less than one CPU: latencies jump whenever the quota is used up; raise the limit",
                 {"docker run --cpus 4 ...   # Kubernetes: resources.limits.cpu"});
   const auto quota_threads = static_cast<double>(cpu.affinity.size());
   if (cpu.cgroup_cpu_quota && quota_threads > 0 && *cpu.cgroup_cpu_quota < 0.75 * quota_threads)
-    return make("cpu", "CPU", warn, evidence,
-                "thread pools sized by the CPU count are throttled: set thread counts to the quota, or bind with --cpuset-cpus",
-                {fmt::format("docker run --cpuset-cpus 0-{} ...", std::max(0, static_cast<int>(*cpu.cgroup_cpu_quota) - 1))});
+    return make(
+        "cpu", "CPU", warn, evidence,
+        "thread pools sized by the CPU count are throttled: set thread counts to the quota, or bind with --cpuset-cpus",
+        {fmt::format("docker run --cpuset-cpus 0-{} ...", std::max(0, static_cast<int>(*cpu.cgroup_cpu_quota) - 1))});
   return make("cpu", "CPU", ok, evidence);
 }
 
@@ -54,7 +57,8 @@ Check memory_check(const MachineFacts& machine) {
   if (total <= 0) return make("memory", "Memory", skipped, "cannot be read");
   const auto evidence = fmt::format("{} of {} available", base::format_bytes(available), base::format_bytes(total));
   if (available < kLittleMemory && available < 0.25 * total)
-    return make("memory", "Memory", warn, evidence, "end what is not needed, or raise the container's limit", {"ps aux --sort=-rss | head"});
+    return make("memory", "Memory", warn, evidence, "end what is not needed, or raise the container's limit",
+                {"ps aux --sort=-rss | head"});
   return make("memory", "Memory", ok, evidence);
 }
 
@@ -65,16 +69,19 @@ Check shm_check(const MachineFacts& machine) {
   if (size < kLowShm)
     return make("shm", "Shared memory", warn, evidence + ": data loaders with several workers die of bus errors",
                 "give it more",
-                {machine.container ? "docker run --shm-size=8g ...   # or --ipc=host" : "sudo mount -o remount,size=8G /dev/shm"});
+                {machine.container ? "docker run --shm-size=8g ...   # or --ipc=host"
+                                   : "sudo mount -o remount,size=8G /dev/shm"});
   return make("shm", "Shared memory", ok, evidence);
 }
 
 std::string limit_text(std::int64_t limit) { return limit < 0 ? "unlimited" : fmt::format("{}", limit); }
 
 Check files_check(const MachineFacts& machine) {
-  if (!machine.open_files_soft || !machine.open_files_hard) return make("open_files", "Open files", skipped, "cannot be read");
+  if (!machine.open_files_soft || !machine.open_files_hard)
+    return make("open_files", "Open files", skipped, "cannot be read");
   const auto soft = *machine.open_files_soft;
-  const auto evidence = fmt::format("at most {} a process (hard limit {})", limit_text(soft), limit_text(*machine.open_files_hard));
+  const auto evidence =
+      fmt::format("at most {} a process (hard limit {})", limit_text(soft), limit_text(*machine.open_files_hard));
   if (soft >= 0 && soft < kFewFiles)
     return make("open_files", "Open files", warn, evidence + ": loaders with many workers or files run out",
                 "raise the limit for the service", {"ulimit -n 65536", "systemd unit: LimitNOFILE=65536"});
@@ -101,20 +108,26 @@ Check disk_check(const MachineFacts& machine) {
     if (!disk.writable)
       return make("disk", "Disk space", fail, fmt::format("{} ({}) cannot be written to", disk.path, disk.purpose),
                   "give this user write permission, or name another place with --db, XDG_STATE_HOME or TMPDIR");
-  const auto evidence = fmt::format("least free: {} in {} ({})", base::format_bytes(static_cast<double>(least->free_bytes)), least->path, least->purpose);
+  const auto evidence =
+      fmt::format("least free: {} in {} ({})", base::format_bytes(static_cast<double>(least->free_bytes)), least->path,
+                  least->purpose);
   const auto free = static_cast<double>(least->free_bytes);
   const std::vector<std::string> look{fmt::format("du -xh --max-depth=1 {} | sort -h | tail", least->path)};
-  if (free < kNoDisk) return make("disk", "Disk space", fail, evidence, "free some space: results and caches cannot be written", look);
-  if (free < kLowDisk) return make("disk", "Disk space", warn, evidence, "free some space: engine caches and traces take gigabytes", look);
+  if (free < kNoDisk)
+    return make("disk", "Disk space", fail, evidence, "free some space: results and caches cannot be written", look);
+  if (free < kLowDisk)
+    return make("disk", "Disk space", warn, evidence, "free some space: engine caches and traces take gigabytes", look);
   return make("disk", "Disk space", ok, evidence);
 }
 
 Check storage_check(const MachineFacts& machine) {
-  const auto here = std::find_if(machine.disks.begin(), machine.disks.end(), [](const auto& disk) { return disk.purpose == "current folder"; });
+  const auto here = std::find_if(machine.disks.begin(), machine.disks.end(),
+                                 [](const auto& disk) { return disk.purpose == "current folder"; });
   if (here == machine.disks.end()) return make("storage", "Storage speed", skipped, "cannot be read");
   const auto speed = speed_class(*here);
   const auto place = fmt::format("{}{}", here->file_system, here->device.empty() ? "" : " on " + here->device);
-  if (speed.empty()) return make("storage", "Storage speed", skipped, fmt::format("{}: the device behind it is hidden", place));
+  if (speed.empty())
+    return make("storage", "Storage speed", skipped, fmt::format("{}: the device behind it is hidden", place));
   const auto evidence = fmt::format("{} ({})", speed, place);
   if (speed == "rotating disk" || speed.rfind("network", 0) == 0)
     return make("storage", "Storage speed", warn, evidence + " behind the current folder",
@@ -126,8 +139,8 @@ Check storage_check(const MachineFacts& machine) {
 
 std::vector<Check> check_machine(const Facts& facts) {
   const auto& machine = facts.machine;
-  return {cpu_check(machine), governor_check(machine), memory_check(machine), shm_check(machine), files_check(machine),
-          disk_check(machine), storage_check(machine)};
+  return {cpu_check(machine),   governor_check(machine), memory_check(machine), shm_check(machine),
+          files_check(machine), disk_check(machine),     storage_check(machine)};
 }
 
 }  // namespace ridgeline::doctor

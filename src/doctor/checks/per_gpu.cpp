@@ -34,7 +34,8 @@ Check check_each_gpu(std::string id, std::string title, const Facts& facts,
       same->gpus += ", " + number;
       ++same->count;
       for (auto& command : verdict.commands)
-        if (std::find(same->verdict.commands.begin(), same->verdict.commands.end(), command) == same->verdict.commands.end())
+        if (std::find(same->verdict.commands.begin(), same->verdict.commands.end(), command) ==
+            same->verdict.commands.end())
           same->verdict.commands.push_back(std::move(command));
     }
   }
@@ -46,7 +47,8 @@ Check check_each_gpu(std::string id, std::string title, const Facts& facts,
   // Something was judged, so that the parts that could not be do not count.
   check.status = skipped ? CheckStatus::skipped : worst.status == CheckStatus::skipped ? CheckStatus::ok : worst.status;
   if (lines.size() == 1) {
-    check.evidence = facts.gpus.size() == 1 ? worst.evidence : fmt::format("all {}: {}", facts.gpus.size(), worst.evidence);
+    check.evidence =
+        facts.gpus.size() == 1 ? worst.evidence : fmt::format("all {}: {}", facts.gpus.size(), worst.evidence);
   } else {
     std::vector<std::string> texts;
     for (const auto& line : lines)

@@ -23,7 +23,8 @@ struct Verdict {
 std::string fix_of(const ProviderRun& run) {
   switch (run.status) {
     case schema::TrialStatus::crashed:
-      return "the runtime or one of its libraries died, not Ridgeline: mixed library versions are the usual cause, see the "
+      return "the runtime or one of its libraries died, not Ridgeline: mixed library versions are the usual cause, see "
+             "the "
              "libraries above";
     case schema::TrialStatus::timeout:
       return "it hung: look for Xid lines of the kernel (sudo dmesg | grep -i xid) and for other users of the GPU";
@@ -36,15 +37,18 @@ std::string fix_of(const ProviderRun& run) {
 Verdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
   if (!run.not_run.empty()) return {CheckStatus::skipped, fmt::format("{}: {}", run.device, run.not_run), {}};
   if (run.status != schema::TrialStatus::ok)
-    return {CheckStatus::fail, fmt::format("{}: {}: {}", run.device, base::enum_name(run.status), run.message), fix_of(run)};
+    return {CheckStatus::fail, fmt::format("{}: {}: {}", run.device, base::enum_name(run.status), run.message),
+            fix_of(run)};
   auto evidence = fmt::format("{}: {}", run.device, base::format_duration(run.median_ms * 1e6));
   if (run.drift && *run.drift > kMostDrift)
-    return {other_answers, fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.drift),
+    return {other_answers,
+            fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.drift),
             other_answers == CheckStatus::fail
                 ? "do not trust this device: check its ECC errors, and repeat with another driver or ONNX Runtime"
                 : "TF32 or FP16 may do that to a deep model: hold it against inputs and a tolerance of your own"};
   if (run.drift) evidence += ", same answers as the CPU";
-  if (run.gpu_bytes) evidence += fmt::format(", {} on the GPU", base::format_bytes(static_cast<double>(*run.gpu_bytes)));
+  if (run.gpu_bytes)
+    evidence += fmt::format(", {} on the GPU", base::format_bytes(static_cast<double>(*run.gpu_bytes)));
   return {CheckStatus::ok, std::move(evidence), {}};
 }
 
@@ -60,8 +64,10 @@ void judge_runs(const std::vector<const ProviderRun*>& runs, CheckStatus other_a
   check.status = CheckStatus::skipped;
   check.evidence = "not tried";
   if (verdicts.empty()) return;
-  const bool any_run = std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.status != CheckStatus::skipped; });
-  const auto worst = std::max_element(verdicts.begin(), verdicts.end(), [](const auto& a, const auto& b) { return a.status < b.status; });
+  const bool any_run =
+      std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.status != CheckStatus::skipped; });
+  const auto worst = std::max_element(verdicts.begin(), verdicts.end(),
+                                      [](const auto& a, const auto& b) { return a.status < b.status; });
   check.status = any_run && worst->status == CheckStatus::skipped ? CheckStatus::ok : worst->status;
   check.fix = worst->fix;
   std::vector<std::string> lines;  // devices that are well are not listed beside one that is not

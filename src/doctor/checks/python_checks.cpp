@@ -37,7 +37,8 @@ Check check_environment(const PythonFacts& python, std::size_t number, const Fac
   const bool gpu = facts.driver.has_gpu();
   if (has(python, "onnxruntime") && has(python, "onnxruntime-gpu")) {
     says(warn, "both packages share one folder, and the one installed last won", "keep the one you want",
-         {"pip uninstall -y onnxruntime onnxruntime-gpu", gpu ? "pip install onnxruntime-gpu" : "pip install onnxruntime"});
+         {"pip uninstall -y onnxruntime onnxruntime-gpu",
+          gpu ? "pip install onnxruntime-gpu" : "pip install onnxruntime"});
   } else if (gpu && has(python, "onnxruntime")) {
     says(warn, "the CPU build: the GPU stays unused", "install the GPU build in its place",
          {"pip uninstall -y onnxruntime", "pip install onnxruntime-gpu"});
@@ -46,8 +47,10 @@ Check check_environment(const PythonFacts& python, std::size_t number, const Fac
          {"pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu128"});
   } else if (gpu && !python.torch_cuda.empty() && !facts.driver.cuda_version.empty() &&
              std::atoi(python.torch_cuda.c_str()) > std::atoi(facts.driver.cuda_version.c_str())) {
-    says(fail, fmt::format("torch is built for CUDA {}, the driver serves {}", python.torch_cuda, facts.driver.cuda_version),
-         "update the driver, or install torch for the driver's CUDA release", {"nvidia-smi   # shows what the driver serves"});
+    says(fail,
+         fmt::format("torch is built for CUDA {}, the driver serves {}", python.torch_cuda, facts.driver.cuda_version),
+         "update the driver, or install torch for the driver's CUDA release",
+         {"nvidia-smi   # shows what the driver serves"});
   }
   return check;
 }
@@ -56,8 +59,14 @@ Check check_environment(const PythonFacts& python, std::size_t number, const Fac
 
 std::vector<Check> check_python(const Facts& facts) {
   if (facts.pythons.empty())
-    return {{"python.none", "Python", CheckGroup::python, skipped,
-             "no environment in sight has onnxruntime or torch (VIRTUAL_ENV, CONDA_PREFIX, every python3 on PATH, ~/.local)", {}, {}}};
+    return {{"python.none",
+             "Python",
+             CheckGroup::python,
+             skipped,
+             "no environment in sight has onnxruntime or torch (VIRTUAL_ENV, CONDA_PREFIX, every python3 on PATH, "
+             "~/.local)",
+             {},
+             {}}};
   std::vector<Check> checks;
   for (const auto& python : facts.pythons) checks.push_back(check_environment(python, checks.size() + 1, facts));
   return checks;

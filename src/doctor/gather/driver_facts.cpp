@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error))
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error))
     names.push_back(at->path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -32,7 +32,8 @@ std::vector<std::string> pci_gpus(const fs::path& root) {
   std::vector<std::string> found;
   const auto devices = root / "sys/bus/pci/devices";
   for (const auto& name : names_in(devices))
-    if (file_text(devices / name / "vendor") == "0x10de" && file_text(devices / name / "class").value_or("").rfind("0x03", 0) == 0)
+    if (file_text(devices / name / "vendor") == "0x10de" &&
+        file_text(devices / name / "class").value_or("").rfind("0x03", 0) == 0)
       found.push_back(name);
   return found;
 }
@@ -48,7 +49,8 @@ std::string kernel_module(const fs::path& root) {
 
 void read_nodes(const fs::path& root, DriverFacts& facts) {
   for (const auto& name : names_in(root / "dev")) {
-    const bool gpu = name.rfind("nvidia", 0) == 0 && name.size() > 6 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+    const bool gpu =
+        name.rfind("nvidia", 0) == 0 && name.size() > 6 && name.find_first_not_of("0123456789", 6) == std::string::npos;
     if (!gpu && name != "nvidiactl") continue;
     const auto path = root / "dev" / name;
     facts.device_nodes.push_back(path.string());
@@ -122,7 +124,8 @@ DriverFacts read_driver_facts(const std::optional<std::string>& visible_devices,
   read_nodes(root, facts);
   facts.container = in_container(root);
   facts.privileged = is_privileged(root);
-  if (const auto value = file_field(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly")) facts.counters_admin_only = *value != "0";
+  if (const auto value = file_field(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly"))
+    facts.counters_admin_only = *value != "0";
   read_nvml(nvml, facts);
   facts.visible_devices = visible_devices;
   auto inventory = gpu::GpuInventory::read(nvml);

@@ -24,7 +24,8 @@ std::string kernel_address(std::string address) {
 std::vector<GpuProcess> named(const std::vector<schema::GpuNeighbour>& processes, const std::filesystem::path& root) {
   std::vector<GpuProcess> found;
   for (const auto& process : processes)
-    found.push_back({process.pid, file_text(root / "proc" / fmt::format("{}", process.pid) / "comm").value_or(""), process.memory_bytes});
+    found.push_back({process.pid, file_text(root / "proc" / fmt::format("{}", process.pid) / "comm").value_or(""),
+                     process.memory_bytes});
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.memory_bytes.value_or(0) > b.memory_bytes.value_or(0);
   });

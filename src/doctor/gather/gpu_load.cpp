@@ -28,8 +28,12 @@ std::function<LoadReading()> nvml_load_reader(const std::string& uuid, const std
   if (!handle) return [] { return LoadReading{}; };
   return [device = gpu::NvmlDevice(*api, *handle), live = gpu::NvmlLive(*api, *handle)] {
     const auto link = live.pcie_link();
-    return LoadReading{device.clock_mhz(gpu::nvml::kSmClock), device.power_w(), device.temperature_c(),
-                       device.clock_reasons(), link.generation, link.width};
+    return LoadReading{device.clock_mhz(gpu::nvml::kSmClock),
+                       device.power_w(),
+                       device.temperature_c(),
+                       device.clock_reasons(),
+                       link.generation,
+                       link.width};
   };
 }
 

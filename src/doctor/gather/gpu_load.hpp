@@ -23,8 +23,8 @@ struct LoadReading {
 };
 
 /// Reads that GPU through the management library; nullopt-only readings when it is not to be had.
-[[nodiscard]] std::function<LoadReading()> nvml_load_reader(const std::string& uuid,
-                                                            const std::vector<std::string>& nvml = gpu::NvmlApi::default_candidates());
+[[nodiscard]] std::function<LoadReading()> nvml_load_reader(
+    const std::string& uuid, const std::vector<std::string>& nvml = gpu::NvmlApi::default_candidates());
 
 /// Keeps the GPU of `executor` busy with copies and matrix products in its worker for about a second, reading it every
 /// few ms meanwhile. Never fails: see LoadFacts::error. `kind`: whose libraries the worker loads first ("onnx"), and

@@ -47,8 +47,8 @@ constexpr std::array kWanted{
 std::vector<std::string> files_in(const fs::path& folder, std::string_view name) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error)) {
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
     auto file = at->path().filename().string();
     if (file == name || file.rfind(std::string(name) + ".", 0) == 0) names.push_back(std::move(file));
   }
@@ -58,10 +58,12 @@ std::vector<std::string> files_in(const fs::path& folder, std::string_view name)
   return names;
 }
 
-std::vector<fs::path> folders(const std::string& core, const workload::OrtSearchEnvironment& environment, std::string& looked_in) {
+std::vector<fs::path> folders(const std::string& core, const workload::OrtSearchEnvironment& environment,
+                              std::string& looked_in) {
   std::vector<fs::path> found;
   looked_in = "the loader's path";
-  for (auto& place : workload::gpu_library_places(core.empty() ? fs::path("/nowhere/x") : fs::path(core), environment)) {
+  for (auto& place :
+       workload::gpu_library_places(core.empty() ? fs::path("/nowhere/x") : fs::path(core), environment)) {
     if (core.empty() && place.label.rfind("beside", 0) == 0) continue;
     looked_in += ", " + place.label;
     found.insert(found.end(), place.folders.begin(), place.folders.end());
@@ -71,7 +73,8 @@ std::vector<fs::path> folders(const std::string& core, const workload::OrtSearch
   if (!environment.cuda_parent.empty())
     for (const auto& root : workload::folders_in(environment.cuda_parent, "cuda")) cupti_of(root);
   for (const auto& python : workload::python_environments(environment))
-    for (const auto& packages : workload::python_package_folders(python.prefix)) found.push_back(packages / "torch/lib");
+    for (const auto& packages : workload::python_package_folders(python.prefix))
+      found.push_back(packages / "torch/lib");
   return found;
 }
 
@@ -118,10 +121,9 @@ LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, 
   for (const auto* bare : wanted.bare) {
     if (bare == nullptr) break;
     const auto opened = open(bare);
-    if (opened.error.empty() || !is_just_absent(opened.error, bare)) {
-      take(opened, bare);
-      if (opened.error.empty()) return fact;
-    }
+    if (!opened.error.empty() && is_just_absent(opened.error, bare)) continue;
+    take(opened, bare);  // also when it is broken: it is what every program gets
+    return fact;
   }
   for (const auto& folder : places) {
     const auto files = files_in(folder, wanted.file);
@@ -159,11 +161,16 @@ LibraryOpener opener_in_child(std::vector<std::string> command) {
     execute::OutputTail tail;
     (void)tail.drain(child->output_fd());
     if (!status) return {"", "", fmt::format("{}: opening it took more than {} s", file, kPatience.count())};
-    if (status->signal) return {file, "", fmt::format("{}: opening it ended the process with {}", file, execute::signal_name(*status->signal))};
+    if (status->signal)
+      return {file, "",
+              fmt::format("{}: opening it ended the process with {}", file, execute::signal_name(*status->signal))};
     const auto line = tail.last_line();
-    if (line.rfind(kAnswer, 0) != 0) return {file, "", fmt::format("{}: opening it ended the process with exit code {}", file, status->exit_code.value_or(0))};
+    if (line.rfind(kAnswer, 0) != 0)
+      return {file, "",
+              fmt::format("{}: opening it ended the process with exit code {}", file, status->exit_code.value_or(0))};
     const auto json = base::parse_json(line.substr(kAnswer.size()), "library answer");
-    const auto answer = json ? base::json_as<OpenedLibrary>(*json, "library answer") : base::Result<OpenedLibrary>(tl::unexpected(json.error()));
+    const auto answer = json ? base::json_as<OpenedLibrary>(*json, "library answer")
+                             : base::Result<OpenedLibrary>(tl::unexpected(json.error()));
     return answer ? *answer : OpenedLibrary{"", "", answer.error().message};
   };
 }

@@ -13,13 +13,13 @@ namespace ridgeline::doctor {
 
 /// What became of an attempt to open a library.
 struct OpenedLibrary {
-  std::string path;     ///< as the loader found it; "" when it did not
+  std::string path;  ///< as the loader found it; "" when it did not
   std::string version;
   std::string error;
 };
 
-/// Opens a file, or a bare name on the loader's path. Not in this process: what a vendor's library does when it is loaded
-/// must not reach the caller.
+/// Opens a file, or a bare name on the loader's path. Not in this process: what a vendor's library does when it is
+/// loaded must not reach the caller.
 using LibraryOpener = std::function<OpenedLibrary(const std::string& file)>;
 
 /// Runs `command` with the file's name added, which is to end in open_library_main.

@@ -76,8 +76,8 @@ std::int64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? -1 : stati
 
 }  // namespace
 
-MachineFacts read_machine_facts(schema::Environment environment, const std::vector<std::pair<std::string, fs::path>>& folders,
-                                const fs::path& root) {
+MachineFacts read_machine_facts(schema::Environment environment,
+                                const std::vector<std::pair<std::string, fs::path>>& folders, const fs::path& root) {
   MachineFacts facts;
   facts.environment = std::move(environment);
   facts.container = in_container(root);

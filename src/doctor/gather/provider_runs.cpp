@@ -14,9 +14,9 @@
 namespace ridgeline::doctor {
 namespace {
 
-constexpr double kStartUpS = 60;         // CUDA's start and the first kernels of a large build
-constexpr double kBuildEngineS = 300;    // TensorRT compiles the model
-constexpr std::int64_t kFutureOpset = 999;
+constexpr double kStartUpS = 60;        // CUDA's start and the first kernels of a large build
+constexpr double kBuildEngineS = 300;   // TensorRT compiles the model
+constexpr std::int64_t kOldOpset = 13;  // that of the smoke test
 
 double median_ms(std::vector<double> latency_ns) {
   if (latency_ns.empty()) return 0;
@@ -30,7 +30,8 @@ double median_ms(std::vector<double> latency_ns) {
 ProviderRuns::ProviderRuns(MakeExecutor make, schema::RuntimeIdentity identity, std::filesystem::path scratch)
     : make_(std::move(make)), identity_(std::move(identity)), scratch_(std::move(scratch)) {}
 
-schema::TrialSpec ProviderRuns::spec_of(const schema::WorkloadRef& model, const std::string& provider, double max_time_s) const {
+schema::TrialSpec ProviderRuns::spec_of(const schema::WorkloadRef& model, const std::string& provider,
+                                        double max_time_s) const {
   schema::TrialSpec spec;
   spec.workload = model;
   spec.provider = provider;
@@ -68,11 +69,13 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
     if (outcome->measurement->gpu) run.gpu_bytes = outcome->measurement->gpu->peak_bytes();
   }
   if (outcome->drift)
-    run.drift = outcome->drift->shape_mismatch || outcome->drift->nan_mismatches > 0 ? 1 : outcome->drift->scaled_max_abs;
+    run.drift =
+        outcome->drift->shape_mismatch || outcome->drift->nan_mismatches > 0 ? 1 : outcome->drift->scaled_max_abs;
   return run;
 }
 
-std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, const std::vector<GpuFacts>& gpus, double max_time_s) {
+std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, const std::vector<GpuFacts>& gpus,
+                                           double max_time_s) {
   std::vector<ProviderRun> runs;
   auto reference = scratch_ / "reference";
   {
@@ -105,23 +108,24 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
   return runs;
 }
 
-std::optional<std::int64_t> ProviderRuns::newest_opset() {
-  const auto path = scratch_ / "future.onnx";
-  if (!base::write_file_atomically(path, workload::smoke_model(kFutureOpset))) return std::nullopt;
+std::optional<bool> ProviderRuns::supports_opset(std::int64_t opset) const {
   schema::WorkloadRef model;
   model.kind = "onnx";
-  model.location = path.string();
-  const auto run = run_one(*make_(nullptr), spec_of(model, "cpu", 0.1), "CPU", {});
-  return opset_in(run.message);
+  model.location = (scratch_ / "opset.onnx").string();
+  if (!base::write_file_atomically(model.location, workload::smoke_model(opset))) return std::nullopt;
+  const auto run = run_one(*make_(nullptr), spec_of(model, "cpu", 0.05), "CPU", {});
+  if (run.status == schema::TrialStatus::ok) return true;
+  return run.status == schema::TrialStatus::unsupported ? std::optional(false) : std::nullopt;
 }
 
-std::optional<std::int64_t> opset_in(const std::string& message) {
-  constexpr std::string_view kMark = "till opset ";
-  const auto at = message.find(kMark);
-  if (at == std::string::npos) return std::nullopt;
-  const auto rest = message.substr(at + kMark.size());
-  const auto number = base::parse_integer(rest.substr(0, rest.find_first_not_of("0123456789")), "opset");
-  return number ? std::optional(*number) : std::nullopt;
+std::optional<std::int64_t> ProviderRuns::newest_opset(std::int64_t refused) const {
+  if (refused <= kOldOpset || !supports_opset(kOldOpset).value_or(false)) return std::nullopt;
+  auto taken = kOldOpset;
+  while (refused - taken > 1) {
+    const auto middle = taken + (refused - taken) / 2;
+    (supports_opset(middle).value_or(false) ? taken : refused) = middle;
+  }
+  return taken;
 }
 
 }  // namespace ridgeline::doctor

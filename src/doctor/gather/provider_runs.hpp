@@ -23,15 +23,19 @@ class ProviderRuns {
   /// `scratch`: an existing folder for the reference outputs. `identity`: ONNX Runtime as a worker sees it.
   ProviderRuns(MakeExecutor make, schema::RuntimeIdentity identity, std::filesystem::path scratch);
 
-  /// `model` on the CPU, then with each GPU provider of this build: CUDA on every GPU, TensorRT on the first. Answers are
-  /// compared with the CPU's. GPU providers that cannot load are listed as not run.
-  [[nodiscard]] std::vector<ProviderRun> run(const schema::WorkloadRef& model, const std::vector<GpuFacts>& gpus, double max_time_s);
+  /// `model` on the CPU, then with each GPU provider of this build: CUDA on every GPU, TensorRT on the first. Answers
+  /// are compared with the CPU's. GPU providers that cannot load are listed as not run.
+  [[nodiscard]] std::vector<ProviderRun> run(const schema::WorkloadRef& model, const std::vector<GpuFacts>& gpus,
+                                             double max_time_s);
 
-  /// The newest opset that the runtime supports, as it says when it is given one that does not exist yet.
-  [[nodiscard]] std::optional<std::int64_t> newest_opset();
+  /// Whether the runtime takes a small model of that opset; nullopt when it cannot be tried.
+  [[nodiscard]] std::optional<bool> supports_opset(std::int64_t opset) const;
+  /// The newest that it takes, below `refused`.
+  [[nodiscard]] std::optional<std::int64_t> newest_opset(std::int64_t refused) const;
 
  private:
-  [[nodiscard]] schema::TrialSpec spec_of(const schema::WorkloadRef& model, const std::string& provider, double max_time_s) const;
+  [[nodiscard]] schema::TrialSpec spec_of(const schema::WorkloadRef& model, const std::string& provider,
+                                          double max_time_s) const;
   [[nodiscard]] ProviderRun run_one(execute::Executor& executor, const schema::TrialSpec& spec, std::string device,
                                     const std::filesystem::path& reference) const;
 
@@ -39,8 +43,5 @@ class ProviderRuns {
   schema::RuntimeIdentity identity_;
   std::filesystem::path scratch_;
 };
-
-/// The number in "Current official support for domain ai.onnx is till opset 23."
-[[nodiscard]] std::optional<std::int64_t> opset_in(const std::string& message);
 
 }  // namespace ridgeline::doctor

@@ -36,7 +36,8 @@ std::pair<std::string, std::string> package_of(const std::string& folder) {
   if (dash == std::string::npos) return {};
   auto name = stem.substr(0, dash);
   std::replace(name.begin(), name.end(), '_', '-');
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return {name, stem.substr(dash + 1)};
 }
 
@@ -54,15 +55,16 @@ std::string torch_cuda(const fs::path& packages) {
 
 void read_packages(const fs::path& folder, PythonFacts& facts) {
   std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error)) {
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
     const auto [name, version] = package_of(at->path().filename().string());
     if (std::find(kPackages.begin(), kPackages.end(), name) != kPackages.end()) facts.packages.emplace(name, version);
   }
   const auto capi = folder / "onnxruntime/capi";
   const bool ort = facts.packages.count("onnxruntime") != 0 || facts.packages.count("onnxruntime-gpu") != 0;
   if (ort && facts.ort_providers.empty() && fs::exists(capi, error)) {
-    if (fs::exists(capi / "libonnxruntime_providers_cuda.so", error)) facts.ort_providers.emplace_back("CUDAExecutionProvider");
+    if (fs::exists(capi / "libonnxruntime_providers_cuda.so", error))
+      facts.ort_providers.emplace_back("CUDAExecutionProvider");
     facts.ort_providers.emplace_back("CPUExecutionProvider");
   }
   if (facts.packages.count("torch") != 0 && facts.torch_cuda.empty()) facts.torch_cuda = torch_cuda(folder);

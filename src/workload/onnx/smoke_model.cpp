@@ -29,10 +29,12 @@ void add_weights(onnx::GraphProto& graph, const char* name, Dims dims) {
     tensor.add_dims(dim);
     count *= dim;
   }
-  for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(static_cast<float>(0.2 * std::sin(0.7 * static_cast<double>(i) + 0.3)));
+  for (std::int64_t i = 0; i < count; ++i)
+    tensor.add_float_data(static_cast<float>(0.2 * std::sin(0.7 * static_cast<double>(i) + 0.3)));
 }
 
-onnx::NodeProto& add_node(onnx::GraphProto& graph, const char* type, std::initializer_list<const char*> inputs, const char* output) {
+onnx::NodeProto& add_node(onnx::GraphProto& graph, const char* type, std::initializer_list<const char*> inputs,
+                          const char* output) {
   auto& node = *graph.add_node();
   node.set_op_type(type);
   node.set_name(output);

@@ -47,7 +47,9 @@ TEST(DoctorReport, whatever_is_wrong_comes_with_a_fix) {
   facts.machine.shm_bytes = 1 << 20;
   facts.smoke.back().status = schema::TrialStatus::crashed;
   for (const auto& check : judge(facts))
-    if (check.status == CheckStatus::warn || check.status == CheckStatus::fail) EXPECT_FALSE(check.fix.empty()) << check.id;
+    if (check.status == CheckStatus::warn || check.status == CheckStatus::fail) {
+      EXPECT_FALSE(check.fix.empty()) << check.id;
+    }
 }
 
 TEST(DoctorReport, json_has_the_verdict_the_counts_and_every_check) {

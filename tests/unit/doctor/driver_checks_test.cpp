@@ -5,7 +5,9 @@
 namespace ridgeline::doctor {
 namespace {
 
-Check driver_of(const Facts& facts, const std::string& id = "driver.nvml") { return find_check(check_driver(facts), id); }
+Check driver_of(const Facts& facts, const std::string& id = "driver.nvml") {
+  return find_check(check_driver(facts), id);
+}
 
 /// A driver whose library opens but does not start.
 Facts broken(const std::string& error) {

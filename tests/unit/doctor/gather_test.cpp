@@ -131,7 +131,8 @@ TEST_F(Gather, a_gpu_that_refuses_every_question_is_listed_with_nothing_known) {
   ASSERT_EQ(facts.gpus.size(), 1U);
   facts.gpus.front().gpu.index = 0;
   for (const auto& check : check_gpus(facts))
-    EXPECT_TRUE(check.status == CheckStatus::ok || check.status == CheckStatus::skipped) << check.id << ": " << check.evidence;
+    EXPECT_TRUE(check.status == CheckStatus::ok || check.status == CheckStatus::skipped)
+        << check.id << ": " << check.evidence;
 }
 
 TEST_F(Gather, a_gpu_that_answers_with_errors_only_fails) {
@@ -184,7 +185,9 @@ TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
   workload::OrtSearchEnvironment environment;
   environment.cuda_home = (root / "cuda").string();
   std::vector<std::string> asked;
-  const auto absent = [](const std::string& name) { return name + ": cannot open shared object file: No such file or directory"; };
+  const auto absent = [](const std::string& name) {
+    return name + ": cannot open shared object file: No such file or directory";
+  };
   const auto found = read_library_facts("", environment, [&](const std::string& file) -> OpenedLibrary {
     asked.push_back(file);
     if (file.find('/') == std::string::npos) return {"", "", absent(file)};
@@ -200,9 +203,12 @@ TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
 
 TEST_F(Gather, a_process_that_dies_or_babbles_is_the_librarys_fault) {
   EXPECT_NE(opener_in_child({"/bin/sh", "-c", "kill -SEGV $$"})("liba.so").error.find("SIGSEGV"), std::string::npos);
-  EXPECT_NE(opener_in_child({"/bin/sh", "-c", "echo hello; exit 3"})("liba.so").error.find("exit code 3"), std::string::npos);
+  EXPECT_NE(opener_in_child({"/bin/sh", "-c", "echo hello; exit 3"})("liba.so").error.find("exit code 3"),
+            std::string::npos);
   EXPECT_NE(opener_in_child({"/no/such/program"})("liba.so").error, "");
-  const auto good = opener_in_child({"/bin/sh", "-c", "echo 'ridgeline-library {\"path\":\"/x/liba.so\",\"version\":\"1.2\",\"error\":\"\"}'"})("liba.so");
+  const auto good = opener_in_child(
+      {"/bin/sh", "-c", "echo 'ridgeline-library {\"path\":\"/x/liba.so\",\"version\":\"1.2\",\"error\":\"\"}'"})(
+      "liba.so");
   EXPECT_EQ(good.path, "/x/liba.so");
   EXPECT_EQ(good.version, "1.2");
 }
@@ -243,15 +249,17 @@ class Runs : public Gather {
     schema::RuntimeIdentity identity;
     identity.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
     identity.provider_notes = notes;
-    ProviderRuns runs([this](const schema::GpuDescription* gpu) {
-      (gpu != nullptr ? gpu_executors : cpu_executors) += 1;
-      auto executor = std::make_unique<fakes::FakeExecutor>();
-      if (gpu != nullptr) {
-        executor->failure = [this](const auto&) { return gpu_failure; };
-        executor->drift = [this](const auto&) { return gpu_drift; };
-      }
-      return executor;
-    }, identity, root);
+    ProviderRuns runs(
+        [this](const schema::GpuDescription* gpu) {
+          (gpu != nullptr ? gpu_executors : cpu_executors) += 1;
+          auto executor = std::make_unique<fakes::FakeExecutor>();
+          if (gpu != nullptr) {
+            executor->failure = [this](const auto&) { return gpu_failure; };
+            executor->drift = [this](const auto&) { return gpu_drift; };
+          }
+          return executor;
+        },
+        identity, root);
     schema::WorkloadRef model;
     model.kind = "onnx";
     return runs.run(model, gpus, 0.1);
@@ -280,6 +288,29 @@ TEST_F(Runs, a_failure_is_a_run_with_its_words) {
   const auto runs = run({healthy_gpu()});
   EXPECT_EQ(runs.back().status, schema::TrialStatus::crashed);
   EXPECT_EQ(runs.back().message, "made to fail");
+}
+
+TEST_F(Runs, the_newest_opset_is_found_by_trying) {
+  std::int64_t newest = 23;
+  ProviderRuns runs(
+      [&](const schema::GpuDescription*) {
+        auto executor = std::make_unique<fakes::FakeExecutor>();
+        executor->failure = [&](const auto&) -> std::optional<schema::TrialStatus> {
+          // The opset of the file that was just written: field 8 of the model, field 2 in it.
+          std::ifstream file(root / "opset.onnx", std::ios::binary);
+          const std::string bytes(std::istreambuf_iterator<char>(file), {});
+          const auto at = bytes.find(std::string("\x42\x04\x0a\x00\x10", 5));
+          const auto opset = at == std::string::npos ? 0 : static_cast<unsigned char>(bytes[at + 5]);
+          return opset > newest ? std::optional(schema::TrialStatus::unsupported) : std::nullopt;
+        };
+        return executor;
+      },
+      {}, root);
+  EXPECT_EQ(runs.supports_opset(17), true);
+  EXPECT_EQ(runs.supports_opset(24), false);
+  EXPECT_EQ(runs.newest_opset(40), 23);
+  newest = 5;
+  EXPECT_EQ(runs.newest_opset(40), std::nullopt);
 }
 
 TEST_F(Runs, a_provider_whose_libraries_do_not_load_is_not_started) {

@@ -18,8 +18,10 @@ class GpuChecks : public ::testing::Test {
 };
 
 TEST_F(GpuChecks, a_healthy_gpu_is_ok_in_every_line) {
-  for (const auto& check : check_gpus(facts)) EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
-  for (const auto& check : check_gpu_load(facts)) EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+  for (const auto& check : check_gpus(facts))
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+  for (const auto& check : check_gpu_load(facts))
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
   EXPECT_TRUE(contains(see("list").evidence, "NVIDIA H200 (Hopper 9.0"));
 }
 
@@ -33,7 +35,9 @@ TEST_F(GpuChecks, what_cannot_be_read_is_skipped_and_never_a_verdict) {
   bare.gpu.name = "NVIDIA";
   facts.gpus = {bare};
   for (const auto& check : check_gpus(facts))
-    if (check.id != "gpu.list") EXPECT_EQ(check.status, CheckStatus::skipped) << check.id << ": " << check.evidence;
+    if (check.id != "gpu.list") {
+      EXPECT_EQ(check.status, CheckStatus::skipped) << check.id << ": " << check.evidence;
+    }
   for (const auto& check : check_gpu_load(facts)) EXPECT_EQ(check.status, CheckStatus::skipped) << check.id;
 }
 

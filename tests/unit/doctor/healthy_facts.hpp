@@ -60,9 +60,12 @@ inline Facts healthy_facts() {
   identity.version = "1.29.0";
   identity.library_path = "/ort/libonnxruntime.so";
   identity.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
-  identity.loaded_libraries = {"/cuda/libcudart.so.13 (13.0.96)", "/cuda/libcublas.so.13 (13.1.0)", "/cuda/libcudnn.so.9 (9.19.0)"};
+  identity.loaded_libraries = {"/cuda/libcudart.so.13 (13.0.96)", "/cuda/libcublas.so.13 (13.1.0)",
+                               "/cuda/libcudnn.so.9 (9.19.0)"};
   facts.runtime.cuda_major = 13;
-  facts.libraries = {{"TensorRT", "/trt/libnvinfer.so.10", "10.13.2", "", ""}, {"CUPTI", "/cuda/libcupti.so.13", "13.0", "", ""}, {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", "", ""}};
+  facts.libraries = {{"TensorRT", "/trt/libnvinfer.so.10", "10.13.2", "", ""},
+                     {"CUPTI", "/cuda/libcupti.so.13", "13.0", "", ""},
+                     {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", "", ""}};
   for (const auto* provider : {"cpu", "cuda"}) {
     ProviderRun run;
     run.provider = provider;
@@ -84,7 +87,10 @@ inline Facts healthy_facts() {
   facts.machine.open_files_soft = 65536;
   facts.machine.open_files_hard = 1048576;
   facts.machine.disks = {{"current folder", "/work", 100LL << 30, "ext4", "nvme0n1", false, true}};
-  facts.pythons = {{"Python environment VIRTUAL_ENV=/venv", {{"onnxruntime-gpu", "1.29.0"}, {"torch", "2.11.0"}}, {"CUDAExecutionProvider"}, "13.0"}};
+  facts.pythons = {{"Python environment VIRTUAL_ENV=/venv",
+                    {{"onnxruntime-gpu", "1.29.0"}, {"torch", "2.11.0"}},
+                    {"CUDAExecutionProvider"},
+                    "13.0"}};
   return facts;
 }
 

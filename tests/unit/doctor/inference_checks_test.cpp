@@ -5,7 +5,9 @@
 namespace ridgeline::doctor {
 namespace {
 
-Check see(const Facts& facts, const std::string& provider) { return find_check(check_inference(facts), "inference." + provider); }
+Check see(const Facts& facts, const std::string& provider) {
+  return find_check(check_inference(facts), "inference." + provider);
+}
 
 TEST(InferenceChecks, runs_that_went_well_are_ok_with_their_time) {
   EXPECT_EQ(see(healthy_facts(), "cpu").status, CheckStatus::ok);

@@ -8,7 +8,8 @@ namespace {
 Check see(const Facts& facts, const std::string& id) { return find_check(check_libraries(facts), "libraries." + id); }
 
 TEST(LibraryChecks, everything_found_is_ok_with_version_and_path) {
-  for (const auto& check : check_libraries(healthy_facts())) EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+  for (const auto& check : check_libraries(healthy_facts()))
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
   EXPECT_TRUE(contains(see(healthy_facts(), "onnxruntime").evidence, "1.29.0 (CUDA, CPU); /ort/libonnxruntime.so"));
   EXPECT_TRUE(contains(see(healthy_facts(), "cudnn").evidence, "/cuda/libcudnn.so.9 (9.19.0)"));
 }
@@ -16,11 +17,13 @@ TEST(LibraryChecks, everything_found_is_ok_with_version_and_path) {
 TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   auto facts = cpu_facts();
   facts.runtime.identity.reset();
-  facts.runtime.error = "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
+  facts.runtime.error =
+      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
   EXPECT_EQ(see(facts, "onnxruntime").status, CheckStatus::fail);
   EXPECT_EQ(see(facts, "onnxruntime").commands.front(), "scripts/fetch_onnxruntime.sh");
   EXPECT_EQ(see(facts, "cuda_provider").status, CheckStatus::skipped);
-  facts.runtime.error = "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime";
+  facts.runtime.error =
+      "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime";
   EXPECT_TRUE(contains(see(facts, "onnxruntime").evidence, "SIGSEGV"));
 }
 
@@ -58,7 +61,8 @@ TEST(LibraryChecks, an_optional_library_that_does_not_load_names_the_first_missi
   EXPECT_EQ(see(facts, "cupti").status, CheckStatus::warn);
   EXPECT_TRUE(contains(see(facts, "cupti").evidence, "symbol cuGraphNew is missing"));
   facts = cpu_facts();
-  facts.libraries[0] = {"TensorRT", "/trt/libnvinfer.so.10", "", "libcuda.so.1: cannot open shared object file: No such file or directory", ""};
+  facts.libraries[0] = {"TensorRT", "/trt/libnvinfer.so.10", "",
+                        "libcuda.so.1: cannot open shared object file: No such file or directory", ""};
   EXPECT_EQ(see(facts, "tensorrt").status, CheckStatus::skipped) << "without a GPU the driver's library is no loss";
 }
 

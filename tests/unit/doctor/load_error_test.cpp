@@ -19,11 +19,13 @@ TEST(LoadError, a_missing_symbol_is_named_with_the_file_that_wants_it) {
 }
 
 TEST(LoadError, a_version_of_the_c_library_means_an_older_system) {
-  const auto problem = explain_load_error("/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /x/liby.so)");
+  const auto problem =
+      explain_load_error("/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /x/liby.so)");
   EXPECT_EQ(problem.thing, "GLIBC_2.38");
   EXPECT_EQ(problem.why, "is missing in libc.so.6, needed by /x/liby.so");
   EXPECT_NE(problem.fix.find("newer system"), std::string::npos);
-  const auto other = explain_load_error("/usr/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /x/liby.so)");
+  const auto other =
+      explain_load_error("/usr/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /x/liby.so)");
   EXPECT_NE(other.fix.find("GLIBC"), 0U);
   EXPECT_EQ(other.thing, "GLIBCXX_3.4.32");
 }
@@ -33,8 +35,15 @@ TEST(LoadError, damage_rights_and_architecture_are_told_apart) {
   EXPECT_EQ(explain_load_error("/x/a.so: invalid ELF header").why, "is damaged");
   EXPECT_EQ(explain_load_error("/x/a.so: wrong ELF class: ELFCLASS32").why, "is for another processor");
   EXPECT_EQ(explain_load_error("/x/a.so: cannot open shared object file: Permission denied").why, "may not be read");
-  EXPECT_EQ(explain_load_error("/x/a.so: cannot allocate memory in static TLS block").fix, "load it first: LD_PRELOAD=/x/a.so");
+  EXPECT_EQ(explain_load_error("/x/a.so: cannot allocate memory in static TLS block").fix,
+            "load it first: LD_PRELOAD=/x/a.so");
   EXPECT_EQ(explain_load_error("/x/a.so: something new").thing, "/x/a.so");
+}
+
+TEST(LoadError, a_library_that_kills_its_process_is_told_with_the_signal) {
+  const auto problem = explain_load_error("liba.so: opening it ended the process with SIGSEGV");
+  EXPECT_EQ(problem.thing, "liba.so");
+  EXPECT_EQ(problem.why, "ends the process that opens it: SIGSEGV");
 }
 
 TEST(LoadError, only_the_asked_file_itself_counts_as_absent) {

@@ -13,13 +13,16 @@ class MachineChecks : public ::testing::Test {
 };
 
 TEST_F(MachineChecks, a_good_machine_is_ok_in_every_line) {
-  for (const auto& check : check_machine(facts)) EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
+  for (const auto& check : check_machine(facts))
+    EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
 }
 
 TEST_F(MachineChecks, what_cannot_be_read_is_skipped) {
   facts.machine = {};
   for (const auto& check : check_machine(facts))
-    if (check.id != "machine.cpu") EXPECT_EQ(check.status, CheckStatus::skipped) << check.id;
+    if (check.id != "machine.cpu") {
+      EXPECT_EQ(check.status, CheckStatus::skipped) << check.id;
+    }
 }
 
 TEST_F(MachineChecks, a_quota_below_the_cpus_in_sight_is_a_warning) {
