@@ -12,13 +12,15 @@ jobs_=()
 trap '$terminal kill-server 2>/dev/null; kill "${jobs_[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 mkdir -p "$ROOT/docs/images"
 ln -s "$fake" "$work/libnvidia-ml.so.1"
-# Processes to show: idle shells under the names of real programs.
+# Processes to show: idle ones under the names of real programs.
+mkfifo "$work/quiet"
+exec 9<>"$work/quiet"
 processes=
 n=0
 for line in "python3 train.py --model resnet50 --amp:41230:58" "tritonserver --model-repository=/models:12800:21" \
   "python3 -m vllm.entrypoints.openai.api_server:6144:11" "ridgeline tune model.onnx:1830:3"; do
   IFS=: read -r command mib sm <<<"$line"
-  (exec -a "$command" sleep 900) &
+  (exec -a "$command" cat <&9) &
   jobs_+=($!)
   processes+="${processes:+,}$((n % 8)):$!:$mib:$sm:C"
   n=$((n + ${SPREAD:-0}))
@@ -29,12 +31,13 @@ shot() {
   local name=$1 columns=$2 rows=$3 seconds=$4 script=$5
   shift 5
   $terminal kill-server 2>/dev/null || true
+  terminal="tmux -L rl_shots_$$_$name -f /dev/null"   # the old server may still be on its way out
   TERM=xterm-256color $terminal new-session -d -x "$columns" -y "$rows" \
     "env TERM=tmux-256color LC_CTYPE=C.UTF-8 LD_LIBRARY_PATH=$work RL_FAKE_NVML_SCRIPT=$script \
      RL_FAKE_NVML_PROCESSES=$processes $ridgeline monitor --interval 200ms"
   sleep "$seconds"
   [ $# -eq 0 ] || { $terminal send-keys "$@"; sleep 1; }
-  $terminal capture-pane -e -p >"$work/screen"
+  $terminal capture-pane -e -p -N >"$work/screen"
   python3 - "$work/screen" "$columns" "$rows" >"$work/screen.html" <<'P'
 import html, re, sys
 text, columns, rows = open(sys.argv[1]).read(), int(sys.argv[2]), int(sys.argv[3])
@@ -68,8 +71,9 @@ def apply(codes):
 for part in re.split(r"(\x1b\[[0-9;]*m)", text.rstrip("\n")):
     code = re.fullmatch(r"\x1b\[([0-9;]*)m", part)
     if code: apply(code.group(1))
-    elif part: out.append('<span style="%s">%s</span>' % (style(), html.escape(re.sub(r"\x1b.|\x0e|\x0f", "", part))))
-print("<meta charset=utf-8><style>body{margin:10px;background:#15181c}pre{font:15px/18px 'DejaVu Sans Mono',monospace;margin:0}</style><pre>" + "".join(out) + "</pre>")
+    # The fallback font for braille has another width.
+    elif part: out.append(re.sub("([\u2800-\u28ff\u2190-\u2193])", r"<i>\1</i>", '<span style="%s">%s</span>' % (style(), html.escape(re.sub(r"\x1b.|\x0e|\x0f", "", part)))))
+print("<meta charset=utf-8><style>body{margin:10px;background:#15181c}pre{font:15px/18px 'DejaVu Sans Mono',monospace;margin:0}i{display:inline-block;width:1ch;text-align:center;font-style:normal;line-height:17px}</style><pre>" + "".join(out) + "</pre>")
 P
   chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 \
     --window-size=$((columns * 9 + 24 + columns / 30)),$((rows * 18 + 20)) --screenshot="$ROOT/docs/images/$name.png" \

@@ -58,7 +58,7 @@ shows "q Quit"
 shows "sleep 600"
 shows "SMs"
 checks=$((checks + 1))
-screen -e | grep -q $'\x1b\[[0-9;]*3[0-9]' && problem "colours in spite of NO_COLOR"
+screen -e | grep -q $'\x1b\[[0-9;]*[34][0-8]' && problem "colours in spite of NO_COLOR"
 checks=$((checks + 1))
 while IFS= read -r line; do
   [ "${#line}" -le 80 ] || problem "longer than 80 columns: $line"
