@@ -16,7 +16,16 @@ if [ -n "${FAKE_NVML:-}" ]; then
   export LD_LIBRARY_PATH=$work RL_FAKE_NVML_SCRIPT=${RL_FAKE_NVML_SCRIPT:-healthy}
 fi
 tick=$(getconf CLK_TCK)
-cpu_ms() { awk -v tick="$tick" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / tick }' "/proc/$1/stat"; }
+# schedstat counts nanoseconds; the ticks of stat are too coarse for what runs a millisecond a second.
+cpu_ms() {
+  local ns
+  ns=$(cat "/proc/$1"/task/*/schedstat 2>/dev/null | awk '{ ns += $1 } END { print ns + 0 }')
+  if [ "$ns" != 0 ]; then  # some virtual machines do not count it
+    awk -v ns="$ns" 'BEGIN { print ns / 1e6 }'
+  else
+    awk -v tick="$tick" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / tick }' "/proc/$1/stat"
+  fi
+}
 memory_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 echo "| mode | CPU, % of a core | goal | resident, MiB | goal | growth, KiB |"
