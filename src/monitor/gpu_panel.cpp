@@ -90,7 +90,9 @@ int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_
   int column = 1 + kLabel;
   if (!now.empty()) column = canvas.put(row, column, "now by " + now, Style::bad);
   if (!times.empty())
-    canvas.put(row, column, fmt::format("{}since start: {}", now.empty() ? "" : " · ", times), Style::warn);
+    canvas.put(row, column,  // the times matter more than the words
+               fmt::format("{}{}{}", now.empty() ? "" : " · ", now.empty() || canvas.columns() >= 100 ? "since start: " : "", times),
+               Style::warn);
   else if (now.empty())
     canvas.put(row, column, gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
                gpu.slowdown_since_start_s.empty() ? Style::dim : Style::good);
@@ -181,7 +183,7 @@ int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, i
   at.sm = at.clock + 5;
   at.tensor = at.sm + 4;
   at.dram = at.tensor + 4;
-  at.slowed = at.dram + 5;
+  at.slowed = at.dram + 6;
   canvas.fill(row, 0, width, Style::header);
   canvas.put(row, 1, "GPU", Style::header);
   canvas.put(row, at.busy, "Busy", Style::header);
