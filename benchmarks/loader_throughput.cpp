@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many samples a second the HDF5 loader delivers. One JSON line a run.
 //   loader_throughput make FILE --kind float32|gzip [--samples N]      writes a test file (datasets x and y)
-//   loader_throughput run FILE [--dataset x --dataset y] [--workers 0,4,8,16] [--batch 256] [--epochs 3] [--cache-mb 1024]
+//   loader_throughput run FILE [--dataset x --dataset y] [--workers 0,4,8,16] [--batch 256] [--epochs 3] [--cache-mb
+//   1024]
 //                     [--seed 0] [--order FILE] [--digest] [--cold]
 // --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
-// delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before each.
+// delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before
+// each.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <libdeflate.h>
+#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
@@ -44,7 +46,8 @@ struct Settings {
   bool cold = false;
 };
 
-/// Images of 3 x 32 x 32 in chunks of 64 samples, as float32 without filters or as smoothed uint8 with gzip 4; labels as int64.
+/// Images of 3 x 32 x 32 in chunks of 64 samples, as float32 without filters or as smoothed uint8 with gzip 4; labels
+/// as int64.
 bool make_file(const Settings& s) {
   const std::lock_guard lock(loader::hdf5_mutex());
   loader::prepare_hdf5();
@@ -57,7 +60,8 @@ bool make_file(const Settings& s) {
   if (gzip) H5Pset_deflate(properties.get(), 4);
   const Hdf5Handle space(H5Screate_simple(4, shape, nullptr), H5Sclose);
   const hid_t type = gzip ? H5T_STD_U8LE : H5T_IEEE_F32LE;
-  const Hdf5Handle x(H5Dcreate2(file.get(), "x", type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Dclose);
+  const Hdf5Handle x(H5Dcreate2(file.get(), "x", type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+                     H5Dclose);
   constexpr std::size_t kValues = 3 * 32 * 32;
   base::Random random(1);
   std::vector<float> floats(64 * kValues);
@@ -73,14 +77,16 @@ bool make_file(const Settings& s) {
     }
     const Hdf5Handle memory(H5Screate_simple(4, extent, nullptr), H5Sclose);
     H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start, nullptr, extent, nullptr);
-    if (H5Dwrite(x.get(), type, memory.get(), space.get(), H5P_DEFAULT, gzip ? static_cast<void*>(bytes.data()) : floats.data()) < 0)
+    if (H5Dwrite(x.get(), type, memory.get(), space.get(), H5P_DEFAULT,
+                 gzip ? static_cast<void*>(bytes.data()) : floats.data()) < 0)
       return false;
   }
   std::vector<std::int64_t> labels(s.samples);
   for (auto& label : labels) label = static_cast<std::int64_t>(random.below(10));
   const hsize_t length = s.samples;
   const Hdf5Handle line(H5Screate_simple(1, &length, nullptr), H5Sclose);
-  const Hdf5Handle y(H5Dcreate2(file.get(), "y", H5T_STD_I64LE, line.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  const Hdf5Handle y(H5Dcreate2(file.get(), "y", H5T_STD_I64LE, line.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Dclose);
   return H5Dwrite(y.get(), H5T_STD_I64LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, labels.data()) >= 0;
 }
 
@@ -120,7 +126,10 @@ base::Result<void> run(const Settings& s, unsigned workers) {
   }
   const auto open_begin = base::system_clock().now();
   RL_TRY_ASSIGN(const auto loader, loader::Loader::open(s.file, options, std::make_shared<loader::HostAllocator>()));
-  nlohmann::json line{{"workers", workers}, {"batch", s.batch}, {"cache_mb", s.cache_mb}, {"cold", s.cold},
+  nlohmann::json line{{"workers", workers},
+                      {"batch", s.batch},
+                      {"cache_mb", s.cache_mb},
+                      {"cold", s.cold},
                       {"open_seconds", base::to_seconds(base::system_clock().now() - open_begin)}};
   std::vector<double> rates;
   Epoch last;

@@ -10,8 +10,8 @@
 
 namespace ridgeline::loader {
 
-/// Where batches are assembled: plain memory here, pinned memory by whoever has a GPU. Called from the thread that opens the
-/// loader; `release` from any thread.
+/// Where batches are assembled: plain memory here, pinned memory by whoever has a GPU. Called from the thread that
+/// opens the loader; `release` from any thread.
 class BatchAllocator {
  public:
   virtual ~BatchAllocator() = default;
@@ -37,8 +37,10 @@ class Batch {
   Batch& operator=(Batch&& other) noexcept;
   ~Batch();
 
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }    ///< from 0 within its epoch
-  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }  ///< the last one of an epoch may hold fewer
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< from 0 within its epoch
+  [[nodiscard]] std::uint64_t samples() const noexcept {
+    return samples_;
+  }  ///< the last one of an epoch may hold fewer
   /// samples() rows of dataset `dataset`, in the order of the options, rows one after another in the epoch's order.
   [[nodiscard]] std::span<std::byte> data(std::size_t dataset) const;
 

@@ -9,7 +9,8 @@ ChunkCache::ChunkCache(std::uint64_t budget_bytes, std::uint64_t largest_chunk) 
   // A part that holds few chunks has little to choose from when it must give one up.
   constexpr std::uint64_t kChunksPerPart = 32;
   constexpr std::uint64_t kMostParts = 64;
-  const auto parts = std::clamp<std::uint64_t>(budget_ / std::max<std::uint64_t>(largest_chunk, 1) / kChunksPerPart, 1, kMostParts);
+  const auto parts =
+      std::clamp<std::uint64_t>(budget_ / std::max<std::uint64_t>(largest_chunk, 1) / kChunksPerPart, 1, kMostParts);
   for (std::uint64_t i = 0; i < parts; ++i) parts_.push_back(std::make_unique<Part>());
 }
 

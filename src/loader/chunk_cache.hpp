@@ -21,7 +21,8 @@ namespace ridgeline::loader {
 /// A chunk after its filters were undone.
 class DecodedChunk {
  public:
-  explicit DecodedChunk(std::size_t size) : bytes_(new std::byte[size]), size_(size) {}  // not zeroed: all is overwritten
+  explicit DecodedChunk(std::size_t size)
+      : bytes_(new std::byte[size]), size_(size) {}  // not zeroed: all is overwritten
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_.get(), size_}; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {bytes_.get(), size_}; }
 
@@ -32,8 +33,8 @@ class DecodedChunk {
 using ChunkPointer = std::shared_ptr<const DecodedChunk>;
 
 /// Decoded chunks shared by all workers, within a memory budget. The order of samples is known in advance, so the chunk
-/// whose next use lies furthest ahead is given up first (Belady's rule, which no other order of eviction beats). A chunk
-/// wanted by two threads at once is made once. Thread-safe. Memory: the budget plus one chunk a thread.
+/// whose next use lies furthest ahead is given up first (Belady's rule, which no other order of eviction beats). A
+/// chunk wanted by two threads at once is made once. Thread-safe. Memory: the budget plus one chunk a thread.
 class ChunkCache {
  public:
   using Make = std::function<base::Result<ChunkPointer>()>;
@@ -44,8 +45,8 @@ class ChunkCache {
     ChunkPointer chunk;
     bool hit = false;
   };
-  /// The chunk of `key`, made by `make` when it is not there. `next_use`: position in the order of samples at which it is
-  /// wanted again, kNever when it is not.
+  /// The chunk of `key`, made by `make` when it is not there. `next_use`: position in the order of samples at which it
+  /// is wanted again, kNever when it is not.
   [[nodiscard]] base::Result<Found> get(std::uint64_t key, std::uint64_t next_use, const Make& make);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }

@@ -87,7 +87,8 @@ class IndexReader {
   }
   Result<void> implicit(std::uint64_t address) {
     const auto bytes = layout_.chunk_bytes();
-    for (std::size_t i = 0; i < entries_.size(); ++i) RL_TRY(put(i, address + i * bytes, static_cast<std::uint32_t>(bytes), 0));
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      RL_TRY(put(i, address + i * bytes, static_cast<std::uint32_t>(bytes), 0));
     return {};
   }
   std::vector<ChunkEntry> take() { return std::move(entries_); }
@@ -96,7 +97,8 @@ class IndexReader {
   Result<void> put(std::uint64_t index, std::uint64_t address, std::uint64_t bytes, std::uint32_t mask) {
     if (address == ChunkEntry::kMissing) return {};
     if (address > file_.size() || bytes > 0xFFFFFFFFU)
-      return fail(ErrorCode::corrupt, "chunk {} ({} bytes at {}) reaches beyond the file", layout_.chunk_name(index), bytes, address);
+      return fail(ErrorCode::corrupt, "chunk {} ({} bytes at {}) reaches beyond the file", layout_.chunk_name(index),
+                  bytes, address);
     entries_[static_cast<std::size_t>(index)] = {place_.base + address, static_cast<std::uint32_t>(bytes), mask};
     return {};
   }
@@ -108,7 +110,8 @@ class IndexReader {
     return data;
   }
   Result<void> leaf_entry(FieldReader& in, std::uint64_t bytes, std::uint32_t mask);
-  Result<void> array_elements(FieldReader& in, std::uint64_t first, std::uint64_t count, unsigned entry_bytes, bool filtered);
+  Result<void> array_elements(FieldReader& in, std::uint64_t first, std::uint64_t count, unsigned entry_bytes,
+                              bool filtered);
 
   const ByteSource& file_;
   const HeaderPlace& place_;
@@ -131,7 +134,8 @@ Result<void> IndexReader::leaf_entry(FieldReader& in, std::uint64_t bytes, std::
   }
   in.skip(8);
   const auto address = in.address(place_.address_bytes);
-  if (index < next_allowed_) return fail(ErrorCode::corrupt, "chunk {} is out of order or listed twice", layout_.chunk_name(index));
+  if (index < next_allowed_)
+    return fail(ErrorCode::corrupt, "chunk {} is out of order or listed twice", layout_.chunk_name(index));
   next_allowed_ = index + 1;
   return put(index, address, bytes, mask);
 }
@@ -148,7 +152,8 @@ Result<void> IndexReader::btree(std::uint64_t address, unsigned expected_level, 
   const auto level = static_cast<unsigned>(fields.number(1));
   const auto used = fields.number(2);
   if (!is_root && level != expected_level)
-    return fail(ErrorCode::corrupt, "a chunk B-tree node of level {} at {}, expected {}", level, address, expected_level);
+    return fail(ErrorCode::corrupt, "a chunk B-tree node of level {} at {}, expected {}", level, address,
+                expected_level);
   const auto key_bytes = 8 + 8 * (grid_.size() + 1);
   RL_TRY_ASSIGN(const auto body, piece(address + head.size(), used * (key_bytes + width)));
   FieldReader in(body);
@@ -165,8 +170,8 @@ Result<void> IndexReader::btree(std::uint64_t address, unsigned expected_level, 
   return {};
 }
 
-Result<void> IndexReader::array_elements(FieldReader& in, std::uint64_t first, std::uint64_t count, unsigned entry_bytes,
-                                         bool filtered) {
+Result<void> IndexReader::array_elements(FieldReader& in, std::uint64_t first, std::uint64_t count,
+                                         unsigned entry_bytes, bool filtered) {
   const unsigned width = place_.address_bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto address = in.address(width);
@@ -185,7 +190,8 @@ Result<void> IndexReader::fixed_array(std::uint64_t address) {
   const unsigned width = place_.address_bytes;
   RL_TRY_ASSIGN(const auto head, piece(address, 8 + place_.length_bytes + width));
   FieldReader header(head);
-  if (!header.signature("FAHD") || header.number(1) != 0) return fail(ErrorCode::corrupt, "no fixed array at {}", address);
+  if (!header.signature("FAHD") || header.number(1) != 0)
+    return fail(ErrorCode::corrupt, "no fixed array at {}", address);
   const bool filtered = header.number(1) == 1;
   const auto entry_bytes = static_cast<unsigned>(header.number(1));
   const auto page_bits = static_cast<unsigned>(header.number(1));
@@ -225,7 +231,7 @@ Result<void> IndexReader::fixed_array(std::uint64_t address) {
 }  // namespace
 
 Result<std::optional<std::vector<ChunkEntry>>> read_chunk_index(const ByteSource& file, const HeaderPlace& place,
-                                                                 const DatasetLayout& layout) {
+                                                                const DatasetLayout& layout) {
   const auto named = [&](base::Error error) {
     return tl::unexpected(std::move(error).in(fmt::format("dataset \"{}\"", layout.dataset)));
   };

@@ -20,9 +20,9 @@ struct ReadStatistics {
   std::uint64_t bytes_delivered = 0;
   std::uint64_t chunks_decoded = 0;
   std::uint64_t chunk_cache_hits = 0;  ///< decoded chunks, or decoded rows put aside, that were found
-  double read_seconds = 0;    ///< in pread; without filters this includes the copy to its destination
-  double decode_seconds = 0;  ///< undoing filters
-  double copy_seconds = 0;    ///< from decoded chunks into the batch
+  double read_seconds = 0;             ///< in pread; without filters this includes the copy to its destination
+  double decode_seconds = 0;           ///< undoing filters
+  double copy_seconds = 0;             ///< from decoded chunks into the batch
 
   ReadStatistics& operator+=(const ReadStatistics& other);
   /// Bytes read from the file for each byte delivered; 0 before anything was delivered.
@@ -39,13 +39,14 @@ struct ReadScratch {
   std::vector<std::pair<std::uint64_t, std::byte*>> missing;  ///< rows that no cache had, and where they go
 };
 
-/// Reads chunks of one dataset: pread and filters, no library, no lock. Thread-safe; each thread brings its own scratch.
+/// Reads chunks of one dataset: pread and filters, no library, no lock. Thread-safe; each thread brings its own
+/// scratch.
 class ChunkReader {
  public:
   ChunkReader(const DataFile& file, const DatasetLayout& layout) : file_(file), layout_(layout) {}
 
-  /// Whole chunk `index` into `out`: chunk_bytes() bytes in the host's byte order (of contiguous data, the stored rows).
-  /// A missing chunk is filled. Errors: corrupt, io, naming file, dataset and chunk.
+  /// Whole chunk `index` into `out`: chunk_bytes() bytes in the host's byte order (of contiguous data, the stored
+  /// rows). A missing chunk is filled. Errors: corrupt, io, naming file, dataset and chunk.
   [[nodiscard]] base::Result<void> read(std::uint64_t index, std::span<std::byte> out, ReadScratch& scratch,
                                         ReadStatistics& statistics) const;
   /// True when nothing has to be undone for this chunk, so that single rows of it can be read.

@@ -34,7 +34,8 @@ std::span<iovec> drop_front(std::span<iovec> parts, std::size_t count) {
 Result<DataFile> DataFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "cannot open {}: {}", path.string(), std::strerror(errno));
+    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "cannot open {}: {}", path.string(),
+                std::strerror(errno));
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd);
@@ -85,7 +86,8 @@ Result<void> DataFile::read(std::uint64_t offset, std::span<iovec> parts, ReadTa
         may_wait = true;
         continue;
       }
-      return fail(ErrorCode::corrupt, "{} ends before byte {}: it is cut off or being rewritten", path_.string(), offset);
+      return fail(ErrorCode::corrupt, "{} ends before byte {}: it is cut off or being rewritten", path_.string(),
+                  offset);
     }
     const auto count = static_cast<std::size_t>(got);
     tally.bytes += count;

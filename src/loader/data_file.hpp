@@ -60,7 +60,8 @@ class DataFile final : public ByteSource {
   [[nodiscard]] bool tells_cold_reads() const noexcept { return tells_cold_.load(std::memory_order_relaxed); }
 
  private:
-  DataFile(std::filesystem::path path, int fd, FileIdentity identity) : path_(std::move(path)), fd_(fd), identity_(identity) {}
+  DataFile(std::filesystem::path path, int fd, FileIdentity identity)
+      : path_(std::move(path)), fd_(fd), identity_(identity) {}
   std::filesystem::path path_;
   int fd_ = -1;
   FileIdentity identity_;

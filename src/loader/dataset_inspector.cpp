@@ -32,7 +32,8 @@ std::optional<ElementType> plain_element(hid_t type) {
   struct Ieee {
     std::size_t size, sign, exponent, exponent_bits, mantissa_bits, bias;
   };
-  static constexpr std::array kFormats{Ieee{2, 15, 10, 5, 10, 15}, Ieee{4, 31, 23, 8, 23, 127}, Ieee{8, 63, 52, 11, 52, 1023}};
+  static constexpr std::array kFormats{Ieee{2, 15, 10, 5, 10, 15}, Ieee{4, 31, 23, 8, 23, 127},
+                                       Ieee{8, 63, 52, 11, 52, 1023}};
   std::size_t sign = 0;
   std::size_t exponent = 0;
   std::size_t exponent_bits = 0;
@@ -40,9 +41,10 @@ std::optional<ElementType> plain_element(hid_t type) {
   std::size_t mantissa_bits = 0;
   if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return std::nullopt;
   for (const auto& format : kFormats)
-    if (size == format.size && H5Tget_precision(type) == size * 8 && sign == format.sign && exponent == format.exponent &&
-        exponent_bits == format.exponent_bits && mantissa == 0 && mantissa_bits == format.mantissa_bits &&
-        H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED) {
+    if (size == format.size && H5Tget_precision(type) == size * 8 && sign == format.sign &&
+        exponent == format.exponent && exponent_bits == format.exponent_bits && mantissa == 0 &&
+        mantissa_bits == format.mantissa_bits && H5Tget_ebias(type) == format.bias &&
+        H5Tget_norm(type) == H5T_NORM_IMPLIED) {
       element.kind = ElementKind::floating;
       return element;
     }
@@ -66,7 +68,8 @@ std::string_view class_name(H5T_class_t type_class) {
 /// Element type of the dataset and, when the library must convert it, why.
 Result<ElementType> describe_element(hid_t type, std::string& reason) {
   if (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
-    return fail(ErrorCode::unsupported, "elements of variable length cannot be put into a batch: store a fixed-size array");
+    return fail(ErrorCode::unsupported,
+                "elements of variable length cannot be put into a batch: store a fixed-size array");
   if (H5Tdetect_class(type, H5T_REFERENCE) > 0)
     return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch");
   const auto type_class = H5Tget_class(type);
@@ -95,8 +98,8 @@ std::vector<FilterStep> describe_filters(hid_t properties, std::string& reason) 
     std::array<char, 64> name{};
     unsigned flags = 0;
     unsigned config = 0;
-    const auto id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(), name.size(),
-                                   name.data(), &config);
+    const auto id = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
+                                   name.size(), name.data(), &config);
     name.back() = '\0';
     if (id == H5Z_FILTER_DEFLATE || id == kLzf) {
       steps.push_back({id == kLzf ? Filter::lzf : Filter::deflate, 0});
@@ -122,7 +125,8 @@ std::string names_there(hid_t file) {
   std::string names;
   for (hsize_t i = 0; i < std::min(info.nlinks, kMost); ++i) {
     std::array<char, 128> name{};
-    if (H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0) continue;
+    if (H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT) < 0)
+      continue;
     names += fmt::format("{}{}", names.empty() ? "; it has " : ", ", name.data());
   }
   if (info.nlinks > kMost) names += ", ...";
@@ -152,7 +156,8 @@ Result<void> index_by_library(hid_t dataset, hid_t space, std::uint64_t base, Da
     }
     if (address == HADDR_UNDEF) continue;
     if (size > 0xFFFFFFFFU || !layout.chunks[static_cast<std::size_t>(index)].missing())
-      return fail(ErrorCode::corrupt, "dataset \"{}\": chunk {} is listed twice or too large", layout.dataset, layout.chunk_name(index));
+      return fail(ErrorCode::corrupt, "dataset \"{}\": chunk {} is listed twice or too large", layout.dataset,
+                  layout.chunk_name(index));
     layout.chunks[static_cast<std::size_t>(index)] = {base + address, static_cast<std::uint32_t>(size), mask};
   }
   return {};
@@ -181,7 +186,8 @@ struct Opened {
 
 Result<void> describe_chunks(const std::filesystem::path& path, const Opened& opened, DatasetLayout& layout) {
   std::vector<hsize_t> extents(layout.shape.size());
-  if (H5Pget_chunk(opened.properties.get(), static_cast<int>(extents.size()), extents.data()) != static_cast<int>(extents.size()))
+  if (H5Pget_chunk(opened.properties.get(), static_cast<int>(extents.size()), extents.data()) !=
+      static_cast<int>(extents.size()))
     return fail(ErrorCode::corrupt, "dataset \"{}\": no chunk shape: {}", layout.dataset, hdf5_reason());
   layout.chunk_shape.assign(extents.begin(), extents.end());
   if (std::find(extents.begin(), extents.end(), hsize_t{0}) != extents.end())
@@ -222,7 +228,8 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
   else
     RL_TRY(index_by_library(opened.dataset.get(), opened.space.get(), user_block, layout));
   unsigned options = 0;
-  if (H5Pget_chunk_opts(opened.properties.get(), &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)
+  if (H5Pget_chunk_opts(opened.properties.get(), &options) >= 0 &&
+      (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)
     unfilter_edge_chunks(layout);
   return {};
 }
@@ -280,9 +287,11 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   if (!opened.dataset.valid()) {
     const Hdf5Handle object(H5Oopen(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose);
     if (object.valid() && H5Iget_type(object.get()) == H5I_GROUP)
-      return fail(ErrorCode::invalid_argument, "\"{}\" is a group, not a dataset{}", dataset, names_there(object.get()));
-    return fail(H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) > 0 ? ErrorCode::corrupt : ErrorCode::not_found,
-                "dataset \"{}\" cannot be opened: {}", dataset, hdf5_reason());
+      return fail(ErrorCode::invalid_argument, "\"{}\" is a group, not a dataset{}", dataset,
+                  names_there(object.get()));
+    return fail(
+        H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) > 0 ? ErrorCode::corrupt : ErrorCode::not_found,
+        "dataset \"{}\" cannot be opened: {}", dataset, hdf5_reason());
   }
   opened.type = Hdf5Handle(H5Dget_type(opened.dataset.get()), H5Tclose);
   opened.space = Hdf5Handle(H5Dget_space(opened.dataset.get()), H5Sclose);
@@ -303,7 +312,8 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   layout.element = *element;
   RL_TRY(read_fill_value(opened.properties.get(), opened.type.get(), layout));
   RL_TRY(describe_storage(path, opened, layout));
-  if (layout.storage == Storage::compact) layout.compact.resize(static_cast<std::size_t>(layout.rows() * layout.row_bytes()));
+  if (layout.storage == Storage::compact)
+    layout.compact.resize(static_cast<std::size_t>(layout.rows() * layout.row_bytes()));
   RL_TRY(validate_layout(layout, readable.size()));
   return layout;
 }

@@ -34,15 +34,16 @@ Result<void> validate_sizes(const DatasetLayout& layout) {
     if (!multiply(bytes, std::max<std::uint64_t>(extent, 1), kMaxBytes)) return bad("a shape beyond 2^62 bytes");
   if (layout.storage == Storage::library) return {};
   if (layout.storage == Storage::compact)
-    return layout.compact.size() == layout.row_bytes() * layout.rows() ? Result<void>{} : bad("compact data of the wrong size");
+    return layout.compact.size() == layout.row_bytes() * layout.rows() ? Result<void>{}
+                                                                       : bad("compact data of the wrong size");
   if (layout.chunk_shape.size() != layout.shape.size()) return bad("a chunk shape of another rank");
   std::uint64_t chunk = layout.element.size;
   for (const auto extent : layout.chunk_shape)
-    if (extent == 0 || !multiply(chunk, extent, kMaxChunkBytes))
-      return bad("an impossible chunk shape");
+    if (extent == 0 || !multiply(chunk, extent, kMaxChunkBytes)) return bad("an impossible chunk shape");
   std::uint64_t count = 1;
   for (const auto extent : layout.grid())
-    if (!multiply(count, extent, layout.storage == Storage::chunked ? kMaxChunks : kMaxBytes)) return bad("too many chunks");
+    if (!multiply(count, extent, layout.storage == Storage::chunked ? kMaxChunks : kMaxBytes))
+      return bad("too many chunks");
   return {};
 }
 
@@ -57,9 +58,7 @@ class Writer {
     number<std::uint64_t>(value.size());
     out_ += value;
   }
-  void bytes(const std::vector<std::byte>& value) {
-    text({reinterpret_cast<const char*>(value.data()), value.size()});
-  }
+  void bytes(const std::vector<std::byte>& value) { text({reinterpret_cast<const char*>(value.data()), value.size()}); }
   void numbers(const std::vector<std::uint64_t>& values) {
     number<std::uint64_t>(values.size());
     for (const auto value : values) number(value);
@@ -162,7 +161,8 @@ std::string DatasetLayout::chunk_name(std::uint64_t index) const {
     index = counts[axis] == 0 ? 0 : index / counts[axis];
   }
   std::string name = "(";
-  for (std::size_t axis = 0; axis < place.size(); ++axis) name += fmt::format("{}{}", axis == 0 ? "" : ", ", place[axis]);
+  for (std::size_t axis = 0; axis < place.size(); ++axis)
+    name += fmt::format("{}{}", axis == 0 ? "" : ", ", place[axis]);
   return name + ")";
 }
 
@@ -188,14 +188,15 @@ Result<void> validate_layout(const DatasetLayout& layout, std::uint64_t file_byt
     if (layout.contiguous_offset == ChunkEntry::kMissing) return {};
     const auto bytes = layout.rows() * layout.row_bytes();
     if (layout.contiguous_offset > file_bytes || bytes > file_bytes - layout.contiguous_offset)
-      return fail(ErrorCode::corrupt, "dataset \"{}\": its {} bytes at {} reach beyond the file's {}: the file is cut off",
-                  layout.dataset, bytes, layout.contiguous_offset, file_bytes);
+      return fail(ErrorCode::corrupt,
+                  "dataset \"{}\": its {} bytes at {} reach beyond the file's {}: the file is cut off", layout.dataset,
+                  bytes, layout.contiguous_offset, file_bytes);
     return {};
   }
   if (layout.storage != Storage::chunked) return {};
   if (layout.chunks.size() != layout.chunk_count())
-    return fail(ErrorCode::corrupt, "dataset \"{}\": {} chunks listed, {} expected", layout.dataset, layout.chunks.size(),
-                layout.chunk_count());
+    return fail(ErrorCode::corrupt, "dataset \"{}\": {} chunks listed, {} expected", layout.dataset,
+                layout.chunks.size(), layout.chunk_count());
   for (std::size_t i = 0; i < layout.chunks.size(); ++i) {
     const auto& chunk = layout.chunks[i];
     if (chunk.missing()) continue;
@@ -211,7 +212,8 @@ Result<void> validate_layout(const DatasetLayout& layout, std::uint64_t file_byt
   for (std::size_t i = 0; i < layout.chunks.size(); ++i)
     if (!layout.chunks[i].missing()) by_offset.push_back(i);
   const auto before = [&](std::size_t a, std::size_t b) { return layout.chunks[a].offset < layout.chunks[b].offset; };
-  if (!std::is_sorted(by_offset.begin(), by_offset.end(), before)) std::sort(by_offset.begin(), by_offset.end(), before);
+  if (!std::is_sorted(by_offset.begin(), by_offset.end(), before))
+    std::sort(by_offset.begin(), by_offset.end(), before);
   for (std::size_t i = 1; i < by_offset.size(); ++i) {
     const auto& previous = layout.chunks[by_offset[i - 1]];
     if (layout.chunks[by_offset[i]].offset < previous.offset + previous.size)

@@ -41,20 +41,20 @@ struct ChunkEntry {
   friend bool operator==(const ChunkEntry&, const ChunkEntry&) = default;
 };
 
-/// Everything needed to read one dataset without the HDF5 library. Built once (layout_reader.hpp), then kept in a cache.
-/// A sample is a row: one index of the first axis. Sizes are in elements unless a name says bytes.
+/// Everything needed to read one dataset without the HDF5 library. Built once (layout_reader.hpp), then kept in a
+/// cache. A sample is a row: one index of the first axis. Sizes are in elements unless a name says bytes.
 struct DatasetLayout {
   std::string dataset;
   ElementType element;
   Storage storage = Storage::library;
-  std::string library_reason;                ///< why storage is library, "" otherwise
-  std::vector<std::uint64_t> shape;          ///< as in the file; empty for a scalar
-  std::vector<std::uint64_t> chunk_shape;    ///< as many axes as shape; for contiguous data whole rows
-  std::vector<FilterStep> filters;           ///< in the order of writing; undone backwards
-  std::vector<std::byte> fill_value;         ///< element.size bytes in the host's byte order
+  std::string library_reason;              ///< why storage is library, "" otherwise
+  std::vector<std::uint64_t> shape;        ///< as in the file; empty for a scalar
+  std::vector<std::uint64_t> chunk_shape;  ///< as many axes as shape; for contiguous data whole rows
+  std::vector<FilterStep> filters;         ///< in the order of writing; undone backwards
+  std::vector<std::byte> fill_value;       ///< element.size bytes in the host's byte order
   std::uint64_t contiguous_offset = ChunkEntry::kMissing;
-  std::vector<ChunkEntry> chunks;            ///< chunked: the whole grid, last axis fastest
-  std::vector<std::byte> compact;            ///< compact: all elements in the host's byte order
+  std::vector<ChunkEntry> chunks;  ///< chunked: the whole grid, last axis fastest
+  std::vector<std::byte> compact;  ///< compact: all elements in the host's byte order
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return shape.empty() ? 1 : shape.front(); }
   [[nodiscard]] std::uint64_t row_elements() const noexcept;
@@ -76,8 +76,8 @@ struct DatasetLayout {
 /// Gives contiguous storage its chunk shape: as many whole rows as fit into 256 KiB, at least one.
 void set_contiguous_chunks(DatasetLayout& layout);
 
-/// Holds a layout against the file it claims to describe: every chunk inside the file, none over another, unfiltered ones
-/// of the right size, sizes that multiply without overflow. Errors: corrupt, naming dataset and chunk.
+/// Holds a layout against the file it claims to describe: every chunk inside the file, none over another, unfiltered
+/// ones of the right size, sizes that multiply without overflow. Errors: corrupt, naming dataset and chunk.
 [[nodiscard]] base::Result<void> validate_layout(const DatasetLayout& layout, std::uint64_t file_bytes);
 
 /// As bytes for the cache and between processes (little-endian, no checksum of its own).

@@ -17,8 +17,8 @@ constexpr std::size_t kMostParts = 64;  // rows in one preadv
 
 }  // namespace
 
-Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file, DatasetLayout layout, ChunkCache* cache,
-                                                           unsigned cache_id) {
+Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file, DatasetLayout layout,
+                                                           ChunkCache* cache, unsigned cache_id) {
   std::unique_ptr<DatasetReader> reader(new DatasetReader(file, std::move(layout), cache, cache_id));
   if (reader->layout_.storage == Storage::library) {
     RL_TRY_ASSIGN(auto library, LibraryDataset::open(file.path(), reader->layout_));
@@ -28,7 +28,11 @@ Result<std::unique_ptr<DatasetReader>> DatasetReader::open(const DataFile& file,
 }
 
 DatasetReader::DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id)
-    : file_(file), layout_(std::move(layout)), chunks_(file_, layout_), cache_(cache), cache_key_(std::uint64_t{cache_id} << 48U) {
+    : file_(file),
+      layout_(std::move(layout)),
+      chunks_(file_, layout_),
+      cache_(cache),
+      cache_key_(std::uint64_t{cache_id} << 48U) {
   if (layout_.storage != Storage::chunked && layout_.storage != Storage::contiguous) return;
   const auto grid = layout_.grid();
   whole_rows_ = true;
@@ -105,12 +109,16 @@ Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadSc
 
 Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
                                                ReadScratch& scratch, ReadStatistics& statistics) const {
-  const auto place = [&](const RowRequest& request) { return request.row % layout_.rows_per_chunk() * chunk_row_bytes_; };
+  const auto place = [&](const RowRequest& request) {
+    return request.row % layout_.rows_per_chunk() * chunk_row_bytes_;
+  };
   const auto bytes = static_cast<std::size_t>(chunk_row_bytes_);
   // The chunk may be shorter than its shape says only when it is damaged; reading on would deliver a neighbour's bytes.
-  if (const auto chunk = layout_.chunk(index); layout_.storage == Storage::chunked && chunk.size != layout_.chunk_bytes())
+  if (const auto chunk = layout_.chunk(index);
+      layout_.storage == Storage::chunked && chunk.size != layout_.chunk_bytes())
     return base::fail(base::ErrorCode::corrupt, "{}: dataset \"{}\": chunk {}: {} stored bytes, expected {}",
-                      file_.path().string(), layout_.dataset, layout_.chunk_name(index), chunk.size, layout_.chunk_bytes());
+                      file_.path().string(), layout_.dataset, layout_.chunk_name(index), chunk.size,
+                      layout_.chunk_bytes());
   if (!whole_rows_) {
     scratch.row.resize(bytes);
     for (const auto& request : group) {
@@ -144,7 +152,7 @@ Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& b
 Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
                                              ReadScratch& scratch, ReadStatistics& statistics) const {
   const auto bytes = static_cast<std::size_t>(layout_.storage == Storage::contiguous ? layout_.chunk(index).size
-                                                                                    : layout_.chunk_bytes());
+                                                                                     : layout_.chunk_bytes());
   std::span<const std::byte> data;
   ChunkPointer kept;
   if (cache_ != nullptr && cache_->budget() > 0) {
@@ -189,7 +197,8 @@ Result<void> DatasetReader::read_by_stash(std::uint64_t index, std::span<const R
   const auto place_in_chunk = [&](std::uint64_t row) {
     return scratch.chunk.data() + row % layout_.rows_per_chunk() * chunk_row_bytes_;
   };
-  for (const auto& [row, to] : missing) std::memcpy(to, place_in_chunk(row), static_cast<std::size_t>(chunk_row_bytes_));
+  for (const auto& [row, to] : missing)
+    std::memcpy(to, place_in_chunk(row), static_cast<std::size_t>(chunk_row_bytes_));
   const auto first = index * layout_.rows_per_chunk();
   const auto last = std::min(first + layout_.rows_per_chunk(), layout_.rows());
   for (auto row = first; row < last; ++row) {

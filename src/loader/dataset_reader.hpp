@@ -21,8 +21,8 @@ namespace ridgeline::loader {
 /// One row wanted at one place in memory.
 struct RowRequest {
   std::uint64_t row = 0;
-  std::byte* to = nullptr;                          ///< row_bytes() bytes
-  std::uint64_t next_use = ChunkCache::kNever;      ///< position at which a row of the same chunk is wanted again
+  std::byte* to = nullptr;                      ///< row_bytes() bytes
+  std::uint64_t next_use = ChunkCache::kNever;  ///< position at which a row of the same chunk is wanted again
 };
 
 /// What is known of the epoch's order, for a dataset whose decoded rows are put aside.
@@ -34,8 +34,9 @@ struct StashPlan {
   std::uint64_t floor = 0;                                   ///< places before were delivered
 };
 
-/// Rows of one dataset, by whichever way its layout allows: single rows from plain chunks, whole chunks through the cache
-/// where filters must be undone or rows are small, the library for the rest. Thread-safe; each thread brings its scratch.
+/// Rows of one dataset, by whichever way its layout allows: single rows from plain chunks, whole chunks through the
+/// cache where filters must be undone or rows are small, the library for the rest. Thread-safe; each thread brings its
+/// scratch.
 class DatasetReader {
  public:
   /// `file` and `cache` must outlive the reader; `cache_id` tells datasets apart in the cache.
@@ -44,8 +45,8 @@ class DatasetReader {
 
   /// Fills every request; they must be sorted by row. Errors name file, dataset and chunk (or rows, of the library).
   /// With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only if can_stash().
-  [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics,
-                                        const StashPlan* plan = nullptr) const;
+  [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
+                                        ReadStatistics& statistics, const StashPlan* plan = nullptr) const;
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
   /// True when reading a row may mean reading (and decoding) its whole chunk.
   [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
@@ -61,15 +62,19 @@ class DatasetReader {
     std::vector<std::uint64_t> extent;
   };
   DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
-  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch, ReadStatistics& statistics,
-                                              const StashPlan* plan) const;
-  [[nodiscard]] base::Result<void> read_by_stash(std::uint64_t index, std::span<const RowRequest> group, ReadScratch& scratch,
-                                                 ReadStatistics& statistics, const StashPlan& plan) const;
-  [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
-                                                      ReadScratch& scratch, ReadStatistics& statistics) const;
-  [[nodiscard]] base::Result<void> read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
-                                                    ReadScratch& scratch, ReadStatistics& statistics) const;
-  [[nodiscard]] base::Result<void> read_by_library(std::span<const RowRequest> requests, ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch,
+                                              ReadStatistics& statistics, const StashPlan* plan) const;
+  [[nodiscard]] base::Result<void> read_by_stash(std::uint64_t index, std::span<const RowRequest> group,
+                                                 ReadScratch& scratch, ReadStatistics& statistics,
+                                                 const StashPlan& plan) const;
+  [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box,
+                                                      std::span<const RowRequest> group, ReadScratch& scratch,
+                                                      ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_whole_chunk(std::uint64_t index, const Box& box,
+                                                    std::span<const RowRequest> group, ReadScratch& scratch,
+                                                    ReadStatistics& statistics) const;
+  [[nodiscard]] base::Result<void> read_by_library(std::span<const RowRequest> requests,
+                                                   ReadStatistics& statistics) const;
   [[nodiscard]] Box box(std::uint64_t index) const;
   void copy_row(const Box& box, const std::byte* chunk_row, std::byte* row) const;
 

@@ -39,7 +39,8 @@ void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::siz
 }
 
 Result<std::span<const std::byte>> without_checksum(std::span<const std::byte> data) {
-  if (data.size() < kChecksumBytes) return fail(ErrorCode::corrupt, "{} bytes, too few for a fletcher32 checksum", data.size());
+  if (data.size() < kChecksumBytes)
+    return fail(ErrorCode::corrupt, "{} bytes, too few for a fletcher32 checksum", data.size());
   const auto body = data.first(data.size() - kChecksumBytes);
   std::uint32_t stored = 0;
   for (std::size_t i = 0; i < kChecksumBytes; ++i)
@@ -103,7 +104,8 @@ Result<void> FilterPipeline::undo(const std::vector<FilterStep>& steps, std::uin
     }
     // The length before this step was applied: the chunk, and a checksum for every fletcher32 that came earlier.
     std::size_t expected = out.size();
-    for (std::size_t i = 0; i + 1 < left; ++i) expected += applied[i]->filter == Filter::fletcher32 ? kChecksumBytes : 0;
+    for (std::size_t i = 0; i + 1 < left; ++i)
+      expected += applied[i]->filter == Filter::fletcher32 ? kChecksumBytes : 0;
     auto target = out;
     if (left > 1 || expected != out.size()) {
       spare->resize(expected);
@@ -118,15 +120,18 @@ Result<void> FilterPipeline::undo(const std::vector<FilterStep>& steps, std::uin
       if (!decompressor_) decompressor_.reset(libdeflate_alloc_decompressor());
       if (!decompressor_) return fail(ErrorCode::out_of_memory, "no memory for a decompressor");
       std::size_t got = 0;
-      const auto status = libdeflate_zlib_decompress(decompressor_.get(), data.data(), data.size(), target.data(),
-                                                     target.size(), &got);
+      const auto status =
+          libdeflate_zlib_decompress(decompressor_.get(), data.data(), data.size(), target.data(), target.size(), &got);
       if (status == LIBDEFLATE_INSUFFICIENT_SPACE)
         return fail(ErrorCode::corrupt, "the deflate stream holds more than the {} bytes expected", expected);
-      if (status != LIBDEFLATE_SUCCESS) return fail(ErrorCode::corrupt, "the deflate stream is broken or fails its checksum");
-      if (got != expected) return fail(ErrorCode::corrupt, "the deflate stream holds {} bytes, expected {}", got, expected);
+      if (status != LIBDEFLATE_SUCCESS)
+        return fail(ErrorCode::corrupt, "the deflate stream is broken or fails its checksum");
+      if (got != expected)
+        return fail(ErrorCode::corrupt, "the deflate stream holds {} bytes, expected {}", got, expected);
     } else {
       const auto got = lzf_decompress(data, target);
-      if (got != expected) return fail(ErrorCode::corrupt, "the lzf stream is broken: {} bytes, expected {}", got, expected);
+      if (got != expected)
+        return fail(ErrorCode::corrupt, "the lzf stream is broken: {} bytes, expected {}", got, expected);
     }
     data = target;
   }

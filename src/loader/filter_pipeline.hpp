@@ -26,7 +26,8 @@ class FilterPipeline {
   ~FilterPipeline();
 
   /// `stored` (a chunk as it lies in the file) to exactly `out.size()` bytes. Steps whose bit is set in `mask` were not
-  /// applied. Errors: corrupt (broken stream, wrong checksum, another length), without file and chunk: the caller adds them.
+  /// applied. Errors: corrupt (broken stream, wrong checksum, another length), without file and chunk: the caller adds
+  /// them.
   [[nodiscard]] base::Result<void> undo(const std::vector<FilterStep>& steps, std::uint32_t mask,
                                         std::span<const std::byte> stored, std::span<std::byte> out);
 

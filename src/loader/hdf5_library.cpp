@@ -94,7 +94,8 @@ Result<LibraryDataset> LibraryDataset::open(const std::filesystem::path& path, c
   handles->file = open_hdf5(path.string());
   if (handles->file.valid())
     handles->dataset = Hdf5Handle(H5Dopen2(handles->file.get(), layout.dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!handles->dataset.valid()) return fail(ErrorCode::corrupt, "{}: cannot be opened: {}", handles->what, hdf5_reason());
+  if (!handles->dataset.valid())
+    return fail(ErrorCode::corrupt, "{}: cannot be opened: {}", handles->what, hdf5_reason());
   handles->space = Hdf5Handle(H5Dget_space(handles->dataset.get()), H5Sclose);
   const Hdf5Handle file_type(H5Dget_type(handles->dataset.get()), H5Tclose);
   handles->type = memory_type(file_type.get(), layout.element);
@@ -125,7 +126,8 @@ Result<void> LibraryDataset::read(std::uint64_t first, std::uint64_t count, std:
     if (H5Sselect_hyperslab(h.space.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0)
       return fail(ErrorCode::invalid_argument, "{}: rows {} to {} do not exist", h.what, first, first + count);
   }
-  if (H5Dread(h.dataset.get(), h.type.get(), memory_space, h.shape.empty() ? H5S_ALL : h.space.get(), H5P_DEFAULT, out.data()) < 0)
+  if (H5Dread(h.dataset.get(), h.type.get(), memory_space, h.shape.empty() ? H5S_ALL : h.space.get(), H5P_DEFAULT,
+              out.data()) < 0)
     return fail(ErrorCode::corrupt, "{}: rows {} to {}: {}", h.what, first, first + count, hdf5_reason());
   return {};
 }

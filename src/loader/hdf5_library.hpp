@@ -17,15 +17,17 @@ namespace ridgeline::loader {
 /// The one lock around the HDF5 library, which is not to be entered by two threads at once.
 [[nodiscard]] std::mutex& hdf5_mutex();
 
-/// Reads a dataset's layout through the library, the chunk index by ourselves where we can. Damaged metadata may crash the
-/// library: callers use read_layout (layout_reader.hpp), which does this in a child process.
-/// Errors: not_found (file, or dataset: the message lists those there), corrupt, unsupported (no elements of fixed size).
-[[nodiscard]] base::Result<DatasetLayout> inspect_dataset(const std::filesystem::path& path, const std::string& dataset);
+/// Reads a dataset's layout through the library, the chunk index by ourselves where we can. Damaged metadata may crash
+/// the library: callers use read_layout (layout_reader.hpp), which does this in a child process. Errors: not_found
+/// (file, or dataset: the message lists those there), corrupt, unsupported (no elements of fixed size).
+[[nodiscard]] base::Result<DatasetLayout> inspect_dataset(const std::filesystem::path& path,
+                                                          const std::string& dataset);
 
 /// A dataset kept open in the library, for what we do not read ourselves. Thread-safe; reads take turns.
 class LibraryDataset {
  public:
-  [[nodiscard]] static base::Result<LibraryDataset> open(const std::filesystem::path& path, const DatasetLayout& layout);
+  [[nodiscard]] static base::Result<LibraryDataset> open(const std::filesystem::path& path,
+                                                         const DatasetLayout& layout);
   LibraryDataset(LibraryDataset&&) noexcept;
   LibraryDataset& operator=(LibraryDataset&&) noexcept;
   ~LibraryDataset();

@@ -41,7 +41,8 @@ std::uint64_t checksum(std::string_view bytes) { return libdeflate_crc32(0, byte
 std::string cache_head(const DataFile& file, const std::string& dataset) {
   const auto& id = file.identity();
   std::string head(kCacheMagic);
-  for (const auto value : {id.device, id.inode, id.bytes, static_cast<std::uint64_t>(id.modified_ns)}) append_number(head, value);
+  for (const auto value : {id.device, id.inode, id.bytes, static_cast<std::uint64_t>(id.modified_ns)})
+    append_number(head, value);
   const auto path = std::filesystem::absolute(file.path()).lexically_normal().string();
   append_number(head, path.size());
   head += path;
@@ -57,7 +58,8 @@ std::string encode_answer(const Result<DatasetLayout>& layout) {
 
 Result<DatasetLayout> decode_answer(std::string_view answer) {
   if (answer.starts_with('+')) return decode_layout(answer.substr(1));
-  if (answer.size() < 2 || answer[0] != '-') return fail(ErrorCode::internal, "the child that read a layout gave no answer");
+  if (answer.size() < 2 || answer[0] != '-')
+    return fail(ErrorCode::internal, "the child that read a layout gave no answer");
   return tl::unexpected(base::Error{static_cast<ErrorCode>(answer[1] - 'A'), std::string(answer.substr(2))});
 }
 
@@ -89,10 +91,13 @@ Result<DatasetLayout> LayoutCache::find(const DataFile& file, const std::string&
   const auto place = entry(file, dataset);
   RL_TRY_ASSIGN(const auto bytes, base::read_file(place));
   const auto head = cache_head(file, dataset);
-  if (bytes.size() < head.size() + 8 || number_at(bytes, bytes.size() - 8) != checksum({bytes.data(), bytes.size() - 8}))
+  if (bytes.size() < head.size() + 8 ||
+      number_at(bytes, bytes.size() - 8) != checksum({bytes.data(), bytes.size() - 8}))
     return fail(ErrorCode::corrupt, "{} is damaged", place.string());
-  if (!bytes.starts_with(head)) return fail(ErrorCode::not_found, "{} is about another state of the file", place.string());
-  RL_TRY_ASSIGN(auto layout, decode_layout(std::string_view(bytes).substr(head.size(), bytes.size() - 8 - head.size())));
+  if (!bytes.starts_with(head))
+    return fail(ErrorCode::not_found, "{} is about another state of the file", place.string());
+  RL_TRY_ASSIGN(auto layout,
+                decode_layout(std::string_view(bytes).substr(head.size(), bytes.size() - 8 - head.size())));
   RL_TRY(validate_layout(layout, file.size()));
   if (layout.dataset != dataset) return fail(ErrorCode::corrupt, "{} is about another dataset", place.string());
   return layout;
@@ -133,16 +138,18 @@ Result<DatasetLayout> inspect_in_child(const std::filesystem::path& path, const 
     }
   }
   ::close(pipe[0]);
-  if (child < 0) return fail(ErrorCode::io, "cannot start a process to read {}: {}", path.string(), std::strerror(errno));
+  if (child < 0)
+    return fail(ErrorCode::io, "cannot start a process to read {}: {}", path.string(), std::strerror(errno));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    return fail(ErrorCode::timeout, "{}: dataset \"{}\": reading its metadata did not end within {} s", path.string(), dataset,
-                kInspectSeconds);
+    return fail(ErrorCode::timeout, "{}: dataset \"{}\": reading its metadata did not end within {} s", path.string(),
+                dataset, kInspectSeconds);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fail(ErrorCode::corrupt, "{}: dataset \"{}\": its metadata are damaged: the HDF5 library died reading them ({})",
-                path.string(), dataset, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "no answer");
+    return fail(ErrorCode::corrupt,
+                "{}: dataset \"{}\": its metadata are damaged: the HDF5 library died reading them ({})", path.string(),
+                dataset, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "no answer");
   return decode_answer(answer);
 }
 

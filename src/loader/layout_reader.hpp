@@ -31,12 +31,14 @@ class LayoutCache {
 };
 
 /// What a child process made of a file's metadata: the library's own opinion, or the error that stands for its death.
-/// Damaged metadata can crash the HDF5 library or send it round in circles; the child takes that. No exec: the child is a
-/// copy of this process that only reads the layout and leaves. Errors: as inspect_dataset; corrupt when the child died;
-/// timeout after ten minutes.
-[[nodiscard]] base::Result<DatasetLayout> inspect_in_child(const std::filesystem::path& path, const std::string& dataset);
+/// Damaged metadata can crash the HDF5 library or send it round in circles; the child takes that. No exec: the child is
+/// a copy of this process that only reads the layout and leaves. Errors: as inspect_dataset; corrupt when the child
+/// died; timeout after ten minutes.
+[[nodiscard]] base::Result<DatasetLayout> inspect_in_child(const std::filesystem::path& path,
+                                                           const std::string& dataset);
 
 /// The layout from the cache or, failing that, from the file, then kept. A cache that cannot be written is no error.
-[[nodiscard]] base::Result<DatasetLayout> read_layout(const DataFile& file, const std::string& dataset, const LayoutCache& cache);
+[[nodiscard]] base::Result<DatasetLayout> read_layout(const DataFile& file, const std::string& dataset,
+                                                      const LayoutCache& cache);
 
 }  // namespace ridgeline::loader

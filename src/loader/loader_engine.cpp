@@ -57,7 +57,8 @@ Result<void> Loader::Engine::open_datasets() {
   for (const auto& layout : layouts) {
     if (layout.rows() != layouts.front().rows())
       return fail(ErrorCode::invalid_argument, "{}: \"{}\" has {} samples, \"{}\" has {}: expected equal numbers",
-                  file_.path().string(), layouts.front().dataset, layouts.front().rows(), layout.dataset, layout.rows());
+                  file_.path().string(), layouts.front().dataset, layouts.front().rows(), layout.dataset,
+                  layout.rows());
     if (layout.storage != Storage::chunked) continue;
     if (layout.chunk_bytes() > largest) rows_per_chunk = layout.rows_per_chunk();
     largest = std::max(largest, layout.chunk_bytes());
@@ -66,7 +67,8 @@ Result<void> Loader::Engine::open_datasets() {
   RL_TRY_ASSIGN(auto sampler, Sampler::make(layouts.front().rows(), rows_per_chunk, options_.sampler));
   sampler_.emplace(std::move(sampler));
   for (auto& layout : layouts) {
-    RL_TRY_ASSIGN(auto reader, DatasetReader::open(file_, std::move(layout), cache_.get(), static_cast<unsigned>(readers_.size())));
+    RL_TRY_ASSIGN(auto reader,
+                  DatasetReader::open(file_, std::move(layout), cache_.get(), static_cast<unsigned>(readers_.size())));
     readers_.push_back(std::move(reader));
   }
   make_stashes();
@@ -137,7 +139,8 @@ Result<void> Loader::Engine::start_epoch(std::uint64_t number) {
   return {};
 }
 
-/// For every place in the order: the place at which the same chunk row is wanted next. Only for datasets that cannot be kept whole.
+/// For every place in the order: the place at which the same chunk row is wanted next. Only for datasets that cannot be
+/// kept whole.
 void Loader::Engine::compute_next_uses() {
   next_uses_.assign(readers_.size(), {});
   places_.assign(readers_.size(), {});
@@ -227,8 +230,9 @@ void Loader::Engine::plan(BatchPool::Slot& slot) const {
   slot.plan.resize(static_cast<std::size_t>(slot.samples));
   std::iota(slot.plan.begin(), slot.plan.end(), 0U);
   const auto* samples = order_.data() + slot.batch * options_.batch_size;
-  std::sort(slot.plan.begin(), slot.plan.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return samples[a] < samples[b] || (samples[a] == samples[b] && a < b); });
+  std::sort(slot.plan.begin(), slot.plan.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return samples[a] < samples[b] || (samples[a] == samples[b] && a < b);
+  });
 }
 
 void Loader::Engine::fill(const Piece& piece, Worker& worker) {
@@ -262,11 +266,13 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
       const auto place = batch_begin + slot.plan[i];
       // Beyond this epoch the order is not known; without a plan, the less recently used the further away.
       std::uint64_t next_use = ~(epoch_base_ + place);
-      if (!next_uses.empty()) next_use = epoch_base_ + (next_uses[place] == kNoUse ? 2 * order_.size() : next_uses[place]);
+      if (!next_uses.empty())
+        next_use = epoch_base_ + (next_uses[place] == kNoUse ? 2 * order_.size() : next_uses[place]);
       worker.requests.push_back({order_[place], slot.buffers[dataset] + slot.plan[i] * row_bytes, next_use});
     }
     const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
-    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read, plan.stash != nullptr ? &plan : nullptr));
+    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read,
+                                   plan.stash != nullptr ? &plan : nullptr));
   }
   worker.running.samples += last - first;
   return {};
@@ -277,13 +283,14 @@ Result<std::optional<Batch>> Loader::Engine::next() {
   if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
   if (next_delivery_ >= batches_) return std::nullopt;
   if (pool_->held >= options_.held_batches)
-    return fail(ErrorCode::unavailable, "{} batches are held: release one before asking for the next, or raise held_batches",
-                pool_->held);
+    return fail(ErrorCode::unavailable,
+                "{} batches are held: release one before asking for the next, or raise held_batches", pool_->held);
   const Stopwatch watch(consumer_wait_seconds_);
   if (options_.workers == 0) return next_in_this_thread(lock);
   for (;;) {
     for (std::size_t i = 0; i < pool_->slots.size(); ++i)
-      if (pool_->slots[i]->state == BatchPool::State::ready && pool_->slots[i]->batch == next_delivery_) return deliver(i);
+      if (pool_->slots[i]->state == BatchPool::State::ready && pool_->slots[i]->batch == next_delivery_)
+        return deliver(i);
     pool_->ready.wait(lock);
     if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
   }

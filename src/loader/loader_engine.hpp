@@ -18,9 +18,10 @@
 
 namespace ridgeline::loader {
 
-/// The loader's workings. A batch is planned by the first worker that finds a free slot (its samples sorted by place in the
-/// file), then cut into pieces that any worker takes, oldest batch first: one slow batch is shared by all workers, and few
-/// batches ahead keep all of them busy. Slots are given to batches in order, so a batch that the consumer waits for has one.
+/// The loader's workings. A batch is planned by the first worker that finds a free slot (its samples sorted by place in
+/// the file), then cut into pieces that any worker takes, oldest batch first: one slow batch is shared by all workers,
+/// and few batches ahead keep all of them busy. Slots are given to batches in order, so a batch that the consumer waits
+/// for has one.
 class Loader::Engine {
  public:
   Engine(LoaderOptions options, DataFile file) : options_(std::move(options)), file_(std::move(file)) {}
@@ -79,14 +80,15 @@ class Loader::Engine {
 
   // Of the epoch; written by start_epoch while no worker is busy, guarded by the pool's mutex otherwise.
   std::vector<std::uint64_t> order_;
-  std::vector<std::vector<std::uint32_t>> next_uses_;  ///< for each dataset, empty when its chunks all fit into the cache
-  std::vector<std::vector<std::uint32_t>> places_;     ///< for each dataset with a stash: the place of each row
-  std::atomic<std::uint64_t> delivered_places_{0};     ///< all before were delivered
-  std::uint64_t epoch_base_ = 0;                       ///< samples of all epochs before: positions only grow
-  std::uint64_t next_batch_ = 0;                       ///< to be claimed
+  std::vector<std::vector<std::uint32_t>>
+      next_uses_;                                   ///< for each dataset, empty when its chunks all fit into the cache
+  std::vector<std::vector<std::uint32_t>> places_;  ///< for each dataset with a stash: the place of each row
+  std::atomic<std::uint64_t> delivered_places_{0};  ///< all before were delivered
+  std::uint64_t epoch_base_ = 0;                    ///< samples of all epochs before: positions only grow
+  std::uint64_t next_batch_ = 0;                    ///< to be claimed
   std::uint64_t next_delivery_ = 0;
   std::uint64_t batches_ = 0;
-  std::size_t busy_ = 0;                               ///< workers planning or filling
+  std::size_t busy_ = 0;  ///< workers planning or filling
   std::atomic<bool> stopping_{false};
   std::uint64_t delivered_ = 0;
   double consumer_wait_seconds_ = 0;

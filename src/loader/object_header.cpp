@@ -33,22 +33,24 @@ struct MessageFormat {
 Result<std::vector<std::byte>> read_block(const ByteSource& file, std::uint64_t base, const Block& block) {
   if (block.bytes > kMaxBlockBytes || block.address > file.size() || base + block.address > file.size() ||
       block.bytes > file.size() - base - block.address)
-    return fail(ErrorCode::corrupt, "an object header block ({} bytes at {}) reaches beyond the file", block.bytes, block.address);
+    return fail(ErrorCode::corrupt, "an object header block ({} bytes at {}) reaches beyond the file", block.bytes,
+                block.address);
   std::vector<std::byte> bytes(static_cast<std::size_t>(block.bytes));
   RL_TRY(file.read(base + block.address, bytes));
   return bytes;
 }
 
 /// Looks through one block's messages for the layout; continuation blocks go to `more`.
-Result<std::optional<std::span<const std::byte>>> search_block(std::span<const std::byte> bytes, const MessageFormat& format,
-                                                               std::deque<Block>& more) {
+Result<std::optional<std::span<const std::byte>>> search_block(std::span<const std::byte> bytes,
+                                                               const MessageFormat& format, std::deque<Block>& more) {
   FieldReader in(bytes);
   const std::size_t smallest = format.version_2 ? (format.creation_order ? 6 : 4) : 8;
   while (in.left() >= smallest) {
     const auto type = in.number(format.version_2 ? 1 : 2);
     const auto size = static_cast<std::size_t>(in.number(2));
     in.skip(format.version_2 ? (format.creation_order ? 3 : 1) : 4);  // flags, creation order or reserved
-    if (size > in.left()) return fail(ErrorCode::corrupt, "an object header message of {} bytes reaches beyond its block", size);
+    if (size > in.left())
+      return fail(ErrorCode::corrupt, "an object header message of {} bytes reaches beyond its block", size);
     const auto data = in.rest().first(size);
     if (type == kLayoutMessage) return data;
     if (type == kContinuationMessage) {
@@ -122,11 +124,13 @@ Result<std::vector<std::byte>> read_layout_message(const ByteSource& file, const
   }
   if (!in.good()) return fail(ErrorCode::corrupt, "the object header at {} is cut off", place.header);
   for (std::size_t seen = 0; !blocks.empty(); ++seen) {
-    if (seen == kMaxBlocks) return fail(ErrorCode::corrupt, "the object header at {} goes round in circles", place.header);
+    if (seen == kMaxBlocks)
+      return fail(ErrorCode::corrupt, "the object header at {} goes round in circles", place.header);
     auto block = blocks.front();
     blocks.pop_front();
     if (seen > 0 && format.version_2) {  // "OCHK" before, a checksum after the messages
-      if (block.bytes < 4 + kChecksum) return fail(ErrorCode::corrupt, "a header continuation of {} bytes", block.bytes);
+      if (block.bytes < 4 + kChecksum)
+        return fail(ErrorCode::corrupt, "a header continuation of {} bytes", block.bytes);
       block.address += 4;
       block.bytes -= 4 + kChecksum;
     }

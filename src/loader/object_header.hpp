@@ -32,8 +32,9 @@ class FieldReader {
   bool good_ = true;
 };
 
-/// The data of the layout message (type 8) of the object header at `place`, versions 1 and 2, through continuation blocks.
-/// Errors: corrupt.
-[[nodiscard]] base::Result<std::vector<std::byte>> read_layout_message(const ByteSource& file, const HeaderPlace& place);
+/// The data of the layout message (type 8) of the object header at `place`, versions 1 and 2, through continuation
+/// blocks. Errors: corrupt.
+[[nodiscard]] base::Result<std::vector<std::byte>> read_layout_message(const ByteSource& file,
+                                                                       const HeaderPlace& place);
 
 }  // namespace ridgeline::loader

@@ -30,7 +30,8 @@ std::optional<double> share_by_mincore(const DataFile& file) {
   const bool answered = ::mincore(map, bytes, pages.data()) == 0;
   ::munmap(map, bytes);
   if (!answered) return std::nullopt;
-  const auto resident = std::count_if(pages.begin(), pages.end(), [](unsigned char flags) { return (flags & 1U) != 0; });
+  const auto resident =
+      std::count_if(pages.begin(), pages.end(), [](unsigned char flags) { return (flags & 1U) != 0; });
   return static_cast<double>(resident) / static_cast<double>(pages.size());
 }
 

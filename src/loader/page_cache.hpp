@@ -7,9 +7,9 @@
 
 namespace ridgeline::loader {
 
-/// Share of a file (0 to 1) that lies in the page cache: mincore over the whole file where the kernel answers truthfully (a
-/// file of the caller's, or one open to it for writing), else RWF_NOWAIT reads at 256 places. An empty file is 1.
-/// Errors: not_found, io, unsupported (neither way works here).
+/// Share of a file (0 to 1) that lies in the page cache: mincore over the whole file where the kernel answers
+/// truthfully (a file of the caller's, or one open to it for writing), else RWF_NOWAIT reads at 256 places. An empty
+/// file is 1. Errors: not_found, io, unsupported (neither way works here).
 [[nodiscard]] base::Result<double> resident_share(const std::filesystem::path& path);
 
 /// Asks the kernel to forget a file's pages (written ones are flushed first). Pages that another process maps stay.

@@ -12,10 +12,10 @@
 
 namespace ridgeline::loader {
 
-/// Decoded rows put aside for later in the epoch, for datasets too large to be kept decoded. A shuffled order wants the rows
-/// of a chunk at places far apart; a whole chunk kept for its next row holds 63 others that are wanted later still. Kept
-/// singly, and the one wanted last given up first, the rows at hand are always the next ones: with room for a share f of
-/// the dataset a decoded chunk serves about 1 + 2 f (rows - 1) samples instead of one. Thread-safe.
+/// Decoded rows put aside for later in the epoch, for datasets too large to be kept decoded. A shuffled order wants the
+/// rows of a chunk at places far apart; a whole chunk kept for its next row holds 63 others that are wanted later
+/// still. Kept singly, and the one wanted last given up first, the rows at hand are always the next ones: with room for
+/// a share f of the dataset a decoded chunk serves about 1 + 2 f (rows - 1) samples instead of one. Thread-safe.
 class RowStash {
  public:
   /// Memory: at most `budget_bytes`, bookkeeping included.

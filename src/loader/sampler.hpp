@@ -21,19 +21,20 @@ enum class SampleOrder : std::uint8_t {
 struct SamplerOptions {
   SampleOrder order = SampleOrder::shuffled;
   std::uint64_t seed = 0;
-  std::uint64_t window_chunks = 64;   ///< shuffled_chunks only: chunks whose samples are mixed; at least 1
-  std::vector<std::uint64_t> given;   ///< given only: sample numbers, repeats allowed; the same every epoch
+  std::uint64_t window_chunks = 64;  ///< shuffled_chunks only: chunks whose samples are mixed; at least 1
+  std::vector<std::uint64_t> given;  ///< given only: sample numbers, repeats allowed; the same every epoch
 };
 
-/// The order of samples in an epoch: a pure function of options, epoch and number of samples, the same on every machine and
-/// standard library. Random numbers are SplitMix64's (base/random.hpp), started with seed + 0x9E3779B97F4A7C15 * (epoch + 1)
-/// (mod 2^64) through one step of that generator. A number below n is the high half of the 128-bit product of a 64-bit draw
-/// and n, drawn again while the low half is below 2^64 mod n (Lemire 2019). Shuffling is Fisher and Yates' from the last
-/// place down: for i = n - 1 ... 1 exchange i with a number below i + 1.
+/// The order of samples in an epoch: a pure function of options, epoch and number of samples, the same on every machine
+/// and standard library. Random numbers are SplitMix64's (base/random.hpp), started with seed + 0x9E3779B97F4A7C15 *
+/// (epoch + 1) (mod 2^64) through one step of that generator. A number below n is the high half of the 128-bit product
+/// of a 64-bit draw and n, drawn again while the low half is below 2^64 mod n (Lemire 2019). Shuffling is Fisher and
+/// Yates' from the last place down: for i = n - 1 ... 1 exchange i with a number below i + 1.
 class Sampler {
  public:
   /// Errors: invalid_argument (a given sample that does not exist, a window of 0 chunks).
-  [[nodiscard]] static base::Result<Sampler> make(std::uint64_t samples, std::uint64_t samples_per_chunk, SamplerOptions options);
+  [[nodiscard]] static base::Result<Sampler> make(std::uint64_t samples, std::uint64_t samples_per_chunk,
+                                                  SamplerOptions options);
 
   [[nodiscard]] std::vector<std::uint64_t> epoch(std::uint64_t number) const;
   /// Samples in an epoch.

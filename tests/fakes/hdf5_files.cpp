@@ -39,7 +39,8 @@ std::vector<unsigned char> lzf_compress(const unsigned char* in, std::size_t siz
     for (std::size_t at = 0; at < literals.size(); at += 32) {
       const auto count = std::min<std::size_t>(32, literals.size() - at);
       out.push_back(static_cast<unsigned char>(count - 1));
-      out.insert(out.end(), literals.begin() + static_cast<std::ptrdiff_t>(at), literals.begin() + static_cast<std::ptrdiff_t>(at + count));
+      out.insert(out.end(), literals.begin() + static_cast<std::ptrdiff_t>(at),
+                 literals.begin() + static_cast<std::ptrdiff_t>(at + count));
     }
     literals.clear();
   };
@@ -144,7 +145,9 @@ std::vector<unsigned char> content(const Hdf5Case& c, std::size_t elements, std:
     for (std::size_t b = 0; b < size; ++b) {
       const bool number = c.element[0] != 's' && c.element[0] != 'b';
       const auto byte = b < 8 ? word >> (8 * b) & 0xFFU : word & 0xFFU;
-      bytes[i * size + b] = static_cast<unsigned char>(c.element[0] == 'b' ? byte & 1U : number ? byte : 'a' + byte % 26);
+      bytes[i * size + b] = static_cast<unsigned char>(c.element[0] == 'b' ? byte & 1U
+                                                       : number            ? byte
+                                                                           : 'a' + byte % 26);
     }
   }
   return bytes;
@@ -179,7 +182,8 @@ Hdf5Handle creation_properties(const std::filesystem::path& path, const Hdf5Case
 }
 
 /// Writes each n-th slab of chunk rows through the library, so that the others stay missing.
-void write_rows(hid_t dataset, hid_t type, const Hdf5Case& c, const std::vector<unsigned char>& data, std::size_t row_bytes) {
+void write_rows(hid_t dataset, hid_t type, const Hdf5Case& c, const std::vector<unsigned char>& data,
+                std::size_t row_bytes) {
   const hsize_t step = c.chunk.empty() ? c.shape[0] : c.chunk[0];
   for (hsize_t first = 0; first < c.shape[0]; first += step) {
     if (first / step % c.written_every != 0) continue;
@@ -188,7 +192,8 @@ void write_rows(hid_t dataset, hid_t type, const Hdf5Case& c, const std::vector<
     start[0] = first;
     extent[0] = std::min(step, c.shape[0] - first);
     const Hdf5Handle file_space(H5Dget_space(dataset), H5Sclose);
-    need(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), "select");
+    need(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr),
+         "select");
     const Hdf5Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
     need(H5Dwrite(dataset, type, space.get(), file_space.get(), H5P_DEFAULT, data.data() + first * row_bytes), "write");
   }
@@ -203,7 +208,8 @@ void mask_chunks(hid_t dataset, const Hdf5Case& c, std::size_t element_bytes) {
   for (unsigned number = 0;; ++number) {
     for (std::size_t i = 0; i < bytes; ++i) raw[i] = static_cast<unsigned char>(i * 7 + number);
     if (number % c.unfiltered_every == 0)
-      need(H5Dwrite_chunk(dataset, H5P_DEFAULT, (1U << c.filters.size()) - 1U, at.data(), bytes, raw.data()), "write_chunk");
+      need(H5Dwrite_chunk(dataset, H5P_DEFAULT, (1U << c.filters.size()) - 1U, at.data(), bytes, raw.data()),
+           "write_chunk");
     std::size_t axis = at.size();
     while (axis > 0 && (at[axis - 1] += c.chunk[axis - 1]) >= c.shape[axis - 1]) at[--axis] = 0;
     if (axis == 0) return;
@@ -238,12 +244,18 @@ void write_hdf5(const std::filesystem::path& path, const Hdf5Case& c) {
                          H5Sclose);
   auto properties = creation_properties(path, c, type.get(), elements * size);
   if (c.virtual_dataset) {
-    const Hdf5Handle source(need(H5Dcreate2(file.get(), "source", file_type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "source"), H5Dclose);
+    const Hdf5Handle source(
+        need(H5Dcreate2(file.get(), "source", file_type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+             "source"),
+        H5Dclose);
     const auto data = content(c, elements, size);
     need(H5Dwrite(source.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), "write source");
     need(H5Pset_virtual(properties.get(), space.get(), ".", "source", space.get()), "virtual");
   }
-  const Hdf5Handle dataset(need(H5Dcreate2(file.get(), "x", file_type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), c.name.c_str()), H5Dclose);
+  const Hdf5Handle dataset(
+      need(H5Dcreate2(file.get(), "x", file_type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+           c.name.c_str()),
+      H5Dclose);
   if (c.virtual_dataset || elements == 0) return;
   const auto data = content(c, elements, size);
   if (c.shape.empty())
@@ -273,8 +285,8 @@ std::vector<std::byte> read_with_library(const std::filesystem::path& path, cons
 std::vector<Hdf5Case> hdf5_corpus() {
   std::vector<Hdf5Case> cases;
   const auto add = [&](Hdf5Case c) {
-    c.name = fmt::format("{:03} {}{} {}d {} {}{}{}{}{}{}", cases.size(), c.element, c.big_endian ? " BE" : "", c.shape.size(),
-                         c.chunk.empty() ? "whole" : "chunks", c.filters, c.latest ? " latest" : "",
+    c.name = fmt::format("{:03} {}{} {}d {} {}{}{}{}{}{}", cases.size(), c.element, c.big_endian ? " BE" : "",
+                         c.shape.size(), c.chunk.empty() ? "whole" : "chunks", c.filters, c.latest ? " latest" : "",
                          c.user_block > 0 ? " user block" : "", c.written_every != 1 ? " missing" : "",
                          c.user_fill ? " fill" : "", c.random ? " random" : "");
     cases.push_back(std::move(c));
@@ -284,9 +296,15 @@ std::vector<Hdf5Case> hdf5_corpus() {
   struct Shape {
     std::vector<hsize_t> shape, chunk;
   };
-  const std::array shapes{Shape{{100}, {16}},       Shape{{48}, {16}},         Shape{{37, 9}, {8, 9}},
-                          Shape{{21, 10}, {4, 3}},  Shape{{13, 3, 8}, {4, 3, 8}}, Shape{{13, 5, 7}, {5, 2, 3}},
-                          Shape{{9, 3, 6, 5}, {2, 3, 6, 5}}, Shape{{7, 3, 6, 5}, {3, 2, 6, 2}}, Shape{{5, 4}, {8, 6}}};
+  const std::array shapes{Shape{{100}, {16}},
+                          Shape{{48}, {16}},
+                          Shape{{37, 9}, {8, 9}},
+                          Shape{{21, 10}, {4, 3}},
+                          Shape{{13, 3, 8}, {4, 3, 8}},
+                          Shape{{13, 5, 7}, {5, 2, 3}},
+                          Shape{{9, 3, 6, 5}, {2, 3, 6, 5}},
+                          Shape{{7, 3, 6, 5}, {3, 2, 6, 2}},
+                          Shape{{5, 4}, {8, 6}}};
   unsigned turn = 0;
   for (const auto* element : elements)  // each element type x filter, everything else taking turns
     for (const auto* filter : filters)

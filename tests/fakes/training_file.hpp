@@ -15,11 +15,11 @@ namespace ridgeline::fakes {
 
 struct TrainingFile {
   std::uint64_t samples = 1000;
-  std::uint64_t values = 24;      ///< 32-bit integers in a row of "x"
+  std::uint64_t values = 24;  ///< 32-bit integers in a row of "x"
   std::uint64_t chunk_rows = 16;
-  unsigned gzip = 0;              ///< level of "x"; 0: unfiltered
+  unsigned gzip = 0;  ///< level of "x"; 0: unfiltered
   bool fletcher32 = false;
-  std::uint64_t labels = 0;       ///< rows of "y" (contiguous, 64-bit); 0: as many as samples
+  std::uint64_t labels = 0;  ///< rows of "y" (contiguous, 64-bit); 0: as many as samples
 };
 
 /// Value v of sample s in "x" is s * 1000 + v; "y" holds s * 7.
@@ -30,7 +30,8 @@ inline void write_training_file(const std::filesystem::path& path, const Trainin
   const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
   const auto write = [&](const char* name, hid_t type, std::vector<hsize_t> shape, hid_t properties, const void* data) {
     const Hdf5Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
-    const Hdf5Handle dataset(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle dataset(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties, H5P_DEFAULT),
+                             H5Dclose);
     H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
   };
   std::vector<std::int32_t> x(f.samples * f.values);

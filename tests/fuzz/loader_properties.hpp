@@ -28,8 +28,8 @@ class MemorySource final : public loader::ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// What must hold for any bytes given to the loader's parsers; "" or the sentence that does not. The first byte chooses the
-/// parser. Shared by the fuzzer and the seeded test.
+/// What must hold for any bytes given to the loader's parsers; "" or the sentence that does not. The first byte chooses
+/// the parser. Shared by the fuzzer and the seeded test.
 [[nodiscard]] inline std::string broken_loader_property(std::span<const std::byte> input) {
   using namespace loader;
   if (input.size() < 4) return "";

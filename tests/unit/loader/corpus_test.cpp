@@ -59,7 +59,8 @@ TEST_F(Corpus, every_file_reads_byte_for_byte_as_the_library_reads_it) {
     EXPECT_TRUE(*all == expected);
     // Some rows alone: each right, and nothing written where no row was asked for.
     base::Random random(i);
-    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](std::uint64_t) { return random.below(3) != 0; }), rows.end());
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [&](std::uint64_t) { return random.below(3) != 0; }),
+               rows.end());
     const auto some = read_rows(**reader, rows);
     ASSERT_TRUE(some) << some.error().message;
     auto wanted = std::vector<std::byte>(expected.size(), std::byte{0xEE});

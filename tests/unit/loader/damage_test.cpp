@@ -37,7 +37,8 @@ class Damage : public ::testing::Test {
     RL_TRY_ASSIGN(const auto reader, DatasetReader::open(file, layout, nullptr, 0));
     std::vector<std::byte> out(layout.rows() * layout.row_bytes());
     std::vector<RowRequest> requests;
-    for (std::uint64_t row = 0; row < layout.rows(); ++row) requests.push_back({row, out.data() + row * layout.row_bytes()});
+    for (std::uint64_t row = 0; row < layout.rows(); ++row)
+      requests.push_back({row, out.data() + row * layout.row_bytes()});
     ReadScratch scratch;
     ReadStatistics statistics;
     RL_TRY(reader->read(requests, scratch, statistics));
@@ -178,7 +179,8 @@ TEST(LoaderParsers, no_bytes_break_them) {
   for (int i = 0; i < 30000; ++i) {
     auto input = seeds[random.below(seeds.size())];
     if (random.below(3) == 0) input[0] = static_cast<char>(random.next());
-    for (auto edits = random.below(6); edits > 0; --edits) input[random.below(input.size())] = static_cast<char>(random.next());
+    for (auto edits = random.below(6); edits > 0; --edits)
+      input[random.below(input.size())] = static_cast<char>(random.next());
     if (random.below(8) == 0) input.resize(random.below(input.size() + 1));
     const auto broken = fuzz::broken_loader_property({reinterpret_cast<const std::byte*>(input.data()), input.size()});
     ASSERT_EQ(broken, "") << "input " << i;

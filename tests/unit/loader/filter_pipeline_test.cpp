@@ -51,8 +51,10 @@ TEST(FilterPipeline, checks_the_checksum_in_either_byte_order_of_old_releases) {
 TEST(FilterPipeline, says_what_is_wrong) {
   EXPECT_EQ(undone({{Filter::fletcher32, 0}}, 0, "abc", 4), "error: 3 bytes, too few for a fletcher32 checksum");
   EXPECT_EQ(undone({{Filter::shuffle, 2}}, 0, "abc", 4), "error: 3 bytes to unshuffle, expected 4");
-  EXPECT_EQ(undone({{Filter::deflate, 0}}, 0, "rubbish", 4), "error: the deflate stream is broken or fails its checksum");
-  EXPECT_EQ(undone({{Filter::lzf, 0}}, 0, std::string_view("\1ab", 3), 4), "error: the lzf stream is broken: 2 bytes, expected 4");
+  EXPECT_EQ(undone({{Filter::deflate, 0}}, 0, "rubbish", 4),
+            "error: the deflate stream is broken or fails its checksum");
+  EXPECT_EQ(undone({{Filter::lzf, 0}}, 0, std::string_view("\1ab", 3), 4),
+            "error: the lzf stream is broken: 2 bytes, expected 4");
   EXPECT_EQ(undone({}, 0, "abc", 4), "error: 3 bytes, expected 4");
 }
 

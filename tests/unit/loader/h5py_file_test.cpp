@@ -24,7 +24,8 @@ std::vector<T> read(const std::string& dataset, const std::string& type) {
   const auto reader = DatasetReader::open(*file, *layout, nullptr, 0);
   std::vector<std::byte> bytes(layout->rows() * layout->row_bytes());
   std::vector<RowRequest> requests;
-  for (std::uint64_t row = 0; row < layout->rows(); ++row) requests.push_back({row, bytes.data() + row * layout->row_bytes()});
+  for (std::uint64_t row = 0; row < layout->rows(); ++row)
+    requests.push_back({row, bytes.data() + row * layout->row_bytes()});
   ReadScratch scratch;
   ReadStatistics statistics;
   const auto done = (*reader)->read(requests, scratch, statistics);
@@ -50,8 +51,8 @@ TEST(H5pyFile, its_halves_are_read) {
   const auto values = read<std::uint16_t>("half", "float16");
   ASSERT_EQ(values.size(), 4000U);
   EXPECT_EQ(values[0], 0x0000);
-  EXPECT_EQ(values[4], 0x3C00);    // 1
-  EXPECT_EQ(values[63], 0x4BE0);   // 15.75
+  EXPECT_EQ(values[4], 0x3C00);   // 1
+  EXPECT_EQ(values[63], 0x4BE0);  // 15.75
   EXPECT_EQ(values[64], 0x0000);
 }
 

@@ -48,7 +48,8 @@ class LoaderTest : public ::testing::Test {
     EXPECT_TRUE(loader) << loader.error().message;
     return loader ? std::move(*loader) : nullptr;
   }
-  static std::int32_t x_value(const Batch& batch, std::uint64_t sample, std::uint64_t value, std::uint64_t values = 24) {
+  static std::int32_t x_value(const Batch& batch, std::uint64_t sample, std::uint64_t value,
+                              std::uint64_t values = 24) {
     std::int32_t number = 0;
     std::memcpy(&number, batch.data(0).data() + (sample * values + value) * sizeof number, sizeof number);
     return number;
@@ -145,7 +146,8 @@ TEST_F(LoaderTest, counts_bytes_read_and_delivered) {
   EXPECT_EQ(total.bytes_delivered, 640U * 2048 * 4);
   EXPECT_DOUBLE_EQ(total.read_amplification(), 1);  // rows alone, though they are shuffled
   o.cache_bytes = 0;
-  fakes::write_training_file(folder_ / "data.h5", {.samples = 640, .values = 2048, .chunk_rows = 8, .fletcher32 = true});
+  fakes::write_training_file(folder_ / "data.h5",
+                             {.samples = 640, .values = 2048, .chunk_rows = 8, .fletcher32 = true});
   const auto checked = open(o);
   ASSERT_TRUE(checked);
   ASSERT_TRUE(checked->start_epoch(0));
@@ -257,7 +259,8 @@ TEST_F(LoaderTest, a_damaged_chunk_is_named_after_the_batches_before_it) {
     const auto broken = loader->next();  // rows 128 to 191 are chunks 8 to 11
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().code, base::ErrorCode::corrupt);
-    EXPECT_NE(broken.error().message.find("data.h5: dataset \"x\": chunk (9, 0): fletcher32 checksum"), std::string::npos)
+    EXPECT_NE(broken.error().message.find("data.h5: dataset \"x\": chunk (9, 0): fletcher32 checksum"),
+              std::string::npos)
         << broken.error().message;
     const auto after = loader->next();
     ASSERT_TRUE(after);
@@ -287,7 +290,8 @@ TEST_F(LoaderTest, bad_requests_get_one_clear_line) {
   EXPECT_EQ(message(o), "no pinned memory for 6144 bytes");
   EXPECT_EQ(allocator_->live, 0);
   std::ofstream(folder_ / "text.h5") << "not HDF5 at all";
-  EXPECT_NE(message(o, "text.h5").find("text.h5 cannot be opened as HDF5 (15 bytes)"), std::string::npos) << message(o, "text.h5");
+  EXPECT_NE(message(o, "text.h5").find("text.h5 cannot be opened as HDF5 (15 bytes)"), std::string::npos)
+      << message(o, "text.h5");
 }
 
 TEST_F(LoaderTest, an_empty_dataset_is_an_empty_epoch) {

@@ -30,11 +30,11 @@ TEST(Lzf, reads_a_longer_length_from_another_byte) {
 }
 
 TEST(Lzf, refuses_malformed_streams) {
-  EXPECT_EQ(decompressed(bytes({3, 'a'}), 10), "");             // literals cut off
-  EXPECT_EQ(decompressed(bytes({0, 'a', 0x20}), 10), "");       // no distance
-  EXPECT_EQ(decompressed(bytes({0, 'a', 0xE0}), 10), "");       // no length
-  EXPECT_EQ(decompressed(bytes({0, 'a', 0x20, 5}), 10), "");    // reaches before the start
-  EXPECT_EQ(decompressed(bytes({2, 'a', 'b', 'c'}), 2), "");    // more than there is room for
+  EXPECT_EQ(decompressed(bytes({3, 'a'}), 10), "");           // literals cut off
+  EXPECT_EQ(decompressed(bytes({0, 'a', 0x20}), 10), "");     // no distance
+  EXPECT_EQ(decompressed(bytes({0, 'a', 0xE0}), 10), "");     // no length
+  EXPECT_EQ(decompressed(bytes({0, 'a', 0x20, 5}), 10), "");  // reaches before the start
+  EXPECT_EQ(decompressed(bytes({2, 'a', 'b', 'c'}), 2), "");  // more than there is room for
   EXPECT_EQ(decompressed(bytes({0, 'a', 0xE0, 90, 0}), 10), "");
 }
 
