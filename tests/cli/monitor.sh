@@ -114,7 +114,7 @@ if command -v promtool >/dev/null; then
 else
   echo "note: promtool (Debian package prometheus) is not here, its check is left out"
 fi
-is "$(fetch /nothing | head -n 1 | tr -d '\r')" "HTTP/1.1 404 Not Found" "another path"
+is "$(fetch /nothing | head -n 1 | tr -d '\r')" "HTTP/1.0 404 Not Found" "another path"
 bad "127.0.0.1:$port" "Address already in use" "another address or port" -- monitor --prometheus "127.0.0.1:$port" --headless
 bad "expected HOST:PORT" -- monitor --prometheus localhost --headless
 kill -TERM "$SERVER"
