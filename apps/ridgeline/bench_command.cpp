@@ -37,7 +37,8 @@ class BenchDisplay final : public campaign::BenchObserver {
     std::fflush(stdout);
   }
   void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
-    doing_ = fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings), trial.reason, remaining);
+    doing_ =
+        fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings), trial.reason, remaining);
     status(doing_);
   }
   void trial_finished(const schema::BenchTrial& trial) override {
@@ -46,7 +47,8 @@ class BenchDisplay final : public campaign::BenchObserver {
     const auto row = report::bench_row(trial);
     const auto line = report::bench_line(row.cells);
     const bool bad = row.tone == report::Tone::bad;
-    fmt::print("{}\n", row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
+    fmt::print("{}\n",
+               row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
     std::fflush(stdout);
   }
   void progress(const execute::TrainingProgress& now) {
@@ -79,15 +81,19 @@ std::vector<std::string> consequence_lines(const campaign::TrainingConfig& now, 
   const auto accumulation = now.gradient_accumulation_steps.value_or(1);
   const auto change = analysis::batch_consequence(*now.batch_size, accumulation, now.learning_rate.value_or(0), batch);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("effective batch {} -> {} ({} x {} accumulation steps)", change.effective_before, change.effective_after, batch, accumulation));
+  lines.push_back(fmt::format("effective batch {} -> {} ({} x {} accumulation steps)", change.effective_before,
+                              change.effective_after, batch, accumulation));
   if (now.learning_rate)
-    lines.push_back(fmt::format("learning rate {:g}: the linear rule (SGD) gives {:.4g}, the square-root rule (Adam) {:.4g}; or keep it with "
-                                "gradient_accumulation_steps: {} (effective batch {})",
-                                *now.learning_rate, change.linear_rate, change.square_root_rate, change.accumulation, change.accumulation * batch));
+    lines.push_back(fmt::format(
+        "learning rate {:g}: the linear rule (SGD) gives {:.4g}, the square-root rule (Adam) {:.4g}; or keep it with "
+        "gradient_accumulation_steps: {} (effective batch {})",
+        *now.learning_rate, change.linear_rate, change.square_root_rate, change.accumulation,
+        change.accumulation * batch));
   else
-    lines.push_back(fmt::format("multiply the learning rate by {:.3g} (linear rule, SGD) or {:.3g} (square-root rule, Adam); or keep it with "
-                                "gradient_accumulation_steps: {}",
-                                change.ratio, std::sqrt(change.ratio), change.accumulation));
+    lines.push_back(fmt::format(
+        "multiply the learning rate by {:.3g} (linear rule, SGD) or {:.3g} (square-root rule, Adam); or keep it with "
+        "gradient_accumulation_steps: {}",
+        change.ratio, std::sqrt(change.ratio), change.accumulation));
   return lines;
 }
 
@@ -104,10 +110,14 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags, 
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_training_settings(text, flags.apply, settings));
   RL_TRY_ASSIGN(const auto before, campaign::read_training_config(text, flags.apply));
-  const auto write = [&] { return campaign::apply_training_settings(flags.apply, settings, base::system_clock().utc_now()); };
-  RL_TRY(apply_change(request, text, patch, write, fmt::format("ridgeline bench --show {} --apply {}", run.id, flags.apply), terminal));
+  const auto write = [&] {
+    return campaign::apply_training_settings(flags.apply, settings, base::system_clock().utc_now());
+  };
+  RL_TRY(apply_change(request, text, patch, write,
+                      fmt::format("ridgeline bench --show {} --apply {}", run.id, flags.apply), terminal));
   if (request.quiet) return {};
-  if (settings.amp != schema::AmpMode::off) fmt::print("{}: use_amp was measured as {}\n", flags.apply, base::enum_name(settings.amp));
+  if (settings.amp != schema::AmpMode::off)
+    fmt::print("{}: use_amp was measured as {}\n", flags.apply, base::enum_name(settings.amp));
   for (const auto& line : consequence_lines(before, settings.batch)) fmt::print("{}: {}\n", flags.apply, line);
   return {};
 }
@@ -128,7 +138,8 @@ void print_summary(const schema::BenchRun& run, int width) {
   constexpr int kLabel = 20;
   for (const auto& [label, text] : report::bench_summary(run)) {
     std::string indented;
-    for (const char c : wrapped(text, width - kLabel, 0)) indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
+    for (const char c : wrapped(text, width - kLabel, 0))
+      indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
     fmt::print("{:<{}}{}\n", label, kLabel, indented);
   }
 }
@@ -165,7 +176,16 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   RL_TRY(check_writable(flags.output, "--output"));
   RL_TRY(check_writable(flags.html == "auto" ? "" : flags.html, "--report-html"));
   if (!flags.show.empty()) return show(flags, context, terminal);
-  RL_TRY_ASSIGN(const auto plan, read_bench_flags(flags, context));
+  RL_TRY_ASSIGN(auto plan, read_bench_flags(flags, context));
+  if (plan.request.job.kind == "python")
+    plan.request.explain_loader = [&](const schema::TrainingSettings& settings) {
+      schema::TrainingTrialSpec spec;
+      spec.job = plan.request.job;
+      spec.settings = settings;
+      spec.settings.workers = 0;
+      spec.data = schema::DataMode::loader_only;
+      return explain_python_loader(spec);
+    };
   RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job));
   RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
   auto err = inspect_terminal(stderr);
@@ -196,44 +216,68 @@ void add_bench(CLI::App& app, Context& context) {
       [flags, &context] { return bench(*flags, context); });
   auto& bench = *command;
   const std::string what = "What is trained";
-  bench.add_option("--python", flags->python, "Function that returns model, optimizer, loss and dataset; see docs/bench.md")->type_name("MODULE:FUNCTION");
-  bench.add_option("--python-exe", flags->interpreter, "Python interpreter that has torch (default: python3)")->type_name("PATH");
+  bench
+      .add_option("--python", flags->python,
+                  "Function that returns model, optimizer, loss and dataset; see docs/bench.md")
+      ->type_name("MODULE:FUNCTION");
+  bench.add_option("--python-exe", flags->interpreter, "Python interpreter that has torch (default: python3)")
+      ->type_name("PATH");
   bench.add_option("--model", flags->model, "synthetic:OPTIONS, a simulated training step")->type_name("NAME");
-  bench.add_option("--option", flags->options, "Passed on to the function; repeatable")->type_name("NAME=VALUE")->allow_extra_args(false);
+  bench.add_option("--option", flags->options, "Passed on to the function; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
   bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
   bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->capture_default_str();
-  for (const auto* name : {"--python", "--python-exe", "--model", "--option", "--data-path", "--device", "--seed"}) bench.get_option(name)->group(what);
+  for (const auto* name : {"--python", "--python-exe", "--model", "--option", "--data-path", "--device", "--seed"})
+    bench.get_option(name)->group(what);
 
   const std::string space = "What is tried";
-  bench.add_option("--config", flags->config, "bench.yaml: sections benchmark, data and training; flags override it")->type_name("FILE");
+  bench.add_option("--config", flags->config, "bench.yaml: sections benchmark, data and training; flags override it")
+      ->type_name("FILE");
   bench.add_option("--batch-sizes", flags->batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
-  bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")->type_name("N...");
-  bench.add_option("--amp", flags->amp, "Precision; both: off and bf16")->type_name("off|bf16|fp16|both")
+  bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")
+      ->type_name("N...");
+  bench.add_option("--amp", flags->amp, "Precision; both: off and bf16")
+      ->type_name("off|bf16|fp16|both")
       ->check(CLI::IsMember({"off", "bf16", "fp16", "both"}));
-  bench.add_option("--pin-memory", flags->pin_memory, "Page-locked batches")->type_name("on|off|both")->check(CLI::IsMember({"on", "off", "both"}));
+  bench.add_option("--pin-memory", flags->pin_memory, "Page-locked batches")
+      ->type_name("on|off|both")
+      ->check(CLI::IsMember({"on", "off", "both"}));
   add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
   bench.add_option("--steps", flags->steps, "Least timed steps a trial (default 20)")->type_name("N");
   bench.add_option("--max-time", flags->max_time, "Time for the whole run, for example 30m")->type_name("TIME");
   bench.add_option("--soak", flags->soak, "Steps that the recommended settings have to hold through")->type_name("N");
-  bench.add_option("--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")->type_name("SHARE")->capture_default_str();
-  bench.add_option("--tolerance", flags->tolerance, "Speed that the recommendation may give up")->type_name("SHARE")->capture_default_str();
+  bench.add_option("--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  bench.add_option("--tolerance", flags->tolerance, "Speed that the recommendation may give up")
+      ->type_name("SHARE")
+      ->capture_default_str();
   bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
   bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
-  for (const auto* name : {"--config", "--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps", "--max-time", "--soak",
-                           "--mem-headroom", "--tolerance", "--no-diagnosis", "--fresh"})
+  for (const auto* name : {"--config", "--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",
+                           "--max-time", "--soak", "--mem-headroom", "--tolerance", "--no-diagnosis", "--fresh"})
     bench.get_option(name)->group(space);
 
   const std::string output = "What is written";
-  bench.add_option("--apply", flags->apply, "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp are written")->type_name("FILE");
+  bench
+      .add_option("--apply", flags->apply,
+                  "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp are written")
+      ->type_name("FILE");
   bench.add_flag("--dry-run", flags->dry_run, "Show the change to --apply, write nothing");
   bench.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
-  bench.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")->type_name("FILE")->expected(0, 1)->default_str("auto");
+  bench.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->default_str("auto");
   bench.add_flag("--json", flags->json, "The run as JSON on standard output");
-  bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")->type_name("RUN");
+  bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")
+      ->type_name("RUN");
   add_database_option(bench, context);
   bench.add_flag("-q,--quiet", flags->quiet, "Errors only");
-  for (const auto* name : {"--apply", "--dry-run", "--output", "--report-html", "--json", "--show", "--db", "--quiet"}) bench.get_option(name)->group(output);
+  for (const auto* name : {"--apply", "--dry-run", "--output", "--report-html", "--json", "--show", "--db", "--quiet"})
+    bench.get_option(name)->group(output);
 }
 
 }  // namespace ridgeline::app

@@ -35,7 +35,8 @@ Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::
 }
 
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
-Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag, std::int64_t low, std::int64_t high) {
+Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
+                                             std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> out;
   for (const auto& text : texts)
     for (const auto& part : base::split(text, ',')) {
@@ -48,7 +49,9 @@ Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& tex
 }
 
 template <typename T>
-std::string listed(const std::vector<T>& values) { return fmt::format("{}", fmt::join(values, " ")); }
+std::string listed(const std::vector<T>& values) {
+  return fmt::format("{}", fmt::join(values, " "));
+}
 
 class BenchReader {
  public:
@@ -68,7 +71,8 @@ class BenchReader {
     request.use_store = !flags_.fresh;
     request.command_line = shell_line(context_.arguments);
     if (flags_.html == "auto" && flags_.output.empty())
-      return fail(ErrorCode::invalid_argument, "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+      return fail(ErrorCode::invalid_argument,
+                  "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
     if (flags_.dry_run && flags_.apply.empty())
       return fail(ErrorCode::invalid_argument, "--dry-run: no file to write is named; add --apply FILE");
     if (!flags_.apply.empty()) {
@@ -100,15 +104,18 @@ class BenchReader {
   Result<void> read_job() {
     auto& job = plan_.request.job;
     if (!flags_.model.empty() && !flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps; give one", flags_.model, flags_.python);
+      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps; give one",
+                  flags_.model, flags_.python);
     if (flags_.model.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument,
-                  "no training step is named; for example: ridgeline bench --python train:make, or --model synthetic to try it out");
+                  "no training step is named; for example: ridgeline bench --python train:make, or --model synthetic "
+                  "to try it out");
     RL_TRY_ASSIGN(job.seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
-        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE, for example --option depth=3", text);
+        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE, for example --option depth=3",
+                    text);
       job.options[text.substr(0, equals)] = text.substr(equals + 1);
     }
     if (!flags_.python.empty()) return read_python();
@@ -131,7 +138,9 @@ class BenchReader {
     job.target = flags_.python;
     const auto colon = flags_.python.find(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == flags_.python.size())
-      return fail(ErrorCode::invalid_argument, "--python {}: expected MODULE:FUNCTION or FILE.py:FUNCTION, for example --python train:make", flags_.python);
+      return fail(ErrorCode::invalid_argument,
+                  "--python {}: expected MODULE:FUNCTION or FILE.py:FUNCTION, for example --python train:make",
+                  flags_.python);
     job.python = flags_.interpreter.empty() ? "python3" : flags_.interpreter;
     RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target));
     job.runtime = found.runtime;
@@ -158,8 +167,8 @@ class BenchReader {
       }
       request.device = fmt::format("cuda:{}", index);
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
-        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}; use --device cpu", device,
-                    gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
+        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}; use --device cpu",
+                    device, gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
                     request.environment.gpu_note.empty() ? "" : " (" + request.environment.gpu_note + ")");
     } else {
       return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);
@@ -189,8 +198,11 @@ class BenchReader {
     const auto origin = !flags_.data_path.empty() ? std::string("--data-path") : place("data.data_path");
     struct stat info {};
     if (::stat(job.data_path.c_str(), &info) != 0)
-      return fail(ErrorCode::not_found, "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path, origin);
-    job.data_sha256 = base::sha256_hex(fmt::format("{}/{}/{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+      return fail(ErrorCode::not_found,
+                  "data {} ({}): no such file; expected the file or folder that the training reads", job.data_path,
+                  origin);
+    job.data_sha256 =
+        base::sha256_hex(fmt::format("{}/{}/{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
     note("data", job.data_path, origin);
     return {};
   }
@@ -213,7 +225,9 @@ class BenchReader {
     return read_pins(cuda);
   }
 
-  [[nodiscard]] int cores() const { return std::max(1, static_cast<int>(std::ceil(plan_.request.environment.usable_cpus))); }
+  [[nodiscard]] int cores() const {
+    return std::max(1, static_cast<int>(std::ceil(plan_.request.environment.usable_cpus)));
+  }
 
   Result<void> read_workers() {
     auto& space = plan_.request.space;
@@ -231,7 +245,8 @@ class BenchReader {
       origin = "default, up to the cores";
     }
     if (!synthetic && !space.workers.empty() && space.workers.back() > cores())
-      return fail(ErrorCode::invalid_argument, "{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
+      return fail(ErrorCode::invalid_argument,
+                  "{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
                   origin, listed(space.workers), cores(), cores() == 1 ? "" : "s");
     note("workers", listed(space.workers), origin);
     return {};
@@ -250,8 +265,10 @@ class BenchReader {
     }
     if (word == "fp16" && !cuda)
       return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only; use --amp bf16");
-    if (word == "both") amps = {AmpMode::off, AmpMode::bf16};
-    else amps = {*base::enum_from_name<AmpMode>(word)};
+    if (word == "both")
+      amps = {AmpMode::off, AmpMode::bf16};
+    else
+      amps = {*base::enum_from_name<AmpMode>(word)};
     note("AMP", word == "both" ? "off bf16" : word, origin);
     return {};
   }
@@ -269,12 +286,15 @@ class BenchReader {
     }
     if (!cuda && word != "off") {
       if (!flags_.pin_memory.empty())
-        return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU; leave it out with --device cpu", word);
+        return fail(ErrorCode::invalid_argument,
+                    "--pin-memory {}: pinned memory needs a GPU; leave it out with --device cpu", word);
       word = "off";
       origin = "no GPU";
     }
-    if (word == "both") pins = {false, true};
-    else pins = {word == "on"};
+    if (word == "both")
+      pins = {false, true};
+    else
+      pins = {word == "on"};
     note("pin memory", word == "both" ? "off on" : word, origin);
     return {};
   }
@@ -289,8 +309,9 @@ class BenchReader {
     current.pin_memory = cuda && config.pin_memory.value_or(false);
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
     if (plan_.request.job.kind != kSynthetic && current.workers > cores())
-      return fail(ErrorCode::invalid_argument, "{}: {} loader workers are more than the {} CPUs that this process may use", place("data.num_workers"),
-                  current.workers, cores());
+      return fail(ErrorCode::invalid_argument,
+                  "{}: {} loader workers are more than the {} CPUs that this process may use",
+                  place("data.num_workers"), current.workers, cores());
     plan_.request.current = current;
     note("current", schema::describe(current), flags_.config);
     return {};
@@ -322,7 +343,9 @@ class BenchReader {
 
   static Result<double> share(const std::string& text, std::string_view flag) {
     RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
-    if (value < 0 || value >= 1) return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 10%", flag, text);
+    if (value < 0 || value >= 1)
+      return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 10%", flag,
+                  text);
     return value;
   }
 
@@ -333,6 +356,8 @@ class BenchReader {
 
 }  // namespace
 
-Result<BenchPlan> read_bench_flags(const BenchFlags& flags, const Context& context) { return BenchReader(flags, context).read(); }
+Result<BenchPlan> read_bench_flags(const BenchFlags& flags, const Context& context) {
+  return BenchReader(flags, context).read();
+}
 
 }  // namespace ridgeline::app

@@ -22,20 +22,20 @@ struct BenchFlags {
   std::string output;
   std::string search = "adaptive";
   std::string model;
-  std::string python;             ///< module:function
-  std::string interpreter;        ///< --python-exe
+  std::string python;       ///< module:function
+  std::string interpreter;  ///< --python-exe
   std::vector<std::string> options;
   std::string amp;
   std::string pin_memory;
   std::string mem_headroom = "10%";
   std::string tolerance = "3%";
-  std::string apply;              ///< file to write
+  std::string apply;  ///< file to write
   bool dry_run = false;
   std::string soak;
   std::string max_time;
-  std::string html;               ///< "auto": beside --output
+  std::string html;  ///< "auto": beside --output
   std::string seed = "1";
-  std::string show;               ///< a run to show again instead of measuring
+  std::string show;  ///< a run to show again instead of measuring
   bool no_diagnosis = false;
   bool fresh = false;
   bool json = false;
@@ -45,10 +45,11 @@ struct BenchFlags {
 struct BenchPlan {
   campaign::BenchRequest request;
   campaign::BenchConfig config;
-  std::string gpu_uuid;           ///< of the device, "" on a CPU
+  std::string gpu_uuid;  ///< of the device, "" on a CPU
 };
 
-/// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is measured.
+/// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is
+/// measured.
 [[nodiscard]] base::Result<BenchPlan> read_bench_flags(const BenchFlags& flags, const Context& context);
 
 }  // namespace ridgeline::app

@@ -17,20 +17,23 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr double kDescribeLimitS = 300;   ///< importing torch from a cold network file system takes minutes
+constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 
-/// The folder that holds the package ridgeline_train: RIDGELINE_PYTHON_FOLDER, beside the installed program, else that of
-/// the source tree this program was built from.
+/// The folder that holds the package ridgeline_train: RIDGELINE_PYTHON_FOLDER, beside the installed program, else that
+/// of the source tree this program was built from.
 Result<std::string> package_folder() {
   std::vector<std::filesystem::path> places;
-  if (const char* set = std::getenv("RIDGELINE_PYTHON_FOLDER"); set != nullptr && *set != '\0') places.emplace_back(set);
+  if (const char* set = std::getenv("RIDGELINE_PYTHON_FOLDER"); set != nullptr && *set != '\0')
+    places.emplace_back(set);
   places.push_back(base::executable_path().parent_path().parent_path() / "share/ridgeline/python");
   places.emplace_back(RIDGELINE_SOURCE_PYTHON);
   std::error_code ignored;
   for (const auto& place : places)
     if (std::filesystem::exists(place / "ridgeline_train/__main__.py", ignored)) return place.string();
-  return base::fail(ErrorCode::not_found, "the Python package ridgeline_train is not at {}; install Ridgeline again, or set RIDGELINE_PYTHON_FOLDER",
-                    places.front().string());
+  return base::fail(
+      ErrorCode::not_found,
+      "the Python package ridgeline_train is not at {}; install Ridgeline again, or set RIDGELINE_PYTHON_FOLDER",
+      places.front().string());
 }
 
 Result<execute::TrainingChildOptions> python_child(const std::string& interpreter) {
@@ -59,6 +62,31 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   return PythonJob{answer->value("runtime", ""), answer->value("source_sha256", "")};
 }
 
+std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec) {
+  constexpr double kDear = 0.1;  // of a sample's time
+  auto options = python_child(spec.job.python);
+  if (!options) return {options.error().message};
+  execute::TrainingChild child(std::move(*options));
+  if (const auto ready = child.prepare(spec); !ready) return {"transforms: " + ready.error().error.message};
+  const auto answer = child.ask({{"op", "transforms"}}, kDescribeLimitS);
+  if (!answer) return {"transforms: " + answer.error().error.message};
+  child.close();
+  const double sample_ms = answer->value("sample_ms", 0.0);
+  const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(
+      answer->value("transforms", base::Json::array()), "transforms");
+  if (!rows || rows->empty())
+    return {fmt::format("making a sample takes {:.2f} ms; its data set shows no transforms", sample_ms)};
+  std::vector<std::string> lines;
+  for (const auto& [name, ms] : *rows)
+    if (ms >= kDear * sample_ms)
+      lines.push_back(
+          fmt::format("transform {} takes {:.2f} ms of the {:.2f} ms that making a sample takes", name, ms, sample_ms));
+  if (lines.empty())
+    lines.push_back(
+        fmt::format("making a sample takes {:.2f} ms, no transform a tenth of it: reading does", sample_ms));
+  return lines;
+}
+
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job) {
   if (job.kind == "synthetic") {
     auto clock = std::make_shared<const workload::VirtualClock>();
@@ -71,7 +99,9 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job) {
                         },
                         nullptr};
   }
-  return base::fail(ErrorCode::unsupported, "--model {}: this program has no built-in models; train your own with --python MODULE:FUNCTION", job.target);
+  return base::fail(ErrorCode::unsupported,
+                    "--model {}: this program has no built-in models; train your own with --python MODULE:FUNCTION",
+                    job.target);
 }
 
 }  // namespace ridgeline::app

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -13,12 +14,16 @@ namespace ridgeline::app {
 
 /// What a Python training job is, asked of the interpreter before anything is measured.
 struct PythonJob {
-  std::string runtime;         ///< "torch 2.11.0+cu130 (cuda 13.0), Python 3.11.2"
-  std::string source_sha256;   ///< of the module's file
+  std::string runtime;        ///< "torch 2.11.0+cu130 (cuda 13.0), Python 3.11.2"
+  std::string source_sha256;  ///< of the module's file
 };
 
 /// Errors, one line each: no such interpreter, module or function, torch missing.
 [[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target);
+
+/// Lines naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data set
+/// shows its transforms. What cannot be found out is one line that says why.
+[[nodiscard]] std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec);
 
 /// How trials of a job are run: the factory of its runners, and the clock that its trials are told by (nullptr: the
 /// system's). Errors: unsupported (a way of training that this build has not).

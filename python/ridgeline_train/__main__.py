@@ -30,7 +30,7 @@ class Channel:
 
 
 def serve(channel):
-    from . import target
+    from . import target, transforms
     from .failures import facts_of
     from .trial import Trial
 
@@ -50,6 +50,8 @@ def serve(channel):
                 function, _ = target.load(request["spec"]["job"]["target"])
                 trial = Trial(function, request["spec"])
                 answer = {}
+            elif op == "transforms":
+                answer = transforms.costs(trial.sample_source())
             elif op == "run":
                 answer = trial.run(int(request["steps"]))
             elif op == "reset":

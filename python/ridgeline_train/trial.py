@@ -132,9 +132,14 @@ class Trial:
                           pin_memory=settings.pin_memory and self.cuda, drop_last=True,
                           persistent_workers=settings.workers > 0)
 
-    def _fresh_iterator(self):
-        iterator = iter(self.loader)
-        return iterator
+    def sample_source(self):
+        """The data set behind the loader, item by item."""
+        if self.dataset is not None:
+            return self.dataset
+        source = getattr(self._make_loader(self.settings.without_workers()), "dataset", None)
+        if source is None or not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
+            raise BadSettings("the loader shows no data set with items")
+        return source
 
     def _next_batch(self):
         if self.kept is not None:
@@ -143,12 +148,12 @@ class Trial:
             return batch
         if self.iterator is None:
             self.loader = self._make_loader(self.settings)
-            self.iterator = self._fresh_iterator()
+            self.iterator = iter(self.loader)
         begin, cpu = time.perf_counter(), time.thread_time()
         try:
             batch = next(self.iterator)
         except StopIteration:
-            self.iterator = self._fresh_iterator()
+            self.iterator = iter(self.loader)
             try:
                 batch = next(self.iterator)
             except StopIteration:

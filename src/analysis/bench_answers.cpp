@@ -49,7 +49,8 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
   std::vector<double> steps;
   std::vector<double> spread;
   const auto place = [&](const schema::TrainingSettings& settings) {
-    const auto found = std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; });
+    const auto found =
+        std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; });
     return static_cast<std::size_t>(found - points.begin());
   };
   for (const auto& trial : run.trials) {
@@ -72,7 +73,8 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     spread[at] = std::max({spread[at], (rate.high - rate.low) / 2 / rate.value});
     point.trials.push_back(trial.id);
     const auto& resources = measurement.resources;
-    if (resources.peak_reserved_gb) point.memory_gb = std::max(point.memory_gb.value_or(0), *resources.peak_reserved_gb);
+    if (resources.peak_reserved_gb)
+      point.memory_gb = std::max(point.memory_gb.value_or(0), *resources.peak_reserved_gb);
     if (resources.device_capacity_gb) point.capacity_gb = resources.device_capacity_gb;
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -106,14 +108,18 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
   const BenchPoint* efficient = nullptr;
   for (const auto& point : points) {
     if (!point.memory_gb || *point.memory_gb <= 0) continue;
-    if (efficient == nullptr || point.samples_per_s / *point.memory_gb > efficient->samples_per_s / *efficient->memory_gb)
+    if (efficient == nullptr ||
+        point.samples_per_s / *point.memory_gb > efficient->samples_per_s / *efficient->memory_gb)
       efficient = &point;
   }
   if (efficient != nullptr)
-    out.efficient = answer_of(*efficient, fmt::format("{:.4g} samples/s a GB of {:.3g} GB", efficient->samples_per_s / *efficient->memory_gb,
-                                                      *efficient->memory_gb));
+    out.efficient =
+        answer_of(*efficient, fmt::format("{:.4g} samples/s a GB of {:.3g} GB",
+                                          efficient->samples_per_s / *efficient->memory_gb, *efficient->memory_gb));
 
-  const auto eligible = [&](const BenchPoint& point) { return within_headroom(point, options.headroom) && !point.failed_soak; };
+  const auto eligible = [&](const BenchPoint& point) {
+    return within_headroom(point, options.headroom) && !point.failed_soak;
+  };
   double best_eligible = 0;
   for (const auto& point : points)
     if (eligible(point)) best_eligible = std::max(best_eligible, point.samples_per_s);
@@ -125,9 +131,10 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
       recommended = &point;
   if (recommended != nullptr) {
     const double share = recommended->samples_per_s / fastest->samples_per_s;
-    auto reason = recommended->settings == fastest->settings
-                      ? std::string("the fastest; none within its tolerance is simpler")
-                      : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
+    auto reason =
+        recommended->settings == fastest->settings
+            ? std::string("the fastest; none within its tolerance is simpler")
+            : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
     if (recommended->memory_gb && recommended->capacity_gb)
       reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
     if (recommended->soaked) reason += "; held through the soak";
@@ -140,15 +147,18 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
   return out;
 }
 
-BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accumulation, double old_rate, std::int64_t new_batch) {
+BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accumulation, double old_rate,
+                                   std::int64_t new_batch) {
   BatchConsequence out;
   const auto accumulation = std::max<std::int64_t>(1, old_accumulation);
   out.effective_before = old_batch * accumulation;
   out.effective_after = new_batch * accumulation;
-  out.ratio = static_cast<double>(out.effective_after) / static_cast<double>(std::max<std::int64_t>(1, out.effective_before));
+  out.ratio =
+      static_cast<double>(out.effective_after) / static_cast<double>(std::max<std::int64_t>(1, out.effective_before));
   out.linear_rate = old_rate * out.ratio;
   out.square_root_rate = old_rate * std::sqrt(out.ratio);
-  const double steps = static_cast<double>(out.effective_before) / static_cast<double>(std::max<std::int64_t>(1, new_batch));
+  const double steps =
+      static_cast<double>(out.effective_before) / static_cast<double>(std::max<std::int64_t>(1, new_batch));
   out.accumulation = std::max<std::int64_t>(1, std::llround(steps));
   return out;
 }

@@ -12,13 +12,13 @@ namespace ridgeline::analysis {
 struct BenchPoint {
   schema::TrainingSettings settings;
   std::vector<int> trials;
-  double samples_per_s = 0;        ///< mean over the trials, each weighted by its steps
-  double low = 0;                  ///< 95 % interval: the widest of the trials', about the mean
+  double samples_per_s = 0;  ///< mean over the trials, each weighted by its steps
+  double low = 0;            ///< 95 % interval: the widest of the trials', about the mean
   double high = 0;
-  std::optional<double> memory_gb; ///< highest peak reserved
+  std::optional<double> memory_gb;  ///< highest peak reserved
   std::optional<double> capacity_gb;
-  bool soaked = false;             ///< a soak of these settings ended well
-  bool failed_soak = false;        ///< one ended badly: never recommended
+  bool soaked = false;       ///< a soak of these settings ended well
+  bool failed_soak = false;  ///< one ended badly: never recommended
 };
 
 /// In the order of first appearance; soaks do not count for speed, their ends do.
@@ -34,21 +34,23 @@ struct AnswerOptions {
 ///   fastest      the highest S
 ///   efficient    the highest S / M, among points whose M is known
 ///   recommended  among points with S >= (1 - tolerance) * S(fastest), M <= (1 - headroom) * capacity, no failed soak:
-///                the least M, rounded to 1 %, then the fewest workers, then no pinning, then no AMP, then the highest S
-///                (where no point below the headroom reaches that speed: within the tolerance of the fastest below it)
+///                the least M, rounded to 1 %, then the fewest workers, then no pinning, then no AMP, then the highest
+///                S (where no point below the headroom reaches that speed: within the tolerance of the fastest below
+///                it)
 ///   pareto       points that no other one beats or equals in S, M and workers at once while beating it in one of them
 ///   ties         points whose interval reaches into that of the fastest
 /// Where no memory is known, the rules that need it do not apply. nullopt: no ok trial with the loader.
-[[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, const AnswerOptions& options);
+[[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run,
+                                                               const AnswerOptions& options);
 
 /// What changing the batch means for the learning rate and accumulation of a training.
 struct BatchConsequence {
-  double ratio = 1;                ///< new effective batch over the old
-  double linear_rate = 0;          ///< learning rate by the linear rule (Goyal et al. 2017): times the ratio
-  double square_root_rate = 0;     ///< by the square-root rule (Krizhevsky 2014; usual for Adam)
-  std::int64_t accumulation = 1;   ///< steps that bring the effective batch nearest to the old one
+  double ratio = 1;               ///< new effective batch over the old
+  double linear_rate = 0;         ///< learning rate by the linear rule (Goyal et al. 2017): times the ratio
+  double square_root_rate = 0;    ///< by the square-root rule (Krizhevsky 2014; usual for Adam)
+  std::int64_t accumulation = 1;  ///< steps that bring the effective batch nearest to the old one
   std::int64_t effective_before = 0;
-  std::int64_t effective_after = 0;///< with the accumulation left as it is
+  std::int64_t effective_after = 0;  ///< with the accumulation left as it is
 };
 [[nodiscard]] BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accumulation, double old_rate,
                                                  std::int64_t new_batch);

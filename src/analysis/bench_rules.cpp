@@ -14,12 +14,12 @@ using schema::BenchFinding;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kWorth = 0.05;          ///< gains below it are not reported
-constexpr double kBatchWorth = 0.10;     ///< more speed by twice the batch, with data on the device
-constexpr double kIdleDevice = 0.70;     ///< busy share below which the device waits for launches
-constexpr double kBusyWorkers = 0.60;    ///< CPU share of loader workers above which decoding is what they do
-constexpr double kMuchFaster = 1.25;     ///< of the loader alone over training
-constexpr int kFirstWorkers = 4;         ///< tried in place of none
+constexpr double kWorth = 0.05;        ///< gains below it are not reported
+constexpr double kBatchWorth = 0.10;   ///< more speed by twice the batch, with data on the device
+constexpr double kIdleDevice = 0.70;   ///< busy share below which the device waits for launches
+constexpr double kBusyWorkers = 0.60;  ///< CPU share of loader workers above which decoding is what they do
+constexpr double kMuchFaster = 1.25;   ///< of the loader alone over training
+constexpr int kFirstWorkers = 4;       ///< tried in place of none
 
 TrainingSettings with_workers(TrainingSettings settings, int workers) {
   settings.workers = workers;
@@ -44,7 +44,7 @@ struct Evidence {
   double rate = 0;
   int count = 0;
   std::vector<int> trials;
-  schema::TrainingResources resources;   ///< of the last
+  schema::TrainingResources resources;  ///< of the last
   schema::PhaseSummary phases;
 };
 
@@ -62,8 +62,9 @@ class Diagnosis {
     thrashing();
     batch();
     amp();
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [](const auto& a, const auto& b) { return a.predicted_gain.value_or(0) > b.predicted_gain.value_or(0); });
+    std::stable_sort(findings_.begin(), findings_.end(), [](const auto& a, const auto& b) {
+      return a.predicted_gain.value_or(0) > b.predicted_gain.value_or(0);
+    });
     if (findings_.empty()) compute();
     return std::move(findings_);
   }
@@ -89,16 +90,17 @@ class Diagnosis {
 
   /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
   [[nodiscard]] std::string against(const Evidence& other) const {
-    return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate, other.trials.front(),
-                       base_evidence_.trials.front());
+    return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate,
+                       other.trials.front(), base_evidence_.trials.front());
   }
 
-  void add(std::string code, std::string title, std::string evidence, std::string advice, std::optional<double> predicted,
-           const Evidence& other) {
+  void add(std::string code, std::string title, std::string evidence, std::string advice,
+           std::optional<double> predicted, const Evidence& other) {
     auto trials = base_evidence_.trials;
     for (const int trial : other.trials)
       if (std::find(trials.begin(), trials.end(), trial) == trials.end()) trials.push_back(trial);
-    findings_.push_back({std::move(code), std::move(title), std::move(evidence), std::move(advice), predicted, std::move(trials), base_});
+    findings_.push_back({std::move(code), std::move(title), std::move(evidence), std::move(advice), predicted,
+                         std::move(trials), base_});
   }
 
   /// Data in memory is much faster than the loader: who holds the loader up?
@@ -108,7 +110,8 @@ class Diagnosis {
     if (!host || gain(*host) < kWorth) return;
     if (doubled && gain(*doubled) >= kWorth) {
       add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
-          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers), against(*doubled), host->rate),
+          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers),
+                      against(*doubled), host->rate),
           fmt::format("num_workers: {}", more_workers(base_.workers)), gain(*doubled), *doubled);
       return;
     }
@@ -124,7 +127,9 @@ class Diagnosis {
     if (*busy >= kBusyWorkers)
       add("decode_bound", "decoding and transforms hold training up",
           fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),
-          "store decoded or lighter data (no gzip, smaller images), move transforms to the device, or use more CPU cores", gain(*host), source);
+          "store decoded or lighter data (no gzip, smaller images), move transforms to the device, or use more CPU "
+          "cores",
+          gain(*host), source);
     else
       add("storage_bound", "storage holds training up",
           fmt::format("{}; workers wait {:.0f} % of the time", shared, (1 - *busy) * 100),
@@ -133,7 +138,8 @@ class Diagnosis {
 
   /// Share of the workers' time that is work and not waiting: the loader's own count, else CPU time of the processes.
   [[nodiscard]] std::optional<double> decode_share(const schema::TrainingResources& resources) const {
-    if (resources.loader_read_s && resources.loader_decode_s && *resources.loader_read_s + *resources.loader_decode_s > 0)
+    if (resources.loader_read_s && resources.loader_decode_s &&
+        *resources.loader_read_s + *resources.loader_decode_s > 0)
       return *resources.loader_decode_s / (*resources.loader_read_s + *resources.loader_decode_s);
     if (!resources.loader_cpu_s || !resources.loader_wall_s || *resources.loader_wall_s <= 0) return std::nullopt;
     // Workers beyond the number of cores cannot all run: their CPU time is bounded by the cores'.
@@ -147,8 +153,8 @@ class Diagnosis {
     const auto half = find(with_workers(base_, base_.workers / 2), DataMode::loader);
     if (!half || gain(*half) < kWorth) return;
     add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
-        fmt::format("with {} workers: {}", base_.workers / 2, against(*half)), fmt::format("num_workers: {}", base_.workers / 2),
-        gain(*half), *half);
+        fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
+        fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
   }
 
   void copying() {
@@ -166,7 +172,8 @@ class Diagnosis {
     const auto retries = base_evidence_.resources.alloc_retries.value_or(0);
     if (!half || retries <= 0 || gain(*half) < kWorth) return;
     add("memory_thrashing", "the allocator runs out of memory and starts over, step by step",
-        fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2, against(*half)),
+        fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2,
+                    against(*half)),
         fmt::format("batch_size: {}", base_.batch / 2), gain(*half), *half);
   }
 
@@ -196,16 +203,19 @@ class Diagnosis {
     const auto other = find(with_amp(base_), DataMode::loader);
     if (!other || gain(*other) < kWorth) return;
     // Less memory is what makes it faster where memory is too tight: the gain is the other finding's.
-    const auto tight = std::find_if(findings_.begin(), findings_.end(), [](const auto& one) { return one.code == "memory_thrashing"; });
+    const auto tight = std::find_if(findings_.begin(), findings_.end(),
+                                    [](const auto& one) { return one.code == "memory_thrashing"; });
     if (tight != findings_.end() && gain(*other) < *tight->predicted_gain + kWorth) return;
-    add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)), "use_amp: true (bf16)",
-        gain(*other), *other);
+    add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)),
+        "use_amp: true (bf16)", gain(*other), *other);
   }
 
   void compute() {
     const auto device = find(base_, DataMode::device);
-    const auto busy = base_evidence_.resources.gpu_busy ? base_evidence_.resources.gpu_busy : base_evidence_.resources.gpu_util;
-    std::string evidence = device ? fmt::format("with data on the device: {}", against(*device)) : "no experiment was faster";
+    const auto busy =
+        base_evidence_.resources.gpu_busy ? base_evidence_.resources.gpu_busy : base_evidence_.resources.gpu_util;
+    std::string evidence =
+        device ? fmt::format("with data on the device: {}", against(*device)) : "no experiment was faster";
     if (busy) evidence += fmt::format("; device busy {:.0f} % of the time", *busy * 100);
     add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
         input_.on_cpu ? "the CPU computes all the time" : "the device computes all the time", std::move(evidence),
@@ -228,7 +238,8 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
   const int more = more_workers(base.workers);
   // Workers far beyond the cores only take memory.
-  if (cores <= 0 || more <= 2 * cores || base.workers == 0) out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
+  if (cores <= 0 || more <= 2 * cores || base.workers == 0)
+    out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
   out.push_back({base, DataMode::loader_only, "the loader alone: do its workers work or wait?"});
   out.push_back({base, DataMode::device, "with data on the device: what the step itself takes"});
   const auto doubled = with_batch(base, base.batch * 2);
@@ -236,8 +247,11 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   out.push_back({doubled, DataMode::loader, "twice the batch"});
   if (base.amp == AmpMode::off) out.push_back({with_amp(base), DataMode::loader, "with mixed precision"});
   if (!on_cpu && !base.pin_memory) out.push_back({with_pin(base), DataMode::loader, "with pinned memory"});
-  if (base.workers >= 2) out.push_back({with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
-  if (base.batch >= 2) out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
+  if (base.workers >= 2)
+    out.push_back(
+        {with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
+  if (base.batch >= 2)
+    out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
   return out;
 }
 

@@ -21,12 +21,12 @@ using schema::BenchTrial;
 using schema::DataMode;
 using schema::TrialStatus;
 
-constexpr double kSearchShare = 0.7;     ///< of --max-time; the rest is for repeats, soak and experiments
-constexpr double kLeaderShare = 0.95;    ///< of the best: measured again
+constexpr double kSearchShare = 0.7;   ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kLeaderShare = 0.95;  ///< of the best: measured again
 constexpr std::size_t kMostLeaders = 4;
-constexpr int kRepeats = 2;              ///< rounds, the second in turned order
+constexpr int kRepeats = 2;  ///< rounds, the second in turned order
 constexpr int kMostSoaks = 3;
-constexpr int kSoakRepeat = 1000;        ///< BenchTrial::repeat of soaks, apart from repeats
+constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
 constexpr double kSaveEveryS = 1;
 
 std::string make_id(const std::string& utc, const std::string& command, std::int64_t now) {
@@ -142,10 +142,12 @@ class Running {
   /// The fastest settings once more, in turned order, so that drift of the machine does not pick the winner.
   Result<void> repeat_leaders() {
     auto points = analysis::bench_points(run_);
-    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
+    std::stable_sort(points.begin(), points.end(),
+                     [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
     const double floor = kLeaderShare * points.front().samples_per_s;
-    points.erase(std::remove_if(points.begin(), points.end(), [&](const auto& point) { return point.samples_per_s < floor; }),
-                 points.end());
+    points.erase(
+        std::remove_if(points.begin(), points.end(), [&](const auto& point) { return point.samples_per_s < floor; }),
+        points.end());
     if (points.size() > kMostLeaders) points.resize(kMostLeaders);
     // What will be recommended is often frugal and not among the fastest few.
     const auto answers = analysis::answer_bench(run_, request_.answers);
@@ -217,7 +219,13 @@ class Running {
         trial.reason = experiments[i].reason;
         RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
       }
-      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), request_.cores})) run_.findings.push_back(std::move(finding));
+      bool loading = false;
+      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), request_.cores})) {
+        loading = loading || finding.code == "decode_bound" || finding.code == "too_few_workers";
+        run_.findings.push_back(std::move(finding));
+      }
+      if (loading && request_.explain_loader && run_.notes.empty() && !late(1))
+        run_.notes = request_.explain_loader(base);
     }
     return {};
   }

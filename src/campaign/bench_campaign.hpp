@@ -21,18 +21,20 @@ struct BenchRequest {
   std::string device = "cpu";
   std::string device_id;
   schema::Environment environment;
-  double cores = 0;                            ///< that loader and step may use; 0: not known
+  double cores = 0;  ///< that loader and step may use; 0: not known
   std::string search = "adaptive";
   schema::TrainingSpace space;
   schema::TrainingPlan plan;
   std::optional<schema::TrainingSettings> current;
   analysis::AnswerOptions answers;
-  std::int64_t soak_steps = 0;                 ///< 0: no soak
+  std::int64_t soak_steps = 0;  ///< 0: no soak
   bool diagnose = true;
   bool use_store = true;
   std::optional<base::Nanoseconds> max_time;
   std::vector<schema::BenchOrigin> origins;
   std::string command_line;
+  /// Asked when loading or decoding holds training up: lines about what makes a sample dear, for BenchRun::notes.
+  std::function<std::vector<std::string>(const schema::TrainingSettings&)> explain_loader;
 };
 
 /// Told about a run as it goes on. The run passed along is the one being made.
@@ -45,8 +47,8 @@ class BenchObserver {
   virtual void trial_finished(const schema::BenchTrial& /*trial*/) {}
 };
 
-/// Search, leaders measured again in turned order, soak of the recommended settings, experiments, answers. Every trial is
-/// stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
+/// Search, leaders measured again in turned order, soak of the recommended settings, experiments, answers. Every trial
+/// is stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
 class BenchCampaign {
  public:
   BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,

@@ -26,7 +26,8 @@ class BenchConfigReader {
   Result<BenchConfig> read() {
     if (tree_.documents.empty() || is_null(tree_.at(tree_.documents.front().root))) return BenchConfig{};
     const int root = tree_.resolved(tree_.documents.front().root);
-    if (tree_.at(root).kind != YamlKind::mapping) return bad(root, "expected the sections benchmark, data and training");
+    if (tree_.at(root).kind != YamlKind::mapping)
+      return bad(root, "expected the sections benchmark, data and training");
     const auto& children = tree_.at(root).children;
     for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
       const auto& section = tree_.at(children[i]).value;
@@ -48,7 +49,8 @@ class BenchConfigReader {
 
   Result<void> read_section(const std::string& section, int node) {
     if (is_null(tree_.at(node))) return {};
-    if (tree_.at(node).kind != YamlKind::mapping) return bad(node, "{} is not what it should be: expected a mapping of keys", section);
+    if (tree_.at(node).kind != YamlKind::mapping)
+      return bad(node, "{} is not what it should be: expected a mapping of keys", section);
     const auto& children = tree_.at(node).children;
     for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
       const auto& key = tree_.at(children[i]).value;
@@ -97,15 +99,23 @@ class BenchConfigReader {
     return bad(node, "{} is not known", path);
   }
 
-  Result<void> read_batches(const std::string& path, int node) { return assign(config_.batch_sizes, list(path, node, 1, kMostBatch)); }
+  Result<void> read_batches(const std::string& path, int node) {
+    return assign(config_.batch_sizes, list(path, node, 1, kMostBatch));
+  }
   Result<void> read_worker_options(const std::string& path, int node) {
     RL_TRY_ASSIGN(const auto workers, list(path, node, 0, kMostWorkers));
     config_.num_workers_options.emplace(workers.begin(), workers.end());
     return {};
   }
-  Result<void> read_steps(const std::string& path, int node) { return assign(config_.steps_per_test, whole(path, node, 1, kMostSteps)); }
-  Result<void> read_batch(const std::string& path, int node) { return assign(config_.batch_size, whole(path, node, 1, kMostBatch)); }
-  Result<void> read_workers(const std::string& path, int node) { return assign(config_.num_workers, whole(path, node, 0, kMostWorkers)); }
+  Result<void> read_steps(const std::string& path, int node) {
+    return assign(config_.steps_per_test, whole(path, node, 1, kMostSteps));
+  }
+  Result<void> read_batch(const std::string& path, int node) {
+    return assign(config_.batch_size, whole(path, node, 1, kMostBatch));
+  }
+  Result<void> read_workers(const std::string& path, int node) {
+    return assign(config_.num_workers, whole(path, node, 0, kMostWorkers));
+  }
   Result<void> read_accumulation(const std::string& path, int node) {
     return assign(config_.gradient_accumulation_steps, whole(path, node, 1, kMostSteps));
   }
@@ -121,7 +131,8 @@ class BenchConfigReader {
     return {};
   }
   Result<void> read_data_path(const std::string& path, int node) {
-    if (tree_.at(node).kind != YamlKind::scalar || tree_.at(node).value.empty()) return bad(node, "{}: expected a path", path);
+    if (tree_.at(node).kind != YamlKind::scalar || tree_.at(node).value.empty())
+      return bad(node, "{}: expected a path", path);
     config_.data_path = tree_.at(node).value;
     return {};
   }
@@ -136,7 +147,8 @@ class BenchConfigReader {
   Result<std::int64_t> whole(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
     const auto value = base::parse_integer(tree_.at(node).value, path);
     if (tree_.at(node).kind != YamlKind::scalar || !value || *value < low || *value > high)
-      return bad(node, "{}={} is not legal: expected a whole number from {} to {}", path, tree_.at(node).value, low, high);
+      return bad(node, "{}={} is not legal: expected a whole number from {} to {}", path, tree_.at(node).value, low,
+                 high);
     return *value;
   }
 

@@ -32,11 +32,11 @@ struct BenchConfig {
   std::optional<bool> use_amp;
   std::optional<std::int64_t> gradient_accumulation_steps;
   std::optional<double> learning_rate;
-  std::map<std::string, int> lines;   ///< "benchmark.batch_sizes" -> 3, of every key that is set
+  std::map<std::string, int> lines;  ///< "benchmark.batch_sizes" -> 3, of every key that is set
 };
 
-/// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown section or key with the nearest one, a
-/// value of the wrong type or out of range.
+/// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown section or key with the nearest one,
+/// a value of the wrong type or out of range.
 [[nodiscard]] base::Result<BenchConfig> parse_bench_config(std::string_view yaml, std::string_view file_name);
 
 /// What the user's training file says about learning rate and accumulation now; any YAML will do.
@@ -55,6 +55,7 @@ struct TrainingConfig {
 
 /// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
 [[nodiscard]] base::Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file,
-                                                                 const schema::TrainingSettings& settings, std::string_view utc);
+                                                                 const schema::TrainingSettings& settings,
+                                                                 std::string_view utc);
 
 }  // namespace ridgeline::campaign

@@ -23,7 +23,7 @@ using base::Result;
 
 struct Wanted {
   schema::ParamDef param;
-  std::string path;       ///< where it goes when the file has it nowhere
+  std::string path;  ///< where it goes when the file has it nowhere
   schema::Value value;
 };
 
@@ -55,7 +55,8 @@ std::vector<int> places_of(const YamlTree& tree, std::string_view key) {
 }
 
 /// The path to change: the usual one when the file has it, else the only place of that name, else the usual one anew.
-Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const std::string& key, const std::string& usual) {
+Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const std::string& key,
+                            const std::string& usual) {
   const auto places = places_of(tree, key);
   for (const int place : places)
     if (tree.path(place) == usual) return usual;
@@ -63,11 +64,12 @@ Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, co
   if (places.size() == 1) return tree.path(places.front());
   std::vector<std::string> lines;
   for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
-  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one", file_name, key,
-              fmt::join(lines, ", "), usual);
+  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
+              file_name, key, fmt::join(lines, ", "), usual);
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name, const schema::TrainingSettings& settings) {
+Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                              const schema::TrainingSettings& settings) {
   RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
   const auto wanted = wanted_of(settings);
   PatchOptions options;
@@ -103,7 +105,8 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
     result.edits.push_back({written.key, written.path, written.line,
                             old != before.end() ? std::optional(old->second) : std::nullopt, written.source});
   }
-  std::stable_sort(result.edits.begin(), result.edits.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
+  std::stable_sort(result.edits.begin(), result.edits.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
   return result;
 }
 
@@ -136,8 +139,8 @@ Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_v
   return patch_all(yaml, file_name, settings).map_error(one_line);
 }
 
-Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file, const schema::TrainingSettings& settings,
-                                             std::string_view utc) {
+Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file,
+                                             const schema::TrainingSettings& settings, std::string_view utc) {
   RL_TRY(check_patchable(file));
   const auto target = link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));

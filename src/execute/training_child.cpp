@@ -30,19 +30,22 @@ constexpr int kChildSocket = 3;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 constexpr double kLongestWindowS = 600;
 constexpr double kQuestionLimitS = 60;
-constexpr double kCloseLimitS = 2;       ///< of a polite end; the group is killed afterwards
+constexpr double kCloseLimitS = 2;  ///< of a polite end; the group is killed afterwards
 constexpr int kPollMs = 50;
 constexpr std::size_t kPhases = 7;
 
 StepError plain_error(base::Error error) { return StepError{std::move(error), {}, {}, {}, {}}; }
 
 base::Result<workload::StepWindow> window_of(const base::Json& answer) {
-  RL_TRY_ASSIGN(const auto rows, base::json_as<std::vector<std::vector<double>>>(answer.value("steps", base::Json::array()), "steps of a trial"));
+  RL_TRY_ASSIGN(const auto rows, base::json_as<std::vector<std::vector<double>>>(
+                                     answer.value("steps", base::Json::array()), "steps of a trial"));
   workload::StepWindow out;
   out.wall_ms = answer.value("wall_ms", 0.0);
   for (const auto& row : rows) {
-    const bool sound = row.size() == kPhases && std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
-    if (!sound) return base::fail(ErrorCode::corrupt, "a step has {} times, expected {} finite ones", row.size(), kPhases);
+    const bool sound =
+        row.size() == kPhases && std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
+    if (!sound)
+      return base::fail(ErrorCode::corrupt, "a step has {} times, expected {} finite ones", row.size(), kPhases);
     out.steps.push_back({row[0], row[1], row[2], row[3], row[4], row[5], row[6]});
   }
   return out;
@@ -115,7 +118,8 @@ StepError TrainingChild::died() {
     error.error.message = fmt::format("the training process was ended by {}{}", signal_name(*status->signal),
                                       *status->signal == SIGKILL ? "; the kernel reports no out-of-memory kill" : "");
   else
-    error.error = {ErrorCode::crashed, fmt::format("the training process ended with exit code {}", status->exit_code.value_or(0))};
+    error.error = {ErrorCode::crashed,
+                   fmt::format("the training process ended with exit code {}", status->exit_code.value_or(0))};
   if (const auto last = output_.last_line(); !last.empty()) error.error.message += ": " + last;
   error.output_tail = output_.text();
   end();
@@ -139,10 +143,13 @@ StepResult<std::string> TrainingChild::receive(double limit_s) {
       buffer_.erase(0, end_of_line + 1);
       return line;
     }
-    if (buffer_.size() > kLongestLine) return tl::unexpected(killed(ErrorCode::corrupt, "the training process sent a line without end"));
-    if (options_.cancelled && options_.cancelled()) return tl::unexpected(killed(ErrorCode::cancelled, "stopped by a signal"));
+    if (buffer_.size() > kLongestLine)
+      return tl::unexpected(killed(ErrorCode::corrupt, "the training process sent a line without end"));
+    if (options_.cancelled && options_.cancelled())
+      return tl::unexpected(killed(ErrorCode::cancelled, "stopped by a signal"));
     if (clock.now() >= deadline)
-      return tl::unexpected(killed(ErrorCode::timeout, fmt::format("no answer from the training process within {:.0f} s", limit_s)));
+      return tl::unexpected(
+          killed(ErrorCode::timeout, fmt::format("no answer from the training process within {:.0f} s", limit_s)));
     std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{process_->output_fd(), POLLIN, 0}};
     ::poll(ready.data(), ready.size(), kPollMs);
     if (ready[1].revents != 0 && !output_.drain(process_->output_fd())) {
@@ -191,7 +198,8 @@ StepResult<void> TrainingChild::prepare(const schema::TrainingTrialSpec& spec) {
 }
 
 StepResult<workload::StepWindow> TrainingChild::run(std::int64_t steps) {
-  const double limit = std::max(plan_.step_limit_s, std::min(kLongestWindowS, plan_.step_limit_s * static_cast<double>(steps)));
+  const double limit =
+      std::max(plan_.step_limit_s, std::min(kLongestWindowS, plan_.step_limit_s * static_cast<double>(steps)));
   auto answer = ask({{"op", "run"}, {"steps", steps}}, limit);
   if (!answer) return tl::unexpected(std::move(answer).error());
   auto window = window_of(*answer);

@@ -21,13 +21,17 @@ struct TrainingChildOptions {
   std::function<bool()> cancelled;                               ///< polled while an answer is waited for
 };
 
-/// A step runner in a process of its own, killed as a group with all that it started. Requests and answers are JSON lines
-/// on one socket, whose number in the child is in RIDGELINE_TRAIN_FD; the child's output is kept for failure records only:
+/// A step runner in a process of its own, killed as a group with all that it started. Requests and answers are JSON
+/// lines on one socket, whose number in the child is in RIDGELINE_TRAIN_FD; the child's output is kept for failure
+/// records only:
 ///   {"op":"describe","target":T}                  -> {"ok":{"runtime":..., "source_sha256":...}}
 ///   {"op":"prepare","spec":TrainingTrialSpec}     -> {"ok":{}}
-///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in order]..],"wall_ms":..}}
+///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in
+///   order]..],"wall_ms":..}}
 ///   {"op":"reset"}                                -> {"ok":{}}
-///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN loss}
+///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN
+///   loss}
+///   {"op":"transforms"}                           -> {"ok":{"sample_ms":.., "transforms":[[name, ms]..]}}, after prepare
 ///   {"op":"close"}                                -> {"ok":{}}, then the child ends
 /// or {"error":workload::FailureFacts} to any of them.
 class TrainingChild final : public workload::StepRunner {

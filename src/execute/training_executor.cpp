@@ -84,7 +84,8 @@ class RunnerExecutor final : public TrainingExecutor {
     double sum = 0;
     int count = 0;
     for (const auto& sample : telemetry.samples) {
-      if (!sample.utilization_percent || sample.at_s < telemetry.timed_from_s || sample.at_s > telemetry.timed_to_s) continue;
+      if (!sample.utilization_percent || sample.at_s < telemetry.timed_from_s || sample.at_s > telemetry.timed_to_s)
+        continue;
       sum += *sample.utilization_percent / 100;
       ++count;
     }

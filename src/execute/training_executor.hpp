@@ -28,10 +28,10 @@ class TrainingExecutor {
 
 struct TrainingExecutorOptions {
   workload::StepRunnerFactory factory;
-  std::shared_ptr<const base::Clock> clock;   ///< nullptr: the system's
+  std::shared_ptr<const base::Clock> clock;  ///< nullptr: the system's
   std::function<bool()> cancelled;
   std::function<void(const TrainingProgress&)> on_progress;
-  std::string gpu_uuid;                       ///< watched while trials run; "": none
+  std::string gpu_uuid;  ///< watched while trials run; "": none
 };
 
 /// A runner for each trial, prepared, measured and closed. Runners of real training start a process each, so that no

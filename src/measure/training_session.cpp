@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
+#include <boost/math/distributions/students_t.hpp>
 
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
@@ -18,8 +18,8 @@ using schema::TrialPhase;
 using workload::StepError;
 using workload::StepWindow;
 
-constexpr double kSteadyTolerance = 0.03;   ///< loaders jitter more than inference does
-constexpr double kLongWindowMs = 500;       ///< waiting for the device at a window's end costs little against this
+constexpr double kSteadyTolerance = 0.03;  ///< loaders jitter more than inference does
+constexpr double kLongWindowMs = 500;      ///< waiting for the device at a window's end costs little against this
 constexpr std::size_t kLeastSteps = 3;
 constexpr std::size_t kBatchMeansFrom = 20;
 constexpr double kIdentityLimit = 0.05;
@@ -69,14 +69,18 @@ class Session {
   }
 
  private:
-  tl::unexpected<TrainingFailure> failure(StepError error) const { return tl::unexpected(TrainingFailure{std::move(error), phase_}); }
+  tl::unexpected<TrainingFailure> failure(StepError error) const {
+    return tl::unexpected(TrainingFailure{std::move(error), phase_});
+  }
 
   void tell(TrialPhase phase) {
     phase_ = phase;
     if (control_.progress) control_.progress(phase_, steps_);
   }
 
-  [[nodiscard]] double elapsed_s(base::Nanoseconds since) const { return base::to_seconds(runner_.clock().now() - since); }
+  [[nodiscard]] double elapsed_s(base::Nanoseconds since) const {
+    return base::to_seconds(runner_.clock().now() - since);
+  }
 
   workload::StepResult<StepWindow> window(std::int64_t steps) {
     if (control_.cancelled && control_.cancelled())
@@ -85,8 +89,12 @@ class Session {
     if (!out) return out;
     if (out->steps.size() != static_cast<std::size_t>(steps) || out->wall_ms <= 0)
       return tl::unexpected(StepError{
-          base::Error{base::ErrorCode::corrupt, fmt::format("asked for {} steps, got {} in {} ms", steps, out->steps.size(), out->wall_ms)},
-          {}, {}, {}, {}});
+          base::Error{base::ErrorCode::corrupt,
+                      fmt::format("asked for {} steps, got {} in {} ms", steps, out->steps.size(), out->wall_ms)},
+          {},
+          {},
+          {},
+          {}});
     steps_ += steps;
     if (control_.progress) control_.progress(phase_, steps_);
     return out;
@@ -161,7 +169,8 @@ class Session {
 
   [[nodiscard]] bool enough(double elapsed) const {
     const auto counted = summarize_steps(kept(), spec_.settings.batch);
-    if (elapsed >= plan_.max_time_s && (counted.steps >= static_cast<std::int64_t>(kLeastSteps) || counted.steps >= plan_.steps))
+    if (elapsed >= plan_.max_time_s &&
+        (counted.steps >= static_cast<std::int64_t>(kLeastSteps) || counted.steps >= plan_.steps))
       return true;
     if (counted.steps < plan_.steps) return false;
     if (counted.steps >= plan_.max_steps) return true;
@@ -186,11 +195,13 @@ class Session {
       out.flags.push_back({schema::FlagLevel::notice, "identity",
                            fmt::format("the phases' sum misses the wall time by {:.1f} %", out.identity_error * 100)});
     if (out.resources.last_loss && !std::isfinite(*out.resources.last_loss))
-      out.flags.push_back({schema::FlagLevel::notice, "loss_not_finite", "the loss is not finite: speed is right, training is not"});
+      out.flags.push_back(
+          {schema::FlagLevel::notice, "loss_not_finite", "the loss is not finite: speed is right, training is not"});
     const auto& rate = out.samples_per_s;
     if (rate.value > 0 && (rate.high - rate.low) / 2 > plan_.target_interval_ratio * rate.value)
-      out.flags.push_back({schema::FlagLevel::info, "wide_interval",
-                           fmt::format("the 95 % interval of samples/s is +-{:.1f} %", (rate.high - rate.low) / 2 / rate.value * 100)});
+      out.flags.push_back(
+          {schema::FlagLevel::info, "wide_interval",
+           fmt::format("the 95 % interval of samples/s is +-{:.1f} %", (rate.high - rate.low) / 2 / rate.value * 100)});
     return out;
   }
 
@@ -232,8 +243,8 @@ schema::TrainingMeasurement summarize_steps(const std::vector<StepWindow>& windo
     for (const auto& step : steps) values.push_back(step.*member);
     return estimate(values, scratch);
   };
-  out.phases = {column(&schema::StepPhases::io_wait_ms),  column(&schema::StepPhases::h2d_ms),
-                column(&schema::StepPhases::forward_ms),  column(&schema::StepPhases::backward_ms),
+  out.phases = {column(&schema::StepPhases::io_wait_ms),   column(&schema::StepPhases::h2d_ms),
+                column(&schema::StepPhases::forward_ms),   column(&schema::StepPhases::backward_ms),
                 column(&schema::StepPhases::optimizer_ms), column(&schema::StepPhases::rest_ms),
                 column(&schema::StepPhases::wall_ms)};
   const double rate = static_cast<double>(batch) * static_cast<double>(steps.size()) / wall_ms * 1000;
@@ -247,8 +258,8 @@ schema::TrainingMeasurement summarize_steps(const std::vector<StepWindow>& windo
 }
 
 tl::expected<schema::TrainingMeasurement, TrainingFailure> measure_training(workload::StepRunner& runner,
-                                                                             const schema::TrainingTrialSpec& spec,
-                                                                             const TrainingControl& control) {
+                                                                            const schema::TrainingTrialSpec& spec,
+                                                                            const TrainingControl& control) {
   return Session(runner, spec, control).run();
 }
 

@@ -29,6 +29,7 @@ struct TrainingFailure {
 
 /// Statistics of the counted windows. Phases: medians with distribution-free intervals. samples/s: samples over the
 /// windows' wall time, with a Student interval over batches of consecutive steps.
-[[nodiscard]] schema::TrainingMeasurement summarize_steps(const std::vector<workload::StepWindow>& windows, std::int64_t batch);
+[[nodiscard]] schema::TrainingMeasurement summarize_steps(const std::vector<workload::StepWindow>& windows,
+                                                          std::int64_t batch);
 
 }  // namespace ridgeline::measure

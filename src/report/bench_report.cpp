@@ -35,20 +35,24 @@ struct Named {
   const std::optional<BenchAnswer>* answer;
 };
 std::vector<Named> named(const schema::BenchAnswers& answers) {
-  return {{"Highest throughput", &answers.fastest}, {"Best efficiency", &answers.efficient}, {"Recommended", &answers.recommended}};
+  return {{"Highest throughput", &answers.fastest},
+          {"Best efficiency", &answers.efficient},
+          {"Recommended", &answers.recommended}};
 }
 
 Section answer_section(const BenchRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
-    section.blocks.emplace_back(Callout{Tone::warning, "No answer", "No trial with the loader went well: see the table for the causes."});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "No answer", "No trial with the loader went well: see the table for the causes."});
     return section;
   }
   KeyFigures figures;
   Facts facts;
   for (const auto& [title, answer] : named(*run.answers)) {
     if (!*answer) continue;
-    figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s", schema::describe((*answer)->settings),
+    figures.figures.push_back({title, rate_text((*answer)->samples_per_s) + " samples/s",
+                               schema::describe((*answer)->settings),
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
     facts.rows.emplace_back(title, plain_text(answer_text(**answer) + "; " + (*answer)->reason));
   }
@@ -59,7 +63,8 @@ Section answer_section(const BenchRun& run) {
     for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings) + "`");
     section.blocks.emplace_back(Paragraph{"Cannot be told from the fastest: " + joined(words) + "."});
   }
-  if (!run.interruption.empty()) section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+  if (!run.interruption.empty())
+    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
   return section;
 }
 
@@ -69,8 +74,12 @@ Section findings_section_of(const BenchRun& run) {
     auto text = fmt::format("Under {}: {}. ", schema::describe(finding.settings), finding.evidence);
     if (finding.predicted_gain) text += fmt::format("Predicted gain: {:+.0f} %. ", *finding.predicted_gain * 100);
     text += "Change: " + finding.advice + ".";
-    section.blocks.emplace_back(Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, finding.title, plain_text(text)});
+    section.blocks.emplace_back(
+        Callout{finding.predicted_gain ? Tone::warning : Tone::neutral, finding.title, plain_text(text)});
   }
+  BulletList notes;
+  for (const auto& note : run.notes) notes.items.push_back(plain_text(note));
+  if (!notes.items.empty()) section.blocks.emplace_back(std::move(notes));
   return section;
 }
 
@@ -92,17 +101,21 @@ Chart throughput_chart(const BenchRun& run, const std::vector<analysis::BenchPoi
     for (const auto& [batch, point] : by_batch) {
       const auto place = Json::array({batch, rounded(point->samples_per_s)});
       line.push_back(place);
-      marks.push_back(datum(place, Json::array({schema::describe(point->settings), rate_text(point->samples_per_s) + " samples/s"}),
-                            point->trials.front()));
+      marks.push_back(
+          datum(place, Json::array({schema::describe(point->settings), rate_text(point->samples_per_s) + " samples/s"}),
+                point->trials.front()));
     }
     const auto role = fmt::format("series-{}", 1 + index++ % 4);
     const auto name = counted(static_cast<std::size_t>(workers), "worker");
     if (line.size() > 1)
-      series.push_back({{"type", "line"}, {"name", name}, {"role", role}, {"symbol", "none"}, {"data", std::move(line)}});
+      series.push_back(
+          {{"type", "line"}, {"name", name}, {"role", role}, {"symbol", "none"}, {"data", std::move(line)}});
     series.push_back({{"type", "scatter"}, {"name", name}, {"role", role}, {"data", std::move(marks)}});
   }
-  chart.option = {{"series", std::move(series)}, {"xAxis", value_axis("Batch size", 0)}, {"yAxis", value_axis("Samples/s", 0)}};
-  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(*run.answers->fastest) + "." : "No trial went well.";
+  chart.option = {
+      {"series", std::move(series)}, {"xAxis", value_axis("Batch size", 0)}, {"yAxis", value_axis("Samples/s", 0)}};
+  chart.alternative = run.answers && run.answers->fastest ? "Highest: " + answer_text(*run.answers->fastest) + "."
+                                                          : "No trial went well.";
   return chart;
 }
 
@@ -115,16 +128,22 @@ Chart memory_chart(const BenchRun& run, const std::vector<analysis::BenchPoint>&
   for (const auto& point : points) {
     if (!point.memory_gb) continue;
     const auto place = Json::array({rounded(*point.memory_gb), rounded(point.samples_per_s)});
-    const bool pareto = run.answers && std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) !=
-                                           run.answers->pareto.end();
-    (pareto ? front : others).push_back(datum(place, Json::array({schema::describe(point.settings), rate_text(point.samples_per_s) + " samples/s"}),
-                                              point.trials.front()));
+    const bool pareto = run.answers && std::find(run.answers->pareto.begin(), run.answers->pareto.end(),
+                                                 point.settings) != run.answers->pareto.end();
+    (pareto ? front : others)
+        .push_back(datum(place,
+                         Json::array({schema::describe(point.settings), rate_text(point.samples_per_s) + " samples/s"}),
+                         point.trials.front()));
   }
-  chart.option = {{"xAxis", value_axis("Peak reserved memory, GB", 1)}, {"yAxis", value_axis("Samples/s", 0)},
-                  {"series", Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
-                                          Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
-  chart.alternative = run.answers && run.answers->efficient ? "Most samples/s a GB: " + answer_text(*run.answers->efficient) + "."
-                                                            : "Memory is not known.";
+  chart.option = {
+      {"xAxis", value_axis("Peak reserved memory, GB", 1)},
+      {"yAxis", value_axis("Samples/s", 0)},
+      {"series",
+       Json::array({Json{{"type", "scatter"}, {"name", "Pareto front"}, {"role", "best"}, {"data", std::move(front)}},
+                    Json{{"type", "scatter"}, {"name", "Others"}, {"role", "other"}, {"data", std::move(others)}}})}};
+  chart.alternative = run.answers && run.answers->efficient
+                          ? "Most samples/s a GB: " + answer_text(*run.answers->efficient) + "."
+                          : "Memory is not known.";
   return chart;
 }
 
@@ -151,7 +170,8 @@ Section table_section(const BenchRun& run) {
   if (!run.skipped.empty()) {
     BulletList list;
     for (const auto& skipped : run.skipped)
-      list.items.push_back(plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings), skipped.reason)));
+      list.items.push_back(
+          plain_text(fmt::format("not run: {}: {}", schema::describe(skipped.settings), skipped.reason)));
     section.blocks.emplace_back(std::move(list));
   }
   return section;
@@ -162,8 +182,10 @@ Section pareto_section(const BenchRun& run) {
   if (!run.answers || run.answers->pareto.empty()) return section;
   BulletList list;
   for (const auto& point : analysis::bench_points(run)) {
-    if (std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) == run.answers->pareto.end()) continue;
-    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings), rate_text(point.samples_per_s),
+    if (std::find(run.answers->pareto.begin(), run.answers->pareto.end(), point.settings) == run.answers->pareto.end())
+      continue;
+    list.items.push_back(fmt::format("`{}`: {} samples/s{}", schema::describe(point.settings),
+                                     rate_text(point.samples_per_s),
                                      point.memory_gb ? fmt::format(", {:.2f} GB", *point.memory_gb) : ""));
   }
   section.blocks.emplace_back(Paragraph{"Not beaten in samples/s, memory and workers at once:"});
@@ -182,8 +204,9 @@ Section method_section_of(const BenchRun& run) {
   add("Runtime", run.job.runtime);
   add("Device", run.device + " (" + run.device_id + ")");
   add("Search", fmt::format("{}, {} of {} combinations", run.search, run.trials.size(), run.space.size()));
-  add("Steps", fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
-                           run.plan.steps, run.plan.warmup_steps));
+  add("Steps",
+      fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
+                  run.plan.steps, run.plan.warmup_steps));
   add("Identity", identity_line(run));
   for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
   add("Command", run.command_line);
@@ -213,19 +236,25 @@ ReportModel build_bench_report(const BenchRun& run) {
     auto section = build(run);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer = one_line(
+      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
   return report;
 }
 
 base::Json bench_json(const BenchRun& run) {
   Json out = run;
   out["formulas"] = {
-      {"samples_per_s", "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks left out, weighted by steps"},
+      {"samples_per_s",
+       "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks left out, weighted "
+       "by steps"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / peak_reserved_gb"},
-      {"recommended", "among samples_per_s >= (1 - tolerance) * max(samples_per_s), peak_reserved_gb <= (1 - headroom) * "
-                      "device_capacity_gb, no failed soak: least memory (in steps of 1 %), then fewest workers, then no pinning, no AMP"},
-      {"pareto", "no other setting is at least as good in samples_per_s, peak_reserved_gb and workers and better in one"}};
+      {"recommended",
+       "among samples_per_s >= (1 - tolerance) * max(samples_per_s), peak_reserved_gb <= (1 - headroom) * "
+       "device_capacity_gb, no failed soak: least memory (in steps of 1 %), then fewest workers, then no pinning, no "
+       "AMP"},
+      {"pareto",
+       "no other setting is at least as good in samples_per_s, peak_reserved_gb and workers and better in one"}};
   return out;
 }
 
@@ -236,7 +265,8 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
       if (*answer) lines.emplace_back(title, answer_text(**answer));
     if (run.answers->recommended) lines.emplace_back("", run.answers->recommended->reason);
     if (!run.answers->ties.empty())
-      lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be told from the fastest", run.answers->ties.size()));
+      lines.emplace_back(
+          "Ties", fmt::format("{} of the settings measured cannot be told from the fastest", run.answers->ties.size()));
     std::vector<std::string> words;
     for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
     if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
@@ -244,9 +274,11 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
   for (const auto& finding : run.findings) {
     lines.emplace_back(finding.code, fmt::format("{} (under {})", finding.title, schema::describe(finding.settings)));
     lines.emplace_back("", finding.evidence);
-    const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100) : std::string();
+    const auto gain = finding.predicted_gain ? fmt::format("; predicted gain {:+.0f} %", *finding.predicted_gain * 100)
+                                             : std::string();
     lines.emplace_back("", finding.advice + gain);
   }
+  for (const auto& note : run.notes) lines.emplace_back("Note", note);
   if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
   return lines;
 }

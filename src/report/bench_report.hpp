@@ -17,7 +17,8 @@ namespace ridgeline::report {
 /// schema::BenchRun as JSON with, beside it, "formulas": how each answer follows from "trials".
 [[nodiscard]] base::Json bench_json(const schema::BenchRun& run);
 
-/// The answers, findings and the identity for a terminal: a label ("" belongs to the one before) and a text of any length.
+/// The answers, findings and the identity for a terminal: a label ("" belongs to the one before) and a text of any
+/// length.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> bench_summary(const schema::BenchRun& run);
 
 /// "phases add up to the wall time within 0.4 % (worst of 34 trials)"; "" without a measured trial.

@@ -47,8 +47,8 @@ std::string kind_of(const schema::BenchTrial& trial) {
 
 const std::vector<Table::Column>& bench_columns() {
   static const std::vector<Table::Column> columns{
-      {"Batch", Align::right},   {"Workers", Align::right}, {"AMP", Align::left},      {"Pin", Align::left},
-      {"I/O(ms)", Align::right}, {"H2D(ms)", Align::right}, {"Fwd(ms)", Align::right}, {"Bwd(ms)", Align::right},
+      {"Batch", Align::right},   {"Workers", Align::right},   {"AMP", Align::left},        {"Pin", Align::left},
+      {"I/O(ms)", Align::right}, {"H2D(ms)", Align::right},   {"Fwd(ms)", Align::right},   {"Bwd(ms)", Align::right},
       {"Opt(ms)", Align::right}, {"Total(ms)", Align::right}, {"Samples/s", Align::right}, {"GPU%", Align::right},
       {"Mem(GB)", Align::right}, {"Status", Align::left}};
   return columns;
@@ -86,11 +86,14 @@ Table::Row bench_row(const schema::BenchTrial& trial) {
     const auto& resources = measurement->resources;
     const auto busy = resources.gpu_busy ? resources.gpu_busy : resources.gpu_util;
     row.cells.push_back(busy ? fmt::format("{:.0f}", *busy * 100) : std::string(kAbsent));
-    row.cells.push_back(resources.peak_reserved_gb ? fmt::format("{:.2f}", *resources.peak_reserved_gb) : std::string(kAbsent));
+    row.cells.push_back(resources.peak_reserved_gb ? fmt::format("{:.2f}", *resources.peak_reserved_gb)
+                                                   : std::string(kAbsent));
   }
   row.cells.push_back(bench_status(trial));
-  if (trial.outcome.status == TrialStatus::out_of_memory) row.tone = Tone::warning;
-  else if (trial.outcome.status != TrialStatus::ok) row.tone = Tone::bad;
+  if (trial.outcome.status == TrialStatus::out_of_memory)
+    row.tone = Tone::warning;
+  else if (trial.outcome.status != TrialStatus::ok)
+    row.tone = Tone::bad;
   return row;
 }
 

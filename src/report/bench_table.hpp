@@ -9,12 +9,12 @@
 
 namespace ridgeline::report {
 
-/// Batch, Workers, AMP, Pin, I/O(ms), H2D(ms), Fwd(ms), Bwd(ms), Opt(ms), Total(ms), Samples/s, GPU%, Mem(GB), Status: the
-/// columns that users of the older tool know.
+/// Batch, Workers, AMP, Pin, I/O(ms), H2D(ms), Fwd(ms), Bwd(ms), Opt(ms), Total(ms), Samples/s, GPU%, Mem(GB), Status:
+/// the columns that users of the older tool know.
 [[nodiscard]] const std::vector<Table::Column>& bench_columns();
 
-/// One trial's cells. Times are medians; samples/s carries half its 95 % interval ("4,120 ±25"); the status says what kind
-/// of trial it was when it was not one with the loader, and why it failed.
+/// One trial's cells. Times are medians; samples/s carries half its 95 % interval ("4,120 ±25"); the status says what
+/// kind of trial it was when it was not one with the loader, and why it failed.
 [[nodiscard]] Table::Row bench_row(const schema::BenchTrial& trial);
 
 /// "OOM", "failed: RuntimeError: ...".

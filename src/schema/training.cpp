@@ -7,7 +7,8 @@
 namespace ridgeline::schema {
 
 std::string describe(const TrainingSettings& settings) {
-  return fmt::format("batch {}, {} worker{}, {}, {}", settings.batch, settings.workers, settings.workers == 1 ? "" : "s",
+  return fmt::format("batch {}, {} worker{}, {}, {}", settings.batch, settings.workers,
+                     settings.workers == 1 ? "" : "s",
                      settings.amp == AmpMode::off ? "no AMP" : base::enum_name(settings.amp),
                      settings.pin_memory ? "pinned" : "not pinned");
 }

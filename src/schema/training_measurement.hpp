@@ -14,9 +14,9 @@ namespace ridgeline::schema {
 /// One training step, in ms on the device's time line (CUDA events; the host's clock on a CPU). The phases are measured
 /// one by one, `wall_ms` by itself from step end to step end, so that their sum can be checked against it.
 struct StepPhases {
-  double io_wait_ms = 0;    ///< exposed: waited for the next batch while the device had nothing to do
-  double h2d_ms = 0;        ///< exposed part of the copy to the device
-  double forward_ms = 0;    ///< forward and loss
+  double io_wait_ms = 0;  ///< exposed: waited for the next batch while the device had nothing to do
+  double h2d_ms = 0;      ///< exposed part of the copy to the device
+  double forward_ms = 0;  ///< forward and loss
   double backward_ms = 0;
   double optimizer_ms = 0;  ///< step, unscaling and zeroing of gradients
   double rest_ms = 0;       ///< what the loop did besides
@@ -26,8 +26,8 @@ struct StepPhases {
     return io_wait_ms + h2d_ms + forward_ms + backward_ms + optimizer_ms + rest_ms;
   }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPhases, io_wait_ms, h2d_ms, forward_ms, backward_ms, optimizer_ms, rest_ms,
-                                                wall_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPhases, io_wait_ms, h2d_ms, forward_ms, backward_ms, optimizer_ms,
+                                                rest_ms, wall_ms)
 
 /// A number with its 95 % interval; low == high == value where the samples support none.
 struct Estimate {
@@ -52,40 +52,42 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PhaseSummary, io_wait_ms, h2d_ms
 
 /// Numbers of one trial besides times. What a way of training cannot tell is nullopt.
 struct TrainingResources {
-  std::optional<double> peak_allocated_gb;   ///< tensors, as the framework's allocator counts; GB = 1e9 bytes
-  std::optional<double> peak_reserved_gb;    ///< what the allocator took from the device; on a CPU the process's peak RSS
-  std::optional<double> device_capacity_gb;  ///< of the device; of the host on a CPU
-  std::optional<std::int64_t> alloc_retries; ///< the allocator emptied its cache and tried again
-  std::optional<std::int64_t> num_ooms;      ///< allocations that failed for good
-  std::optional<double> gpu_busy;            ///< share of the timed window with at least one kernel, by device events or GPM
-  std::optional<double> gpu_util;            ///< the same as NVML's utilisation says
-  std::optional<double> loader_cpu_s;        ///< CPU time of the loader's workers over the timed window
-  std::optional<double> loader_wall_s;       ///< that window's length times workers
-  std::optional<double> loader_read_s;       ///< time workers spent in reads, where the loader counts it
-  std::optional<double> loader_decode_s;     ///< time workers spent in filters and transforms, where the loader counts it
-  std::optional<std::int64_t> skipped_steps; ///< fp16 steps whose gradients overflowed
-  std::optional<double> last_loss;           ///< a non-finite loss is reported as a flag
+  std::optional<double> peak_allocated_gb;  ///< tensors, as the framework's allocator counts; GB = 1e9 bytes
+  std::optional<double> peak_reserved_gb;  ///< what the allocator took from the device; on a CPU the process's peak RSS
+  std::optional<double> device_capacity_gb;   ///< of the device; of the host on a CPU
+  std::optional<std::int64_t> alloc_retries;  ///< the allocator emptied its cache and tried again
+  std::optional<std::int64_t> num_ooms;       ///< allocations that failed for good
+  std::optional<double> gpu_busy;       ///< share of the timed window with at least one kernel, by device events or GPM
+  std::optional<double> gpu_util;       ///< the same as NVML's utilisation says
+  std::optional<double> loader_cpu_s;   ///< CPU time of the loader's workers over the timed window
+  std::optional<double> loader_wall_s;  ///< that window's length times workers
+  std::optional<double> loader_read_s;  ///< time workers spent in reads, where the loader counts it
+  std::optional<double> loader_decode_s;  ///< time workers spent in filters and transforms, where the loader counts it
+  std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
+  std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingResources, peak_allocated_gb, peak_reserved_gb, device_capacity_gb,
-                                                alloc_retries, num_ooms, gpu_busy, gpu_util, loader_cpu_s, loader_wall_s,
-                                                loader_read_s, loader_decode_s, skipped_steps, last_loss)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingResources, peak_allocated_gb, peak_reserved_gb,
+                                                device_capacity_gb, alloc_retries, num_ooms, gpu_busy, gpu_util,
+                                                loader_cpu_s, loader_wall_s, loader_read_s, loader_decode_s,
+                                                skipped_steps, last_loss)
 
 /// What one training trial measured.
 struct TrainingMeasurement {
   std::int64_t batch = 0;
   std::int64_t warmup_steps = 0;
   double warmup_s = 0;
-  std::int64_t steps = 0;               ///< that count
-  std::int64_t discarded_steps = 0;     ///< in windows that were throttled
-  std::vector<double> wall_ms;          ///< of each counted step, in order
+  std::int64_t steps = 0;            ///< that count
+  std::int64_t discarded_steps = 0;  ///< in windows that were throttled
+  std::vector<double> wall_ms;       ///< of each counted step, in order
   PhaseSummary phases;
-  Estimate samples_per_s;               ///< batch * steps / time of the windows; interval by batch means
-  double identity_error = 0;            ///< (sum of phases - wall) / wall over all counted steps; signed
+  Estimate samples_per_s;     ///< batch * steps / time of the windows; interval by batch means
+  double identity_error = 0;  ///< (sum of phases - wall) / wall over all counted steps; signed
   TrainingResources resources;
   std::vector<QualityFlag> flags;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingMeasurement, batch, warmup_steps, warmup_s, steps, discarded_steps,
-                                                wall_ms, phases, samples_per_s, identity_error, resources, flags)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingMeasurement, batch, warmup_steps, warmup_s, steps,
+                                                discarded_steps, wall_ms, phases, samples_per_s, identity_error,
+                                                resources, flags)
 
 /// Samples/s a GB of peak reserved memory; nullopt where memory is not known.
 [[nodiscard]] std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept;

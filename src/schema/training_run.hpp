@@ -18,7 +18,9 @@ struct TrainingSpace {
   std::vector<int> workers;
   std::vector<AmpMode> amps;
   std::vector<bool> pins;
-  [[nodiscard]] std::size_t size() const noexcept { return batches.size() * workers.size() * amps.size() * pins.size(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    return batches.size() * workers.size() * amps.size() * pins.size();
+  }
   friend bool operator==(const TrainingSpace&, const TrainingSpace&) = default;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingSpace, batches, workers, amps, pins)
@@ -37,34 +39,34 @@ enum class BenchStage {
 
 /// A trial's place in a run.
 struct BenchTrial {
-  int id = 0;                ///< 1, 2, 3 ... within the run
+  int id = 0;  ///< 1, 2, 3 ... within the run
   BenchStage stage = BenchStage::sweep;
-  std::string key;           ///< TrainingTrialSpec::key: where the outcome is stored
+  std::string key;  ///< TrainingTrialSpec::key: where the outcome is stored
   TrainingSettings settings;
   DataMode data = DataMode::loader;
   int repeat = 0;
   bool from_store = false;
-  double started_s = 0;      ///< since the run began
-  std::string reason;        ///< one line
-  TrainingOutcome outcome;   ///< as measured; kept here too, so that a run's record is whole by itself
+  double started_s = 0;     ///< since the run began
+  std::string reason;       ///< one line
+  TrainingOutcome outcome;  ///< as measured; kept here too, so that a run's record is whole by itself
 };
 
 /// A combination that was not run, and why.
 struct SkippedSettings {
   TrainingSettings settings;
-  std::string reason;        ///< "a smaller batch with the same precision ran out of memory"
+  std::string reason;  ///< "a smaller batch with the same precision ran out of memory"
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SkippedSettings, settings, reason)
 
 /// A setting that was chosen, with the numbers it was chosen by: means over all its loader trials of the run.
 struct BenchAnswer {
   TrainingSettings settings;
-  std::vector<int> trials;         ///< their ids
+  std::vector<int> trials;  ///< their ids
   double samples_per_s = 0;
-  double low = 0;                  ///< 95 % interval
+  double low = 0;  ///< 95 % interval
   double high = 0;
-  std::optional<double> memory_gb; ///< peak reserved
-  std::string reason;              ///< one sentence
+  std::optional<double> memory_gb;  ///< peak reserved
+  std::string reason;               ///< one sentence
 };
 
 /// Each answer can be computed again from the trials: see docs/bench.md.
@@ -75,18 +77,18 @@ struct BenchAnswers {
   std::vector<TrainingSettings> pareto;    ///< not beaten in samples/s, memory and workers at once
   std::vector<TrainingSettings> ties;      ///< cannot be told from the fastest (intervals overlap)
   double tolerance = 0.03;
-  double headroom = 0.10;                  ///< share of the device's memory that the recommended settings leave free
+  double headroom = 0.10;  ///< share of the device's memory that the recommended settings leave free
 };
 
 /// One cause found, by which experiment, and what to change.
 struct BenchFinding {
-  std::string code;          ///< "decode_bound", "too_few_workers" ...
-  std::string title;         ///< one line
-  std::string evidence;      ///< the experiment and its numbers
-  std::string advice;        ///< the setting to change
+  std::string code;                      ///< "decode_bound", "too_few_workers" ...
+  std::string title;                     ///< one line
+  std::string evidence;                  ///< the experiment and its numbers
+  std::string advice;                    ///< the setting to change
   std::optional<double> predicted_gain;  ///< 0.25: 25 % more samples/s
   std::vector<int> trials;
-  TrainingSettings settings;                ///< under which it was found
+  TrainingSettings settings;  ///< under which it was found
 };
 
 /// A value of the request and where it came from ("bench.yaml:3", "--batch-sizes", "default").
@@ -104,7 +106,7 @@ struct BenchRun {
   std::string finished_utc;
   double duration_s = 0;
   bool interrupted = false;
-  std::string interruption;        ///< why: "stopped by a signal", "--max-time 5m is used up"
+  std::string interruption;  ///< why: "stopped by a signal", "--max-time 5m is used up"
   TrainingJob job;
   std::string device = "cpu";
   std::string device_id;
@@ -112,8 +114,8 @@ struct BenchRun {
   std::string search = "adaptive";
   TrainingSpace space;
   TrainingPlan plan;
-  TrainingSettings current;        ///< what the user trains with now
-  bool has_current = false;        ///< false: not known, `current` is the default
+  TrainingSettings current;  ///< what the user trains with now
+  bool has_current = false;  ///< false: not known, `current` is the default
   std::vector<BenchOrigin> origins;
   std::vector<BenchTrial> trials;
   std::vector<SkippedSettings> skipped;
@@ -127,20 +129,22 @@ struct BenchRun {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::BenchStage> {
   using enum schema::BenchStage;
-  static constexpr std::array names{std::pair{sweep, "sweep"},     std::pair{compute, "compute"},
-                                    std::pair{loading, "loading"}, std::pair{confirm, "confirm"},
-                                    std::pair{bisect, "bisect"},   std::pair{repeat, "repeat"},
+  static constexpr std::array names{std::pair{sweep, "sweep"},           std::pair{compute, "compute"},
+                                    std::pair{loading, "loading"},       std::pair{confirm, "confirm"},
+                                    std::pair{bisect, "bisect"},         std::pair{repeat, "repeat"},
                                     std::pair{experiment, "experiment"}, std::pair{soak, "soak"}};
 };
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchTrial, id, stage, key, settings, data, repeat, from_store, started_s,
-                                                reason, outcome)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchTrial, id, stage, key, settings, data, repeat, from_store,
+                                                started_s, reason, outcome)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb,
+                                                reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswers, fastest, efficient, recommended, pareto, ties, tolerance,
                                                 headroom)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials, settings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials,
+                                                settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchOrigin, name, value, origin)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchRun, id, command_line, started_utc, finished_utc, duration_s,
                                                 interrupted, interruption, job, device, device_id, environment, search,

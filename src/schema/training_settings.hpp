@@ -14,8 +14,8 @@ enum class AmpMode { off, bf16, fp16 };
 
 /// Where the batches of a training trial come from.
 enum class DataMode {
-  loader,       ///< the user's own loader, as in training
-  host,         ///< a few batches kept in host memory (pinned as the settings say), copied each step: no reading, no decoding
+  loader,  ///< the user's own loader, as in training
+  host,  ///< a few batches kept in host memory (pinned as the settings say), copied each step: no reading, no decoding
   device,       ///< a few batches kept on the device: no copies either, the compute curve
   loader_only,  ///< batches are fetched and dropped: the loader curve
 };
@@ -38,8 +38,8 @@ namespace ridgeline::schema {
 
 /// What `ridgeline bench` varies.
 struct TrainingSettings {
-  std::int64_t batch = 32;   ///< samples a step, 1 or more
-  int workers = 0;           ///< loader workers; 0: the training thread loads
+  std::int64_t batch = 32;  ///< samples a step, 1 or more
+  int workers = 0;          ///< loader workers; 0: the training thread loads
   AmpMode amp = AmpMode::off;
   bool pin_memory = false;
   friend auto operator<=>(const TrainingSettings&, const TrainingSettings&) = default;

@@ -15,45 +15,46 @@ namespace ridgeline::schema {
 
 /// What is trained and on what data, independent of any setting.
 struct TrainingJob {
-  std::string kind;              ///< "synthetic", "python" or "native"
-  std::string target;            ///< text after "synthetic:", "module:function", or a model's name or TorchScript file
-  std::string target_sha256;     ///< of the module's file, the TorchScript file, or the text
-  std::string data_path;         ///< "" where the target makes its own data
-  std::string data_sha256;       ///< of the data file's size, modification time and index, not of every byte
-  std::string python;            ///< interpreter, kind python
-  std::string runtime;           ///< "torch 2.11.0+cu130", "" for synthetic
+  std::string kind;           ///< "synthetic", "python" or "native"
+  std::string target;         ///< text after "synthetic:", "module:function", or a model's name or TorchScript file
+  std::string target_sha256;  ///< of the module's file, the TorchScript file, or the text
+  std::string data_path;      ///< "" where the target makes its own data
+  std::string data_sha256;    ///< of the data file's size, modification time and index, not of every byte
+  std::string python;         ///< interpreter, kind python
+  std::string runtime;        ///< "torch 2.11.0+cu130", "" for synthetic
   std::map<std::string, std::string> options;  ///< "loss", "optimizer", "depth" ...; the user's own for kind python
   std::uint64_t seed = 1;
   friend bool operator==(const TrainingJob&, const TrainingJob&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingJob, kind, target, target_sha256, data_path, data_sha256, python,
-                                                runtime, options, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingJob, kind, target, target_sha256, data_path, data_sha256,
+                                                python, runtime, options, seed)
 
 /// How long to time one trial. A trial is warm-up, then windows of `window_steps` steps.
 struct TrainingPlan {
-  std::int64_t steps = 20;             ///< timed steps, at least
-  std::int64_t window_steps = 5;       ///< steps asked for at once; the device is only waited for at a window's ends
-  std::int64_t max_steps = 400;        ///< goes on up to here until the interval is narrow enough
-  std::int64_t warmup_steps = 5;       ///< floor; goes on until times are steady
+  std::int64_t steps = 20;        ///< timed steps, at least
+  std::int64_t window_steps = 5;  ///< steps asked for at once; the device is only waited for at a window's ends
+  std::int64_t max_steps = 400;   ///< goes on up to here until the interval is narrow enough
+  std::int64_t warmup_steps = 5;  ///< floor; goes on until times are steady
   std::int64_t max_warmup_steps = 60;
-  double max_time_s = 30;              ///< of the timed part; at least min(steps, 3) steps are run
+  double max_time_s = 30;  ///< of the timed part; at least min(steps, 3) steps are run
   double max_warmup_s = 30;
-  double target_interval_ratio = 0.02; ///< half-width of the 95 % interval of samples/s, as a share
-  double prepare_limit_s = 300;        ///< deadline of preparing: building model, optimizer, loader
-  double step_limit_s = 120;           ///< deadline of a single step; a window has that many times its steps, up to 10 minutes
+  double target_interval_ratio = 0.02;  ///< half-width of the 95 % interval of samples/s, as a share
+  double prepare_limit_s = 300;         ///< deadline of preparing: building model, optimizer, loader
+  double step_limit_s = 120;  ///< deadline of a single step; a window has that many times its steps, up to 10 minutes
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingPlan, steps, window_steps, max_steps, warmup_steps, max_warmup_steps,
-                                                max_time_s, max_warmup_s, target_interval_ratio, prepare_limit_s, step_limit_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingPlan, steps, window_steps, max_steps, warmup_steps,
+                                                max_warmup_steps, max_time_s, max_warmup_s, target_interval_ratio,
+                                                prepare_limit_s, step_limit_s)
 
 /// Everything a worker needs to run one training trial, and everything that identifies its result.
 struct TrainingTrialSpec {
   TrainingJob job;
-  std::string device = "cpu";    ///< "cpu", "cuda:0": as the framework names it
-  std::string device_id;         ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
+  std::string device = "cpu";  ///< "cpu", "cuda:0": as the framework names it
+  std::string device_id;       ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
   TrainingSettings settings;
   DataMode data = DataMode::loader;
   TrainingPlan plan;
-  int repeat = 0;                ///< 0, 1, 2 ...: the same question asked again, interleaved with others
+  int repeat = 0;  ///< 0, 1, 2 ...: the same question asked again, interleaved with others
 
   /// SHA-256 over all of it but paths of data and interpreter: the store's key.
   [[nodiscard]] std::string key() const;
@@ -69,7 +70,7 @@ struct TrainingOutcome {
   std::optional<Failure> failure;                  ///< set unless ok
   OomEvidence oom_evidence = OomEvidence::none;    ///< set when out_of_memory
   std::string measured_utc;
-  double duration_s = 0;                           ///< whole trial, start to end
+  double duration_s = 0;  ///< whole trial, start to end
 };
 
 }  // namespace ridgeline::schema
@@ -88,7 +89,7 @@ struct ridgeline::base::EnumNames<ridgeline::schema::OomEvidence> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingOutcome, status, measurement, failure, oom_evidence, measured_utc,
-                                                duration_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingOutcome, status, measurement, failure, oom_evidence,
+                                                measured_utc, duration_s)
 
 }  // namespace ridgeline::schema

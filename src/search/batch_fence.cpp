@@ -9,9 +9,9 @@
 namespace ridgeline::search {
 namespace {
 
-constexpr std::int64_t kUnit = 8;            ///< batches that tensor cores like; single steps below kFine
+constexpr std::int64_t kUnit = 8;  ///< batches that tensor cores like; single steps below kFine
 constexpr std::int64_t kFine = 32;
-constexpr std::int64_t kNearEnough = 16;     ///< the gap is closed at a sixteenth of the batch
+constexpr std::int64_t kNearEnough = 16;  ///< the gap is closed at a sixteenth of the batch
 
 std::int64_t rounded(std::int64_t batch, std::int64_t low, std::int64_t high) {
   if (high <= kFine) return batch;

@@ -18,7 +18,8 @@ class BatchFence {
   /// Trials of the loader alone tell nothing about the device's memory and are passed over.
   void observe(const BenchProposal& proposal, const BenchObservation& observation);
 
-  /// Why the settings need not be tried: a batch no larger ran out of memory under the same precision. nullopt: unknown.
+  /// Why the settings need not be tried: a batch no larger ran out of memory under the same precision. nullopt:
+  /// unknown.
   [[nodiscard]] std::optional<std::string> too_large(const schema::TrainingSettings& settings) const;
 
   /// The next batch to try between the largest that fits with headroom and the smallest that does not; nullopt when

@@ -15,11 +15,11 @@ using schema::BenchStage;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kTolerance = 0.03;       ///< of the recommendation
-constexpr double kWorthMeasuring = 1.005; ///< over the best measured: a smaller gain is within the error of both
-constexpr double kWorthTrying = 0.985;    ///< of the best measured: foretold below it, a combination is no candidate
+constexpr double kTolerance = 0.03;        ///< of the recommendation
+constexpr double kWorthMeasuring = 1.005;  ///< over the best measured: a smaller gain is within the error of both
+constexpr double kWorthTrying = 0.985;     ///< of the best measured: foretold below it, a combination is no candidate
 constexpr std::size_t kMostConfirmations = 14;
-constexpr std::size_t kMostFrugal = 4;    ///< trials for the frugal answers
+constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers
 
 }  // namespace
 
@@ -37,7 +37,8 @@ std::int64_t BenchAdaptive::middle_batch() const {
   std::vector<std::int64_t> fitting;
   for (const auto& [amp, batches] : batches_)
     for (const auto batch : batches)
-      if (prediction_.memory_gb({batch, 0, amp, false}) || prediction_.samples_per_s({batch, 0, amp, false})) fitting.push_back(batch);
+      if (prediction_.memory_gb({batch, 0, amp, false}) || prediction_.samples_per_s({batch, 0, amp, false}))
+        fitting.push_back(batch);
   if (fitting.empty()) return space_.batches.front();
   std::sort(fitting.begin(), fitting.end());
   return fitting[fitting.size() / 2];
@@ -56,7 +57,9 @@ std::optional<BenchProposal> BenchAdaptive::compute_point() {
     }
     if (const auto batch = fence_.next_batch(amp)) {
       batches.insert(*batch);
-      return fresh({{*batch, 0, amp, false}, DataMode::device, BenchStage::bisect,
+      return fresh({{*batch, 0, amp, false},
+                    DataMode::device,
+                    BenchStage::bisect,
                     "between the largest batch that fits and the smallest that does not"});
     }
   }
@@ -69,7 +72,8 @@ std::optional<BenchProposal> BenchAdaptive::loader_point() {
     const bool known = std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
       return key.first == DataMode::loader_only && key.second.workers == workers;
     });
-    if (!known) return fresh({settings, DataMode::loader_only, BenchStage::loading, "loader curve: batches fetched and dropped"});
+    if (!known)
+      return fresh({settings, DataMode::loader_only, BenchStage::loading, "loader curve: batches fetched and dropped"});
   }
   return std::nullopt;
 }
@@ -81,7 +85,10 @@ std::optional<BenchProposal> BenchAdaptive::copy_point() {
       return key.first == DataMode::host && key.second.pin_memory == pin;
     });
     if (!known)
-      return fresh({{middle_batch(), 0, space_.amps.front(), pin}, DataMode::host, BenchStage::loading, "copies from host memory"});
+      return fresh({{middle_batch(), 0, space_.amps.front(), pin},
+                    DataMode::host,
+                    BenchStage::loading,
+                    "copies from host memory"});
   }
   return std::nullopt;
 }
@@ -150,7 +157,8 @@ std::optional<BenchProposal> BenchAdaptive::frugal_point() {
     }
   }
   if (frugal != nullptr && measured_.count(*frugal) == 0)
-    return BenchProposal{*frugal, DataMode::loader, BenchStage::confirm, "foretold to be nearly as fast with less memory or fewer workers"};
+    return BenchProposal{*frugal, DataMode::loader, BenchStage::confirm,
+                         "foretold to be nearly as fast with less memory or fewer workers"};
   if (efficient != nullptr && measured_.count(*efficient) == 0)
     return BenchProposal{*efficient, DataMode::loader, BenchStage::confirm, "foretold to give the most samples/s a GB"};
   return std::nullopt;
@@ -206,6 +214,8 @@ std::size_t BenchAdaptive::remaining() const {
   return left + (confirmed_ < kUsual ? kUsual - confirmed_ : 1);
 }
 
-const std::vector<schema::SkippedSettings>& BenchAdaptive::skipped() const { return grid_ ? grid_->skipped() : skipped_; }
+const std::vector<schema::SkippedSettings>& BenchAdaptive::skipped() const {
+  return grid_ ? grid_->skipped() : skipped_;
+}
 
 }  // namespace ridgeline::search

@@ -11,8 +11,8 @@
 
 namespace ridgeline::search {
 
-/// The two curves, then the frontier; see make_bench_searcher. Where no compute trial succeeds (a training function that
-/// cannot keep batches on the device) it goes on as a grid.
+/// The two curves, then the frontier; see make_bench_searcher. Where no compute trial succeeds (a training function
+/// that cannot keep batches on the device) it goes on as a grid.
 class BenchAdaptive final : public BenchSearcher {
  public:
   BenchAdaptive(schema::TrainingSpace space, BenchSearchOptions options);
@@ -40,9 +40,9 @@ class BenchAdaptive final : public BenchSearcher {
   BatchFence fence_;
   StepPrediction prediction_;
   std::set<Key> proposed_;
-  std::map<schema::AmpMode, std::set<std::int64_t>> batches_;    ///< of the space, and those found by bisection
-  std::map<schema::TrainingSettings, double> measured_;          ///< joint trials: samples/s, 0 when they failed
-  bool computed_ = false;                                        ///< some compute trial went well
+  std::map<schema::AmpMode, std::set<std::int64_t>> batches_;  ///< of the space, and those found by bisection
+  std::map<schema::TrainingSettings, double> measured_;        ///< joint trials: samples/s, 0 when they failed
+  bool computed_ = false;                                      ///< some compute trial went well
   std::size_t confirmed_ = 0;
   std::vector<schema::SkippedSettings> skipped_;
   std::set<std::pair<schema::AmpMode, std::int64_t>> fenced_;

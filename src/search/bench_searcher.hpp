@@ -23,9 +23,9 @@ struct BenchProposal {
 /// What came of it.
 struct BenchObservation {
   schema::TrialStatus status = schema::TrialStatus::ok;
-  double samples_per_s = 0;            ///< of an ok trial
-  schema::StepPhases phases;           ///< medians
-  std::optional<double> memory_gb;     ///< peak reserved
+  double samples_per_s = 0;         ///< of an ok trial
+  schema::StepPhases phases;        ///< medians
+  std::optional<double> memory_gb;  ///< peak reserved
   std::optional<double> capacity_gb;
   [[nodiscard]] bool ok() const noexcept { return status == schema::TrialStatus::ok; }
 };
@@ -45,15 +45,15 @@ class BenchSearcher {
 };
 
 struct BenchSearchOptions {
-  double headroom = 0.10;          ///< share of the memory that a batch found by bisection leaves free
+  double headroom = 0.10;                           ///< share of the memory that a batch found by bisection leaves free
   std::optional<schema::TrainingSettings> current;  ///< what the user has: measured too
-  bool on_cpu = false;             ///< memory is the host's: copies and pinning cost nothing
+  bool on_cpu = false;                              ///< memory is the host's: copies and pinning cost nothing
 };
 
 /// "grid": every combination, batches upward; what is larger than a batch that ran out of memory is left out, and the
-/// largest that fits is looked for between the two. "adaptive": the compute curve (batches on the device) and the loader
-/// curve (batches dropped) by themselves, the joint optimum predicted from both, then measured, and its neighbours, until
-/// no prediction is better than what was measured. An unknown name is an error with the nearest one.
+/// largest that fits is looked for between the two. "adaptive": the compute curve (batches on the device) and the
+/// loader curve (batches dropped) by themselves, the joint optimum predicted from both, then measured, and its
+/// neighbours, until no prediction is better than what was measured. An unknown name is an error with the nearest one.
 [[nodiscard]] base::Result<std::unique_ptr<BenchSearcher>> make_bench_searcher(const std::string& name,
                                                                                const schema::TrainingSpace& space,
                                                                                const BenchSearchOptions& options);

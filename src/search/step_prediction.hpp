@@ -11,8 +11,8 @@
 namespace ridgeline::search {
 
 /// Foretells the samples/s of any combination from curves measured by themselves: a step lasts as long as the slower of
-/// computing (device trials) with its copies (host trials), and loading (loader trials); without workers their sum. What
-/// joint trials show beyond that (crowded cores, memory bandwidth shared) corrects the foretold times nearby.
+/// computing (device trials) with its copies (host trials), and loading (loader trials); without workers their sum.
+/// What joint trials show beyond that (crowded cores, memory bandwidth shared) corrects the foretold times nearby.
 class StepPrediction {
  public:
   void observe(const BenchProposal& proposal, const BenchObservation& observation);
@@ -35,8 +35,8 @@ class StepPrediction {
   [[nodiscard]] double correction(const schema::TrainingSettings& settings) const;
 
   std::map<std::pair<schema::AmpMode, std::int64_t>, Compute> compute_;
-  std::map<int, double> load_us_;      ///< by workers, a sample
-  std::map<bool, double> copy_us_;     ///< by pinning, a sample
+  std::map<int, double> load_us_;                                    ///< by workers, a sample
+  std::map<bool, double> copy_us_;                                   ///< by pinning, a sample
   std::vector<std::pair<schema::TrainingSettings, double>> ratios_;  ///< measured over foretold time of joint trials
 };
 

@@ -16,18 +16,21 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::string_view kSaveTrial =
-    "INSERT INTO training_trials (key, status, measured_utc, duration_s, spec, outcome) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+    "INSERT INTO training_trials (key, status, measured_utc, duration_s, spec, outcome) VALUES (?1, ?2, ?3, ?4, ?5, "
+    "?6) "
     "ON CONFLICT (key) DO UPDATE SET status = excluded.status, measured_utc = excluded.measured_utc, "
     "duration_s = excluded.duration_s, spec = excluded.spec, outcome = excluded.outcome";
 constexpr std::string_view kFindTrial = "SELECT outcome FROM training_trials WHERE key = ?1";
 constexpr std::string_view kSaveRun =
-    "INSERT INTO bench_runs (id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, duration_s) "
+    "INSERT INTO bench_runs (id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, "
+    "duration_s) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
     "ON CONFLICT (id) DO UPDATE SET started_utc = excluded.started_utc, finished_utc = excluded.finished_utc, "
     "job = excluded.job, device = excluded.device, trials = excluded.trials, recommended = excluded.recommended, "
     "samples_per_s = excluded.samples_per_s, duration_s = excluded.duration_s";
 constexpr std::string_view kSaveRecord =
-    "INSERT INTO bench_run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+    "INSERT INTO bench_run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = "
+    "excluded.record";
 constexpr std::string_view kListRuns =
     "SELECT id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, duration_s FROM bench_runs "
     "ORDER BY started_utc DESC, id DESC LIMIT ?1";
@@ -50,7 +53,8 @@ struct BenchStore::Impl {
   [[nodiscard]] base::Result<std::string> resolve(const std::string& id) const {
     const auto file = connection->path().string();
     if (id.empty())
-      return base::fail(ErrorCode::invalid_argument, "run id is empty, expected an id of a training benchmark or \"latest\"");
+      return base::fail(ErrorCode::invalid_argument,
+                        "run id is empty, expected an id of a training benchmark or \"latest\"");
     RL_TRY_ASSIGN(auto statement, connection->prepare(kMatchRuns));
     statement.bind(1, id);
     std::vector<std::string> matches;
@@ -61,7 +65,8 @@ struct BenchStore::Impl {
       if (matches.back() == id) return id;
     }
     if (matches.empty())
-      return base::fail(ErrorCode::not_found, "training benchmark {} is not in {}; `ridgeline bench` makes one", id, file);
+      return base::fail(ErrorCode::not_found, "training benchmark {} is not in {}; `ridgeline bench` makes one", id,
+                        file);
     if (id != "latest" && matches.size() > 1)
       return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}, give more digits", id, file,
                         fmt::join(matches, ", "));
@@ -90,7 +95,8 @@ base::Result<std::optional<schema::TrainingOutcome>> BenchStore::find_trial(cons
   return std::optional(std::move(outcome));
 }
 
-base::Result<void> BenchStore::save_trial(const schema::TrainingTrialSpec& spec, const schema::TrainingOutcome& outcome) {
+base::Result<void> BenchStore::save_trial(const schema::TrainingTrialSpec& spec,
+                                          const schema::TrainingOutcome& outcome) {
   const auto key = spec.key();
   const auto spec_text = dump_record(spec);
   const auto outcome_text = dump_record(outcome);

@@ -17,10 +17,10 @@ namespace ridgeline::store {
 struct BenchRunSummary {
   std::string id;
   std::string started_utc;
-  std::string job;           ///< "python train:make", "native resnet18"
+  std::string job;  ///< "python train:make", "native resnet18"
   std::string device;
   int trials = 0;
-  std::string recommended;   ///< "batch 256, 4 workers, bf16, pinned", "" without an answer
+  std::string recommended;  ///< "batch 256, 4 workers, bf16, pinned", "" without an answer
   std::optional<double> samples_per_s;
   double duration_s = 0;
   bool finished = false;
@@ -30,14 +30,16 @@ struct BenchRunSummary {
 /// locks and errors holds here.
 class BenchStore {
  public:
-  [[nodiscard]] static base::Result<BenchStore> open(const std::filesystem::path& path, const StoreOptions& options = {});
+  [[nodiscard]] static base::Result<BenchStore> open(const std::filesystem::path& path,
+                                                     const StoreOptions& options = {});
   BenchStore(BenchStore&&) noexcept;
   BenchStore& operator=(BenchStore&&) noexcept;
   ~BenchStore();
 
   [[nodiscard]] base::Result<std::optional<schema::TrainingOutcome>> find_trial(const std::string& key);
   /// A later save of the same key replaces the earlier one.
-  [[nodiscard]] base::Result<void> save_trial(const schema::TrainingTrialSpec& spec, const schema::TrainingOutcome& outcome);
+  [[nodiscard]] base::Result<void> save_trial(const schema::TrainingTrialSpec& spec,
+                                              const schema::TrainingOutcome& outcome);
 
   /// Inserts or replaces the run.
   [[nodiscard]] base::Result<void> save_run(const schema::BenchRun& run);

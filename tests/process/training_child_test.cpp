@@ -42,7 +42,8 @@ schema::TrainingTrialSpec quick_spec() {
 }
 
 const std::string kGood =
-    "    if op == 'run': answer({'ok': {'steps': [row() for _ in range(request['steps'])], 'wall_ms': 8.6 * request['steps']}})\n"
+    "    if op == 'run': answer({'ok': {'steps': [row() for _ in range(request['steps'])], 'wall_ms': 8.6 * "
+    "request['steps']}})\n"
     "    elif op == 'resources': answer({'ok': {'peak_reserved_gb': 1.5, 'loss_not_finite': True}})\n"
     "    else: answer({'ok': {}})\n"
     "    if op == 'close': break\n";
@@ -63,13 +64,15 @@ TEST(TrainingChild, runs_a_trial_from_start_to_end) {
 }
 
 TEST(TrainingChild, what_the_user_prints_does_not_disturb) {
-  TrainingChild child(options_of("    print('{\"ok\": 1}', flush=True); sys.stderr.write('x' * 300000); sys.stderr.flush()\n" + kGood));
+  TrainingChild child(
+      options_of("    print('{\"ok\": 1}', flush=True); sys.stderr.write('x' * 300000); sys.stderr.flush()\n" + kGood));
   ASSERT_TRUE(child.prepare(quick_spec()));
   EXPECT_TRUE(child.run(2));
 }
 
 TEST(TrainingChild, a_death_is_a_crash_with_the_last_output) {
-  TrainingChild child(options_of("    sys.stderr.write('about to go\\n'); sys.stderr.flush(); os.kill(os.getpid(), signal.SIGSEGV)\n"));
+  TrainingChild child(
+      options_of("    sys.stderr.write('about to go\\n'); sys.stderr.flush(); os.kill(os.getpid(), signal.SIGSEGV)\n"));
   const auto done = child.prepare(quick_spec());
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().error.code, base::ErrorCode::crashed);
@@ -104,14 +107,17 @@ TEST(TrainingChild, a_hang_ends_at_its_deadline_with_all_that_it_started) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().error.code, base::ErrorCode::timeout);
   EXPECT_LT(base::to_seconds(base::system_clock().now() - begin), 10);
-  auto search = base::Subprocess::spawn({.argv = {"pgrep", "-f", "sleep " + marker}, .environment = {}, .file_descriptors = {},
+  auto search = base::Subprocess::spawn({.argv = {"pgrep", "-f", "sleep " + marker},
+                                         .environment = {},
+                                         .file_descriptors = {},
                                          .address_space_bytes = std::nullopt});
   ASSERT_TRUE(search);
-  EXPECT_EQ(search->wait().exit_code, 1);   // nothing left of it
+  EXPECT_EQ(search->wait().exit_code, 1);  // nothing left of it
 }
 
 TEST(TrainingChild, garbage_is_refused) {
-  for (const auto* body : {"    os.write(fd, b'\\x00\\xff not json\\n')\n", "    answer([1, 2])\n", "    answer({'error': 3})\n"}) {
+  for (const auto* body :
+       {"    os.write(fd, b'\\x00\\xff not json\\n')\n", "    answer([1, 2])\n", "    answer({'error': 3})\n"}) {
     TrainingChild child(options_of(body));
     const auto done = child.prepare(quick_spec());
     ASSERT_FALSE(done) << body;
@@ -121,7 +127,8 @@ TEST(TrainingChild, garbage_is_refused) {
 
 TEST(TrainingChild, steps_of_the_wrong_form_are_refused) {
   for (const auto* steps : {"[[1, 2]]", "[['a'] * 7]", "'none'"}) {
-    TrainingChild child(options_of(std::string("    answer({'ok': {} if op == 'prepare' else {'steps': ") + steps + ", 'wall_ms': 1}})\n"));
+    TrainingChild child(options_of(std::string("    answer({'ok': {} if op == 'prepare' else {'steps': ") + steps +
+                                   ", 'wall_ms': 1}})\n"));
     ASSERT_TRUE(child.prepare(quick_spec()));
     const auto window = child.run(1);
     ASSERT_FALSE(window) << steps;
@@ -130,7 +137,9 @@ TEST(TrainingChild, steps_of_the_wrong_form_are_refused) {
 }
 
 TEST(TrainingChild, an_exception_is_judged_by_its_facts) {
-  TrainingChild child(options_of("    answer({'error': {'type': 'torch.OutOfMemoryError', 'bases': ['RuntimeError'], 'message': 'CUDA out of memory'}})\n"));
+  TrainingChild child(
+      options_of("    answer({'error': {'type': 'torch.OutOfMemoryError', 'bases': ['RuntimeError'], 'message': 'CUDA "
+                 "out of memory'}})\n"));
   const auto done = child.prepare(quick_spec());
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().error.code, base::ErrorCode::out_of_memory);

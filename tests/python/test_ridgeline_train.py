@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -15,6 +16,7 @@ sys.path[:0] = [FAKE, os.path.join(ROOT, "python")]
 
 import torch  # noqa: E402  the pretended one
 
+from ridgeline_train import transforms  # noqa: E402
 from ridgeline_train.failures import BadSettings, UserError, facts_of  # noqa: E402
 from ridgeline_train.trial import Trial  # noqa: E402
 
@@ -121,6 +123,50 @@ class TrialTest(unittest.TestCase):
         seen = []
         Trial(lambda now: seen.append(now) or made(now), spec(batch=64, workers=2)).run(1)
         self.assertEqual((seen[0].batch, seen[0].workers, seen[0].seed, seen[0].options), (64, 2, 3, {"depth": "3"}))
+
+
+class TransformsTest(unittest.TestCase):
+    class Compose:
+        def __init__(self, members):
+            self.transforms = members
+
+        def __call__(self, value):
+            for member in self.transforms:
+                value = member(value)
+            return value
+
+    class Images:
+        def __init__(self, transform):
+            self.transform = transform
+
+        def __len__(self):
+            return 10
+
+        def __getitem__(self, index):
+            return self.transform(index)
+
+    def test_the_slow_one_is_named(self):
+        def slow(value):
+            time.sleep(0.003)
+            return value
+
+        def quick(value):
+            return value
+
+        found = transforms.costs(self.Images(self.Compose([quick, slow])))
+        self.assertEqual([row[0] for row in found["transforms"]], ["slow", "quick"])
+        self.assertGreater(found["transforms"][0][1], 2.5)
+        self.assertGreaterEqual(found["sample_ms"], found["transforms"][0][1])
+        alone = transforms.costs(self.Images(slow))
+        self.assertEqual([row[0] for row in alone["transforms"]], ["slow"])
+
+    def test_a_data_set_without_transforms_has_a_time(self):
+        found = transforms.costs([1, 2, 3])
+        self.assertEqual(found["transforms"], [])
+
+    def test_a_loader_without_a_data_set_is_refused(self):
+        with self.assertRaises(BadSettings):
+            Trial(made, spec("loader_only")).sample_source()
 
 
 class FactsTest(unittest.TestCase):

@@ -19,14 +19,15 @@ constexpr int kShellKilled = 128 + SIGKILL;
 
 /// Types that mean nothing else. torch.cuda.OutOfMemoryError is called torch.OutOfMemoryError from 2.5 on; Python's
 /// MemoryError and std::bad_alloc are of the host.
-constexpr std::array kOomTypes{"OutOfMemoryError", "torch.OutOfMemoryError", "torch.cuda.OutOfMemoryError",
-                               "c10::OutOfMemoryError", "MemoryError", "std::bad_alloc"};
+constexpr std::array kOomTypes{
+    "OutOfMemoryError", "torch.OutOfMemoryError", "torch.cuda.OutOfMemoryError", "c10::OutOfMemoryError",
+    "MemoryError",      "std::bad_alloc"};
 
 /// Phrases that only failed allocations produce, for errors whose type was lost on the way (TorchScript rethrows plain
 /// runtime errors, cuBLAS and the CPU allocator have no type of their own).
 constexpr std::array kOomPhrases{
-    "CUDA out of memory. Tried to allocate",     // c10 CUDACachingAllocator
-    "CUDA error: out of memory",                 // direct API failures
+    "CUDA out of memory. Tried to allocate",  // c10 CUDACachingAllocator
+    "CUDA error: out of memory",              // direct API failures
     "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
     "CUSOLVER_STATUS_ALLOC_FAILED",
@@ -35,15 +36,15 @@ constexpr std::array kOomPhrases{
     "DefaultCPUAllocator: not enough memory",
     "HIP out of memory. Tried to allocate",
     "std::bad_alloc",
-    "Cannot allocate memory",                    // ENOMEM from the system, for example while forking workers
+    "Cannot allocate memory",  // ENOMEM from the system, for example while forking workers
 };
 
 bool is_oom_type(const std::string& name) {
   return std::any_of(kOomTypes.begin(), kOomTypes.end(), [&](const char* type) { return name == type; });
 }
 
-/// Types under which frameworks report failures of their own allocators. An error of another type beside or about a failed
-/// allocation (a ValueError of the user's own that mentions one) is none.
+/// Types under which frameworks report failures of their own allocators. An error of another type beside or about a
+/// failed allocation (a ValueError of the user's own that mentions one) is none.
 constexpr std::array kFrameworkTypes{"RuntimeError", "std::runtime_error", "c10::Error", "torch.jit.Error", "OSError"};
 
 bool is_framework_type(const FailureFacts& facts) {
@@ -61,7 +62,8 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 OomEvidence oom_evidence(const FailureFacts& facts) {
-  if (is_oom_type(facts.type) || std::any_of(facts.bases.begin(), facts.bases.end(), is_oom_type)) return OomEvidence::type;
+  if (is_oom_type(facts.type) || std::any_of(facts.bases.begin(), facts.bases.end(), is_oom_type))
+    return OomEvidence::type;
   if (facts.cuda_error == kCudaErrorMemoryAllocation) return OomEvidence::error_code;
   // An error of another CUDA code that happens beside a failed and handled allocation stays what its code says.
   const bool framework = is_framework_type(facts);

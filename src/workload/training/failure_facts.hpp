@@ -13,16 +13,16 @@ namespace ridgeline::workload {
 
 /// What is known about a failed step or a dead training process, before any judgement.
 struct FailureFacts {
-  std::string type;                        ///< the exception's type, "" for a death
-  std::vector<std::string> bases;          ///< the types it derives from
+  std::string type;                ///< the exception's type, "" for a death
+  std::vector<std::string> bases;  ///< the types it derives from
   std::string message;
   std::optional<int> cuda_error;           ///< cudaError_t, where the exception carries one
   std::optional<std::int64_t> ooms_risen;  ///< growth of the allocator's count of failed allocations during the call
   std::optional<int> exit_code;            ///< of a dead process
   std::optional<int> signal;
-  bool kernel_oom_kill = false;            ///< the control group's count of out-of-memory kills rose meanwhile
-  bool bad_settings = false;               ///< the adapter refused the settings
-  bool user_error = false;                 ///< no settings will mend it: missing module, function, package or device
+  bool kernel_oom_kill = false;  ///< the control group's count of out-of-memory kills rose meanwhile
+  bool bad_settings = false;     ///< the adapter refused the settings
+  bool user_error = false;       ///< no settings will mend it: missing module, function, package or device
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code,
                                                 signal, kernel_oom_kill, bad_settings, user_error)

@@ -22,7 +22,7 @@ struct StepError {
   schema::OomEvidence oom = schema::OomEvidence::none;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string output_tail;   ///< what the process wrote last, at most 4 KiB
+  std::string output_tail;  ///< what the process wrote last, at most 4 KiB
 };
 template <typename T>
 using StepResult = tl::expected<T, StepError>;
@@ -30,11 +30,11 @@ using StepResult = tl::expected<T, StepError>;
 /// One window of steps.
 struct StepWindow {
   std::vector<schema::StepPhases> steps;
-  double wall_ms = 0;   ///< from before the first step until the device was done with the last, by the host's clock
+  double wall_ms = 0;  ///< from before the first step until the device was done with the last, by the host's clock
 };
 
-/// Something that trains step by step under fixed settings: synthetic, a Python child, the LibTorch plugin. Life: prepare
-/// once, run windows, resources, close. One thread.
+/// Something that trains step by step under fixed settings: synthetic, a Python child, the LibTorch plugin. Life:
+/// prepare once, run windows, resources, close. One thread.
 class StepRunner {
  public:
   virtual ~StepRunner() = default;

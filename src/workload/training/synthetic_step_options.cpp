@@ -16,20 +16,32 @@ struct Item {
   const char* name;
   double SyntheticStepOptions::*member;
 };
-constexpr Item kItems[] = {
-    {"compute_us", &SyntheticStepOptions::compute_us},     {"fill", &SyntheticStepOptions::fill},
-    {"launch_ms", &SyntheticStepOptions::launch_ms},       {"optimizer_ms", &SyntheticStepOptions::optimizer_ms},
-    {"amp_gain", &SyntheticStepOptions::amp_gain},         {"rest_ms", &SyntheticStepOptions::rest_ms},
-    {"read_us", &SyntheticStepOptions::read_us},           {"storage_rate", &SyntheticStepOptions::storage_rate},
-    {"decode_us", &SyntheticStepOptions::decode_us},       {"cores", &SyntheticStepOptions::cores},
-    {"over", &SyntheticStepOptions::over},                 {"sample_kb", &SyntheticStepOptions::sample_kb},
-    {"pinned_gb_s", &SyntheticStepOptions::pinned_gb_s},   {"pageable_gb_s", &SyntheticStepOptions::pageable_gb_s},
-    {"memory_gb", &SyntheticStepOptions::memory_gb},       {"model_gb", &SyntheticStepOptions::model_gb},
-    {"sample_gb", &SyntheticStepOptions::sample_gb},       {"amp_memory", &SyntheticStepOptions::amp_memory},
-    {"thrash", &SyntheticStepOptions::thrash},             {"noise", &SyntheticStepOptions::noise},
-    {"drift", &SyntheticStepOptions::drift},               {"warmup", &SyntheticStepOptions::warmup},
-    {"startup_ms", &SyntheticStepOptions::startup_ms},     {"worker_ms", &SyntheticStepOptions::worker_ms},
-    {"loader_stats", &SyntheticStepOptions::loader_stats}, {"seed", &SyntheticStepOptions::seed}};
+constexpr Item kItems[] = {{"compute_us", &SyntheticStepOptions::compute_us},
+                           {"fill", &SyntheticStepOptions::fill},
+                           {"launch_ms", &SyntheticStepOptions::launch_ms},
+                           {"optimizer_ms", &SyntheticStepOptions::optimizer_ms},
+                           {"amp_gain", &SyntheticStepOptions::amp_gain},
+                           {"rest_ms", &SyntheticStepOptions::rest_ms},
+                           {"read_us", &SyntheticStepOptions::read_us},
+                           {"storage_rate", &SyntheticStepOptions::storage_rate},
+                           {"decode_us", &SyntheticStepOptions::decode_us},
+                           {"cores", &SyntheticStepOptions::cores},
+                           {"over", &SyntheticStepOptions::over},
+                           {"sample_kb", &SyntheticStepOptions::sample_kb},
+                           {"pinned_gb_s", &SyntheticStepOptions::pinned_gb_s},
+                           {"pageable_gb_s", &SyntheticStepOptions::pageable_gb_s},
+                           {"memory_gb", &SyntheticStepOptions::memory_gb},
+                           {"model_gb", &SyntheticStepOptions::model_gb},
+                           {"sample_gb", &SyntheticStepOptions::sample_gb},
+                           {"amp_memory", &SyntheticStepOptions::amp_memory},
+                           {"thrash", &SyntheticStepOptions::thrash},
+                           {"noise", &SyntheticStepOptions::noise},
+                           {"drift", &SyntheticStepOptions::drift},
+                           {"warmup", &SyntheticStepOptions::warmup},
+                           {"startup_ms", &SyntheticStepOptions::startup_ms},
+                           {"worker_ms", &SyntheticStepOptions::worker_ms},
+                           {"loader_stats", &SyntheticStepOptions::loader_stats},
+                           {"seed", &SyntheticStepOptions::seed}};
 
 /// Divisors: 0 would make times without end.
 constexpr const char* kPositive[] = {"cores", "pinned_gb_s", "pageable_gb_s", "memory_gb", "amp_gain"};
@@ -56,38 +68,71 @@ std::vector<std::pair<std::string, FailureFacts>> make_kinds() {
       {"oom_forward", thrown("torch.OutOfMemoryError", runtime, tried)},
       {"oom_backward", thrown("torch.cuda.OutOfMemoryError", runtime, tried)},
       {"oom_optimizer_state", thrown("OutOfMemoryError", runtime, tried)},
-      {"oom_subclass", thrown("mylib.NoRoom", {"torch.OutOfMemoryError", "RuntimeError", "Exception"}, "no room for activations")},
-      {"oom_torchscript", with(thrown("RuntimeError", exception, "The following operation failed in the TorchScript interpreter."),
-                               [](auto& facts) { facts.ooms_risen = 1; })},
-      {"oom_torchscript_text", thrown("RuntimeError", exception, "The following operation failed in the TorchScript interpreter. " + tried)},
-      {"oom_accelerator", with(thrown("torch.AcceleratorError", runtime, "CUDA error: out of memory"), [](auto& facts) { facts.cuda_error = 2; })},
-      {"oom_api_text", thrown("RuntimeError", exception, "CUDA error: out of memory; kernel errors might be reported later")},
-      {"oom_pinned_host", with(thrown("RuntimeError", exception, "CUDA error: out of memory (cudaHostAlloc)"), [](auto& facts) { facts.cuda_error = 2; })},
-      {"oom_cublas", thrown("RuntimeError", exception, "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")},
-      {"oom_cudnn_workspace", with(thrown("RuntimeError", exception, "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"), [](auto& facts) { facts.ooms_risen = 2; })},
-      {"oom_cpu_allocator", thrown("RuntimeError", exception, "[enforce fail at alloc_cpu.cpp:75] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 80000000000 bytes")},
+      {"oom_subclass",
+       thrown("mylib.NoRoom", {"torch.OutOfMemoryError", "RuntimeError", "Exception"}, "no room for activations")},
+      {"oom_torchscript",
+       with(thrown("RuntimeError", exception, "The following operation failed in the TorchScript interpreter."),
+            [](auto& facts) { facts.ooms_risen = 1; })},
+      {"oom_torchscript_text",
+       thrown("RuntimeError", exception, "The following operation failed in the TorchScript interpreter. " + tried)},
+      {"oom_accelerator", with(thrown("torch.AcceleratorError", runtime, "CUDA error: out of memory"),
+                               [](auto& facts) { facts.cuda_error = 2; })},
+      {"oom_api_text",
+       thrown("RuntimeError", exception, "CUDA error: out of memory; kernel errors might be reported later")},
+      {"oom_pinned_host", with(thrown("RuntimeError", exception, "CUDA error: out of memory (cudaHostAlloc)"),
+                               [](auto& facts) { facts.cuda_error = 2; })},
+      {"oom_cublas",
+       thrown("RuntimeError", exception, "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")},
+      {"oom_cudnn_workspace", with(thrown("RuntimeError", exception, "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"),
+                                   [](auto& facts) { facts.ooms_risen = 2; })},
+      {"oom_cpu_allocator", thrown("RuntimeError", exception,
+                                   "[enforce fail at alloc_cpu.cpp:75] . DefaultCPUAllocator: can't allocate memory: "
+                                   "you tried to allocate 80000000000 bytes")},
       {"oom_python", thrown("MemoryError", exception, "")},
-      {"oom_numpy", thrown("numpy.core._exceptions._ArrayMemoryError", {"MemoryError", "Exception"}, "Unable to allocate 74.5 GiB")},
+      {"oom_numpy",
+       thrown("numpy.core._exceptions._ArrayMemoryError", {"MemoryError", "Exception"}, "Unable to allocate 74.5 GiB")},
       {"oom_bad_alloc", thrown("std::bad_alloc", {"std::exception"}, "std::bad_alloc")},
       {"oom_fork", thrown("OSError", exception, "[Errno 12] Cannot allocate memory")},
-      {"oom_host_kill", with(FailureFacts{}, [](auto& facts) { facts.signal = 9; facts.kernel_oom_kill = true; })},
-      {"oom_shell_kill", with(FailureFacts{}, [](auto& facts) { facts.exit_code = 137; facts.kernel_oom_kill = true; })},
-      {"oom_worker_kill", with(thrown("RuntimeError", exception, "DataLoader worker (pid 4711) is killed by signal: Killed."), [](auto& facts) { facts.kernel_oom_kill = true; })},
-      {"assert", with(thrown("torch.AcceleratorError", runtime, "CUDA error: device-side assert triggered"), [](auto& facts) { facts.cuda_error = 710; })},
-      {"assert_beside_oom", with(thrown("torch.AcceleratorError", runtime, "CUDA error: device-side assert triggered"), [](auto& facts) { facts.cuda_error = 710; facts.ooms_risen = 1; })},
-      {"illegal_access", with(thrown("RuntimeError", exception, "CUDA error: an illegal memory access was encountered"), [](auto& facts) { facts.cuda_error = 700; })},
+      {"oom_host_kill", with(FailureFacts{},
+                             [](auto& facts) {
+                               facts.signal = 9;
+                               facts.kernel_oom_kill = true;
+                             })},
+      {"oom_shell_kill", with(FailureFacts{},
+                              [](auto& facts) {
+                                facts.exit_code = 137;
+                                facts.kernel_oom_kill = true;
+                              })},
+      {"oom_worker_kill",
+       with(thrown("RuntimeError", exception, "DataLoader worker (pid 4711) is killed by signal: Killed."),
+            [](auto& facts) { facts.kernel_oom_kill = true; })},
+      {"assert", with(thrown("torch.AcceleratorError", runtime, "CUDA error: device-side assert triggered"),
+                      [](auto& facts) { facts.cuda_error = 710; })},
+      {"assert_beside_oom", with(thrown("torch.AcceleratorError", runtime, "CUDA error: device-side assert triggered"),
+                                 [](auto& facts) {
+                                   facts.cuda_error = 710;
+                                   facts.ooms_risen = 1;
+                                 })},
+      {"illegal_access", with(thrown("RuntimeError", exception, "CUDA error: an illegal memory access was encountered"),
+                              [](auto& facts) { facts.cuda_error = 700; })},
       {"shape", thrown("RuntimeError", exception, "mat1 and mat2 shapes cannot be multiplied (256x512 and 1024x10)")},
-      {"value_about_memory", thrown("ValueError", exception, "batch too large, would run out of memory: CUDA out of memory. Tried to allocate 1 GiB")},
+      {"value_about_memory",
+       thrown("ValueError", exception,
+              "batch too large, would run out of memory: CUDA out of memory. Tried to allocate 1 GiB")},
       {"handled_oom", with(thrown("ValueError", exception, "loss is nan"), [](auto& facts) { facts.ooms_risen = 1; })},
       {"not_supported", thrown("RuntimeError", exception, "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED")},
       {"missing_key", thrown("KeyError", exception, "'out of memory'")},
-      {"shared_memory", thrown("RuntimeError", exception, "DataLoader worker (pid 12) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.")},
+      {"shared_memory", thrown("RuntimeError", exception,
+                               "DataLoader worker (pid 12) is killed by signal: Bus error. It is possible that "
+                               "dataloader's workers are out of shared memory.")},
       {"killed", with(FailureFacts{}, [](auto& facts) { facts.signal = 9; })},
       {"segv", with(FailureFacts{}, [](auto& facts) { facts.signal = 11; })},
       {"exit", with(FailureFacts{}, [](auto& facts) { facts.exit_code = 3; })},
       {"worker_killed", thrown("RuntimeError", exception, "DataLoader worker (pid 4711) is killed by signal: Killed.")},
-      {"refused", with(thrown("ValueError", exception, "fp16 needs a GPU"), [](auto& facts) { facts.bad_settings = true; })},
-      {"no_module", with(thrown("ModuleNotFoundError", exception, "No module named 'train'"), [](auto& facts) { facts.user_error = true; })},
+      {"refused",
+       with(thrown("ValueError", exception, "fp16 needs a GPU"), [](auto& facts) { facts.bad_settings = true; })},
+      {"no_module", with(thrown("ModuleNotFoundError", exception, "No module named 'train'"),
+                         [](auto& facts) { facts.user_error = true; })},
   };
 }
 
@@ -112,7 +157,8 @@ Result<void> parse_condition(std::string_view text, StepFault& fault) {
   } else if (name == "data" && base::enum_from_name<schema::DataMode>(value)) {
     fault.data = base::enum_from_name<schema::DataMode>(value);
   } else {
-    return fail(ErrorCode::invalid_argument, "fault condition \"{}\": expected batch>=N, workers=N, amp=NAME or data=NAME", text);
+    return fail(ErrorCode::invalid_argument,
+                "fault condition \"{}\": expected batch>=N, workers=N, amp=NAME or data=NAME", text);
   }
   return {};
 }
@@ -129,7 +175,8 @@ Result<StepFault> parse_fault(std::string_view text) {
   std::vector<std::string> names;
   for (const auto& kind : step_fault_kinds()) names.push_back(kind.first);
   if (std::find(names.begin(), names.end(), fault.kind) == names.end())
-    return fail(ErrorCode::invalid_argument, "unknown fault \"{}\"{}", fault.kind, base::did_you_mean(fault.kind, names));
+    return fail(ErrorCode::invalid_argument, "unknown fault \"{}\"{}", fault.kind,
+                base::did_you_mean(fault.kind, names));
   if (condition == std::string_view::npos) return fault;
   auto rest = text.substr(condition + 4);
   while (!rest.empty()) {
@@ -170,15 +217,17 @@ Result<SyntheticStepOptions> parse_step_options(std::string_view text) {
     }
     std::vector<std::string> names{"fault"};
     for (const auto& known : kItems) names.emplace_back(known.name);
-    const auto* known = std::find_if(std::begin(kItems), std::end(kItems), [&](const Item& entry) { return name == entry.name; });
+    const auto* known =
+        std::find_if(std::begin(kItems), std::end(kItems), [&](const Item& entry) { return name == entry.name; });
     if (known == std::end(kItems))
       return fail(ErrorCode::invalid_argument, "synthetic training step: unknown item \"{}\"{}; known: {}", name,
                   base::did_you_mean(name, names), fmt::join(names, ", "));
     const auto number = base::parse_number(value, name);
-    const bool positive = std::any_of(std::begin(kPositive), std::end(kPositive), [&](const char* entry) { return name == entry; });
+    const bool positive =
+        std::any_of(std::begin(kPositive), std::end(kPositive), [&](const char* entry) { return name == entry; });
     if (!number || *number < 0 || *number > 1e9 || (positive && *number <= 0))
-      return fail(ErrorCode::invalid_argument, "synthetic training step: {}={}: expected a number {} 0 to 1e9", name, value,
-                  positive ? "above" : "from");
+      return fail(ErrorCode::invalid_argument, "synthetic training step: {}={}: expected a number {} 0 to 1e9", name,
+                  value, positive ? "above" : "from");
     options.*(known->member) = *number;
   }
   return options;

@@ -11,11 +11,11 @@ namespace {
 
 using schema::DataMode;
 
-constexpr double kHandoffMs = 0.05;      ///< taking a ready batch out of the queue
-constexpr double kTightShare = 0.93;     ///< of the memory: above it the allocator has to retry
+constexpr double kHandoffMs = 0.05;   ///< taking a ready batch out of the queue
+constexpr double kTightShare = 0.93;  ///< of the memory: above it the allocator has to retry
 constexpr double kDriftPeriodS = 60;
 constexpr double kTwoPi = 6.283185307179586;
-constexpr int kPrefetch = 2;             ///< batches a worker has ready when the first step begins
+constexpr int kPrefetch = 2;  ///< batches a worker has ready when the first step begins
 
 /// How much longer a step takes when workers crowd the cores out.
 double crowding(const SyntheticStepOptions& options, int workers) {
@@ -40,7 +40,8 @@ bool is_tight(const SyntheticStepOptions& options, const schema::TrainingSetting
 
 }  // namespace
 
-double synthetic_memory_gb(const SyntheticStepOptions& options, const schema::TrainingSettings& settings, DataMode data) {
+double synthetic_memory_gb(const SyntheticStepOptions& options, const schema::TrainingSettings& settings,
+                           DataMode data) {
   if (data == DataMode::loader_only) return 0.3;
   const double share = settings.amp == schema::AmpMode::off ? 1 : options.amp_memory;
   return options.model_gb + static_cast<double>(settings.batch) * options.sample_gb * share;
@@ -61,7 +62,8 @@ schema::StepPhases synthetic_phases(const SyntheticStepOptions& options, const s
     step.backward_ms = compute * 2 / 3;
     step.optimizer_ms = options.optimizer_ms * crowd;
     if (!on_cpu && data != DataMode::device)
-      step.h2d_ms = batch * options.sample_kb * 1e-3 / (settings.pin_memory ? options.pinned_gb_s : options.pageable_gb_s);
+      step.h2d_ms =
+          batch * options.sample_kb * 1e-3 / (settings.pin_memory ? options.pinned_gb_s : options.pageable_gb_s);
   }
   step.rest_ms = options.rest_ms;
   const double busy = step.sum_ms();
@@ -105,9 +107,11 @@ schema::StepPhases SyntheticStepRunner::next_step() {
   if (loads && steps_ < kPrefetch * spec_.settings.workers) step.io_wait_ms = kHandoffMs;
   const auto number = static_cast<double>(steps_);
   double factor = std::exp(options_.noise * random_.normal() - options_.noise * options_.noise / 2);
-  if (options_.warmup > 0) factor *= 1 + 3 * std::exp(-3 * number / options_.warmup) * (number < options_.warmup ? 1 : 0);
+  if (options_.warmup > 0)
+    factor *= 1 + 3 * std::exp(-3 * number / options_.warmup) * (number < options_.warmup ? 1 : 0);
   factor *= 1 + options_.drift * std::sin(kTwoPi * base::to_seconds(clock_->now()) / kDriftPeriodS);
-  for (auto* phase : {&step.io_wait_ms, &step.h2d_ms, &step.forward_ms, &step.backward_ms, &step.optimizer_ms, &step.rest_ms})
+  for (auto* phase :
+       {&step.io_wait_ms, &step.h2d_ms, &step.forward_ms, &step.backward_ms, &step.optimizer_ms, &step.rest_ms})
     *phase *= factor;
   step.wall_ms = step.sum_ms();
   ++steps_;
@@ -151,14 +155,16 @@ StepResult<schema::TrainingResources> SyntheticStepRunner::resources() {
     out.alloc_retries = is_tight(options_, settings, spec_.data) ? counted_ : 0;
     out.num_ooms = 0;
     const double wall = counted_ms_ / std::max<double>(1, static_cast<double>(counted_));
-    const double kernels = spec_.data == DataMode::loader_only ? 0 : device_ms(options_, settings) + options_.optimizer_ms;
+    const double kernels =
+        spec_.data == DataMode::loader_only ? 0 : device_ms(options_, settings) + options_.optimizer_ms;
     if (wall > 0) out.gpu_busy = std::min(1.0, kernels / wall);
   }
   if (spec_.data == DataMode::loader || spec_.data == DataMode::loader_only) {
     out.loader_cpu_s = samples * options_.decode_us * 1e-6;
     out.loader_wall_s = counted_ms_ * 1e-3 * std::max(1, settings.workers);
     if (options_.loader_stats > 0) {
-      const double storage_us = options_.storage_rate > 0 ? 1e6 / options_.storage_rate * std::max(1, settings.workers) : 0;
+      const double storage_us =
+          options_.storage_rate > 0 ? 1e6 / options_.storage_rate * std::max(1, settings.workers) : 0;
       out.loader_read_s = samples * std::max(options_.read_us, storage_us - options_.decode_us) * 1e-6;
       out.loader_decode_s = samples * options_.decode_us * 1e-6;
     }
@@ -168,10 +174,11 @@ StepResult<schema::TrainingResources> SyntheticStepRunner::resources() {
 }
 
 StepRunnerFactory make_synthetic_steps(std::shared_ptr<const VirtualClock> clock) {
-  return [clock = std::move(clock)](const schema::TrainingTrialSpec& spec) -> base::Result<std::unique_ptr<StepRunner>> {
-    RL_TRY_ASSIGN(auto options, parse_step_options(spec.job.target));
-    return std::unique_ptr<StepRunner>(std::make_unique<SyntheticStepRunner>(std::move(options), clock));
-  };
+  return
+      [clock = std::move(clock)](const schema::TrainingTrialSpec& spec) -> base::Result<std::unique_ptr<StepRunner>> {
+        RL_TRY_ASSIGN(auto options, parse_step_options(spec.job.target));
+        return std::unique_ptr<StepRunner>(std::make_unique<SyntheticStepRunner>(std::move(options), clock));
+      };
 }
 
 }  // namespace ridgeline::workload

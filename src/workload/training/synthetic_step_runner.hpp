@@ -11,15 +11,16 @@
 namespace ridgeline::workload {
 
 /// Noise-free phases of a steady step under the settings; wall_ms is their sum.
-[[nodiscard]] schema::StepPhases synthetic_phases(const SyntheticStepOptions& options, const schema::TrainingSettings& settings,
-                                                  schema::DataMode data, bool on_cpu);
+[[nodiscard]] schema::StepPhases synthetic_phases(const SyntheticStepOptions& options,
+                                                  const schema::TrainingSettings& settings, schema::DataMode data,
+                                                  bool on_cpu);
 
 /// Memory that the settings take, in GB.
 [[nodiscard]] double synthetic_memory_gb(const SyntheticStepOptions& options, const schema::TrainingSettings& settings,
                                          schema::DataMode data);
 
-/// A training step whose times follow a known formula, on a clock of its own that only it moves: minutes of training take
-/// milliseconds. Equal options and spec (repeat included) give equal times.
+/// A training step whose times follow a known formula, on a clock of its own that only it moves: minutes of training
+/// take milliseconds. Equal options and spec (repeat included) give equal times.
 class SyntheticStepRunner final : public StepRunner {
  public:
   SyntheticStepRunner(SyntheticStepOptions options, std::shared_ptr<const VirtualClock> clock)
@@ -41,9 +42,9 @@ class SyntheticStepRunner final : public StepRunner {
   base::Random random_;
   schema::TrainingTrialSpec spec_;
   bool on_cpu_ = false;
-  bool timed_ = false;           ///< reset_peaks was called: warm-up is over
-  std::int64_t steps_ = 0;       ///< in all
-  std::int64_t counted_ = 0;     ///< since reset_peaks
+  bool timed_ = false;        ///< reset_peaks was called: warm-up is over
+  std::int64_t steps_ = 0;    ///< in all
+  std::int64_t counted_ = 0;  ///< since reset_peaks
   double counted_ms_ = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 using schema::AmpMode;
 using schema::TrainingSettings;
 
-schema::BenchTrial trial(const TrainingSettings& settings, double rate, std::optional<double> memory, double capacity = 80) {
+schema::BenchTrial trial(const TrainingSettings& settings, double rate, std::optional<double> memory,
+                         double capacity = 80) {
   schema::BenchTrial out;
   out.settings = settings;
   schema::TrainingMeasurement measurement;
@@ -42,8 +43,8 @@ TEST(BenchAnswers, three_answers_follow_their_formulas) {
   const auto answers = answer_bench(run, {});
   ASSERT_TRUE(answers);
   EXPECT_EQ(answers->fastest->settings, kLarge);
-  EXPECT_EQ(answers->efficient->settings, kSmall);       // 500 samples/s a GB
-  EXPECT_EQ(answers->recommended->settings, kMiddle);    // within 3 % with half the memory
+  EXPECT_EQ(answers->efficient->settings, kSmall);     // 500 samples/s a GB
+  EXPECT_EQ(answers->recommended->settings, kMiddle);  // within 3 % with half the memory
   EXPECT_EQ(answers->pareto.size(), 3U);
   EXPECT_EQ(answers->ties, std::vector<TrainingSettings>{kMiddle});
 }
@@ -88,7 +89,7 @@ TEST(BenchAnswers, without_memory_the_rules_that_need_it_do_not_apply) {
   const auto answers = answer_bench(run_of({trial(kMiddle, 3950, {}), trial(kLarge, 4000, {})}), {});
   ASSERT_TRUE(answers);
   EXPECT_FALSE(answers->efficient);
-  EXPECT_EQ(answers->recommended->settings, kMiddle);   // fewer workers
+  EXPECT_EQ(answers->recommended->settings, kMiddle);  // fewer workers
 }
 
 /// Over random runs: nothing is named that was not run, and no recommendation is beaten in everything by another
@@ -99,15 +100,17 @@ TEST(BenchAnswers, no_answer_is_dominated_or_invented) {
     std::vector<schema::BenchTrial> trials;
     const auto count = 1 + random.below(30);
     for (std::uint64_t i = 0; i < count; ++i)
-      trials.push_back(trial({static_cast<std::int64_t>(1 + random.below(512)), static_cast<int>(random.below(16)), AmpMode::off, false},
-                             100 + 1000 * random.uniform(), 1 + 90 * random.uniform()));
+      trials.push_back(trial(
+          {static_cast<std::int64_t>(1 + random.below(512)), static_cast<int>(random.below(16)), AmpMode::off, false},
+          100 + 1000 * random.uniform(), 1 + 90 * random.uniform()));
     const auto run = run_of(trials);
     const auto answers = answer_bench(run, {});
     ASSERT_TRUE(answers);
     const auto points = bench_points(run);
     for (const auto* answer : {&answers->fastest, &answers->efficient, &answers->recommended}) {
       if (!*answer) continue;
-      const bool known = std::any_of(points.begin(), points.end(), [&](const auto& point) { return point.settings == (*answer)->settings; });
+      const bool known = std::any_of(points.begin(), points.end(),
+                                     [&](const auto& point) { return point.settings == (*answer)->settings; });
       EXPECT_TRUE(known);
     }
     if (!answers->recommended) continue;

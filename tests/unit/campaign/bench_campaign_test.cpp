@@ -49,10 +49,12 @@ class BenchCampaignTest : public ::testing::Test {
     out.device_id = "synthetic";
     out.search = search;
     out.cores = 16;
-    out.space = {{32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {AmpMode::off, AmpMode::bf16, AmpMode::fp16}, {false, true}};
+    out.space = {
+        {32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {AmpMode::off, AmpMode::bf16, AmpMode::fp16}, {false, true}};
     return out;
   }
-  base::Result<schema::BenchRun> run(const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
+  base::Result<schema::BenchRun> run(
+      const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
     auto store = store::BenchStore::open(folder_ / "r.db");
     BenchObserver observer;
     return BenchCampaign(executor_, *store, observer, std::move(cancelled)).run(request);
@@ -67,7 +69,8 @@ class BenchCampaignTest : public ::testing::Test {
 double truth(const std::string& target, const TrainingSettings& settings) {
   const auto options = *workload::parse_step_options(target);
   if (workload::synthetic_memory_gb(options, settings, DataMode::loader) > options.memory_gb) return 0;
-  return static_cast<double>(settings.batch) / workload::synthetic_phases(options, settings, DataMode::loader, false).wall_ms * 1000;
+  return static_cast<double>(settings.batch) /
+         workload::synthetic_phases(options, settings, DataMode::loader, false).wall_ms * 1000;
 }
 
 double best_truth(const std::string& target, const schema::TrainingSpace& space) {
@@ -156,7 +159,8 @@ TEST_F(BenchCampaignTest, a_failed_soak_moves_the_recommendation) {
   EXPECT_NE(bench->answers->recommended->reason.find("soak"), std::string::npos);
   const auto& soak = bench->trials;
   const bool long_enough = std::any_of(soak.begin(), soak.end(), [](const auto& trial) {
-    return trial.stage == schema::BenchStage::soak && trial.outcome.measurement && trial.outcome.measurement->steps >= 500;
+    return trial.stage == schema::BenchStage::soak && trial.outcome.measurement &&
+           trial.outcome.measurement->steps >= 500;
   });
   EXPECT_TRUE(long_enough);
 }
@@ -179,11 +183,13 @@ TEST_F(BenchCampaignTest, what_no_setting_would_mend_ends_it) {
 std::string landscape(std::uint64_t seed) {
   base::Random random(seed);
   const auto between = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
-  return fmt::format("seed={},compute_us={:.1f},fill={:.0f},launch_ms={:.2f},decode_us={:.0f},read_us={:.0f},storage_rate={:.0f},amp_gain={:.2f},"
-                     "sample_kb={:.0f},pageable_gb_s={:.1f},memory_gb={:.0f},cores={:.0f},noise=0.01",
-                     seed, between(10, 500), between(2, 200), between(0.2, 8), between(20, 3000), between(5, 300),
-                     random.below(3) == 0 ? between(2000, 20000) : 0, 0.9 + 1.5 * random.uniform(), between(10, 600), between(2, 12),
-                     between(8, 80), between(6, 24));
+  return fmt::format(
+      "seed={},compute_us={:.1f},fill={:.0f},launch_ms={:.2f},decode_us={:.0f},read_us={:.0f},storage_rate={:.0f},amp_"
+      "gain={:.2f},"
+      "sample_kb={:.0f},pageable_gb_s={:.1f},memory_gb={:.0f},cores={:.0f},noise=0.01",
+      seed, between(10, 500), between(2, 200), between(0.2, 8), between(20, 3000), between(5, 300),
+      random.below(3) == 0 ? between(2000, 20000) : 0, 0.9 + 1.5 * random.uniform(), between(10, 600), between(2, 12),
+      between(8, 80), between(6, 24));
 }
 
 TEST_F(BenchCampaignTest, adaptive_comes_within_two_percent_of_the_grid_in_a_third_of_its_time) {

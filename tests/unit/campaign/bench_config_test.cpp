@@ -49,7 +49,8 @@ void expect_refusal(const char* yaml, const char* text) {
 }
 
 TEST(BenchConfig, slips_are_named_with_place_and_nearest_key) {
-  expect_refusal("benchmark:\n  batch_size: [1]\n", "bench.yaml:2:3: unknown key \"batch_size\" in benchmark, did you mean \"batch_sizes\"?");
+  expect_refusal("benchmark:\n  batch_size: [1]\n",
+                 "bench.yaml:2:3: unknown key \"batch_size\" in benchmark, did you mean \"batch_sizes\"?");
   expect_refusal("benchmrk:\n  batch_sizes: [1]\n", "did you mean \"benchmark\"");
   expect_refusal("benchmark: {batch_sizes: [0]}\n", "benchmark.batch_sizes=0 is not legal");
   expect_refusal("benchmark: {batch_sizes: []}\n", "empty list");
@@ -86,7 +87,8 @@ TEST(TrainingPatch, values_that_are_there_already_are_no_change) {
 }
 
 TEST(TrainingPatch, keys_are_found_elsewhere_or_added) {
-  const auto elsewhere = patch_training_settings("loader:\n  batch_size: 8\n", "c.yaml", {64, 2, schema::AmpMode::off, true});
+  const auto elsewhere =
+      patch_training_settings("loader:\n  batch_size: 8\n", "c.yaml", {64, 2, schema::AmpMode::off, true});
   ASSERT_TRUE(elsewhere) << elsewhere.error().message;
   EXPECT_NE(elsewhere->text.find("loader:\n  batch_size: 64\n"), std::string::npos) << elsewhere->text;
   EXPECT_NE(elsewhere->text.find("num_workers: 2"), std::string::npos) << elsewhere->text;
@@ -99,7 +101,8 @@ TEST(TrainingPatch, keys_are_found_elsewhere_or_added) {
 TEST(TrainingPatch, two_places_of_one_name_are_refused_with_their_lines) {
   const auto patch = patch_training_settings("a:\n  batch_size: 1\nb:\n  batch_size: 2\n", "c.yaml", {});
   ASSERT_FALSE(patch);
-  EXPECT_NE(patch.error().message.find("a.batch_size (line 2), b.batch_size (line 4)"), std::string::npos) << patch.error().message;
+  EXPECT_NE(patch.error().message.find("a.batch_size (line 2), b.batch_size (line 4)"), std::string::npos)
+      << patch.error().message;
 }
 
 TEST(TrainingPatch, learning_rate_and_accumulation_are_read_for_the_advice) {

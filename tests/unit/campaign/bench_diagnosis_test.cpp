@@ -53,16 +53,36 @@ std::vector<Planted> planted_causes() {
     const double more = 1 + 0.25 * i;
     const TrainingSettings loaded{256, 8, AmpMode::off, true};
     out.push_back({"storage_bound", fmt::format("{},storage_rate={:.0f},decode_us=50", seed, 8000 / more), loaded});
-    out.push_back({"decode_bound", fmt::format("{},decode_us={:.0f},cores=8,over=0", seed, 2000 * more), {256, 16, AmpMode::off, true}});
-    out.push_back({"too_few_workers", fmt::format("{},decode_us={:.0f}", seed, 300 * more), {256, 2, AmpMode::off, true}});
-    out.push_back({"unpinned_copy", fmt::format("{},decode_us=20,sample_kb={:.0f},pageable_gb_s=4", seed, 200 * more), {256, 8, AmpMode::off, false}});
-    out.push_back({"batch_too_small", fmt::format("{},fill={:.0f},decode_us=20,launch_ms=0.1", seed, 200 * more), {64, 8, AmpMode::off, true}});
-    out.push_back({"launch_bound", fmt::format("{},launch_ms={:.1f},compute_us=10,decode_us=20,fill=4", seed, 4 * more), {64, 8, AmpMode::off, true}});
-    out.push_back({"gpu_bound", fmt::format("{},compute_us={:.0f},decode_us=50", seed, 300 * more), {512, 8, AmpMode::off, true}});
-    out.push_back({"memory_thrashing", fmt::format("{},memory_gb=8,sample_gb=0.0132,decode_us=20,fill=2,thrash={:.2f}", seed, 0.3 * more), {512, 8, AmpMode::off, true}});
-    out.push_back({"amp_would_help", fmt::format("seed={},noise=0.01,compute_us=300,decode_us=30,amp_gain={:.2f}", i + 1, 1.2 + 0.2 * i), {512, 8, AmpMode::off, true}});
-    out.push_back({"cpu_oversubscribed", fmt::format("{},cores=8,over={:.2f},decode_us=20,compute_us=100", seed, 0.3 * more), {256, 16, AmpMode::off, true}});
-    out.push_back({"cpu_bound", fmt::format("{},compute_us={:.0f},decode_us=10,fill=2", seed, 800 * more), {256, 2, AmpMode::off, false}, true});
+    out.push_back({"decode_bound",
+                   fmt::format("{},decode_us={:.0f},cores=8,over=0", seed, 2000 * more),
+                   {256, 16, AmpMode::off, true}});
+    out.push_back(
+        {"too_few_workers", fmt::format("{},decode_us={:.0f}", seed, 300 * more), {256, 2, AmpMode::off, true}});
+    out.push_back({"unpinned_copy",
+                   fmt::format("{},decode_us=20,sample_kb={:.0f},pageable_gb_s=4", seed, 200 * more),
+                   {256, 8, AmpMode::off, false}});
+    out.push_back({"batch_too_small",
+                   fmt::format("{},fill={:.0f},decode_us=20,launch_ms=0.1", seed, 200 * more),
+                   {64, 8, AmpMode::off, true}});
+    out.push_back({"launch_bound",
+                   fmt::format("{},launch_ms={:.1f},compute_us=10,decode_us=20,fill=4", seed, 4 * more),
+                   {64, 8, AmpMode::off, true}});
+    out.push_back({"gpu_bound",
+                   fmt::format("{},compute_us={:.0f},decode_us=50", seed, 300 * more),
+                   {512, 8, AmpMode::off, true}});
+    out.push_back({"memory_thrashing",
+                   fmt::format("{},memory_gb=8,sample_gb=0.0132,decode_us=20,fill=2,thrash={:.2f}", seed, 0.3 * more),
+                   {512, 8, AmpMode::off, true}});
+    out.push_back({"amp_would_help",
+                   fmt::format("seed={},noise=0.01,compute_us=300,decode_us=30,amp_gain={:.2f}", i + 1, 1.2 + 0.2 * i),
+                   {512, 8, AmpMode::off, true}});
+    out.push_back({"cpu_oversubscribed",
+                   fmt::format("{},cores=8,over={:.2f},decode_us=20,compute_us=100", seed, 0.3 * more),
+                   {256, 16, AmpMode::off, true}});
+    out.push_back({"cpu_bound",
+                   fmt::format("{},compute_us={:.0f},decode_us=10,fill=2", seed, 800 * more),
+                   {256, 2, AmpMode::off, false},
+                   true});
   }
   return out;
 }
@@ -81,7 +101,10 @@ TEST(BenchDiagnosis, at_least_95_percent_of_planted_causes_come_first) {
     const auto findings = diagnose(planted, cores_of(planted));
     const bool found = !findings.empty() && findings.front().code == planted.code;
     right += found ? 1 : 0;
-    if (!found) ADD_FAILURE_AT(__FILE__, __LINE__) << planted.code << " taken for " << (findings.empty() ? "nothing" : findings.front().code) << ": " << planted.target;
+    if (!found)
+      ADD_FAILURE_AT(__FILE__, __LINE__) << planted.code << " taken for "
+                                         << (findings.empty() ? "nothing" : findings.front().code) << ": "
+                                         << planted.target;
   }
   EXPECT_GE(static_cast<double>(right), 0.95 * static_cast<double>(causes.size()));
 }

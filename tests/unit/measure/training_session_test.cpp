@@ -15,7 +15,8 @@ using schema::AmpMode;
 
 class TrainingSession : public ::testing::Test {
  protected:
-  tl::expected<schema::TrainingMeasurement, TrainingFailure> measure(const std::string& text, schema::TrainingTrialSpec spec = {}) {
+  tl::expected<schema::TrainingMeasurement, TrainingFailure> measure(const std::string& text,
+                                                                     schema::TrainingTrialSpec spec = {}) {
     spec.job.target = text;
     spec.device = "cuda:0";
     if (spec.settings.batch == 32) spec.settings = {128, 4, AmpMode::off, true};
@@ -43,7 +44,7 @@ TEST_F(TrainingSession, finds_the_rate_behind_the_noise) {
 TEST_F(TrainingSession, batches_that_the_workers_had_ready_do_not_count) {
   schema::TrainingTrialSpec spec;
   spec.settings = {128, 12, AmpMode::off, true};
-  const std::string text = "decode_us=4000,cores=64,noise=0.005";   // the loader is the limit by far
+  const std::string text = "decode_us=4000,cores=64,noise=0.005";  // the loader is the limit by far
   const auto result = measure(text, spec);
   ASSERT_TRUE(result);
   const auto truth = workload::synthetic_phases(*workload::parse_step_options(text), spec.settings, spec.data, false);
@@ -89,7 +90,7 @@ TEST_F(TrainingSession, a_signal_ends_it_between_windows) {
 TEST(SummarizeSteps, identity_is_held_against_the_hosts_clock) {
   workload::StepWindow window;
   for (int i = 0; i < 10; ++i) window.steps.push_back({1, 1, 3, 4, 1, 0, 10});
-  window.wall_ms = 125;   // a quarter of the time is in no phase
+  window.wall_ms = 125;  // a quarter of the time is in no phase
   const auto summary = summarize_steps({window}, 100);
   EXPECT_NEAR(summary.identity_error, -0.2, 1e-9);
   EXPECT_NEAR(summary.samples_per_s.value, 100 * 10 / 0.125, 1e-6);
