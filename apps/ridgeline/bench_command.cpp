@@ -150,7 +150,8 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   } else if (!flags.quiet) {
     fmt::print("\n");
     print_summary(run, terminal.width);
-    if (!run.answers) fmt::print("no answer: no trial with the loader went well; the table says why\n");
+    if (!run.answers && run.interruption.empty())
+      fmt::print("no answer: no trial with the loader went well; the table says why\n");
     if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
     for (const auto& skipped : run.skipped)
       fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);

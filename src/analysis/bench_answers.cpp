@@ -54,7 +54,9 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     return static_cast<std::size_t>(found - points.begin());
   };
   for (const auto& trial : run.trials) {
-    if (trial.data != DataMode::loader || trial.stage == BenchStage::soak) continue;
+    // Experiments may lie outside of what the user asked for: they explain, they do not answer.
+    if (trial.data != DataMode::loader || trial.stage == BenchStage::soak || trial.stage == BenchStage::experiment)
+      continue;
     if (trial.outcome.status != schema::TrialStatus::ok || !trial.outcome.measurement) continue;
     const auto& measurement = *trial.outcome.measurement;
     if (measurement.samples_per_s.value <= 0) continue;

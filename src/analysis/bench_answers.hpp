@@ -21,7 +21,7 @@ struct BenchPoint {
   bool failed_soak = false;  ///< one ended badly: never recommended
 };
 
-/// In the order of first appearance; soaks do not count for speed, their ends do.
+/// In the order of first appearance; soaks and experiments do not count for speed, the soaks' ends do.
 [[nodiscard]] std::vector<BenchPoint> bench_points(const schema::BenchRun& run);
 
 struct AnswerOptions {

@@ -37,7 +37,11 @@ TrainingSettings with_amp(TrainingSettings settings) {
   settings.amp = AmpMode::bf16;
   return settings;
 }
-int more_workers(int workers) { return workers == 0 ? kFirstWorkers : 2 * workers; }
+/// Twice as many; in place of none a few, as far as the cores go.
+int more_workers(int workers, double cores) {
+  if (workers > 0) return 2 * workers;
+  return cores > 0 ? std::clamp(static_cast<int>(cores), 1, kFirstWorkers) : kFirstWorkers;
+}
 
 /// Mean of all ok trials under one pair of settings and data mode.
 struct Evidence {
@@ -106,13 +110,13 @@ class Diagnosis {
   /// Data in memory is much faster than the loader: who holds the loader up?
   void loading() {
     const auto host = find(base_, DataMode::host);
-    const auto doubled = find(with_workers(base_, more_workers(base_.workers)), DataMode::loader);
+    const auto doubled = find(with_workers(base_, more_workers(base_.workers, input_.cores)), DataMode::loader);
     if (!host || gain(*host) < kWorth) return;
     if (doubled && gain(*doubled) >= kWorth) {
       add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
-          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers),
+          fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers, input_.cores),
                       against(*doubled), host->rate),
-          fmt::format("num_workers: {}", more_workers(base_.workers)), gain(*doubled), *doubled);
+          fmt::format("num_workers: {}", more_workers(base_.workers, input_.cores)), gain(*doubled), *doubled);
       return;
     }
     const auto alone = find(base_, DataMode::loader_only);
@@ -121,9 +125,10 @@ class Diagnosis {
     const auto& source = alone ? *alone : base_evidence_;
     const auto busy = decode_share(source.resources);
     if (!busy) return;
-    const auto shared = fmt::format("with data in memory: {}; {}", against(*host),
-                                    doubled ? fmt::format("{} workers bring nothing", more_workers(base_.workers))
-                                            : std::string("there are no CPUs for more workers"));
+    const auto shared =
+        fmt::format("with data in memory: {}; {}", against(*host),
+                    doubled ? fmt::format("{} workers bring nothing", more_workers(base_.workers, input_.cores))
+                            : std::string("there are no CPUs for more workers"));
     if (*busy >= kBusyWorkers)
       add("decode_bound", "decoding and transforms hold training up",
           fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),
@@ -236,7 +241,7 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   std::vector<BenchExperiment> out;
   out.push_back({base, DataMode::loader, "what is to be explained"});
   out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
-  const int more = more_workers(base.workers);
+  const int more = more_workers(base.workers, cores);
   // Workers far beyond the cores only take memory.
   if (cores <= 0 || more <= 2 * cores || base.workers == 0)
     out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});

@@ -245,7 +245,8 @@ base::Json bench_json(const BenchRun& run) {
   Json out = run;
   out["formulas"] = {
       {"samples_per_s",
-       "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks left out, weighted "
+       "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks and experiments left "
+       "out, weighted "
        "by steps"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / peak_reserved_gb"},

@@ -77,6 +77,12 @@ TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {
   EXPECT_FALSE(answer_bench(run_of({device, failed}), {}));
 }
 
+TEST(BenchAnswers, an_experiment_is_no_answer) {
+  auto experiment = trial(kLarge, 9000, 10);
+  experiment.stage = schema::BenchStage::experiment;
+  EXPECT_EQ(answer_bench(run_of({experiment, trial(kSmall, 10, 1)}), {})->fastest->settings, kSmall);
+}
+
 TEST(BenchAnswers, repeats_count_together) {
   const auto points = bench_points(run_of({trial(kSmall, 1000, 2), trial(kSmall, 1100, 3)}));
   ASSERT_EQ(points.size(), 1U);
