@@ -209,7 +209,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
 void add_bench(CLI::App& app, Context& context) {
   auto flags = std::make_shared<BenchFlags>();
   auto* command = add_subcommand(
-      app, context, "bench", "Find the batch size, loader workers, precision and pinning that train fastest",
+      app, context, "bench", "Find the batch size, loading processes, precision and pinning that train fastest",
       "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
       "  ridgeline bench --config bench.yaml --python train.py:bench --data-path data.h5 --apply default.yaml\n"
       "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
