@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <system_error>
+#include <utility>
 
 namespace ridgeline::measure {
 
@@ -51,8 +52,15 @@ void LaneRunner::serve(int lane) {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return closing_ || round_ != seen; });
+      wake_.wait(lock, [&] { return closing_ || round_ != seen || entering_ == lane; });
       if (closing_) return;
+      if (entering_ == lane) {
+        if (!workload_.enter_thread(lane)) failed_lane_.store(lane, std::memory_order_relaxed);
+        entering_ = 0;
+        lock.unlock();
+        wake_.notify_all();
+        continue;
+      }
       seen = round_;
     }
     step_until_limit(lane);
@@ -62,6 +70,23 @@ void LaneRunner::serve(int lane) {
     }
     wake_.notify_all();
   }
+}
+
+/// Lane by lane: what one does on its thread for the first time may not bear company.
+bool LaneRunner::enter_all() {
+  for (int lane = 0; lane < lanes(); ++lane) {
+    if (lane == 0 || virtual_time_) {
+      if (workload_.enter_thread(lane)) continue;
+      failed_lane_.store(lane, std::memory_order_relaxed);
+      return false;
+    }
+    std::unique_lock lock(mutex_);
+    entering_ = lane;
+    wake_.notify_all();
+    wake_.wait(lock, [&] { return entering_ == 0; });
+    if (failed_lane_.load(std::memory_order_relaxed) >= 0) return false;
+  }
+  return true;
 }
 
 void LaneRunner::wait_for_all() noexcept {
@@ -112,6 +137,8 @@ base::Result<void> LaneRunner::run(const RoundLimits& limits) {
   stop_.store(false, std::memory_order_relaxed);
   failed_lane_.store(-1, std::memory_order_relaxed);
   for (auto& lane : lanes_) lane.count = lane.counted = 0;
+  if (!std::exchange(entered_, true) && !enter_all())
+    return tl::unexpected<base::Error>(workload_.last_error(failed_lane_.load(std::memory_order_relaxed)));
 
   if (virtual_time_ || lanes_.size() == 1) {
     partners_ = 1;

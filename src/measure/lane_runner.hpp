@@ -87,6 +87,7 @@ class LaneRunner {
 
   LaneRunner(workload::Workload& workload, MeasureControl& control, std::int64_t capacity);
   void serve(int lane);
+  [[nodiscard]] bool enter_all();
   void wait_for_all() noexcept;
   void step_until_limit(int lane) noexcept;
   void count_common() noexcept;
@@ -101,17 +102,19 @@ class LaneRunner {
   RoundLimits limits_;
   std::int64_t counted_a_lane_ = 0;
 
+  bool entered_ = false;
   int partners_ = 1;              ///< lanes that step at the same time
   std::atomic<int> arrived_{0};   ///< at the start line
   std::atomic<int> finished_{0};  ///< lanes that reached their limit
   std::atomic<bool> stop_{false};
   std::atomic<int> failed_lane_{-1};
 
-  std::mutex mutex_;  // guards the three below
+  std::mutex mutex_;  // guards the four below
   std::condition_variable wake_;
   std::uint64_t round_ = 0;
   int running_ = 0;
   bool closing_ = false;
+  int entering_ = 0;              ///< lane whose turn it is to enter its thread; 0: none
   std::vector<std::jthread> threads_;
 };
 

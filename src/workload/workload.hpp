@@ -41,6 +41,9 @@ class Workload {
   [[nodiscard]] virtual base::Nanoseconds session_create_time() const noexcept = 0;
   [[nodiscard]] virtual int lanes() const noexcept = 0;
   [[nodiscard]] virtual double items_per_step() const noexcept = 0;
+  /// What a lane has to do on the thread that will step it, before the first step there: one lane at a time, while none
+  /// steps. False when it failed: see last_error.
+  [[nodiscard]] virtual bool enter_thread(int /*lane*/) noexcept { return true; }
   /// One inference. Hot: allocates nothing of ours, logs nothing. False when it failed: see last_error.
   [[nodiscard]] virtual bool step(int lane) noexcept = 0;
   [[nodiscard]] virtual base::Error last_error(int lane) const = 0;

@@ -25,6 +25,7 @@ class FakeWorkload final : public workload::Workload {
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return base::Nanoseconds(7000); }
   [[nodiscard]] int lanes() const noexcept override { return lanes_; }
   [[nodiscard]] double items_per_step() const noexcept override { return items; }
+  [[nodiscard]] bool enter_thread(int lane) noexcept override { return !on_enter || on_enter(lane); }
   [[nodiscard]] bool step(int lane) noexcept override {
     const auto index = steps[static_cast<std::size_t>(lane)].fetch_add(1);
     if (on_step) on_step(lane, index);
@@ -54,6 +55,7 @@ class FakeWorkload final : public workload::Workload {
   int fail_lane = 0;
   std::int64_t fail_at = -1;
   std::function<void(int lane, std::int64_t index)> on_step;  ///< before the inference
+  std::function<bool(int lane)> on_enter;
   std::vector<schema::QualityFlag> own_flags;
   std::array<std::atomic<std::int64_t>, kMaxLanes> steps{};
 

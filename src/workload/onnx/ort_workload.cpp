@@ -39,6 +39,7 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return session_create_time_; }
   [[nodiscard]] int lanes() const noexcept override { return static_cast<int>(lanes_.size()); }
   [[nodiscard]] double items_per_step() const noexcept override { return items_per_step_; }
+  [[nodiscard]] bool enter_thread(int lane) noexcept override;
   [[nodiscard]] bool step(int lane) noexcept override { return lanes_[static_cast<std::size_t>(lane)]->step(); }
   [[nodiscard]] base::Error last_error(int lane) const override {
     return lanes_[static_cast<std::size_t>(lane)]->last_error();
@@ -53,7 +54,6 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Result<void> create_sessions(std::int64_t count);
   [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> create_lane();
   [[nodiscard]] base::Error explain(base::Error error) const;
-  [[nodiscard]] base::Result<void> capture_graphs(std::size_t members);
   [[nodiscard]] bool uses_graph() const;
 
   schema::TrialSpec spec_;
@@ -68,6 +68,7 @@ class OrtWorkload final : public Workload {
   std::vector<std::unique_ptr<OrtLane>> lanes_;
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
+  std::size_t members_ = 1;  // of the shape mix
   std::int64_t threads_per_session_ = 0;  // started by the runtime, beside the caller's
   std::int64_t weight_bytes_ = 0;         // in the GPU arenas once all sessions stood
 };
@@ -93,19 +94,20 @@ base::Result<void> OrtWorkload::prepare() {
                                                                     : number;
       RL_TRY(lane->add_shape_set(inputs.members[at], settings_.front(), graph));
     }
-  // Calls of one lane would spoil the capture of another one's graph, and a shape's next run may be far away.
-  if (uses_graph() && (lanes_.size() > 1 || inputs.members.size() > 1)) return capture_graphs(inputs.members.size());
+  members_ = inputs.members.size();
   return {};
 }
 
 bool OrtWorkload::uses_graph() const { return spec_.configuration.get_or("enable_cuda_graph", false).as_bool(); }
 
-base::Result<void> OrtWorkload::capture_graphs(std::size_t members) {
+/// The runtime captures a graph for each thread that runs it. Calls of one lane would spoil the capture of another one's
+/// graph, and a shape's next run may be far away.
+bool OrtWorkload::enter_thread(int lane) noexcept {
   constexpr std::size_t kRunsUntilCapture = 2;  // the first finds out the outputs' shapes
-  for (const auto& lane : lanes_)
-    for (std::size_t run = 0; run < kRunsUntilCapture * members; ++run)
-      if (!lane->step()) return tl::unexpected<base::Error>(lane->last_error());
-  return {};
+  if (!uses_graph() || (lanes_.size() == 1 && members_ == 1)) return true;
+  for (std::size_t run = 0; run < kRunsUntilCapture * members_; ++run)
+    if (!step(lane)) return false;
+  return true;
 }
 
 base::Result<void> OrtWorkload::load_runtime() {

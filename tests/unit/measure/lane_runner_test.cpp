@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/lane_runner.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <new>
+#include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -192,6 +195,46 @@ TEST(LaneRunner, obeys_a_cancellation_from_another_thread) {
   const auto runner = runner_for(workload, control, 200000);
   ASSERT_TRUE(runner->run({100000, 1, std::chrono::seconds(5)}));
   EXPECT_LE(workload.steps[1].load(), 7);
+}
+
+TEST(LaneRunner, each_lane_enters_its_own_thread_once_before_any_steps_and_never_beside_another) {
+  FakeWorkload workload([](int, std::int64_t) { return 1e4; }, 4);
+  workload.real_time = true;
+  std::atomic<int> inside{0};
+  std::atomic<int> together{0};
+  std::array<std::thread::id, 4> entered{};
+  std::array<std::thread::id, 4> stepped{};
+  workload.on_enter = [&](int lane) {
+    if (++inside > 1) ++together;
+    for (const auto& steps : workload.steps)
+      if (steps.load() > 0) ++together;
+    entered[static_cast<std::size_t>(lane)] = std::this_thread::get_id();
+    base::system_clock().sleep_for(std::chrono::milliseconds(2));
+    --inside;
+    return true;
+  };
+  workload.on_step = [&](int lane, std::int64_t) { stepped[static_cast<std::size_t>(lane)] = std::this_thread::get_id(); };
+  MeasureControl control;
+  const auto runner = runner_for(workload, control, 1000);
+  ASSERT_TRUE(runner->run({20, 1, std::nullopt}));
+  EXPECT_EQ(together.load(), 0);
+  EXPECT_EQ(entered, stepped);
+  EXPECT_EQ(std::set(entered.begin(), entered.end()).size(), 4U);
+  workload.on_enter = [](int) { return false; };
+  EXPECT_TRUE(runner->run({20, 1, std::nullopt})) << "entered again";
+}
+
+TEST(LaneRunner, a_lane_that_cannot_enter_its_thread_ends_the_round) {
+  for (const bool real_time : {false, true}) {
+    FakeWorkload workload([](int, std::int64_t) { return 1e4; }, 3);
+    workload.real_time = real_time;
+    workload.on_enter = [](int lane) { return lane != 2; };
+    MeasureControl control;
+    const auto done = runner_for(workload, control, 1000)->run({20, 1, std::nullopt});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "lane 2 ran out of memory");
+    EXPECT_EQ(workload.steps[0].load(), 0);
+  }
 }
 
 }  // namespace
