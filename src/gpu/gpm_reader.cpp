@@ -2,6 +2,7 @@
 #include "gpu/gpm_reader.hpp"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace ridgeline::gpu {
@@ -69,7 +70,8 @@ std::optional<GpmReading> GpmReader::read() {
     if (f.gpm_metrics_get(&request) == nvml::kSuccess) {
       reading.emplace();
       for (std::size_t i = 0; i < kMetrics.size(); ++i)
-        if (request.metrics[i].status == nvml::kSuccess)
+        // Seen on an H200: success with not-a-number, when the two looks were too close for a counter.
+        if (request.metrics[i].status == nvml::kSuccess && std::isfinite(request.metrics[i].value))
           (*reading).*kMetrics[i].member = request.metrics[i].value * kMetrics[i].scale;
     }
   }

@@ -471,6 +471,7 @@ EXPORT int nvmlGpmMetricsGet(GpmMetrics* request) {
       request->after->time <= request->before->time)
     return kInvalid;
   const Device* device = request->after->device;
+  const volatile double zero = 0;
   for (unsigned i = 0; i < request->count; ++i) {
     GpmMetric* metric = &request->metrics[i];
     metric->status = kSuccess;
@@ -479,7 +480,7 @@ EXPORT int nvmlGpmMetricsGet(GpmMetrics* request) {
       case 2: metric->value = moving(device, 80, 52, 97); break;
       case 3: metric->value = moving(device, 14, 10, 35); break;
       case 5: metric->value = moving(device, 55, 20, 93); break;
-      case 10: metric->value = moving(device, 30, 12, 74); break;
+      case 10: metric->value = fake_nvml_get(kFakeGpm) == 2 ? 0.0 / zero : moving(device, 30, 12, 74); break;
       case 20: metric->value = moving(device, 800, 200, 2400); break;
       case 21: metric->value = moving(device, 1600, 900, 9000); break;
       case 60: case 61:

@@ -39,7 +39,7 @@ enum FakeNvmlKey {
   kFakeSlowUs,             /* how long each call on a device takes */
   kFakeDeviceCalls,        /* counts calls on devices and handles asked for */
   kFakeMoving,             /* not 0: readings move with time, and differ between GPUs */
-  kFakeGpm,                /* not 0: GPM is supported */
+  kFakeGpm,                /* not 0: GPM is supported; 2: without a number for DRAM, though it says success */
   kFakeNvlinks,            /* links present, all but kFakeNvlinksDown active */
   kFakeNvlinksDown,
   kFakeMig,                /* slices; 0: MIG is off */

@@ -146,6 +146,19 @@ TEST_F(NvmlLiveTest, averages_gpm_between_two_looks) {
   EXPECT_TRUE(gpm->read());
 }
 
+TEST_F(NvmlLiveTest, leaves_out_what_gpm_has_no_number_for) {
+  nvml_.script("healthy");
+  nvml_.set(kFakeGpm, 2);
+  auto gpm = GpmReader::open(api_, api_->device_by_index(0).value());
+  ASSERT_TRUE(gpm) << gpm.error().message;
+  EXPECT_FALSE(gpm->read());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto reading = gpm->read();
+  ASSERT_TRUE(reading);
+  EXPECT_FALSE(reading->dram_percent);
+  EXPECT_TRUE(reading->sm_percent);
+}
+
 TEST_F(NvmlLiveTest, says_that_a_gpu_has_no_gpm) {
   const auto gpm = GpmReader::open(api_, api_->device_by_index(0).value());
   ASSERT_FALSE(gpm);
