@@ -104,17 +104,25 @@ schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configu
   return plan;
 }
 
+Result<schema::TunedPair> DecisionMaker::measured_pair(schema::PairPurpose purpose, const Configuration& a, const Configuration& b,
+                                                       const std::string& setting, const schema::PairedPlan& plan) {
+  const double begun = runner_.elapsed_s();
+  auto pair = runner_.pair(purpose, a, b, setting, plan);
+  longest_pair_s_ = std::max(longest_pair_s_, runner_.elapsed_s() - begun);
+  return pair;
+}
+
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    if (i > 0 && time_left_s_() <= 0) {
+    if (i > 0 && !has_time_for_a_pair()) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
     }
     const auto& configuration = contenders[i].ranked->trial->configuration;
     observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved", i + 1,
                                 contenders.size(), contenders[i].ranked->trial->id));
-    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, result_.run.current, configuration, "",
+    RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "",
                                                 plan_for(result_.run.current, configuration, 1)));
     contenders[i].gain = pair.comparison;
   }
@@ -154,7 +162,7 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
   if (keys.size() < 2) return doubts;   // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    if (time_left_s_() <= 0) {
+    if (!has_time_for_a_pair()) {
       result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
       break;
     }
@@ -162,7 +170,7 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
     if (without == winner || !space_.allows(without)) continue;
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
+    RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
                                                 plan_for(winner, without, kLeaveOneOutShare)));
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
     doubts.unproven.push_back(keys[i]);
@@ -197,8 +205,9 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys, const
   const auto ranking = analysis::rank(run, result_.outcomes);
   const auto place = std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
   if (place == ranking.end() || !place->meets_constraints) return false;
+  if (!has_time_for_a_pair()) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
-  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::finalist, run.current, simpler, "",
+  RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, run.current, simpler, "",
                                               plan_for(run.current, simpler, 1)));
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
   if (as_good_as && !stands_in(*pair.comparison, *as_good_as, run.min_effect)) return false;

@@ -49,7 +49,13 @@ class DecisionMaker {
   const search::SearchSpace& space_;
   TuneResult& result_;
   CampaignObserver& observer_;
+  [[nodiscard]] base::Result<schema::TunedPair> measured_pair(schema::PairPurpose purpose, const schema::Configuration& a,
+                                                              const schema::Configuration& b, const std::string& setting,
+                                                              const schema::PairedPlan& plan);
+  [[nodiscard]] bool has_time_for_a_pair() const { return time_left_s_() > longest_pair_s_; }
+
   std::function<double()> time_left_s_;
+  double longest_pair_s_ = 0;  ///< so far, setting up included
   std::function<bool()> cancelled_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <csignal>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -59,7 +60,14 @@ class LocalExecutor final : public Executor {
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.provider != "cpu") pairs_.reset();
     auto flag = gpu_gate_.enter(spec.device);
-    auto outcome = run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
+    const bool used = pooled_ != nullptr;
+    const auto ask = [&] {
+      return run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
+    };
+    auto outcome = ask();
+    // A GPU runtime that aborts in a used process may have died of the trial before: seen with ONNX Runtime 1.29, which
+    // freed pinned memory after another session's graph.
+    if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT) outcome = ask();
     leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
     return outcome;
