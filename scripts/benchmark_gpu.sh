@@ -197,9 +197,14 @@ take() { # the next job's line, or nothing
 run_jobs() { # run_jobs "JOB MODEL"...
   [ $# -gt 0 ] || return 0
   printf '%s\n' "$@" >"$out/queue"
-  local gpu
+  local gpu at=0 cpus each
+  each=$(($(nproc) / ${#gpus[@]}))
   for gpu in "${gpus[@]}"; do
+    # CPUs of its own, or the threads of one lane's runtime slow down another's.
+    cpus=$((at * each))-$((at * each + (each > 0 ? each : 1) - 1))
+    at=$((at + 1))
     (
+      [ ${#gpus[@]} -gt 1 ] && [ "$each" -gt 0 ] && taskset -cp "$cpus" "$BASHPID" >/dev/null
       [ -n "$gpu" ] && export CUDA_VISIBLE_DEVICES=$gpu
       while read -r job model < <(take) && [ -n "$job" ]; do "$job" "$model"; done
     ) &

@@ -2,7 +2,7 @@
 # Every command has help with an example, and the README agrees with it.
 source "$(dirname "$0")/lib.sh"
 run 0 --help
-commands="tune bench show history report compare rerun apply rollback doctor params version completion"
+commands="tune bench monitor show history report compare rerun apply rollback doctor params version completion"
 for command in $commands; do out "  $command "; done
 no_out "worker"
 for command in $commands; do
@@ -21,7 +21,7 @@ run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands; do "$RIDGELINE" "$command" --help; done >all-help
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z-]+' "$SOURCE/README.md" "$SOURCE"/docs/*.md | grep -oE -- '--[a-z-]+' | sort -u |
-  grep -vE -- '--(workflow|preset|install|prefix|help|gpu|gpus|gres|nv)$'); do
+  grep -vE -- '--(workflow|preset|install|prefix|help|gpu|gpus|gres|nv|pid)$'); do
   checks=$((checks + 1))
   grep -qE -- "(^|[ ,])$option([ ,=]|$)" all-help || problem "the documentation names $option, no --help does"
 done
