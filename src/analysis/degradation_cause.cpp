@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/degradation_cause.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+constexpr double kThrottledShare = 0.02;  // of the timed window
+constexpr double kClockDrop = 0.97;       // of the baseline's clock
+constexpr double kLittleFree = 0.05;      // of the memory
+constexpr double kGrownLoad = 0.5;        // runnable threads a CPU more than before
+
+using Causes = std::vector<DegradationCause>;
+
+/// Share of the timed window in which counter `cause` grew; nullopt when it is not counted.
+std::optional<double> throttled_share(const schema::GpuTelemetry& gpu, const std::string& cause) {
+  const auto at = gpu.throttle_ns.find(cause);
+  const double window_ns = (gpu.timed_to_s - gpu.timed_from_s) * 1e9;
+  if (at == gpu.throttle_ns.end() || window_ns <= 0) return std::nullopt;
+  return at->second / window_ns;
+}
+
+std::string clock_text(const std::optional<double>& mhz) { return mhz ? fmt::format("{:.0f} MHz", *mhz) : "not known"; }
+
+bool has_reason(const schema::GpuTelemetry& gpu, std::string_view part) {
+  return std::any_of(gpu.clock_reasons.begin(), gpu.clock_reasons.end(),
+                     [&](const auto& reason) { return reason.find(part) != std::string::npos; });
+}
+
+void add_throttling(Causes& causes, const schema::GpuTelemetry& before, const schema::GpuTelemetry& now, CauseKind kind,
+                    const std::string& counter, std::string_view reason, const char* advice) {
+  const auto share = throttled_share(now, counter);
+  const auto usual = throttled_share(before, counter).value_or(0);
+  const bool counted = share && *share >= kThrottledShare && *share > 2 * usual;
+  const bool named = !share && has_reason(now, reason) && !has_reason(before, reason);
+  if (!counted && !named) return;
+  auto evidence =
+      counted ? fmt::format("clocks were held down for {:.0f} % of the probe ({} counter), {:.0f} % before",
+                            *share * 100, counter, usual * 100)
+              : fmt::format("the driver names {} as the reason for lower clocks, which it did not before", reason);
+  evidence += fmt::format("; SM clock {}, {} before", clock_text(now.sm_clock_mhz), clock_text(before.sm_clock_mhz));
+  causes.push_back({kind, std::move(evidence), advice});
+}
+
+void look_at_clocks(Causes& causes, const schema::GpuTelemetry& before, const schema::GpuTelemetry& now) {
+  add_throttling(
+      causes, before, now, CauseKind::thermal_throttling, "thermal", "thermal",
+      "check fans, air flow and the temperature of the room; ridgeline monitor shows the time in each reason");
+  add_throttling(
+      causes, before, now, CauseKind::power_throttling, "power", "power",
+      "compare the power limit with its default (nvidia-smi -q -d POWER); another load may share the supply");
+  if (!causes.empty() || !before.sm_clock_mhz || !now.sm_clock_mhz) return;
+  if (*now.sm_clock_mhz > kClockDrop * *before.sm_clock_mhz) return;
+  causes.push_back({CauseKind::clock_cap,
+                    fmt::format("SM clock {}, {} before, and no throttle counter grew", clock_text(now.sm_clock_mhz),
+                                clock_text(before.sm_clock_mhz)),
+                    "look for locked or application clocks: nvidia-smi -q -d CLOCK"});
+}
+
+void look_at_neighbours(Causes& causes, const std::optional<schema::GpuTelemetry>& before,
+                        const schema::GpuTelemetry& now) {
+  std::set<std::int64_t> known;
+  if (before)
+    for (const auto* list : {&before->neighbours_before, &before->neighbours_after})
+      for (const auto& one : *list) known.insert(one.pid);
+  std::set<std::int64_t> fresh;
+  for (const auto* list : {&now.neighbours_before, &now.neighbours_after})
+    for (const auto& one : *list)
+      if (known.count(one.pid) == 0) fresh.insert(one.pid);
+  if (fresh.empty()) return;
+  causes.push_back({CauseKind::other_process,
+                    fmt::format("{} on the same GPU that {} not there before: process {}",
+                                fresh.size() == 1 ? "another process" : "other processes",
+                                fresh.size() == 1 ? "was" : "were", fmt::join(fresh, ", ")),
+                    "give each its own GPU, or accept the new figure as the baseline"});
+}
+
+void look_at_memory(Causes& causes, const ServiceState& now) {
+  if (now.gpu && now.gpu->memory_free_before_bytes) {
+    for (const auto& card : now.environment.gpus) {
+      if (card.uuid != now.gpu->uuid || card.memory_bytes <= 0) continue;
+      const auto free_bytes = static_cast<double>(*now.gpu->memory_free_before_bytes);
+      if (free_bytes < kLittleFree * static_cast<double>(card.memory_bytes))
+        causes.push_back({CauseKind::memory_pressure,
+                          fmt::format("{} of the GPU's {} were free before the probe", base::format_bytes(free_bytes),
+                                      base::format_bytes(static_cast<double>(card.memory_bytes))),
+                          "find who holds it: ridgeline monitor"});
+    }
+  }
+  const auto& machine = now.environment;
+  if (machine.memory_bytes > 0 && machine.memory_available_bytes > 0 &&
+      static_cast<double>(machine.memory_available_bytes) < kLittleFree * static_cast<double>(machine.memory_bytes))
+    causes.push_back({CauseKind::memory_pressure,
+                      fmt::format("{} of {} of host memory are available",
+                                  base::format_bytes(static_cast<double>(machine.memory_available_bytes)),
+                                  base::format_bytes(static_cast<double>(machine.memory_bytes))),
+                      "a machine that swaps is slow in everything"});
+}
+
+void add_change(std::vector<std::string>& changes, std::string_view what, const std::string& before,
+                const std::string& now) {
+  if (!before.empty() && !now.empty() && before != now)
+    changes.push_back(fmt::format("{} {} -> {}", what, before, now));
+}
+
+void look_at_libraries(Causes& causes, const ServiceState& before, const ServiceState& now) {
+  std::vector<std::string> changes;
+  add_change(changes, before.runtime.name, before.runtime.version, now.runtime.version);
+  if (before.runtime.version == now.runtime.version && !before.runtime.library_sha256.empty() &&
+      !now.runtime.library_sha256.empty() && before.runtime.library_sha256 != now.runtime.library_sha256)
+    changes.push_back(fmt::format("another build of {} {}", now.runtime.name, now.runtime.version));
+  for (const auto& [provider, libraries] : before.runtime.provider_libraries) {
+    const auto at = now.runtime.provider_libraries.find(provider);
+    if (at == now.runtime.provider_libraries.end()) continue;
+    for (const auto& [file, version] : libraries)
+      if (const auto same = at->second.find(file); same != at->second.end())
+        add_change(changes, file, version, same->second);
+  }
+  for (const auto& card : before.environment.gpus)
+    for (const auto& same : now.environment.gpus)
+      if (card.uuid == same.uuid) add_change(changes, "driver", card.driver_version, same.driver_version);
+  add_change(changes, "kernel", before.environment.kernel, now.environment.kernel);
+  if (changes.empty()) return;
+  causes.push_back({CauseKind::library_changed, fmt::format("{}", fmt::join(changes, "; ")),
+                    "tune again for the new versions (--on-degrade retune), or go back"});
+}
+
+void look_at_question(Causes& causes, const ServiceState& before, const ServiceState& now) {
+  if (!before.model_sha256.empty() && !now.model_sha256.empty() && before.model_sha256 != now.model_sha256)
+    causes.push_back({CauseKind::model_changed,
+                      fmt::format("the model file has another content: SHA-256 {} -> {}",
+                                  before.model_sha256.substr(0, 12), now.model_sha256.substr(0, 12)),
+                      "tune the new model"});
+  if (!before.shapes.empty() && !now.shapes.empty() && base::Json(before.shapes) != base::Json(now.shapes))
+    causes.push_back({CauseKind::shapes_changed,
+                      fmt::format("input shapes {} -> {}", base::dump_json(base::Json(before.shapes)),
+                                  base::dump_json(base::Json(now.shapes))),
+                      "compare like with like: measure a baseline for these shapes"});
+}
+
+void look_at_cpu(Causes& causes, const schema::Environment& before, const schema::Environment& now) {
+  std::vector<std::string> changes;
+  if (before.load_average && now.load_average && now.usable_cpus > 0 &&
+      *now.load_average - *before.load_average > kGrownLoad * now.usable_cpus)
+    changes.push_back(fmt::format("load average {:.1f} on {:g} CPUs, {:.1f} before", *now.load_average, now.usable_cpus,
+                                  *before.load_average));
+  if (before.usable_cpus > 0 && now.usable_cpus > 0 && now.usable_cpus < before.usable_cpus)
+    changes.push_back(fmt::format("{:g} CPUs usable, {:g} before", now.usable_cpus, before.usable_cpus));
+  if (before.governor && now.governor && *before.governor != *now.governor)
+    changes.push_back(fmt::format("CPU governor {} -> {}", *before.governor, *now.governor));
+  if (changes.empty()) return;
+  causes.push_back({CauseKind::busy_cpu, fmt::format("{}", fmt::join(changes, "; ")),
+                    "keep other work off these CPUs, or give the service its own (taskset, cgroup)"});
+}
+
+std::string looked_at(const ServiceState& before, const ServiceState& now) {
+  std::string text = "nothing that was looked at has changed: versions, model, shapes, host memory, CPU load";
+  if (before.gpu && now.gpu)
+    text += fmt::format(", GPU clocks ({}, {} before), throttle counters, other processes",
+                        clock_text(now.gpu->sm_clock_mhz), clock_text(before.gpu->sm_clock_mhz));
+  return text;
+}
+
+}  // namespace
+
+std::vector<DegradationCause> find_causes(const ServiceState& baseline, const ServiceState& now) {
+  Causes causes;
+  if (baseline.gpu && now.gpu) look_at_clocks(causes, *baseline.gpu, *now.gpu);
+  look_at_question(causes, baseline, now);
+  look_at_libraries(causes, baseline, now);
+  if (now.gpu) look_at_neighbours(causes, baseline.gpu, *now.gpu);
+  look_at_memory(causes, now);
+  look_at_cpu(causes, baseline.environment, now.environment);
+  if (causes.empty())
+    causes.push_back(
+        {CauseKind::unknown, looked_at(baseline, now), "tune again to see whether the settings still are the best"});
+  return causes;
+}
+
+}  // namespace ridgeline::analysis

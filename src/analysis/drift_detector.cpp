@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/drift_detector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/math/distributions/normal.hpp>
+
+namespace ridgeline::analysis {
+namespace {
+
+constexpr double kUsualDeviation = 0.02;
+constexpr double kLeastDeviation = 0.005;
+constexpr std::size_t kStepsToTrust = 8;   // fewer differences say less than the usual deviation
+constexpr double kLargestShare = 1.0 / 3;  // of the alarm level, that one probe may add
+/// The median of |N(0, 1)|, and a difference has twice the variance of a probe.
+constexpr double kMedianStepOfUnit = 0.6744897501960817 * 1.4142135623730951;
+
+void keep(std::vector<double>& list, double value) {
+  if (list.size() == DriftDetector::kKept) list.erase(list.begin());
+  list.push_back(value);
+}
+
+}  // namespace
+
+double DriftDetector::alarm_level() const {
+  return std::log(std::max(2.0, options_.horizon_probes) / (1 - options_.confidence));
+}
+
+double DriftDetector::probe_deviation() const {
+  if (state_.steps.size() < kStepsToTrust) return kUsualDeviation;
+  return std::max(kLeastDeviation, quantile(state_.steps, 0.5) / kMedianStepOfUnit);
+}
+
+DriftEvent DriftDetector::observe(double ratio) {
+  if (!(ratio > 0) || !std::isfinite(ratio)) return DriftEvent::none;
+  const double x = std::log(ratio);
+  const double level = alarm_level();
+  const double shift = std::log1p(options_.threshold);
+  const double deviation = probe_deviation();
+  const double gain = (x - shift / 2) * shift / (deviation * deviation);
+  const double most = level * kLargestShare;
+  if (state_.last) keep(state_.steps, std::abs(x - *state_.last));
+  state_.last = x;
+
+  if (!state_.degraded) {
+    state_.rising = std::max(0.0, state_.rising + std::min(gain, most));
+    if (state_.rising == 0)
+      state_.since.clear();
+    else
+      keep(state_.since, x);
+    if (state_.rising < level) return DriftEvent::none;
+    state_.degraded = true;
+    state_.falling = 0;
+    return DriftEvent::degraded;
+  }
+  keep(state_.since, x);
+  state_.falling = std::max(0.0, state_.falling + std::min(-gain, most));
+  if (state_.falling < level) return DriftEvent::none;
+  state_.degraded = false;
+  state_.rising = state_.falling = 0;
+  state_.since.clear();
+  return DriftEvent::recovered;
+}
+
+double DriftDetector::slow_down() const { return state_.since.empty() ? 1 : std::exp(quantile(state_.since, 0.5)); }
+
+std::optional<Interval> DriftDetector::slow_down_interval() const {
+  if (state_.since.size() < 3) return std::nullopt;
+  const double quantile_of_unit = boost::math::quantile(boost::math::normal(), 0.5 + options_.confidence / 2);
+  // The median of n normal values is pi/2 as variable as their mean.
+  const double half =
+      quantile_of_unit * probe_deviation() * std::sqrt(1.5707963267948966 / static_cast<double>(state_.since.size()));
+  const double middle = std::log(slow_down());
+  return Interval{std::exp(middle - half), std::exp(middle + half)};
+}
+
+}  // namespace ridgeline::analysis
