@@ -14,6 +14,7 @@ using schema::GpuCeilings;
 using schema::TensorDescription;
 
 /// A resource whose floor alone is this share of the time is the limit, whatever else there is.
+constexpr double kDriverAverageS = 1;  // nvmlDeviceGetUtilizationRates: between 1/6 s and 1 s
 constexpr double kSaturated = 0.7;
 /// A card without kernels for this share of the time waits for the host more than anything else.
 constexpr double kIdle = 0.4;
@@ -100,8 +101,11 @@ std::optional<double> busy_share(const schema::Measurement& measurement) {
   if (!measurement.gpu) return std::nullopt;
   const auto& telemetry = *measurement.gpu;
   std::vector<double> shares;
+  // The driver averages over up to a second, of which every part must have seen this workload, be it warming up.
+  const double from_s =
+      std::max(telemetry.timed_from_s, telemetry.timed_from_s - measurement.warmup_ns * 1e-9 + kDriverAverageS);
   for (const auto& sample : telemetry.samples)
-    if (sample.utilization_percent && sample.at_s >= telemetry.timed_from_s && sample.at_s <= telemetry.timed_to_s)
+    if (sample.utilization_percent && sample.at_s >= from_s && sample.at_s <= telemetry.timed_to_s)
       shares.push_back(*sample.utilization_percent / 100);
   if (shares.empty()) return std::nullopt;
   return quantile(std::move(shares), 0.5);

@@ -41,7 +41,8 @@ struct GpuLimits {
   std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling
   std::optional<double> copy_ns;  ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
   std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph
-  std::optional<double> busy;       ///< share of the timed window with a kernel running, as the driver counts
+  /// Share of the time with a kernel running, as the driver counts; nullopt for a trial shorter than the driver averages.
+  std::optional<double> busy;
   std::string compute_type;         ///< "TF32", "FP32", "FP16"
   bool pageable_assumed = false;    ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;

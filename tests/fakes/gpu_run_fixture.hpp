@@ -97,6 +97,7 @@ class GpuRunFixture {
     measurement.lanes = static_cast<int>(lanes);
     measurement.wall_ns /= static_cast<double>(lanes);
     outcome.duration_s = 1.1 + measurement.wall_ns * 1e-9;
+    measurement.warmup_ns = 1e9;
     measurement.gpu = telemetry(load, outcome.duration_s, seed);
     measurement.gpu->energy_mj_per_item =
         load.power_w * measurement.wall_ns * 1e-6 / (240.0 * static_cast<double>(batch));

@@ -45,6 +45,17 @@ TEST(GpuLimits, finds_planted_kernels_too_short_to_fill_the_card) {
   EXPECT_EQ(finding.advice.find("enable_cuda_graph"), std::string::npos) << finding.advice;
 }
 
+TEST(GpuLimits, do_not_take_the_drivers_average_over_what_came_before_for_the_trials_own) {
+  GpuRunBuilder builder;
+  builder.add_gpu(kBound, 0.7, 1);  // as read on an H200 after a pause of half a second
+  ASSERT_TRUE(limits_of(builder).busy);
+  auto& measurement = *builder.outcomes.begin()->second.measurement;
+  measurement.warmup_ns = 0.05e9;
+  measurement.gpu->timed_to_s = measurement.gpu->timed_from_s + 0.1;
+  EXPECT_FALSE(limits_of(builder).busy);
+  EXPECT_EQ(bound_finding(builder).title.find("waits for the host"), std::string::npos) << bound_finding(builder).title;
+}
+
 TEST(GpuLimits, finds_planted_copies) {
   GpuRunBuilder builder;
   builder.add_gpu({{"batch_size", 64}}, 9, 45);  // 38.5 MB in from ordinary memory: 3.9 of 4.95 ms without kernels

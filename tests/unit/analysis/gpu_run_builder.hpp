@@ -40,6 +40,7 @@ struct GpuRunBuilder : TuneRunBuilder {
     auto& measurement = add(std::move(configuration), median_ms * 1e6, 0, 200);
     auto& gpu = measurement.gpu.emplace();
     gpu.uuid = "GPU-1";
+    measurement.warmup_ns = 1e9;
     gpu.timed_from_s = 1;
     gpu.timed_to_s = 2;
     for (int i = 0; i < 12 && busy_percent >= 0; ++i) {
