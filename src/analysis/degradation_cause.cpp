@@ -5,14 +5,17 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-constexpr double kThrottledShare = 0.02;  // of the timed window
-constexpr double kClockDrop = 0.97;       // of the baseline's clock
-constexpr double kLittleFree = 0.05;      // of the memory
-constexpr double kGrownLoad = 0.5;        // runnable threads a CPU more than before
+constexpr double kThrottledShare = 0.02;    // of the timed window
+constexpr double kClockDrop = 0.97;         // of the baseline's clock
+constexpr double kLittleFree = 0.05;        // of the memory
+constexpr double kGrownLoad = 0.5;          // runnable threads a CPU more than before
+constexpr double kBusier = 15;              // percent of the time, by others
+constexpr double kUnlistedBytes = 1 << 30;  // memory of others that the driver lists no process for; a context has half
 
 using Causes = std::vector<DegradationCause>;
 
@@ -53,7 +56,10 @@ void look_at_clocks(Causes& causes, const schema::GpuTelemetry& before, const sc
   add_throttling(
       causes, before, now, CauseKind::power_throttling, "power", "power",
       "compare the power limit with its default (nvidia-smi -q -d POWER); another load may share the supply");
-  if (!causes.empty() || !before.sm_clock_mhz || !now.sm_clock_mhz) return;
+  const bool named = std::any_of(causes.begin(), causes.end(), [](const auto& cause) {
+    return cause.kind == CauseKind::thermal_throttling || cause.kind == CauseKind::power_throttling;
+  });
+  if (named || !before.sm_clock_mhz || !now.sm_clock_mhz) return;
   if (*now.sm_clock_mhz > kClockDrop * *before.sm_clock_mhz) return;
   causes.push_back({CauseKind::clock_cap,
                     fmt::format("SM clock {}, {} before, and no throttle counter grew", clock_text(now.sm_clock_mhz),
@@ -61,22 +67,47 @@ void look_at_clocks(Causes& causes, const schema::GpuTelemetry& before, const sc
                     "look for locked or application clocks: nvidia-smi -q -d CLOCK"});
 }
 
-void look_at_neighbours(Causes& causes, const std::optional<schema::GpuTelemetry>& before,
-                        const schema::GpuTelemetry& now) {
-  std::set<std::int64_t> known;
-  if (before)
-    for (const auto* list : {&before->neighbours_before, &before->neighbours_after})
-      for (const auto& one : *list) known.insert(one.pid);
-  std::set<std::int64_t> fresh;
-  for (const auto* list : {&now.neighbours_before, &now.neighbours_after})
-    for (const auto& one : *list)
-      if (known.count(one.pid) == 0) fresh.insert(one.pid);
-  if (fresh.empty()) return;
-  causes.push_back({CauseKind::other_process,
-                    fmt::format("{} on the same GPU that {} not there before: process {}",
-                                fresh.size() == 1 ? "another process" : "other processes",
-                                fresh.size() == 1 ? "was" : "were", fmt::join(fresh, ", ")),
-                    "give each its own GPU, or accept the new figure as the baseline"});
+std::set<std::int64_t> processes(const std::optional<schema::GpuTelemetry>& gpu) {
+  std::set<std::int64_t> numbers;
+  if (!gpu) return numbers;
+  for (const auto* list : {&gpu->neighbours_before, &gpu->neighbours_after})
+    for (const auto& one : *list) numbers.insert(one.pid);
+  return numbers;
+}
+
+/// "process 4711 (python train.py)"
+std::string process_text(std::int64_t pid, const ServiceState& now) {
+  const auto name = now.process_names.find(pid);
+  return fmt::format("process {}{}", pid, name == now.process_names.end() ? "" : fmt::format(" ({})", name->second));
+}
+
+/// Who is on the GPU now and was not before; with `busy` only when the GPU was busier before the measurement began.
+void look_at_neighbours(Causes& causes, const ServiceState& before, const ServiceState& now, bool busy) {
+  const bool busier = now.gpu_busy_percent && *now.gpu_busy_percent > before.gpu_busy_percent.value_or(0) + kBusier;
+  if (busier != busy) return;
+  std::vector<std::string> fresh;
+  const auto known = processes(before.gpu);
+  for (const auto pid : processes(now.gpu))
+    if (known.count(pid) == 0) fresh.push_back(process_text(pid, now));
+  std::vector<std::string> evidence;
+  if (!fresh.empty())
+    evidence.push_back(fmt::format("{} on the same GPU that {} not there before: {}",
+                                   fresh.size() == 1 ? "another process" : "other processes",
+                                   fresh.size() == 1 ? "was" : "were", fmt::join(fresh, ", ")));
+  if (busier)
+    evidence.push_back(fmt::format("others kept the GPU busy for {:.0f} % of the time just before, {:.0f} % earlier",
+                                   *now.gpu_busy_percent, before.gpu_busy_percent.value_or(0)));
+  if (fresh.empty() && before.gpu && now.gpu && before.gpu->device_used_before_bytes &&
+      now.gpu->device_used_before_bytes) {
+    const auto grown = static_cast<double>(*now.gpu->device_used_before_bytes - *before.gpu->device_used_before_bytes);
+    if (grown > kUnlistedBytes)
+      evidence.push_back(
+          fmt::format("{} more of the GPU's memory are in use by processes that the driver does not list",
+                      base::format_bytes(grown)));
+  }
+  if (evidence.empty()) return;
+  causes.push_back({CauseKind::other_process, fmt::format("{}", fmt::join(evidence, "; ")),
+                    "give each its own GPU, or accept the new figure as the baseline (--baseline learn)"});
 }
 
 void look_at_memory(Causes& causes, const ServiceState& now) {
@@ -129,21 +160,57 @@ void look_at_libraries(Causes& causes, const ServiceState& before, const Service
                     "tune again for the new versions (--on-degrade retune), or go back"});
 }
 
+std::string setting_text(const schema::Configuration& configuration, const std::string& key) {
+  if (const auto* value = configuration.find(key)) return value->to_text();
+  const auto value = schema::effective_value(configuration, key);
+  return value ? value->to_text() + " (default)" : "default";
+}
+
+void look_at_settings(Causes& causes, const ServiceState& before, const ServiceState& now) {
+  if (!before.configuration || !now.configuration) return;
+  std::vector<std::string> changes;
+  for (const auto& key : schema::differing_keys(*before.configuration, *now.configuration)) {
+    if (schema::effective_value(*before.configuration, key) == schema::effective_value(*now.configuration, key))
+      continue;
+    changes.push_back(fmt::format("{} {} -> {}", key, setting_text(*before.configuration, key),
+                                  setting_text(*now.configuration, key)));
+  }
+  if (changes.empty()) return;
+  causes.push_back({CauseKind::setting_changed, fmt::format("{}", fmt::join(changes, "; ")),
+                    "put the old value back, or tune again for what changed"});
+}
+
+/// The mix as a set: order and repetition say nothing.
+std::set<std::string> shape_texts(const std::vector<schema::ShapeSet>& shapes) {
+  std::set<std::string> texts;
+  for (const auto& set : shapes) {
+    std::vector<std::string> inputs;
+    for (const auto& input : set) inputs.push_back(fmt::format("{}:{}", input.name, fmt::join(input.dims, "x")));
+    std::sort(inputs.begin(), inputs.end());
+    texts.insert(fmt::format("{}", fmt::join(inputs, "+")));
+  }
+  return texts;
+}
+
 void look_at_question(Causes& causes, const ServiceState& before, const ServiceState& now) {
   if (!before.model_sha256.empty() && !now.model_sha256.empty() && before.model_sha256 != now.model_sha256)
     causes.push_back({CauseKind::model_changed,
                       fmt::format("the model file has another content: SHA-256 {} -> {}",
                                   before.model_sha256.substr(0, 12), now.model_sha256.substr(0, 12)),
                       "tune the new model"});
-  if (!before.shapes.empty() && !now.shapes.empty() && base::Json(before.shapes) != base::Json(now.shapes))
+  const auto shapes = shape_texts(before.shapes);
+  const auto shapes_now = shape_texts(now.shapes);
+  if (!shapes.empty() && !shapes_now.empty() && shapes != shapes_now)
     causes.push_back({CauseKind::shapes_changed,
-                      fmt::format("input shapes {} -> {}", base::dump_json(base::Json(before.shapes)),
-                                  base::dump_json(base::Json(now.shapes))),
+                      fmt::format("input shapes {} -> {}", fmt::join(shapes, ", "), fmt::join(shapes_now, ", ")),
                       "compare like with like: measure a baseline for these shapes"});
 }
 
-void look_at_cpu(Causes& causes, const schema::Environment& before, const schema::Environment& now) {
+void look_at_cpu(Causes& causes, const ServiceState& state_before, const ServiceState& state_now) {
+  const auto& before = state_before.environment;
+  const auto& now = state_now.environment;
   std::vector<std::string> changes;
+  if (!state_now.disturbance.empty() && state_before.disturbance.empty()) changes.push_back(state_now.disturbance);
   if (before.load_average && now.load_average && now.usable_cpus > 0 &&
       *now.load_average - *before.load_average > kGrownLoad * now.usable_cpus)
     changes.push_back(fmt::format("load average {:.1f} on {:g} CPUs, {:.1f} before", *now.load_average, now.usable_cpus,
@@ -158,7 +225,7 @@ void look_at_cpu(Causes& causes, const schema::Environment& before, const schema
 }
 
 std::string looked_at(const ServiceState& before, const ServiceState& now) {
-  std::string text = "nothing that was looked at has changed: versions, model, shapes, host memory, CPU load";
+  std::string text = "nothing that was looked at has changed: settings, versions, model, shapes, host memory, CPU load";
   if (before.gpu && now.gpu)
     text += fmt::format(", GPU clocks ({}, {} before), throttle counters, other processes",
                         clock_text(now.gpu->sm_clock_mhz), clock_text(before.gpu->sm_clock_mhz));
@@ -167,17 +234,25 @@ std::string looked_at(const ServiceState& before, const ServiceState& now) {
 
 }  // namespace
 
-std::vector<DegradationCause> find_causes(const ServiceState& baseline, const ServiceState& now) {
+std::vector<DegradationCause> find_changes(const ServiceState& before, const ServiceState& now) {
   Causes causes;
-  if (baseline.gpu && now.gpu) look_at_clocks(causes, *baseline.gpu, *now.gpu);
-  look_at_question(causes, baseline, now);
-  look_at_libraries(causes, baseline, now);
-  if (now.gpu) look_at_neighbours(causes, baseline.gpu, *now.gpu);
+  look_at_settings(causes, before, now);
+  look_at_question(causes, before, now);
+  look_at_libraries(causes, before, now);
+  return causes;
+}
+
+std::vector<DegradationCause> find_causes(const ServiceState& before, const ServiceState& now) {
+  Causes causes;
+  look_at_neighbours(causes, before, now, true);
+  for (auto& change : find_changes(before, now)) causes.push_back(std::move(change));
+  if (before.gpu && now.gpu) look_at_clocks(causes, *before.gpu, *now.gpu);
+  look_at_neighbours(causes, before, now, false);
   look_at_memory(causes, now);
-  look_at_cpu(causes, baseline.environment, now.environment);
+  look_at_cpu(causes, before, now);
   if (causes.empty())
     causes.push_back(
-        {CauseKind::unknown, looked_at(baseline, now), "tune again to see whether the settings still are the best"});
+        {CauseKind::unknown, looked_at(before, now), "tune again to see whether the settings still are the best"});
   return causes;
 }
 

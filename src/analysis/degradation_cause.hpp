@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/configuration.hpp"
 #include "schema/environment.hpp"
 #include "schema/gpu_telemetry.hpp"
 #include "schema/trial_spec.hpp"
@@ -14,26 +17,33 @@
 namespace ridgeline::analysis {
 
 enum class CauseKind {
+  setting_changed,  ///< in the configuration file
   thermal_throttling,
   power_throttling,
   clock_cap,        ///< the SM clock is lower than it was, and no counter says why
-  other_process,    ///< on the same GPU
+  other_process,    ///< on the same GPU: new, or busier than it was
   memory_pressure,  ///< hardly any GPU or host memory is free
   library_changed,  ///< ONNX Runtime, CUDA, cuDNN or the driver
   model_changed,
   shapes_changed,
-  busy_cpu,  ///< load, fewer CPUs, or another governor
+  busy_cpu,  ///< load, preemption, time stolen by the hypervisor, fewer CPUs, or another governor
   unknown,
 };
 
-/// What was known when the baseline was measured, or is known now. What cannot be read is left empty and says nothing.
+/// What was known when the service was fast, or is known now. What cannot be read is left empty and says nothing.
 struct ServiceState {
   schema::Environment environment;
   schema::RuntimeIdentity runtime;
   std::string model_sha256;
   std::vector<schema::ShapeSet> shapes;
-  std::optional<schema::GpuTelemetry> gpu;  ///< of the measurement
+  std::optional<schema::GpuTelemetry> gpu;             ///< of the measurement
+  std::optional<schema::Configuration> configuration;  ///< nullopt: not known
+  std::optional<double> gpu_busy_percent;              ///< by others: just before the measurement
+  std::string disturbance;                            ///< what else ran on the CPUs meanwhile, one line; "" for nothing
+  std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ServiceState, environment, runtime, model_sha256, shapes, gpu,
+                                                configuration, gpu_busy_percent, disturbance, process_names)
 
 struct DegradationCause {
   CauseKind kind = CauseKind::unknown;
@@ -41,17 +51,21 @@ struct DegradationCause {
   std::string advice;
 };
 
-/// Everything that changed for the worse between the two, most telling first: what the GPU's own counters say, then
-/// what was exchanged, then who else is there. Exactly one entry of kind unknown, with what was looked at, when nothing
-/// did.
-[[nodiscard]] std::vector<DegradationCause> find_causes(const ServiceState& baseline, const ServiceState& now);
+/// Everything that changed for the worse between the two, most telling first: somebody else keeping the GPU busy, what
+/// was exchanged, what the GPU's own counters say, who else is there. Exactly one entry of kind unknown, with what was
+/// looked at, when nothing did.
+[[nodiscard]] std::vector<DegradationCause> find_causes(const ServiceState& before, const ServiceState& now);
+
+/// Only what was exchanged: settings, model, shapes, libraries. Worth telling even where nothing became slower.
+[[nodiscard]] std::vector<DegradationCause> find_changes(const ServiceState& before, const ServiceState& now);
 
 }  // namespace ridgeline::analysis
 
 template <>
 struct ridgeline::base::EnumNames<ridgeline::analysis::CauseKind> {
   using enum analysis::CauseKind;
-  static constexpr std::array names{std::pair{thermal_throttling, "thermal_throttling"},
+  static constexpr std::array names{std::pair{setting_changed, "setting_changed"},
+                                    std::pair{thermal_throttling, "thermal_throttling"},
                                     std::pair{power_throttling, "power_throttling"},
                                     std::pair{clock_cap, "clock_cap"},
                                     std::pair{other_process, "other_process"},
@@ -62,3 +76,7 @@ struct ridgeline::base::EnumNames<ridgeline::analysis::CauseKind> {
                                     std::pair{busy_cpu, "busy_cpu"},
                                     std::pair{unknown, "unknown"}};
 };
+
+namespace ridgeline::analysis {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DegradationCause, kind, evidence, advice)
+}  // namespace ridgeline::analysis

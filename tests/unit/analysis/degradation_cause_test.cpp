@@ -31,6 +31,8 @@ ServiceState healthy() {
   gpu.throttle_ns = {{"power", 0}, {"thermal", 0}};
   gpu.memory_free_before_bytes = 130LL << 30;
   gpu.neighbours_before = {{100, std::nullopt}};
+  gpu.device_used_before_bytes = 1LL << 30;
+  state.configuration.emplace(schema::Configuration{{"intra_op_num_threads", 4}});
   return state;
 }
 
@@ -142,7 +144,82 @@ TEST(DegradationCause, what_could_not_be_read_says_nothing) {
   EXPECT_EQ(find_causes(ServiceState{}, healthy())[0].kind, CauseKind::other_process) << "a process nobody knew of";
 }
 
-TEST(DegradationCause, the_gpus_own_counters_come_first) {
+TEST(DegradationCause, a_setting_is_named_with_both_values_and_a_spelled_out_default_is_none) {
+  auto now = healthy();
+  now.configuration = schema::Configuration{{"intra_op_num_threads", 1}, {"execution_mode", "sequential"}};
+  const auto causes = find_causes(healthy(), now);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].kind, CauseKind::setting_changed);
+  EXPECT_EQ(causes[0].evidence, "intra_op_num_threads 4 -> 1");
+  now.configuration = schema::Configuration{{"intra_op_num_threads", 4}, {"execution_mode", "sequential"}};
+  EXPECT_EQ(kinds(now), Kinds{CauseKind::unknown});
+}
+
+TEST(DegradationCause, a_gpu_that_others_keep_busy_comes_before_what_that_does_to_the_clocks) {
+  auto now = healthy();
+  now.gpu->throttle_ns["power"] = 0.6e9;
+  now.gpu->neighbours_before.push_back({7, std::nullopt});
+  now.gpu_busy_percent = 98;
+  now.process_names[7] = "python train.py";
+  const auto causes = find_causes(healthy(), now);
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].kind, CauseKind::other_process);
+  EXPECT_NE(causes[0].evidence.find("process 7 (python train.py)"), std::string::npos) << causes[0].evidence;
+  EXPECT_NE(causes[0].evidence.find("98 %"), std::string::npos);
+  EXPECT_EQ(causes[1].kind, CauseKind::power_throttling);
+}
+
+TEST(DegradationCause, a_known_process_that_became_busier_is_told) {
+  auto before = healthy();
+  before.gpu_busy_percent = 20;
+  auto now = before;
+  now.gpu_busy_percent = 90;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::other_process);
+  now.gpu_busy_percent = 30;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown);
+}
+
+TEST(DegradationCause, memory_of_processes_that_are_not_listed_is_told) {
+  auto now = healthy();
+  now.gpu->device_used_before_bytes = 5LL << 30;
+  EXPECT_EQ(kinds(now), Kinds{CauseKind::other_process});
+}
+
+TEST(DegradationCause, the_order_of_a_mix_is_no_change) {
+  auto before = healthy();
+  before.shapes.push_back({{"x", {8, 3, 224, 224}}});
+  auto now = before;
+  std::swap(now.shapes[0], now.shapes[1]);
+  now.shapes.push_back(now.shapes[0]);
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown);
+}
+
+TEST(DegradationCause, preempted_inferences_are_a_busy_cpu) {
+  auto now = healthy();
+  now.disturbance = "other programs ran on its cores";
+  EXPECT_EQ(kinds(now), Kinds{CauseKind::busy_cpu});
+}
+
+TEST(DegradationCause, changes_alone_leave_out_what_only_loads_the_machine) {
+  auto now = healthy();
+  now.model_sha256 = std::string(64, 'b');
+  now.environment.load_average = 30;
+  now.gpu->throttle_ns["thermal"] = 1e9;
+  const auto changes = find_changes(healthy(), now);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, CauseKind::model_changed);
+  EXPECT_TRUE(find_changes(healthy(), healthy()).empty());
+}
+
+TEST(DegradationCause, a_state_survives_being_written_down) {
+  auto state = healthy();
+  state.gpu_busy_percent = 3;
+  state.process_names[100] = "service";
+  const auto again = base::Json::parse(base::dump_json(state)).get<ServiceState>();
+  EXPECT_EQ(base::Json(again), base::Json(state));
+}
+
+TEST(DegradationCause, the_gpus_own_counters_come_before_a_process_that_is_only_there) {
   auto now = healthy();
   now.gpu->throttle_ns["thermal"] = 1e9;
   now.gpu->neighbours_before.push_back({7, std::nullopt});
