@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "base/clock.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+constexpr double kKillLimitS = 2;
+
+struct StatLine {
+  pid_t parent = 0;
+  bool ended = false;  ///< waits to be reaped
+  std::int64_t rss_pages = 0;
+};
+
+/// Fields of /proc/PID/stat behind the name, which may itself hold blanks and brackets.
+bool read_stat(const char* pid, StatLine& out) {
+  std::array<char, 64> path{};
+  std::strcpy(path.data(), "/proc/");
+  std::strncat(path.data(), pid, 16);
+  std::strcat(path.data(), "/stat");
+  const int fd = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  std::array<char, 1024> text;
+  const auto got = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  if (got <= 0) return false;
+  text[static_cast<std::size_t>(got)] = '\0';
+  char* at = std::strrchr(text.data(), ')');
+  if (at == nullptr || at[1] == '\0') return false;
+  const char state = at[2];
+  constexpr int kParentField = 4;
+  constexpr int kThreadsField = 20;
+  constexpr int kRssField = 24;
+  at += 3;
+  for (int field = kParentField; field <= kRssField; ++field) {
+    char* end = nullptr;
+    const auto value = std::strtoll(at, &end, 10);
+    if (end == at) return false;
+    if (field == kParentField) out.parent = static_cast<pid_t>(value);
+    // A process whose first thread has ended looks like a zombie while the others go on.
+    if (field == kThreadsField) out.ended = state == 'X' || (state == 'Z' && value <= 1);
+    if (field == kRssField) out.rss_pages = value;
+    at = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+TreeReading read_tree(pid_t root) {
+  std::map<pid_t, std::vector<std::pair<pid_t, StatLine>>> children;
+  if (const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir); proc) {
+    while (const dirent* entry = ::readdir(proc.get())) {
+      if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+      StatLine line;
+      if (read_stat(entry->d_name, line))
+        children[line.parent].emplace_back(static_cast<pid_t>(std::atol(entry->d_name)), line);
+    }
+  }
+  const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  TreeReading out;
+  std::vector<pid_t> open{root};
+  while (!open.empty()) {
+    const auto parent = open.back();
+    open.pop_back();
+    for (const auto& [pid, line] : children[parent]) {
+      open.push_back(pid);
+      if (line.ended) continue;
+      out.processes.push_back(pid);
+      out.rss_bytes += line.rss_pages * page;
+    }
+  }
+  return out;
+}
+
+bool reap_children(pid_t keep) noexcept {
+  while (true) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == EINTR;
+    if (info.si_pid == 0) return true;
+    // The one to keep hides the others behind it; they are reaped once the caller has reaped it.
+    if (info.si_pid == keep) return true;
+    ::waitpid(info.si_pid, nullptr, 0);
+  }
+}
+
+int end_descendants(double grace_s, pid_t keep) {
+  const auto& clock = base::system_clock();
+  const auto self = ::getpid();
+  const auto begin = clock.now();
+  const auto elapsed = [&] { return base::to_seconds(clock.now() - begin); };
+  bool told = false;
+  while (true) {
+    reap_children(keep);
+    const auto tree = read_tree(self);
+    if (tree.processes.empty()) return 0;
+    const bool kill = elapsed() >= grace_s;
+    if (elapsed() >= grace_s + kKillLimitS) return static_cast<int>(tree.processes.size());
+    // Each look finds what the ones before it have started meanwhile.
+    if (kill || !told)
+      for (const auto pid : tree.processes) ::kill(pid, kill ? SIGKILL : SIGTERM);
+    if (!told)  // a stopped process gets its signal only when it goes on
+      for (const auto pid : tree.processes) ::kill(pid, SIGCONT);
+    told = true;
+    clock.sleep_for(kill ? std::chrono::milliseconds(2) : std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "schema/environment.hpp"
+#include "schema/trial_outcome.hpp"
+
+namespace ridgeline::schema {
+
+/// A parameter of a command and the texts that its placeholder may be replaced with, in the user's order: the first is
+/// what the others are compared with, and of equals the earlier one is preferred.
+struct SweepParam {
+  std::string name;
+  std::vector<std::string> values;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepParam, name, values)
+
+enum class SweepSource { regex, json };
+enum class SweepTake { last, first, median, mean, min, max, sum };
+
+/// A number that a command prints: by a regular expression a line (the first group, or the whole match), or by a key of
+/// JSON lines ("a.b" is b inside a). `take` says which of several.
+struct SweepMetric {
+  std::string name;
+  SweepSource source = SweepSource::regex;
+  std::string pattern;
+  SweepTake take = SweepTake::last;
+};
+
+struct SweepObjective {
+  std::string metric = "seconds";
+  bool maximize = false;
+  [[nodiscard]] std::string to_text() const { return (maximize ? "max:" : "min:") + metric; }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepObjective, metric, maximize)
+
+/// A file that decides what the command does, by its content.
+struct SweepFile {
+  std::string path;
+  std::string fingerprint;  ///< SHA-256; of a large file its size and modification time
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepFile, path, fingerprint)
+
+/// What is run, before placeholders are replaced.
+struct SweepJob {
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<SweepParam> parameters;
+  std::vector<SweepMetric> metrics;
+  std::string metric_file;       ///< read after each trial; "": the one in RIDGELINE_METRICS_FILE
+  std::string directory;         ///< where it runs
+  double timeout_s = 0;          ///< of one trial; 0: none
+  std::vector<SweepFile> files;  ///< the program, and what was named besides
+};
+
+/// Values by parameter name.
+using SweepPoint = std::map<std::string, std::string>;
+
+/// One trial to make.
+struct SweepTrialSpec {
+  SweepJob job;
+  SweepPoint point;
+  int repeat = 0;  ///< 0 is the first round
+  std::string device_id;
+  std::vector<SweepFile> files;  ///< named by arguments once placeholders are replaced
+
+  /// Content address: template, values, environment templates, metrics, files by content, folder, device and round.
+  /// Neither the other values of a parameter nor limits take part.
+  [[nodiscard]] std::string key() const;
+};
+
+/// What became of it. Numbers that are always there for an ok trial: seconds (wall time of the command); further ones
+/// of ours, where they can be had: see own_metrics.
+struct SweepOutcome {
+  TrialStatus status = TrialStatus::ok;
+  std::map<std::string, double> metrics;
+  std::optional<Failure> failure;  ///< set unless ok
+  std::string folder;              ///< output.log and metrics.txt
+  std::vector<std::string> notes;  ///< "2 processes were left behind and ended"
+  std::string measured_utc;
+  double duration_s = 0;
+  double timeout_s = 0;  ///< the limit it ran under
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepOutcome, status, metrics, failure, folder, notes, measured_utc,
+                                                duration_s, timeout_s)
+
+enum class SweepStage { warmup, search, repeat };
+
+struct SweepTrial {
+  int id = 0;
+  SweepStage stage = SweepStage::search;
+  std::string key;
+  SweepPoint point;
+  int repeat = 0;
+  bool from_store = false;
+  double started_s = 0;  ///< since the run began
+  std::string reason;
+  SweepOutcome outcome;
+};
+
+/// A number with its 95 % interval; low == high == value where one measurement says nothing about it.
+struct SweepEstimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepEstimate, value, low, high)
+
+/// All trials of one combination.
+struct SweepSummary {
+  SweepPoint point;
+  std::vector<int> trials;  ///< ok ones
+  int failed = 0;
+  SweepEstimate objective;                ///< mean over the ok trials
+  std::map<std::string, double> metrics;  ///< means
+  std::optional<SweepEstimate> behind;    ///< how many times the best's cost (1.1: 10 % worse); unset for failures
+  bool tie = false;                       ///< cannot be told from the best, or differs by less than the minimum effect
+  int rank_in_lists = 0;                  ///< sum of the places of its values in their lists
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepSummary, point, trials, failed, objective, metrics, behind, tie,
+                                                rank_in_lists)
+
+/// How much a parameter matters: geometric mean of the cost over all combinations with that value, over the best
+/// value's.
+struct SweepEffect {
+  std::string name;
+  std::vector<std::pair<std::string, double>> values;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepEffect, name, values)
+
+struct SweepAnswers {
+  SweepPoint best;
+  SweepPoint
+      recommended;  ///< among the ties within the tolerance of the best: whose values stand earliest in their lists
+  std::string reason;
+  bool proven = false;                ///< repeated, so that differences could be told from noise
+  std::optional<SweepEstimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
+  std::vector<SweepEffect> effects;   ///< of full grids
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepAnswers, best, recommended, reason, proven, gain, effects)
+
+/// One `ridgeline sweep` as recorded: every table, answer and report can be rebuilt from it.
+struct SweepRun {
+  std::string id;
+  std::string command_line;
+  std::string started_utc;
+  std::string finished_utc;
+  double duration_s = 0;
+  bool interrupted = false;
+  std::string interruption;  ///< "stopped by a signal", "--max-time is used up"
+  SweepJob job;
+  SweepObjective objective;
+  std::string search = "grid";
+  int repeats = 3;
+  double min_effect = 0.02;
+  double tolerance = 0.03;
+  double space_size = 0;
+  Environment environment;
+  std::string device_id;
+  std::string folder;
+  std::vector<SweepTrial> trials;
+  std::vector<SweepSummary> points;
+  std::optional<SweepAnswers> answers;
+};
+
+/// Names of the numbers that Ridgeline adds itself.
+[[nodiscard]] const std::vector<std::string>& own_metrics();
+
+/// "batch=64 workers=4" in the order of the parameters; "" without any.
+[[nodiscard]] std::string point_text(const SweepPoint& point, const std::vector<SweepParam>& parameters);
+
+}  // namespace ridgeline::schema
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::SweepSource> {
+  using enum schema::SweepSource;
+  static constexpr std::array names{std::pair{regex, "regex"}, std::pair{json, "json"}};
+};
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::SweepTake> {
+  using enum schema::SweepTake;
+  static constexpr std::array names{std::pair{last, "last"}, std::pair{first, "first"}, std::pair{median, "median"},
+                                    std::pair{mean, "mean"}, std::pair{min, "min"},     std::pair{max, "max"},
+                                    std::pair{sum, "sum"}};
+};
+template <>
+struct ridgeline::base::EnumNames<ridgeline::schema::SweepStage> {
+  using enum schema::SweepStage;
+  static constexpr std::array names{std::pair{warmup, "warmup"}, std::pair{search, "search"},
+                                    std::pair{repeat, "repeat"}};
+};
+
+namespace ridgeline::schema {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepMetric, name, source, pattern, take)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepJob, command, environment, parameters, metrics, metric_file,
+                                                directory, timeout_s, files)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepTrial, id, stage, key, point, repeat, from_store, started_s,
+                                                reason, outcome)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepRun, id, command_line, started_utc, finished_utc, duration_s,
+                                                interrupted, interruption, job, objective, search, repeats, min_effect,
+                                                tolerance, space_size, environment, device_id, folder, trials, points,
+                                                answers)
+
+}  // namespace ridgeline::schema

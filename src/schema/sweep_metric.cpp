@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/sweep_metric.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <regex>
+
+#include "base/text.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::string_view kJson = "json:";
+
+/// A number as programs print it; the whole text must be one.
+std::optional<double> number_in(std::string_view text) {
+  const auto value = base::parse_number(base::trim(text), "value");
+  if (!value) return std::nullopt;
+  return *value;
+}
+
+std::optional<std::regex> compiled(const std::string& pattern) {
+  try {
+    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error&) {
+    return std::nullopt;
+  }
+}
+
+void match_line(const std::regex& expression, std::string_view line, std::vector<double>& out) {
+  if (line.size() > kLongestMatchedLine) line = line.substr(0, kLongestMatchedLine);
+  try {
+    std::cregex_iterator at(line.data(), line.data() + line.size(), expression);
+    for (; at != std::cregex_iterator(); ++at) {
+      const auto& group = at->size() > 1 ? (*at)[1] : (*at)[0];
+      if (const auto value = number_in(std::string_view(group.first, static_cast<std::size_t>(group.length()))))
+        out.push_back(*value);
+    }
+  } catch (const std::regex_error&) {
+    // Too much backtracking on this line: it holds no match that could be found.
+  }
+}
+
+void look_up(const std::string& key, const base::Json& line, std::vector<double>& out) {
+  const base::Json* at = &line;
+  if (const auto whole = line.find(key); whole != line.end()) {
+    at = &*whole;
+  } else {
+    for (const auto& part : base::split(key, '.')) {
+      if (!at->is_object()) return;
+      const auto found = at->find(part);
+      if (found == at->end()) return;
+      at = &*found;
+    }
+  }
+  if (at->is_number() && std::isfinite(at->get<double>())) out.push_back(at->get<double>());
+}
+
+double taken(SweepTake take, std::vector<double> values) {
+  switch (take) {
+    case SweepTake::last: return values.back();
+    case SweepTake::first: return values.front();
+    case SweepTake::min: return *std::min_element(values.begin(), values.end());
+    case SweepTake::max: return *std::max_element(values.begin(), values.end());
+    case SweepTake::sum: return std::accumulate(values.begin(), values.end(), 0.0);
+    case SweepTake::mean:
+      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    case SweepTake::median: break;
+  }
+  std::sort(values.begin(), values.end());
+  const auto middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+template <typename Function>
+void for_each_line(std::string_view text, Function function) {
+  while (!text.empty()) {
+    const auto end = text.find_first_of("\r\n");
+    function(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+base::Result<SweepMetric> parse_sweep_metric(std::string_view text) {
+  const auto equals = text.find('=');
+  SweepMetric out;
+  if (equals != std::string_view::npos) out.name = base::trim(text.substr(0, equals));
+  if (out.name.empty() || out.name.find_first_of(" \t:") != std::string::npos)
+    return fail(ErrorCode::invalid_argument,
+                "--metric {}: expected NAME=REGEX or NAME=json:KEY, for example 'samples_per_s=speed: ([0-9.]+)'",
+                text);
+  const auto& own = own_metrics();
+  if (std::find(own.begin(), own.end(), out.name) != own.end())
+    return fail(ErrorCode::invalid_argument, "--metric {}: {} is measured anyway; choose another name", text, out.name);
+  auto rest = text.substr(equals + 1);
+  if (const auto colon = rest.find(':'); colon != std::string_view::npos)
+    if (const auto take = base::enum_from_name<SweepTake>(rest.substr(0, colon))) {
+      out.take = *take;
+      rest.remove_prefix(colon + 1);
+    }
+  if (rest.substr(0, kJson.size()) == kJson) {
+    out.source = SweepSource::json;
+    rest.remove_prefix(kJson.size());
+  }
+  out.pattern = rest;
+  if (out.pattern.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--metric {}: nothing to look for; expected a regular expression or json:KEY", text);
+  if (out.source == SweepSource::regex && !compiled(out.pattern))
+    return fail(ErrorCode::invalid_argument,
+                "--metric {}: \"{}\" is no regular expression (ECMAScript, as in JavaScript); check its brackets", text,
+                out.pattern);
+  return out;
+}
+
+base::Result<SweepObjective> parse_sweep_objective(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto way = text.substr(0, colon);
+  SweepObjective out;
+  if (colon != std::string_view::npos) out.metric = base::trim(text.substr(colon + 1));
+  if (colon == std::string_view::npos || (way != "max" && way != "min") || out.metric.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--objective {}: expected max:METRIC or min:METRIC, for example max:samples_per_s or min:seconds",
+                text);
+  out.maximize = way == "max";
+  return out;
+}
+
+std::map<std::string, double> metrics_in_output(const std::vector<SweepMetric>& metrics, std::string_view output) {
+  std::vector<std::vector<double>> found(metrics.size());
+  std::vector<std::optional<std::regex>> expressions(metrics.size());
+  bool any_json = false;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (metrics[i].source == SweepSource::regex) expressions[i] = compiled(metrics[i].pattern);
+    any_json = any_json || metrics[i].source == SweepSource::json;
+  }
+  for_each_line(output, [&](std::string_view line) {
+    base::Json object;
+    if (const auto trimmed = base::trim(line); any_json && !trimmed.empty() && trimmed.front() == '{')
+      if (auto parsed = base::parse_json(trimmed, "line")) object = std::move(*parsed);
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (expressions[i]) match_line(*expressions[i], line, found[i]);
+      if (metrics[i].source == SweepSource::json && object.is_object()) look_up(metrics[i].pattern, object, found[i]);
+    }
+  });
+  std::map<std::string, double> out;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (!found[i].empty()) out[metrics[i].name] = taken(metrics[i].take, std::move(found[i]));
+  return out;
+}
+
+base::Result<std::map<std::string, double>> metrics_in_file(std::string_view text, std::string_view file_name) {
+  std::map<std::string, double> out;
+  int number = 0;
+  for (const auto& raw : base::split(text, '\n')) {
+    ++number;
+    auto line = base::trim(std::string_view(raw).substr(0, raw.find('#')));
+    if (line.empty()) continue;
+    const auto gap = line.find_first_of(" \t");
+    const auto value = gap == std::string_view::npos ? std::nullopt : number_in(line.substr(gap));
+    if (!value)
+      return fail(ErrorCode::corrupt, "{}:{}: \"{}\" is no metric; expected a name, a blank and a finite number",
+                  file_name, number, line.substr(0, 80));
+    out[std::string(line.substr(0, gap))] = *value;
+  }
+  return out;
+}
+
+std::string describe(const SweepMetric& metric) {
+  const auto take = base::enum_name(metric.take);
+  if (metric.source == SweepSource::json) return fmt::format("{} of {} in JSON lines", take, metric.pattern);
+  return fmt::format("{} of /{}/", take, metric.pattern);
+}
+
+}  // namespace ridgeline::schema
