@@ -170,6 +170,13 @@ bool searches_gpu(const SearchSpace& space) {
   });
 }
 
+std::size_t likely_level(const Factor& factor) {
+  for (const auto* mild : {"extended", "HEURISTIC"})
+    for (std::size_t level = 1; level < factor.levels.size(); ++level)
+      if (factor.levels[level].values().begin()->second == schema::Value(mild)) return level;
+  return factor.levels.size() / 2;
+}
+
 std::vector<std::size_t> promising_bindings(const Factor& factor) {
   const bool can_fix = std::any_of(factor.levels.begin(), factor.levels.end(), fixes_dimensions);
   std::vector<std::size_t> levels;

@@ -20,26 +20,10 @@ std::vector<std::size_t> spread(const std::vector<std::size_t>& levels, std::siz
   return picked;
 }
 
-/// The level most likely to win: the mildest step down of graph optimization, the largest batch on a GPU, else the
-/// middle candidate.
-std::size_t best_guess(const Factor& factor, bool gpu) {
-  if (gpu && factor.name == "batch_size") return factor.levels.size() - 1;
-  for (const auto* mild : {"extended", "HEURISTIC"})
-    for (std::size_t level = 1; level < factor.levels.size(); ++level)
-      if (factor.levels[level].values().begin()->second == schema::Value(mild)) return level;
-  return (factor.levels.size()) / 2;
-}
-
-bool replays_graph(const Configuration& settings) {
-  return settings.contains("enable_cuda_graph") || settings.contains("trt_cuda_graph_enable");
-}
-
 }  // namespace
 
 QuickSearcher::QuickSearcher(const SearchSpace& space, const SearcherOptions& options)
     : Strategy(space, options), factors_(make_factors(space)) {
-  const bool gpu = searches_gpu(space);
-  const auto most_guesses = gpu ? kGpuGuesses : kGuesses;
   for (std::size_t at = 0; at < factors_.size(); ++at) {
     const auto& factor = factors_[at];
     if (factor.is_threads && threads_.empty()) {
@@ -47,15 +31,8 @@ QuickSearcher::QuickSearcher(const SearchSpace& space, const SearcherOptions& op
       for (std::size_t level = 1; level < factor.levels.size(); ++level)
         if (space.allows(factor.apply(space, {}, level))) allowed.push_back(level);
       for (const auto level : spread(allowed, kThreadTrials)) threads_.push_back({at, level});
-    } else if (factor.is_binding) {
-      const auto levels = promising_bindings(factor);
-      for (const auto level : levels)
-        if (threads_.size() < kBindingTrials) threads_.push_back({at, level});
-      const auto plain = std::find_if(levels.begin(), levels.end(),
-                                      [&](std::size_t level) { return !replays_graph(factor.levels[level]); });
-      if (plain != levels.end() && threads_.size() == kBindingTrials) threads_.push_back({at, *plain});
-    } else if (guesses_.size() < most_guesses) {
-      guesses_.push_back({at, best_guess(factor, gpu)});
+    } else if (guesses_.size() < kGuesses) {
+      guesses_.push_back({at, likely_level(factor)});
     }
   }
 }
@@ -74,21 +51,12 @@ std::optional<Proposal> QuickSearcher::next() {
     return proposal;
   };
   while (thread_at_ < threads_.size()) {
-    const auto& guess = threads_[thread_at_++];
-    if (is_needless(guess)) continue;
-    if (auto proposal = propose(guess, space().defaults())) return proposal;
+    if (auto proposal = propose(threads_[thread_at_++], space().defaults())) return proposal;
   }
-  // A trial on a GPU is short, and its settings act on each other more: there each guess builds on what helped so far.
-  if (!base_ || searches_gpu(space())) base_ = base();
+  if (!base_) base_ = base();
   while (guess_at_ < guesses_.size())
     if (auto proposal = propose(guesses_[guess_at_++], *base_)) return proposal;
   return combination();
-}
-
-/// Binding without a graph only counts when no graph has helped.
-bool QuickSearcher::is_needless(const Guess& guess) const {
-  const auto& factor = factors_[guess.factor];
-  return factor.is_binding && !replays_graph(factor.levels[guess.level]) && replays_graph(base());
 }
 
 std::optional<Proposal> QuickSearcher::combination() {

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "search/adaptive_searcher.hpp"
+#include "search/gpu_quick_searcher.hpp"
 #include "search/list_searcher.hpp"
 #include "search/quick_searcher.hpp"
 
@@ -13,6 +14,7 @@ using base::ErrorCode;
 base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const SearchSpace& space,
                                                       const SearcherOptions& options) {
   if (name == "adaptive") return std::make_unique<AdaptiveSearcher>(space, options);
+  if (name == "quick" && searches_gpu(space)) return std::make_unique<GpuQuickSearcher>(space, options);
   if (name == "quick") return std::make_unique<QuickSearcher>(space, options);
   if (name == "random") return ListSearcher::random(space, options);
   if (name == "grid") {

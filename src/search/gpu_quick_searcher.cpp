@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/gpu_quick_searcher.hpp"
+
+#include <algorithm>
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+using schema::TrialStage;
+
+/// Losing trials end here: a quick answer needs no precise figure of what is 25 % slower.
+constexpr double kRaceMargin = 0.25;
+
+bool replays_graph(const Configuration& settings) {
+  return settings.contains("enable_cuda_graph") || settings.contains("trt_cuda_graph_enable");
+}
+
+}  // namespace
+
+GpuQuickSearcher::GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options)
+    : Strategy(space, options), factors_(make_factors(space)) {
+  for (std::size_t at = 0; at < factors_.size(); ++at) {
+    const auto& factor = factors_[at];
+    if (factor.is_binding) {
+      for (const auto level : promising_bindings(factor)) bindings_.push_back({at, level});
+    } else if (guesses_.size() < kGuesses) {
+      // A batch as large as possible: throughput on a GPU grows with it until memory ends.
+      guesses_.push_back({at, factor.name == "batch_size" ? factor.levels.size() - 1 : likely_level(factor)});
+    }
+  }
+}
+
+Configuration GpuQuickSearcher::base() const {
+  const auto* from = history().foundation(options().min_effect / 2);
+  return from != nullptr ? from->configuration : space().defaults();
+}
+
+std::optional<Proposal> GpuQuickSearcher::apply(const Guess& guess, const Configuration& from) {
+  const auto& factor = factors_[guess.factor];
+  auto proposal = history().offer(factor.apply(space(), from, guess.level), TrialStage::screening,
+                                  "best guess for " + factor.name);
+  if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+  return proposal;
+}
+
+std::optional<Proposal> GpuQuickSearcher::turn(const Guess& guess) {
+  const auto from = base();
+  const auto& factor = factors_[guess.factor];
+  const bool has_it = factor.level_of(from) == guess.level;
+  auto proposal = apply({guess.factor, has_it ? 0 : guess.level}, from);
+  if (proposal && has_it) proposal->reason = "the best so far without its " + factor.name;
+  return proposal;
+}
+
+std::optional<Proposal> GpuQuickSearcher::other_binding(bool graph) {
+  const auto from = base();
+  const auto found = std::find_if(bindings_.begin(), bindings_.end(), [&](const Guess& guess) {
+    const auto& factor = factors_[guess.factor];
+    return replays_graph(factor.levels[guess.level]) == graph && factor.level_of(from) != guess.level;
+  });
+  return found == bindings_.end() ? std::nullopt : apply(*found, from);
+}
+
+std::optional<Proposal> GpuQuickSearcher::take_step() {
+  switch (step_) {
+    case Step::binding:
+      step_ = Step::plain_binding;
+      return bindings_.empty() ? std::nullopt : apply(bindings_.front(), space().defaults());
+    case Step::plain_binding:
+      step_ = Step::together;
+      return replays_graph(base()) ? std::nullopt : other_binding(false);
+    case Step::together: {
+      step_ = Step::guesses;
+      auto all = base();
+      for (const auto& guess : guesses_) all = factors_[guess.factor].apply(space(), all, guess.level);
+      auto proposal = history().offer(all, TrialStage::screening, "all best guesses together");
+      if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+      return proposal;
+    }
+    case Step::guesses:
+      if (guess_at_ < guesses_.size()) return turn(guesses_[guess_at_++]);
+      step_ = Step::second_binding;
+      return std::nullopt;
+    case Step::second_binding:
+      step_ = Step::done;
+      return replays_graph(base()) ? other_binding(true) : std::nullopt;
+    case Step::done: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Proposal> GpuQuickSearcher::next() {
+  while (step_ != Step::done)
+    if (auto proposal = take_step()) return proposal;
+  return std::nullopt;
+}
+
+std::size_t GpuQuickSearcher::upcoming() const {
+  const auto guesses = guesses_.size() - guess_at_;
+  const std::size_t last = bindings_.size() > 1 ? 1 : 0;
+  switch (step_) {
+    case Step::binding: return guesses + last + 3;
+    case Step::plain_binding:
+    case Step::together: return guesses + last + 1;
+    case Step::guesses: return guesses + last;
+    case Step::second_binding: return last;
+    case Step::done: return 0;
+  }
+  return 0;
+}
+
+}  // namespace ridgeline::search
