@@ -87,7 +87,36 @@ CREATE TABLE bench_run_records (
 ) STRICT;
 )sql";
 
-constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}};
+// `ridgeline sweep`.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE sweep_trials (
+  key          TEXT NOT NULL PRIMARY KEY,  -- SweepTrialSpec::key
+  status       TEXT NOT NULL,
+  measured_utc TEXT NOT NULL,
+  duration_s   REAL NOT NULL,
+  command      TEXT NOT NULL,              -- JSON: the template
+  point        TEXT NOT NULL,              -- JSON: values by parameter
+  outcome      TEXT NOT NULL               -- JSON
+) STRICT;
+CREATE TABLE sweep_runs (
+  id           TEXT NOT NULL PRIMARY KEY,
+  started_utc  TEXT NOT NULL,
+  finished_utc TEXT NOT NULL,              -- '' while running
+  command      TEXT NOT NULL,
+  objective    TEXT NOT NULL,
+  trials       INTEGER NOT NULL,
+  recommended  TEXT NOT NULL,              -- '' without an answer
+  value        REAL,                       -- the objective of the recommended combination
+  duration_s   REAL NOT NULL
+) STRICT;
+CREATE INDEX sweep_runs_by_time ON sweep_runs (started_utc, id);
+CREATE TABLE sweep_run_records (
+  id     TEXT NOT NULL PRIMARY KEY REFERENCES sweep_runs (id) ON DELETE CASCADE,
+  record TEXT NOT NULL                     -- schema::SweepRun as JSON
+) STRICT;
+)sql";
+
+constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}, Migration{3, kVersion3}};
 
 /// Entering WAL needs the file alone, and SQLite does not call its busy handler for that; so ask until it works.
 base::Result<void> enter_wal(const Connection& connection) {

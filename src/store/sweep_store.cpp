@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sweep_store.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "store/migration.hpp"
+#include "store/record_json.hpp"
+#include "store/sqlite.hpp"
+
+namespace ridgeline::store {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::string_view kSaveTrial =
+    "INSERT INTO sweep_trials (key, status, measured_utc, duration_s, command, point, outcome) VALUES (?1, ?2, ?3, ?4, "
+    "?5, ?6, ?7) ON CONFLICT (key) DO UPDATE SET status = excluded.status, measured_utc = excluded.measured_utc, "
+    "duration_s = excluded.duration_s, command = excluded.command, point = excluded.point, outcome = excluded.outcome";
+constexpr std::string_view kFindTrial = "SELECT outcome FROM sweep_trials WHERE key = ?1";
+constexpr std::string_view kSaveRun =
+    "INSERT INTO sweep_runs (id, started_utc, finished_utc, command, objective, trials, recommended, value, "
+    "duration_s) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET started_utc = excluded.started_utc, "
+    "finished_utc = excluded.finished_utc, command = excluded.command, objective = excluded.objective, trials = "
+    "excluded.trials, recommended = excluded.recommended, value = excluded.value, duration_s = excluded.duration_s";
+constexpr std::string_view kSaveRecord =
+    "INSERT INTO sweep_run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = "
+    "excluded.record";
+constexpr std::string_view kListRuns =
+    "SELECT id, started_utc, finished_utc, command, objective, trials, recommended, value, duration_s FROM sweep_runs "
+    "ORDER BY started_utc DESC, id DESC LIMIT ?1";
+constexpr std::string_view kMatchRuns =
+    "SELECT id FROM sweep_runs WHERE ?1 = 'latest' OR substr(id, 1, length(?1)) = ?1 "
+    "ORDER BY started_utc DESC, id DESC LIMIT 6";
+constexpr std::string_view kLoadRecord = "SELECT record FROM sweep_run_records WHERE id = ?1";
+
+template <typename T>
+base::Result<T> read_record(std::string_view text, const std::string& what) {
+  RL_TRY_ASSIGN(const auto json, parse_record(text, what));
+  return base::json_as<T>(json, what);
+}
+
+const schema::SweepSummary* recommended_of(const schema::SweepRun& run) {
+  if (!run.answers) return nullptr;
+  for (const auto& point : run.points)
+    if (point.point == run.answers->recommended) return &point;
+  return nullptr;
+}
+
+}  // namespace
+
+struct SweepStore::Impl {
+  std::unique_ptr<Connection> connection;
+
+  [[nodiscard]] base::Result<std::string> resolve(const std::string& id) const {
+    const auto file = connection->path().string();
+    if (id.empty())
+      return base::fail(ErrorCode::invalid_argument, "run id is empty, expected an id of a sweep or \"latest\"");
+    RL_TRY_ASSIGN(auto statement, connection->prepare(kMatchRuns));
+    statement.bind(1, id);
+    std::vector<std::string> matches;
+    while (true) {
+      RL_TRY_ASSIGN(const bool row, statement.step());
+      if (!row) break;
+      matches.emplace_back(statement.text(0));
+      if (matches.back() == id) return id;
+    }
+    if (matches.empty())
+      return base::fail(ErrorCode::not_found, "sweep {} is not in {}; `ridgeline sweep` makes one", id, file);
+    if (id != "latest" && matches.size() > 1)
+      return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}, give more digits", id, file,
+                        fmt::join(matches, ", "));
+    return matches.front();
+  }
+};
+
+SweepStore::SweepStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SweepStore::SweepStore(SweepStore&&) noexcept = default;
+SweepStore& SweepStore::operator=(SweepStore&&) noexcept = default;
+SweepStore::~SweepStore() = default;
+
+base::Result<SweepStore> SweepStore::open(const std::filesystem::path& path, const StoreOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  RL_TRY_ASSIGN(impl->connection, Connection::open(path, options.busy_timeout));
+  RL_TRY(migrate(*impl->connection));
+  RL_TRY(impl->connection->execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON"));
+  return SweepStore(std::move(impl));
+}
+
+base::Result<std::optional<schema::SweepOutcome>> SweepStore::find_trial(const std::string& key) {
+  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kFindTrial));
+  RL_TRY_ASSIGN(const bool found, statement.bind(1, key).step());
+  if (!found) return std::optional<schema::SweepOutcome>();
+  RL_TRY_ASSIGN(auto outcome, read_record<schema::SweepOutcome>(statement.text(0), "sweep trial " + key));
+  return std::optional(std::move(outcome));
+}
+
+base::Result<void> SweepStore::save_trial(const schema::SweepTrialSpec& spec, const schema::SweepOutcome& outcome) {
+  const auto key = spec.key();
+  const auto command = dump_record(spec.job.command);
+  const auto point = dump_record(spec.point);
+  const auto text = dump_record(outcome);
+  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveTrial));
+  save.bind(1, key).bind(2, base::enum_name(outcome.status)).bind(3, outcome.measured_utc).bind(4, outcome.duration_s);
+  return save.bind(5, command).bind(6, point).bind(7, text).run();
+}
+
+base::Result<void> SweepStore::save_run(const schema::SweepRun& run) {
+  if (run.id.empty()) return base::fail(ErrorCode::internal, "a run without an id cannot be stored");
+  const auto record = dump_record(run);
+  const auto command = fmt::format("{}", fmt::join(run.job.command, " "));
+  const auto objective = run.objective.to_text();
+  const auto* answer = recommended_of(run);
+  const auto recommended = answer != nullptr ? schema::point_text(answer->point, run.job.parameters) : std::string();
+  RL_TRY_ASSIGN(auto transaction, impl_->connection->begin());
+  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveRun));
+  save.bind(1, run.id).bind(2, run.started_utc).bind(3, run.finished_utc).bind(4, command).bind(5, objective);
+  save.bind(6, static_cast<std::int64_t>(run.trials.size())).bind(7, recommended);
+  if (answer != nullptr)
+    save.bind(8, answer->objective.value);
+  else
+    save.bind_null(8);
+  RL_TRY(save.bind(9, run.duration_s).run());
+  RL_TRY_ASSIGN(auto save_record, impl_->connection->prepare(kSaveRecord));
+  RL_TRY(save_record.bind(1, run.id).bind(2, record).run());
+  return transaction.commit();
+}
+
+base::Result<schema::SweepRun> SweepStore::load_run(const std::string& id) {
+  RL_TRY_ASSIGN(const auto full, impl_->resolve(id));
+  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kLoadRecord));
+  RL_TRY_ASSIGN(const bool found, statement.bind(1, full).step());
+  if (!found) return base::fail(ErrorCode::corrupt, "sweep {} has no record", full);
+  return read_record<schema::SweepRun>(statement.text(0), "sweep " + full);
+}
+
+base::Result<std::vector<SweepRunSummary>> SweepStore::list_runs(std::size_t limit) {
+  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListRuns));
+  statement.bind(1, static_cast<std::int64_t>(limit));
+  std::vector<SweepRunSummary> out;
+  while (true) {
+    RL_TRY_ASSIGN(const bool row, statement.step());
+    if (!row) return out;
+    SweepRunSummary run;
+    run.id = statement.text(0);
+    run.started_utc = statement.text(1);
+    run.finished = !statement.text(2).empty();
+    run.command = statement.text(3);
+    run.objective = statement.text(4);
+    run.trials = static_cast<int>(statement.integer(5));
+    run.recommended = statement.text(6);
+    if (!statement.is_null(7)) run.value = statement.real(7);
+    run.duration_s = statement.real(8);
+    out.push_back(std::move(run));
+  }
+}
+
+}  // namespace ridgeline::store
