@@ -5,7 +5,6 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
-#include "base/json.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -43,17 +42,25 @@ std::optional<schema::GpuCeilings> read(const std::filesystem::path& path, const
 
 }  // namespace
 
-Result<schema::GpuCeilings> CeilingsCache::get(const schema::TuneRun& run, const Measure& measure) const {
+std::filesystem::path CeilingsCache::path_of(const base::Json& question) const {
+  return folder_ / (base::sha256_hex(base::dump_json(question)).substr(0, 32) + ".json");
+}
+
+std::optional<schema::GpuCeilings> CeilingsCache::known(const schema::TuneRun& run) const {
+  if (folder_.empty()) return std::nullopt;
   const auto question = question_of(run);
-  const auto path = folder_.empty() ? folder_ : folder_ / (base::sha256_hex(base::dump_json(question)).substr(0, 32) + ".json");
-  if (!path.empty())
-    if (auto known = read(path, question)) return *known;
+  return read(path_of(question), question);
+}
+
+Result<schema::GpuCeilings> CeilingsCache::get(const schema::TuneRun& run, const Measure& measure) const {
+  if (auto before = known(run)) return *before;
   RL_TRY_ASSIGN(const auto found, measure());
-  if (!path.empty()) {
+  if (!folder_.empty()) {
+    const auto question = question_of(run);
     std::error_code ignored;
     std::filesystem::create_directories(folder_, ignored);
     // Measured again next time if it cannot be kept.
-    (void)base::write_file_atomically(path, base::dump_json({{"question", question}, {"ceilings", found}}) + "\n");
+    (void)base::write_file_atomically(path_of(question), base::dump_json({{"question", question}, {"ceilings", found}}) + "\n");
   }
   return found;
 }

@@ -269,8 +269,9 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
                                             const schema::PairedPlan& plan) {
   auto& run = result_.run;
   schema::PairedSpec spec{spec_for(a), b, plan};
-  // No winner rests on a used process; what only explains one may, because starting CUDA takes seconds.
-  spec.fresh_process = purpose == schema::PairPurpose::finalist;
+  // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because starting
+  // CUDA takes long.
+  spec.fresh_process = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
   schema::TunedPair entry;
   entry.purpose = purpose;
   entry.key = spec.key();

@@ -12,6 +12,7 @@
 #include "campaign/ceilings_cache.hpp"
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
+#include "campaign/time_budget.hpp"
 #include "campaign/trial_runner.hpp"
 #include "measure/gpu_plans.hpp"
 #include "search/relevance.hpp"
@@ -25,6 +26,7 @@ using base::Result;
 namespace {
 
 constexpr double kSearchShare = 0.7;   // of --max-time; the rest is for comparisons
+constexpr double kCeilingsS = 1;       // what the probes of a GPU's ceilings take
 
 /// "20261121-081500-3f2a" from "2026-11-21T08:15:00Z"; the tail keeps two runs of one second apart.
 std::string make_run_id(const base::Clock& clock, const std::string& utc, const std::string& command) {
@@ -73,7 +75,8 @@ std::string idle_gpu_note(const schema::TuneRun& run) {
   return fmt::format("{} is present but not used: {}", run.environment.gpus.front().name, reason);
 }
 
-/// A quick search on a GPU has ten seconds, of which each fresh process takes about two.
+/// A quick search on a GPU has ten seconds: no time for fresh processes, nor for a second pair of sessions, so that a
+/// difference of the 2 % by which sessions of one configuration differ may be chance.
 void suit_gpu(TuneRequest& request) {
   measure::suit_gpu(request.plan, request.paired);
   auto& plan = request.paired;
@@ -82,8 +85,11 @@ void suit_gpu(TuneRequest& request) {
   plan.quads = std::min(plan.quads, 8);
   plan.max_quads = std::min(plan.max_quads, 12);
   plan.max_time_s = std::min(plan.max_time_s, 1.5);
+  plan.rounds = 1;
   request.finalists = 1;
   request.leave_one_out = false;
+  request.fresh_finals = false;
+  if (!request.max_time) request.max_time = std::chrono::seconds(10);
 }
 
 /// Which dimensions of the model's inputs are symbolic.
@@ -143,9 +149,15 @@ std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t
 
 /// What the card reaches, for the report's explanations; a run is no worse without.
 void measure_ceilings(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run,
-                      CampaignObserver& observer) {
+                      CampaignObserver& observer, bool has_time) {
   if (run.provider == "cpu") return;
-  const auto found = CeilingsCache(request.ceilings_folder).get(run, [&] {
+  const CeilingsCache cache(request.ceilings_folder);
+  if (!has_time) {
+    run.gpu_ceilings = cache.known(run);
+    if (!run.gpu_ceilings) run.notes.push_back("what this GPU reaches at best was not measured: the time budget is spent");
+    return;
+  }
+  const auto found = cache.get(run, [&] {
     observer.stage("what this GPU reaches");
     return executor.gpu_ceilings(request.workload.kind, request.ort_library);
   });
@@ -243,6 +255,12 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     return request.max_time ? base::to_seconds(*request.max_time) - runner.elapsed_s()
                             : std::numeric_limits<double>::infinity();
   };
+  // The search ends early enough for the comparisons.
+  const auto time_is_up = [&](double next_s) {
+    const bool one_pair = request.finalists == 1 && !request.leave_one_out;
+    return time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals) ||
+           (!one_pair && request.max_time && runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time));
+  };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
 
   // An interrupt anywhere below keeps what was found; any other error ends the run.
@@ -251,9 +269,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-      if (request.max_time && runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time) && !run.trials.empty()) {
-        run.notes.push_back(fmt::format("time budget spent: about {} proposals of the search were not tried",
-                                        searcher->remaining() + batch.size()));
+      if (!run.trials.empty() && time_is_up(expected_trial_s(result))) {
+        run.notes.push_back(fmt::format("time budget of {:.3g} s spent: about {} proposals of the search were not tried; "
+                                        "--max-time gives it more",
+                                        base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
         break;
       }
       const auto before = run.trials.size();
@@ -267,7 +286,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     if (!has_current) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }
-    measure_ceilings(executor_, request, result.run, observer_);
+    measure_ceilings(executor_, request, result.run, observer_, !request.max_time || !time_is_up(kCeilingsS));
     return decision.decide();
   };
   if (auto done = search_and_decide(); !done) {

@@ -46,6 +46,7 @@ struct TuneRequest {
   schema::PairedPlan paired;
   std::size_t finalists = 3;                ///< configurations compared with the current one, at most
   bool leave_one_out = true;
+  bool fresh_finals = true;                 ///< finalists are compared in processes that have run nothing before
   std::size_t random_budget = 40;           ///< proposals of the random strategy
   std::optional<schema::Environment> environment;  ///< unset: probed
 };

@@ -74,19 +74,21 @@ class LocalExecutor final : public Executor {
   }
 
   Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    const bool on_gpu = spec.base.provider != "cpu";
     // As above: neither worker may stand beside the other on a GPU.
-    if (spec.base.provider != "cpu") pooled_.reset();
+    auto& worker = on_gpu && !spec.fresh_process && pooled_ ? pooled_ : pairs_;
+    if (on_gpu && &worker == &pairs_) pooled_.reset();
     auto flag = gpu_gate_.enter(spec.base.device);
     if (spec.fresh_process) pairs_.reset();
-    const bool used = pairs_ != nullptr;
+    const bool used = worker != nullptr;
     const auto ask = [&] {
-      return run<schema::PairedOutcome>(pairs_, make_frame(FrameType::pair, PairRequest{spec}),
+      return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, PairRequest{spec}),
                                         derived_deadline_s(spec.plan), read_paired_outcome);
     };
     auto outcome = ask();
     // What a used process died of may be the pair before.
     if (used && outcome && !leaves_worker_usable(outcome->status)) outcome = ask();
-    if (options_.isolation == Isolation::trial) pairs_.reset();
+    if (options_.isolation == Isolation::trial) worker.reset();
     leave_gpu(outcome, std::move(flag));
     return outcome;
   }

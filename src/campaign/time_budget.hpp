@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "campaign/tune_campaign.hpp"
+
+namespace ridgeline::campaign {
+
+/// Seconds that one more trial is likely to take: the mean of those measured in this run, without the first when there
+/// are others, because it starts the runtime. 0 before any.
+[[nodiscard]] double expected_trial_s(const TuneResult& result);
+
+/// Seconds that comparing the best trial so far with the current configuration is likely to take: both arms' sessions in
+/// each round, the blocks, and the start of a process where it needs a fresh one. 0 before any trial went well.
+[[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process);
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/time_budget.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+class TimeBudget : public testing::Test {
+ protected:
+  void add(const Configuration& configuration, double duration_s, double latency_ms, double setup_s, bool stored = false) {
+    schema::TunedTrial trial;
+    trial.id = static_cast<int>(result_.run.trials.size()) + 1;
+    trial.key = "trial-" + std::to_string(trial.id);
+    trial.configuration = configuration;
+    trial.from_store = stored;
+    schema::TrialOutcome outcome;
+    outcome.status = schema::TrialStatus::ok;
+    outcome.duration_s = duration_s;
+    auto& seen = outcome.measurement.emplace();
+    seen.latency_ns.assign(50, latency_ms * 1e6);
+    seen.session_create_ns = setup_s / 2 * 1e9;
+    seen.first_run_ns = setup_s / 2 * 1e9;
+    result_.outcomes[trial.key] = outcome;
+    result_.run.trials.push_back(trial);
+  }
+  TuneResult result_;
+};
+
+TEST_F(TimeBudget, expects_nothing_before_the_first_trial) {
+  EXPECT_EQ(expected_trial_s(result_), 0);
+  EXPECT_EQ(expected_pair_s(result_, {}, true), 0);
+}
+
+TEST_F(TimeBudget, expects_a_trial_to_take_what_others_took_without_the_start_of_the_runtime) {
+  add({}, 3.0, 1, 0.2);
+  EXPECT_DOUBLE_EQ(expected_trial_s(result_), 3.0);
+  add({{"enable_cuda_graph", true}}, 0.4, 0.6, 0.2);
+  add({{"prefer_nhwc", true}}, 0.8, 0.5, 0.2);
+  EXPECT_DOUBLE_EQ(expected_trial_s(result_), 0.6);
+  add({{"fuse_conv_bias", true}}, 90, 0.9, 0.2, true);  // answered by the store at once
+  EXPECT_DOUBLE_EQ(expected_trial_s(result_), 0.6);
+}
+
+TEST_F(TimeBudget, expects_a_comparison_to_make_the_sessions_of_the_best_and_the_current_configuration_in_each_round) {
+  result_.run.provider = "cuda";
+  add({}, 3.0, 1, 0.5);
+  add({{"enable_cuda_graph", true}}, 0.4, 0.6, 2.0);
+  schema::PairedPlan plan;
+  plan.rounds = 1;
+  plan.quads = 10;
+  plan.block_time_s = 0.04;
+  plan.settle_s = 0.01;
+  plan.max_time_s = 60;
+  const double once = expected_pair_s(result_, plan, false);
+  EXPECT_DOUBLE_EQ(once, 0.5 + 2.0 + 10 * 4 * 0.05);
+  EXPECT_GT(expected_pair_s(result_, plan, true), once + 1);
+  plan.rounds = 2;
+  EXPECT_DOUBLE_EQ(expected_pair_s(result_, plan, false), once + 2.5);
+  plan.max_time_s = 1;
+  EXPECT_DOUBLE_EQ(expected_pair_s(result_, plan, false), 5 + 1);
+}
+
+TEST_F(TimeBudget, knows_that_slow_inferences_make_long_blocks) {
+  add({}, 3.0, 100, 0);
+  schema::PairedPlan plan;
+  plan.quads = 4;
+  plan.settle_s = 0;
+  plan.min_block_runs = 3;
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), 4 * 4 * 0.3, 1e-9);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
