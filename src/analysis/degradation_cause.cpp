@@ -2,6 +2,7 @@
 #include "analysis/degradation_cause.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/text.hpp"
@@ -14,6 +15,7 @@ constexpr double kThrottledShare = 0.02;    // of the timed window
 constexpr double kClockDrop = 0.97;         // of the baseline's clock
 constexpr double kLittleFree = 0.05;        // of the memory
 constexpr double kGrownLoad = 0.5;          // runnable threads a CPU more than before
+constexpr double kMixChange = 0.2;        // of the inferences have another shape
 constexpr double kBusier = 15;              // percent of the time, by others
 constexpr double kUnlistedBytes = 1 << 30;  // memory of others that the driver lists no process for; a context has half
 
@@ -183,13 +185,44 @@ void look_at_settings(Causes& causes, const ServiceState& before, const ServiceS
 /// The mix as a set: order and repetition say nothing.
 std::set<std::string> shape_texts(const std::vector<schema::ShapeSet>& shapes) {
   std::set<std::string> texts;
-  for (const auto& set : shapes) {
-    std::vector<std::string> inputs;
-    for (const auto& input : set) inputs.push_back(fmt::format("{}:{}", input.name, fmt::join(input.dims, "x")));
-    std::sort(inputs.begin(), inputs.end());
-    texts.insert(fmt::format("{}", fmt::join(inputs, "+")));
-  }
+  for (const auto& set : shapes) texts.insert(shape_text(set));
   return texts;
+}
+
+/// Half the sum of differences of shares: 0 for the same mix, 1 for nothing in common.
+double mix_distance(const std::map<std::string, double>& a, const std::map<std::string, double>& b) {
+  double sum = 0;
+  for (const auto& [text, share] : a) sum += std::abs(share - (b.count(text) != 0 ? b.at(text) : 0));
+  for (const auto& [text, share] : b) sum += a.count(text) != 0 ? 0 : share;
+  return sum / 2;
+}
+
+std::string mix_text(const std::map<std::string, double>& shares) {
+  constexpr std::size_t kMostTold = 4;
+  std::vector<std::pair<double, std::string>> sorted;
+  for (const auto& [text, share] : shares) sorted.emplace_back(-share, text);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> parts;
+  for (const auto& [share, text] : sorted)
+    if (parts.size() < kMostTold) parts.push_back(fmt::format("{} {:.0f} %", text, -share * 100));
+  if (sorted.size() > kMostTold) parts.push_back(fmt::format("{} more", sorted.size() - kMostTold));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void look_at_shapes(Causes& causes, const ServiceState& before, const ServiceState& now) {
+  std::string evidence;
+  if (!before.shape_shares.empty() && !now.shape_shares.empty()) {
+    if (mix_distance(before.shape_shares, now.shape_shares) > kMixChange)
+      evidence = fmt::format("mix of input shapes {} -> {}", mix_text(before.shape_shares), mix_text(now.shape_shares));
+  } else {
+    const auto shapes = shape_texts(before.shapes);
+    const auto shapes_now = shape_texts(now.shapes);
+    if (!shapes.empty() && !shapes_now.empty() && shapes != shapes_now)
+      evidence = fmt::format("input shapes {} -> {}", fmt::join(shapes, ", "), fmt::join(shapes_now, ", "));
+  }
+  if (evidence.empty()) return;
+  causes.push_back({CauseKind::shapes_changed, std::move(evidence),
+                    "compare like with like: measure a baseline for these shapes"});
 }
 
 void look_at_question(Causes& causes, const ServiceState& before, const ServiceState& now) {
@@ -198,12 +231,7 @@ void look_at_question(Causes& causes, const ServiceState& before, const ServiceS
                       fmt::format("the model file has another content: SHA-256 {} -> {}",
                                   before.model_sha256.substr(0, 12), now.model_sha256.substr(0, 12)),
                       "tune the new model"});
-  const auto shapes = shape_texts(before.shapes);
-  const auto shapes_now = shape_texts(now.shapes);
-  if (!shapes.empty() && !shapes_now.empty() && shapes != shapes_now)
-    causes.push_back({CauseKind::shapes_changed,
-                      fmt::format("input shapes {} -> {}", fmt::join(shapes, ", "), fmt::join(shapes_now, ", ")),
-                      "compare like with like: measure a baseline for these shapes"});
+  look_at_shapes(causes, before, now);
 }
 
 void look_at_cpu(Causes& causes, const ServiceState& state_before, const ServiceState& state_now) {
@@ -233,6 +261,13 @@ std::string looked_at(const ServiceState& before, const ServiceState& now) {
 }
 
 }  // namespace
+
+std::string shape_text(const schema::ShapeSet& shapes) {
+  std::vector<std::string> inputs;
+  for (const auto& input : shapes) inputs.push_back(fmt::format("{}:{}", input.name, fmt::join(input.dims, "x")));
+  std::sort(inputs.begin(), inputs.end());
+  return fmt::format("{}", fmt::join(inputs, "+"));
+}
 
 std::vector<DegradationCause> find_changes(const ServiceState& before, const ServiceState& now) {
   Causes causes;

@@ -40,16 +40,20 @@ struct ServiceState {
   std::optional<schema::Configuration> configuration;  ///< nullopt: not known
   std::optional<double> gpu_busy_percent;              ///< by others: just before the measurement
   std::string disturbance;                            ///< what else ran on the CPUs meanwhile, one line; "" for nothing
+  std::map<std::string, double> shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service told; else empty
   std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ServiceState, environment, runtime, model_sha256, shapes, gpu,
-                                                configuration, gpu_busy_percent, disturbance, process_names)
+                                                configuration, gpu_busy_percent, disturbance, shape_shares, process_names)
 
 struct DegradationCause {
   CauseKind kind = CauseKind::unknown;
   std::string evidence;  ///< the numbers then and now, one line
   std::string advice;
 };
+
+/// "x:1x3x224x224+mask:1x224": the key of ServiceState::shape_shares.
+[[nodiscard]] std::string shape_text(const schema::ShapeSet& shapes);
 
 /// Everything that changed for the worse between the two, most telling first: somebody else keeping the GPU busy, what
 /// was exchanged, what the GPU's own counters say, who else is there. Exactly one entry of kind unknown, with what was

@@ -194,6 +194,18 @@ TEST(DegradationCause, the_order_of_a_mix_is_no_change) {
   EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown);
 }
 
+TEST(DegradationCause, a_shifted_mix_is_named_with_its_shares) {
+  auto before = healthy();
+  before.shape_shares = {{"x:1x3x224x224", 0.9}, {"x:1x3x640x640", 0.1}};
+  auto now = before;
+  now.shape_shares = {{"x:1x3x224x224", 0.8}, {"x:1x3x640x640", 0.2}};
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown);
+  now.shape_shares = {{"x:1x3x224x224", 0.3}, {"x:1x3x640x640", 0.7}};
+  const auto cause = find_causes(before, now)[0];
+  EXPECT_EQ(cause.kind, CauseKind::shapes_changed);
+  EXPECT_NE(cause.evidence.find("-> x:1x3x640x640 70 %, x:1x3x224x224 30 %"), std::string::npos) << cause.evidence;
+}
+
 TEST(DegradationCause, preempted_inferences_are_a_busy_cpu) {
   auto now = healthy();
   now.disturbance = "other programs ran on its cores";

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "campaign/watch/latency_window.hpp"
+
+namespace ridgeline::campaign {
+
+/// Where a service's own latencies come in.
+class LatencyInput {
+ public:
+  virtual ~LatencyInput() = default;
+  /// Adds what came since the last call.
+  [[nodiscard]] virtual base::Result<void> read(LatencyWindow& window) = 0;
+  [[nodiscard]] virtual base::Json position() const { return nullptr; }
+};
+
+}  // namespace ridgeline::campaign

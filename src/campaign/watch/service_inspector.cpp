@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/watch/service_inspector.hpp"
+
+#include <sys/stat.h>
+
+#include "base/file.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+
+ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) {
+  struct stat found {};
+  if (path.empty() || ::stat(path.c_str(), &found) != 0) return {};
+  return {found.st_ino, found.st_size, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
+}
+
+Result<schema::Configuration> ServiceInspector::read_configuration() const {
+  if (options_.config.empty()) return options_.recommended;
+  RL_TRY_ASSIGN(const auto text, base::read_file(options_.config));
+  RL_TRY_ASSIGN(const auto found, read_settings(text, options_.config.string(), options_.patch));
+  schema::Configuration configuration;
+  for (const auto& setting : found) configuration.set(setting.key, setting.value);
+  // A batch given by --batch is part of the question and stands in no file.
+  const auto* batch = options_.recommended.find("batch_size");
+  if (batch != nullptr && !configuration.contains("batch_size")) configuration.set("batch_size", *batch);
+  return configuration;
+}
+
+execute::Executor& ServiceInspector::executor() {
+  if (!executor_) executor_ = options_.make_executor();
+  return *executor_;
+}
+
+void ServiceInspector::forget() {
+  executor_.reset();
+  runtime_.reset();
+  model_sha256_.reset();
+}
+
+Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
+  state.environment = options_.environment();
+  RL_TRY_ASSIGN(state.configuration, read_configuration());
+  const auto& workload = options_.workload;
+  if (const auto stamp = stamp_of(workload.location); !model_sha256_ || stamp != model_stamp_) {
+    model_sha256_.reset();
+    RL_TRY_ASSIGN(const auto model, executor().inspect({workload, options_.ort_library}));
+    model_sha256_ = model.sha256;
+    model_stamp_ = stamp;
+  }
+  // A library that was replaced on disk is not the one that a living worker has loaded.
+  if (runtime_ && stamp_of(runtime_->library_path) != library_stamp_) {
+    runtime_.reset();
+    executor_.reset();
+  }
+  if (!runtime_) {
+    RL_TRY_ASSIGN(runtime_, executor().probe(workload.kind, options_.ort_library));
+    library_stamp_ = stamp_of(runtime_->library_path);
+  }
+  state.model_sha256 = *model_sha256_;
+  state.runtime = *runtime_;
+  if (state.shapes.empty()) state.shapes = workload.shapes;
+  return {};
+}
+
+void ServiceInspector::inspect_afresh(analysis::ServiceState& state) {
+  forget();
+  auto found = state;
+  if (inspect(found)) state = std::move(found);
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "campaign/watch/baseline.hpp"
+#include "campaign/watch/gpu_glance.hpp"
+#include "campaign/watch/probe_source.hpp"
+#include "campaign/watch/service_inspector.hpp"
+
+namespace ridgeline::campaign {
+
+/// A short trial of the settings in the user's file, in a worker.
+class WorkerProbe final : public ProbeSource {
+ public:
+  struct Options {
+    Baseline baseline;
+    double probe_time_s = 2;  ///< longest timed window; it ends earlier when the median is known to 1 %
+    bool keep_worker = true;  ///< between probes; false: a fresh process each, which holds no GPU memory meanwhile
+  };
+
+  WorkerProbe(Options options, ServiceInspector inspector, GpuGlance glance);
+
+  [[nodiscard]] base::Result<Observation> look() override;
+  void look_closer(analysis::ServiceState& state) override { inspector_.inspect_afresh(state); }
+  void reset() override { inspector_.forget(); }
+
+  /// How long and how often a probe times.
+  [[nodiscard]] static schema::MeasurementPlan plan_for(schema::MeasurementPlan plan, double probe_time_s);
+
+ private:
+  Options options_;
+  ServiceInspector inspector_;
+  GpuGlance glance_;
+};
+
+}  // namespace ridgeline::campaign
