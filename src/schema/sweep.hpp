@@ -40,23 +40,16 @@ struct SweepObjective {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepObjective, metric, maximize)
 
-/// A file that decides what the command does, by its content.
-struct SweepFile {
-  std::string path;
-  std::string fingerprint;  ///< SHA-256; of a large file its size and modification time
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepFile, path, fingerprint)
-
 /// What is run, before placeholders are replaced.
 struct SweepJob {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<SweepParam> parameters;
   std::vector<SweepMetric> metrics;
-  std::string metric_file;       ///< read after each trial; "": the one in RIDGELINE_METRICS_FILE
-  std::string directory;         ///< where it runs
-  double timeout_s = 0;          ///< of one trial; 0: none
-  std::vector<SweepFile> files;  ///< the program, and what was named besides
+  std::string metric_file;           ///< read after each trial; "": the one in RIDGELINE_METRICS_FILE
+  std::string directory;             ///< where it runs
+  double timeout_s = 0;              ///< of one trial; 0: none
+  std::vector<std::string> depends;  ///< files that decide what the command does, besides those among its arguments
 };
 
 /// Values by parameter name.
@@ -68,12 +61,18 @@ struct SweepTrialSpec {
   SweepPoint point;
   int repeat = 0;  ///< 0 is the first round
   std::string device_id;
-  std::vector<SweepFile> files;  ///< named by arguments once placeholders are replaced
 
-  /// Content address: template, values, environment templates, metrics, files by content, folder, device and round.
-  /// Neither the other values of a parameter nor limits take part.
+  /// Which question it is: template, values, environment templates, metrics, folder, device and round. Neither the
+  /// other values of a parameter nor limits take part. Whether a stored answer still holds is told by its files.
   [[nodiscard]] std::string key() const;
 };
+
+/// A file that decided what the command did.
+struct SweepFile {
+  std::string path;
+  std::string fingerprint;  ///< SHA-256; of a large file its size and modification time
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepFile, path, fingerprint)
 
 /// What became of it. Numbers that are always there for an ok trial: seconds (wall time of the command); further ones
 /// of ours, where they can be had: see own_metrics.
@@ -86,9 +85,11 @@ struct SweepOutcome {
   std::string measured_utc;
   double duration_s = 0;
   double timeout_s = 0;  ///< the limit it ran under
+  /// The program, files among its arguments and SweepJob::depends, less those that the command itself changed.
+  std::vector<SweepFile> files;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepOutcome, status, metrics, failure, folder, notes, measured_utc,
-                                                duration_s, timeout_s)
+                                                duration_s, timeout_s, files)
 
 enum class SweepStage { warmup, search, repeat };
 
@@ -200,7 +201,7 @@ namespace ridgeline::schema {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepMetric, name, source, pattern, take)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepJob, command, environment, parameters, metrics, metric_file,
-                                                directory, timeout_s, files)
+                                                directory, timeout_s, depends)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepTrial, id, stage, key, point, repeat, from_store, started_s,
                                                 reason, outcome)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepRun, id, command_line, started_utc, finished_utc, duration_s,

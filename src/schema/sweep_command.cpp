@@ -160,16 +160,12 @@ SweepPoint substitutions(const SweepTrialSpec& spec, const std::string& folder) 
 }
 
 std::string SweepTrialSpec::key() const {
-  std::map<std::string, std::string> contents;
-  for (const auto* list : {&job.files, &files})
-    for (const auto& file : *list) contents[file.path] = file.fingerprint;
   const base::Json question{{"version", kKeyVersion},
                             {"command", job.command},
                             {"environment", job.environment},
                             {"metrics", job.metrics},
                             {"metric_file", job.metric_file},
                             {"directory", job.directory},
-                            {"files", contents},
                             {"point", point},
                             {"repeat", repeat},
                             {"device", device_id}};

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "execute/sweep_executor.hpp"
+#include "schema/sweep.hpp"
+#include "store/sweep_store.hpp"
+
+namespace ridgeline::campaign {
+
+struct SweepRequest {
+  schema::SweepJob job;
+  schema::SweepObjective objective;
+  std::string search = "grid";  ///< grid, adaptive, random
+  std::size_t trials = 40;      ///< combinations that random tries
+  std::uint64_t seed = 1;
+  int repeats = 3;  ///< rounds, the first included
+  int warmups = 0;  ///< trials of the first combination that do not count
+  double min_effect = 0.02;
+  double tolerance = 0.03;
+  schema::Environment environment;
+  std::string device_id;
+  std::filesystem::path folder;  ///< trials go to folder/RUN/trial-N
+  bool use_store = true;
+  bool keep_going = false;  ///< also when the first trials all fail alike
+  std::optional<base::Nanoseconds> max_time;
+  std::string command_line;
+};
+
+/// Told about a run as it goes on. The run passed along is the one being made.
+class SweepObserver {
+ public:
+  virtual ~SweepObserver() = default;
+  virtual void started(const schema::SweepRun& /*run*/) {}
+  virtual void trial_started(const schema::SweepTrial& /*trial*/, std::size_t /*remaining*/) {}
+  virtual void trial_finished(const schema::SweepRun& /*run*/, const schema::SweepTrial& /*trial*/) {}
+};
+
+/// Every combination once as the strategy proposes them, then further rounds in turned order (of all that went well; of
+/// adaptive those within 10 % of the best), then the answers. Every trial is stored as soon as it ends, so a killed run
+/// loses at most the running one and the same call goes on from there; a stored trial counts as long as the files it
+/// rested on are the same. Stored failures but out-of-memory and equal or longer timeouts are tried again.
+class SweepCampaign {
+ public:
+  SweepCampaign(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
+                std::function<bool()> cancelled);
+  /// Errors: what ends a run before its first answer. Stopped by a signal or by its time, the run comes back with what
+  /// was found and `interrupted` or `interruption` set.
+  [[nodiscard]] base::Result<schema::SweepRun> run(const SweepRequest& request);
+
+ private:
+  execute::SweepExecutor& executor_;
+  store::SweepStore& store_;
+  SweepObserver& observer_;
+  std::function<bool()> cancelled_;
+};
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/sweep_patch.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "campaign/config_patch/file_swap.hpp"
+#include "campaign/config_patch/one_line.hpp"
+#include "campaign/config_patch/patch_builder.hpp"
+#include "campaign/config_patch/setting_finder.hpp"
+#include "campaign/config_patch/setting_text.hpp"
+#include "campaign/config_patch/yaml_tree.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+struct Typed {
+  schema::ParamDef param;
+  schema::Value value;
+};
+
+Typed typed(const std::string& name, const std::string& text) {
+  Typed out;
+  out.param.key = name;
+  out.param.type = schema::ParamType::text;
+  out.value = text;
+  if (const auto whole = base::parse_integer(text, name)) {
+    out.param.type = schema::ParamType::integer;
+    out.value = *whole;
+  } else if (const auto number = base::parse_number(text, name)) {
+    out.param.type = schema::ParamType::number;
+    out.value = *number;
+  } else if (text == "true" || text == "false") {
+    out.param.type = schema::ParamType::boolean;
+    out.value = text == "true";
+  }
+  return out;
+}
+
+Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
+  if (!setting.path.empty()) return setting.path;
+  std::vector<int> places;
+  for (const auto& node : tree.nodes) {
+    if (node.kind != YamlKind::mapping) continue;
+    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
+      if (tree.at(node.children[i]).kind == YamlKind::scalar && tree.at(node.children[i]).value == setting.name)
+        places.push_back(node.children[i + 1]);
+  }
+  if (places.empty()) return setting.name;
+  if (places.size() == 1) return tree.path(places.front());
+  std::vector<std::string> lines;
+  for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
+  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; say which with --apply-to {}=PATH",
+              file_name, setting.name, fmt::join(lines, ", "), setting.name);
+}
+
+Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                              const std::vector<SweepSetting>& settings) {
+  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+  PatchOptions options;
+  for (const auto& setting : settings) {
+    RL_TRY_ASSIGN(options.mapping[setting.name], path_of(tree, file_name, setting));
+  }
+  const SettingFinder finder(tree, file_name, options);
+  PatchBuilder builder(yaml, tree, file_name, "");
+  std::map<std::string, std::string> before;
+  for (const auto& setting : settings) {
+    const auto [param, value] = typed(setting.name, setting.value);
+    RL_TRY_ASSIGN(const auto place, finder.place_for(setting.name));
+    if (place.value < 0) {
+      builder.add(place, param, value);
+      continue;
+    }
+    const auto& node = tree.at(place.value);
+    if (node.kind == YamlKind::sequence || node.kind == YamlKind::mapping)
+      return fail(ErrorCode::invalid_argument, "{}:{}: {} holds a list or section, expected a single value", file_name,
+                  node.line, setting.name);
+    const auto old = read_setting(param, tree, place.value, file_name);
+    if (old && *old && **old == value) continue;
+    // A value that another program fills in is not ours to replace.
+    if (!node.tag.empty() || node.value.find('$') != std::string::npos || node.value.find("{{") != std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  "{}:{}: {} is {}, which another program fills in; name another place "
+                  "with --apply-to {}=PATH",
+                  file_name, node.line, setting.name, node.value, setting.name);
+    auto source = yaml.substr(node.content, node.end - node.content);
+    before[setting.name] = std::string(base::trim(source));
+    RL_TRY(builder.change(place.value, param, value));
+  }
+  RL_TRY_ASSIGN(auto text, builder.finish());
+  PatchResult result{std::move(text), {}};
+  for (const auto& written : builder.written()) {
+    const auto old = before.find(written.key);
+    result.edits.push_back({written.key, written.path, written.line,
+                            old != before.end() ? std::optional(old->second) : std::nullopt, written.source});
+  }
+  std::stable_sort(result.edits.begin(), result.edits.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  return result;
+}
+
+}  // namespace
+
+std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
+                                      const std::vector<schema::SweepParam>& parameters,
+                                      const std::map<std::string, std::string>& paths) {
+  std::vector<SweepSetting> out;
+  for (const auto& param : parameters) {
+    const auto value = point.find(param.name);
+    if (value == point.end()) continue;
+    const auto path = paths.find(param.name);
+    out.push_back({param.name, path == paths.end() ? "" : path->second, value->second});
+  }
+  return out;
+}
+
+Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
+                                         const std::vector<SweepSetting>& settings) {
+  return patch_all(yaml, file_name, settings).map_error(one_line);
+}
+
+Result<AppliedPatch> apply_sweep_settings(const std::filesystem::path& file, const std::vector<SweepSetting>& settings,
+                                          std::string_view utc) {
+  RL_TRY(check_patchable(file));
+  const auto target = link_target(file);
+  RL_TRY_ASSIGN(const auto before, base::read_file(target));
+  RL_TRY_ASSIGN(auto patch, patch_sweep_settings(before, file.string(), settings));
+  if (patch.edits.empty()) return AppliedPatch{std::move(patch), {}};
+  RL_TRY_ASSIGN(auto backup, swap_with_backup(target, before, patch.text, utc));
+  return AppliedPatch{std::move(patch), std::move(backup)};
+}
+
+}  // namespace ridgeline::campaign

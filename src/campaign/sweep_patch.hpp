@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "campaign/config_patch.hpp"
+#include "schema/sweep.hpp"
+
+namespace ridgeline::campaign {
+
+/// Values to write into a YAML file, each under a path ("training.batch_size"); "" is found by the parameter's own name
+/// at any depth, or added at the top.
+struct SweepSetting {
+  std::string name;
+  std::string path;
+  std::string value;
+};
+
+/// The values of a point; `paths` says where parameters stand whose name in the file is another one.
+[[nodiscard]] std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
+                                                    const std::vector<schema::SweepParam>& parameters,
+                                                    const std::map<std::string, std::string>& paths);
+
+/// Pure: puts the values where the file has them. Bytes beside them stay as they are; a number stays a number, text is
+/// quoted where YAML would read it otherwise. Errors (invalid_argument): malformed YAML, several places of one name
+/// (with their lines).
+[[nodiscard]] base::Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
+                                                             const std::vector<SweepSetting>& settings);
+
+/// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
+[[nodiscard]] base::Result<AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
+                                                              const std::vector<SweepSetting>& settings,
+                                                              std::string_view utc);
+
+}  // namespace ridgeline::campaign
