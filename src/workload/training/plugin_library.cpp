@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/training/plugin_library.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/dynamic_library.hpp"
+#include "base/file.hpp"
+
+namespace ridgeline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr const char* kFile = "ridgeline_torch.so";
+constexpr const char* kMend = "build it against your torch: build_torch_plugin.sh --python PYTHON";
+
+fs::path data_folder() {
+  if (const char* set = std::getenv("XDG_DATA_HOME"); set != nullptr && *set == '/') return fs::path(set) / "ridgeline";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    return fs::path(home) / ".local/share/ridgeline";
+  return {};
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+/// The loader's reason without the path, which is told anyway.
+std::string reason_of(const base::Error& error, const fs::path& path) {
+  constexpr std::string_view kPrefix = "libraries: ";
+  auto text = error.message;
+  if (const auto at = text.find(kPrefix); at != std::string::npos) text.erase(0, at + kPrefix.size());
+  const auto name = path.string() + ": ";
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name)) text.erase(at, name.size());
+  return text;
+}
+
+/// True when the table holds every function of the version that it claims.
+bool complete(const rl_train_api& api) {
+  return api.struct_size >= sizeof(rl_train_api) && api.torch_version != nullptr && api.models_json != nullptr &&
+         api.cuda_devices != nullptr && api.alloc_pinned != nullptr && api.free_pinned != nullptr &&
+         api.create != nullptr && api.run != nullptr && api.reset_peaks != nullptr && api.stats != nullptr &&
+         api.destroy != nullptr;
+}
+
+Result<const rl_train_api*> load(const fs::path& path) {
+  const auto library = base::DynamicLibrary::open({path.string()});
+  if (!library)
+    return fail(ErrorCode::unavailable, "torch plugin {} cannot be loaded ({}); {}", path.string(),
+                reason_of(library.error(), path), kMend);
+  void* const symbol = library->symbol(RL_TRAIN_ENTRY);
+  if (symbol == nullptr)
+    return fail(ErrorCode::unavailable, "{} is no torch plugin: it has no function {}; {}", path.string(),
+                RL_TRAIN_ENTRY, kMend);
+  rl_train_entry entry = nullptr;
+  static_assert(sizeof entry == sizeof symbol);
+  std::memcpy(&entry, &symbol, sizeof entry);
+  const auto* api = entry(RL_TRAIN_ABI_VERSION);
+  if (api == nullptr)
+    return fail(ErrorCode::unavailable, "torch plugin {} does not serve version {} of the interface; {}", path.string(),
+                RL_TRAIN_ABI_VERSION, kMend);
+  if (api->struct_size < 2 * sizeof(std::uint32_t) || api->abi_version != RL_TRAIN_ABI_VERSION || !complete(*api))
+    return fail(ErrorCode::unavailable, "torch plugin {} has another version of the interface than {}; {}",
+                path.string(), RL_TRAIN_ABI_VERSION, kMend);
+  return api;
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> find_torch_plugins(const std::string& named) {
+  const char* const set = std::getenv("RIDGELINE_TORCH_PLUGIN");
+  const bool from_environment = named.empty() && set != nullptr && *set != '\0';
+  const std::string one = from_environment ? set : named;
+  if (!one.empty()) {
+    if (is_file(one)) return std::vector<fs::path>{fs::absolute(one)};
+    return fail(ErrorCode::not_found, "{} {}: no such file; {}",
+                from_environment ? "RIDGELINE_TORCH_PLUGIN" : "--torch-plugin", one, kMend);
+  }
+  const auto program = base::executable_path().parent_path();
+  std::vector<fs::path> out;
+  for (const auto& folder : {data_folder() / "plugins", program.parent_path() / "lib"})
+    if (folder.is_absolute() && is_file(folder / kFile)) out.push_back(folder / kFile);
+  if (!out.empty()) return out;
+  return fail(ErrorCode::not_found,
+              "built-in models need the torch plugin, and there is none in {} or {}; {}, or train with --python",
+              (data_folder() / "plugins").string(), (program.parent_path() / "lib").string(), kMend);
+}
+
+Result<PluginLibrary> PluginLibrary::open(const std::vector<fs::path>& candidates) {
+  base::Error first{ErrorCode::not_found, "no torch plugin is named"};
+  bool tried = false;
+  for (const auto& path : candidates) {
+    auto api = load(path);
+    if (api) return PluginLibrary(*api, path);
+    if (!tried) first = std::move(api).error();
+    tried = true;
+  }
+  return tl::unexpected<base::Error>(std::move(first));
+}
+
+std::string PluginLibrary::runtime() const {
+  return fmt::format("torch {}, {}", api_->torch_version, api_->cuda_devices() > 0 ? "cuda" : "cpu");
+}
+
+}  // namespace ridgeline::workload
