@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sweep_report.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/charts/chart_parts.hpp"
+#include "report/format.hpp"
+#include "report/inline_text.hpp"
+#include "report/sweep_table.hpp"
+#include "report/utf8.hpp"
+#include "schema/sweep_metric.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+using base::Json;
+using schema::SweepPoint;
+using schema::SweepRun;
+using schema::SweepSummary;
+
+constexpr std::size_t kMostFailures = 12;
+
+const SweepSummary* summary_of(const SweepRun& run, const SweepPoint& point) {
+  const auto found =
+      std::find_if(run.points.begin(), run.points.end(), [&](const auto& one) { return one.point == point; });
+  return found == run.points.end() ? nullptr : &*found;
+}
+
+std::string text_of(const SweepRun& run, const SweepPoint& point) {
+  const auto text = schema::point_text(point, run.job.parameters);
+  return text.empty() ? "the command as it is" : one_line(text);
+}
+
+std::string answer_text(const SweepRun& run, const SweepPoint& point) {
+  const auto* summary = summary_of(run, point);
+  if (summary == nullptr) return text_of(run, point);
+  return fmt::format("{}: {} {}", text_of(run, point), sweep_estimate(summary->objective),
+                     run.objective.metric == "seconds" ? "s" : one_line(run.objective.metric));
+}
+
+std::string gain_text(const SweepRun& run) {
+  if (!run.answers || !run.answers->gain) return {};
+  const auto& gain = *run.answers->gain;
+  auto out = fmt::format("{:.2f} times as good as the first combination", gain.value);
+  if (gain.high > gain.low && gain.high < 1e5)
+    out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
+  return out;
+}
+
+std::vector<std::string> ties_of(const SweepRun& run) {
+  std::vector<std::string> out;
+  for (const auto& point : run.points)
+    if (point.tie && run.answers && point.point != run.answers->best) out.push_back(text_of(run, point.point));
+  return out;
+}
+
+Section answer_section(const SweepRun& run) {
+  Section section{"answer", "Answer", {}};
+  if (!run.answers) {
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "No answer", "No combination went well: see the failures for the causes."});
+  } else {
+    Facts facts;
+    for (const auto& [label, text] : sweep_summary(run))
+      if (!label.empty()) facts.rows.emplace_back(label, plain_text(text));
+    section.blocks.emplace_back(Callout{Tone::good, "Recommended: " + text_of(run, run.answers->recommended),
+                                        sentence(plain_text(run.answers->reason))});
+    section.blocks.emplace_back(std::move(facts));
+  }
+  if (!run.interruption.empty())
+    section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
+  return section;
+}
+
+/// The objective over the first parameter whose values are numbers, a line for each combination of the others.
+std::optional<Chart> objective_chart(const SweepRun& run) {
+  const auto axis = std::find_if(run.job.parameters.begin(), run.job.parameters.end(), [](const auto& param) {
+    return param.values.size() > 1 && std::all_of(param.values.begin(), param.values.end(), [](const auto& value) {
+             return base::parse_number(value, "value").has_value();
+           });
+  });
+  if (axis == run.job.parameters.end()) return std::nullopt;
+  std::map<std::string, std::map<double, const SweepSummary*>> lines;
+  for (const auto& point : run.points) {
+    if (point.trials.empty()) continue;
+    auto others = point.point;
+    others.erase(axis->name);
+    lines[schema::point_text(others, run.job.parameters)]
+         [base::parse_number(point.point.at(axis->name), "value").value_or(0)] = &point;
+  }
+  auto series = Json::array();
+  std::size_t index = 0;
+  for (const auto& [name, by_value] : lines) {
+    auto line = Json::array();
+    auto marks = Json::array();
+    for (const auto& [value, point] : by_value) {
+      const auto place = Json::array({rounded(value), rounded(point->objective.value)});
+      line.push_back(place);
+      marks.push_back(datum(place, Json::array({text_of(run, point->point), sweep_estimate(point->objective)}),
+                            point->trials.front()));
+    }
+    const auto role = fmt::format("series-{}", 1 + index++ % 4);
+    const auto title = name.empty() ? run.objective.metric : name;
+    if (line.size() > 1)
+      series.push_back(
+          {{"type", "line"}, {"name", title}, {"role", role}, {"symbol", "none"}, {"data", std::move(line)}});
+    series.push_back({{"type", "scatter"}, {"name", title}, {"role", role}, {"data", std::move(marks)}});
+  }
+  Chart chart;
+  chart.id = "objective";
+  chart.title = fmt::format("{} over {}", one_line(run.objective.metric), one_line(axis->name));
+  chart.option = {{"series", std::move(series)},
+                  {"xAxis", value_axis(one_line(axis->name), 0)},
+                  {"yAxis", value_axis(one_line(run.objective.metric), 2)}};
+  chart.alternative =
+      run.answers ? "Best: " + plain_text(answer_text(run, run.answers->best)) + "." : "No combination went well.";
+  return chart;
+}
+
+Section points_section(const SweepRun& run) {
+  Section section{"combinations", "Combinations", {}};
+  if (run.points.size() > 1)
+    if (auto chart = objective_chart(run)) section.blocks.emplace_back(std::move(*chart));
+  auto table = sweep_points_table(run);
+  table.caption =
+      "Means over the trials; the objective with half its 95 % interval. The second number is how many times the "
+      "best's "
+      "cost it is, with an interval that allows for all comparisons made.";
+  for (auto& row : table.rows)
+    for (auto& cell : row.cells) cell = plain_text(cell);
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section effects_section_of(const SweepRun& run) {
+  Section section{"effects", "What each parameter does", {}};
+  if (!run.answers || run.answers->effects.empty()) return section;
+  Table table;
+  table.caption = "Geometric mean of the cost over all combinations with that value, over the best value's.";
+  table.columns = {{"Parameter", Align::left}, {"Value", Align::left}, {"x best value's cost", Align::right}};
+  for (const auto& effect : run.answers->effects)
+    for (const auto& [value, cost] : effect.values) {
+      Table::Row row;
+      row.cells = {plain_text(effect.name), plain_text(value), fmt::format("{:.3f}", cost)};
+      if (cost <= 1) row.tone = Tone::good;
+      table.rows.push_back(std::move(row));
+    }
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section trials_section_of(const SweepRun& run) {
+  Section section{"trials", "Trials", {}};
+  Table table;
+  table.caption = "In the order in which they ran.";
+  table.columns = sweep_columns(run);
+  for (const auto& trial : run.trials) {
+    auto row = sweep_row(run, trial);
+    for (auto& cell : row.cells) cell = plain_text(cell);
+    table.rows.push_back(std::move(row));
+  }
+  section.blocks.emplace_back(std::move(table));
+  return section;
+}
+
+Section failures_section_of(const SweepRun& run) {
+  Section section{"failures", "Failures", {}};
+  std::size_t shown = 0;
+  std::size_t all = 0;
+  for (const auto& trial : run.trials) {
+    const auto& failure = trial.outcome.failure;
+    if (!failure || ++all > kMostFailures) continue;
+    ++shown;
+    section.blocks.emplace_back(Paragraph{fmt::format(
+        "{} ({}): {}", trial_link(trial.id), plain_text(text_of(run, trial.point)), plain_text(sweep_status(trial)))});
+    if (!failure->stderr_tail.empty()) section.blocks.emplace_back(CodeBlock{"", clean_utf8(failure->stderr_tail)});
+    if (!trial.outcome.folder.empty())
+      section.blocks.emplace_back(Paragraph{"Whole output: " + code_mark(trial.outcome.folder + "/output.log")});
+  }
+  if (all > shown) section.blocks.emplace_back(Paragraph{fmt::format("And {} more.", all - shown)});
+  return section;
+}
+
+Section method_section_of(const SweepRun& run) {
+  Section section{"method", "How it was measured", {}};
+  Facts facts;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty()) facts.rows.emplace_back(key, plain_text(value));
+  };
+  add("Command", fmt::format("{}", fmt::join(run.job.command, " ")));
+  for (const auto& [name, value] : run.job.environment) add("Environment", name + "=" + value);
+  for (const auto& param : run.job.parameters)
+    add("Parameter", fmt::format("{} = {}", param.name, fmt::join(param.values, ", ")));
+  add("Objective", run.objective.to_text());
+  for (const auto& metric : run.job.metrics) add("Metric", metric.name + ": " + schema::describe(metric));
+  add("Metric file", run.job.metric_file);
+  add("Search", fmt::format("{}, {} of {:g} combinations, {} round{} in turned order", run.search, run.points.size(),
+                            run.space_size, run.repeats, run.repeats == 1 ? "" : "s"));
+  if (run.job.timeout_s > 0) add("Timeout", fmt::format("{:g} s a trial", run.job.timeout_s));
+  add("Tie", fmt::format("not slower by its interval and {}; recommended within {}", percent(run.min_effect),
+                         percent(run.tolerance)));
+  add("Machine", run.environment.cpu_model);
+  add("Device", run.device_id);
+  add("Folder", run.job.directory);
+  add("Outputs", run.folder);
+  add("Started as", run.command_line);
+  section.blocks.emplace_back(std::move(facts));
+  return section;
+}
+
+}  // namespace
+
+ReportModel build_sweep_report(const SweepRun& run) {
+  ReportModel report;
+  report.title = "Sweep: " + shorten(one_line(fmt::format("{}", fmt::join(run.job.command, " "))), 80);
+  report.subtitle =
+      one_line(fmt::format("{} · {} · run {}", run.objective.to_text(), run.started_utc.substr(0, 10), run.id));
+  for (auto* build : {answer_section, points_section, effects_section_of, trials_section_of, failures_section_of,
+                      method_section_of}) {
+    auto section = build(run);
+    if (!section.blocks.empty()) report.sections.push_back(std::move(section));
+  }
+  report.footer = one_line(
+      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  return report;
+}
+
+base::Json sweep_json(const SweepRun& run) {
+  Json out = run;
+  out["formulas"] = {
+      {"cost", "objective.metric of an ok trial, or 1 / it where more is better; warm-ups do not count"},
+      {"objective", "of a point: mean over its ok trials; interval by Student's t over them"},
+      {"behind",
+       "exp(mean over common rounds of log cost - log cost of the best); the best has the least mean log cost among "
+       "points without failures measured in most rounds; interval by the residual variance of log cost = point + round "
+       "(or the pair's own where larger), t with Bonferroni's correction"},
+      {"tie", "behind.low <= 1, or behind.value < 1 + min_effect"},
+      {"recommended", "among ties with behind.value <= 1 + tolerance the least rank_in_lists"}};
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> sweep_summary(const SweepRun& run) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (!run.answers) return lines;
+  lines.emplace_back("Best", answer_text(run, run.answers->best));
+  lines.emplace_back("Recommended", answer_text(run, run.answers->recommended));
+  lines.emplace_back("", run.answers->reason);
+  if (auto gain = gain_text(run); !gain.empty()) lines.emplace_back("Gain", std::move(gain));
+  if (const auto ties = ties_of(run); !ties.empty())
+    lines.emplace_back("Ties", fmt::format("cannot be told from the best: {}", fmt::join(ties, "; ")));
+  return lines;
+}
+
+}  // namespace ridgeline::report
