@@ -49,7 +49,9 @@ int run(int argc, char** argv) {
   cli.get_formatter()->column_width(34);
   app::add_tune(cli, context);
   app::add_bench(cli, context);
+  app::add_sweep(cli, context);
   app::add_monitor(cli, context);
+  app::add_watch(cli, context);
   app::add_show(cli, context);
   app::add_history(cli, context);
   app::add_report(cli, context);
@@ -62,6 +64,8 @@ int run(int argc, char** argv) {
   app::add_version(cli, context);
   app::add_completion(cli, context);
   app::add_worker(cli, context);
+  app::add_supervise(cli, context);
+  app::add_train_worker(cli, context);
   try {
     cli.parse(argc, argv);
   } catch (const CLI::Success& success) {   // --help, --version

@@ -51,7 +51,9 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
 // One function a file.
 void add_tune(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_sweep(CLI::App& app, Context& context);
 void add_monitor(CLI::App& app, Context& context);
+void add_watch(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_history(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
@@ -64,5 +66,7 @@ void add_params(CLI::App& app, Context& context);
 void add_version(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 void add_worker(CLI::App& app, Context& context);
+void add_supervise(CLI::App& app, Context& context);
+void add_train_worker(CLI::App& app, Context& context);
 
 }  // namespace ridgeline::app

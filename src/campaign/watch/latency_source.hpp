@@ -19,6 +19,7 @@ class LatencySource final : public ProbeSource {
   [[nodiscard]] base::Result<Observation> look() override;
   void look_closer(analysis::ServiceState& state) override;
   void reset() override { inspector_.forget(); }
+  void set_baseline(const Baseline& baseline) override { inspector_.set_recommended(baseline.spec.configuration); }
   [[nodiscard]] base::Json position() const override { return input_->position(); }
 
  private:

@@ -8,6 +8,7 @@
 #include "analysis/probe_figure.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "campaign/watch/baseline.hpp"
 
 namespace ridgeline::campaign {
 
@@ -30,6 +31,8 @@ class ProbeSource {
   virtual void look_closer(analysis::ServiceState& state) = 0;
   /// Starts over with everything read anew: after SIGHUP and after a retune, during which it lets go of the GPU.
   virtual void reset() = 0;
+  /// Goes on with another baseline of the same model.
+  virtual void set_baseline(const Baseline& baseline) = 0;
   /// Where it stands in its input, kept over restarts; null for nothing.
   [[nodiscard]] virtual base::Json position() const { return nullptr; }
 };

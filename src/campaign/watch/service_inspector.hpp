@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
@@ -42,6 +43,7 @@ class ServiceInspector {
   /// Ends the worker.
   void release() { executor_.reset(); }
   void forget();
+  void set_recommended(schema::Configuration configuration) { options_.recommended = std::move(configuration); }
 
  private:
   /// Tells one version of a file from the next without reading it.

@@ -106,8 +106,9 @@ void WatchLoop::rebase(Baseline baseline) {
 
 Result<void> WatchLoop::take_over(Response response) {
   if (response.baseline) {
-    rebase(std::move(*response.baseline));
     source_.reset();
+    source_.set_baseline(*response.baseline);
+    rebase(std::move(*response.baseline));
   }
   for (auto& event : response.events) {
     auto full = make_event(event.kind, std::move(event.text));

@@ -33,6 +33,13 @@ schema::MeasurementPlan WorkerProbe::plan_for(schema::MeasurementPlan plan, doub
   return plan;
 }
 
+void WorkerProbe::set_baseline(const Baseline& baseline) {
+  auto location = std::move(options_.baseline.run.workload.location);
+  options_.baseline = baseline;
+  options_.baseline.run.workload.location = std::move(location);
+  inspector_.set_recommended(baseline.spec.configuration);
+}
+
 Result<Observation> WorkerProbe::look() {
   Observation seen;
   if (auto inspected = inspector_.inspect(seen.state); !inspected) {

@@ -22,6 +22,7 @@ class WorkerProbe final : public ProbeSource {
   [[nodiscard]] base::Result<Observation> look() override;
   void look_closer(analysis::ServiceState& state) override { inspector_.inspect_afresh(state); }
   void reset() override { inspector_.forget(); }
+  void set_baseline(const Baseline& baseline) override;
 
   /// How long and how often a probe times.
   [[nodiscard]] static schema::MeasurementPlan plan_for(schema::MeasurementPlan plan, double probe_time_s);

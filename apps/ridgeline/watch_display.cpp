@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/watch_display.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using campaign::WatchEventKind;
+
+Style style_of(WatchEventKind kind) {
+  switch (kind) {
+    case WatchEventKind::degraded:
+    case WatchEventKind::failed:
+    case WatchEventKind::action_failed: return Style::bad;
+    case WatchEventKind::recovered:
+    case WatchEventKind::works_again:
+    case WatchEventKind::retuned: return Style::good;
+    case WatchEventKind::changed:
+    case WatchEventKind::retune_put_off: return Style::warning;
+    default: return Style::bold;
+  }
+}
+
+}  // namespace
+
+void WatchDisplay::say(std::string_view word, Style style, std::string_view text) {
+  const auto utc = base::system_clock().utc_now();
+  const auto time = utc.size() >= 19 ? utc.substr(11, 8) : utc;
+  fmt::print(stderr, "{} {} {}\n", time, styled(fmt::format("{:<10}", word), style, err_.colour), text);
+}
+
+void WatchDisplay::event(const campaign::WatchEvent& event) {
+  fmt::print("{}\n", base::dump_json(campaign::json_of(event)));
+  if (std::fflush(stdout) != 0) intact_ = false;
+  if (words_ == Words::none) return;
+  say(base::enum_name(event.kind), style_of(event.kind), event.text);
+  if (event.kind != WatchEventKind::degraded && event.kind != WatchEventKind::failed) return;
+  for (std::size_t i = 0; i < event.causes.size(); ++i) {
+    if (i > 0) say("", Style::dim, fmt::format("also {}: {}", base::enum_name(event.causes[i].kind), event.causes[i].evidence));
+    say("", Style::dim, fmt::format("  -> {}", event.causes[i].advice));
+  }
+}
+
+void WatchDisplay::probe(const campaign::ProbeReport& report) {
+  if (words_ != Words::probes && report.problem.empty()) return;
+  if (words_ == Words::none) return;
+  std::string text = fmt::format("{}: ", report.number);
+  if (!report.problem.empty())
+    text += report.problem;
+  else if (!report.now_ms)
+    text += "no latencies yet";
+  else if (report.learning)
+    text += fmt::format("{:.4g} ms, taken into the baseline", *report.now_ms);
+  else
+    text += fmt::format("{:.4g} ms, {:.3f} times the baseline's {:.4g} ms; from probe to probe +-{:.1f} %", *report.now_ms,
+                        report.ratio.value_or(0), report.baseline_ms.value_or(0), report.probe_deviation * 100);
+  say("probe", report.problem.empty() ? Style::dim : Style::warning, text);
+}
+
+void WatchDisplay::note(std::string_view line) {
+  if (words_ != Words::none) say("note", Style::dim, line);
+}
+
+void WatchDisplay::stage(std::string_view title) {
+  if (words_ == Words::probes) say("retune", Style::dim, title);
+}
+
+}  // namespace ridgeline::app

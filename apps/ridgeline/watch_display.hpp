@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "campaign/tune_campaign.hpp"
+#include "campaign/watch/watch_loop.hpp"
+#include "ridgeline/terminal.hpp"
+
+namespace ridgeline::app {
+
+/// Events as JSON lines on standard output, the same for people on standard error, probes there too when asked for. Also
+/// hears a retune, of which it tells the stages.
+class WatchDisplay final : public campaign::WatchObserver, public campaign::CampaignObserver {
+ public:
+  enum class Words { none, events, probes };
+
+  WatchDisplay(Words words, Terminal err) : words_(words), err_(err) {}
+
+  void event(const campaign::WatchEvent& event) override;
+  void probe(const campaign::ProbeReport& report) override;
+  void note(std::string_view line) override;
+  void stage(std::string_view title) override;
+
+  /// Standard output can still be written.
+  [[nodiscard]] bool intact() const noexcept { return intact_; }
+
+ private:
+  void say(std::string_view word, Style style, std::string_view text);
+
+  Words words_;
+  Terminal err_;
+  bool intact_ = true;
+};
+
+}  // namespace ridgeline::app

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/watch_flags.hpp"
+
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "campaign/space_file.hpp"
+
+namespace ridgeline::app {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr base::Nanoseconds kShortestPause = std::chrono::milliseconds(100);
+constexpr base::Nanoseconds kLongestPause = std::chrono::hours(24);
+
+Result<base::Nanoseconds> duration_in(const std::string& text, std::string_view flag, base::Nanoseconds low,
+                                      base::Nanoseconds high, std::string_view range) {
+  const auto value = base::parse_duration(text, flag);
+  if (!value || *value < low || *value > high)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected {}, for example 60s", flag, text, range);
+  return *value;
+}
+
+Result<double> share_in(const std::string& text, std::string_view flag, double low, double high, std::string_view range) {
+  const auto value = base::parse_ratio(text, flag);
+  if (!value || *value < low || *value > high)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected {}", flag, text, range);
+  return *value;
+}
+
+Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
+  constexpr std::string_view kExec = "exec:";
+  for (const auto& text : flags.on_degrade) {
+    if (text == "alert") continue;  // events are told in any case
+    if (text == "retune") {
+      plan.retune = true;
+    } else if (text.rfind(kExec, 0) == 0 && text.size() > kExec.size()) {
+      plan.commands.push_back(text.substr(kExec.size()));
+    } else {
+      return fail(ErrorCode::invalid_argument, "--on-degrade {}: unknown action{}; expected alert, retune or exec:COMMAND",
+                  text, base::did_you_mean(text, {"alert", "retune", "exec:"}));
+    }
+  }
+  if (plan.retune && flags.config.empty())
+    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named; add --config FILE");
+  return {};
+}
+
+Result<void> read_source(const WatchFlags& flags, WatchPlan& plan) {
+  if (!flags.latency_file.empty() && !flags.latency_socket.empty())
+    return fail(ErrorCode::invalid_argument, "--latency-file and --latency-socket exclude each other; give one");
+  plan.source = !flags.latency_file.empty()     ? "file " + flags.latency_file
+                : !flags.latency_socket.empty() ? "socket " + flags.latency_socket
+                                                : "probe";
+  if (!flags.baseline.empty() && flags.baseline != "latest" && flags.baseline != "learn")
+    return fail(ErrorCode::invalid_argument, "--baseline {}: expected latest or learn; a run is named with --run {}",
+                flags.baseline, flags.baseline);
+  if (flags.baseline == "latest" && !flags.run.empty())
+    return fail(ErrorCode::invalid_argument, "--run {} and --baseline latest exclude each other; give one", flags.run);
+  plan.learn = flags.baseline == "learn";
+  plan.run = flags.run.empty() ? "latest" : flags.run;
+  return {};
+}
+
+/// One state a file of settings (or model, without one) and source.
+std::filesystem::path default_state(const WatchFlags& flags, const WatchPlan& plan) {
+  const auto& about = flags.config.empty() ? flags.model : flags.config;
+  std::error_code ignored;
+  const auto key = std::filesystem::absolute(about, ignored).lexically_normal().string() + "\n" + plan.source;
+  auto name = std::filesystem::path(about).stem().string();
+  if (name.empty() || name.rfind("synthetic:", 0) == 0) name = "watch";
+  return base::state_folder() / "watch" / fmt::format("{}-{}.json", name, base::sha256_hex(key).substr(0, 12));
+}
+
+Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
+  plan.patch.section = flags.section;
+  if (!flags.space.empty()) {
+    RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
+    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
+    plan.patch.mapping = std::move(file.mapping);
+  }
+  if (flags.config.empty()) return {};
+  if (plan.retune) RL_TRY(campaign::check_patchable(flags.config));
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  RL_TRY(campaign::read_settings(text, flags.config, plan.patch));
+  return {};
+}
+
+}  // namespace
+
+Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
+  WatchPlan plan;
+  RL_TRY_ASSIGN(plan.every, duration_in(flags.every, "--every", kShortestPause, kLongestPause, "100ms to 24h"));
+  RL_TRY_ASSIGN(const auto probe_time, duration_in(flags.probe_time, "--probe-time", std::chrono::milliseconds(10),
+                                                   std::chrono::minutes(10), "10ms to 10m"));
+  plan.probe_time_s = base::to_seconds(probe_time);
+  RL_TRY(read_source(flags, plan));
+  if (plan.source == "probe" && 2 * probe_time > plan.every)
+    return fail(ErrorCode::invalid_argument, "--every {} with --probe-time {}: expected at least twice the probe's time",
+                flags.every, flags.probe_time);
+  RL_TRY_ASSIGN(plan.threshold, share_in(flags.threshold, "--threshold", 0.01, 10, "a share from 1% to 1000%, for example 10%"));
+  RL_TRY_ASSIGN(plan.confidence, share_in(flags.confidence, "--confidence", 0.5, 0.999999, "a share from 50% to 99.9999%"));
+  RL_TRY_ASSIGN(plan.retune_time, duration_in(flags.retune_time, "--retune-time", std::chrono::seconds(1), kLongestPause, "1s to 24h"));
+  RL_TRY_ASSIGN(plan.command_time, duration_in(flags.command_time, "--command-time", std::chrono::milliseconds(100),
+                                               std::chrono::hours(1), "100ms to 1h"));
+  RL_TRY(read_actions(flags, plan));
+  if (flags.once && !flags.count.empty())
+    return fail(ErrorCode::invalid_argument, "--once is --count 1; leave one out");
+  if (flags.once) plan.count = 1;
+  if (!flags.count.empty()) {
+    const auto count = base::parse_integer(flags.count, "--count");
+    if (!count || *count < 1)
+      return fail(ErrorCode::invalid_argument, "--count {}: expected a whole number above 0", flags.count);
+    plan.count = *count;
+  }
+  RL_TRY(read_config(flags, plan));
+  plan.state = flags.state.empty() ? default_state(flags, plan) : std::filesystem::path(flags.state);
+  return plan;
+}
+
+}  // namespace ridgeline::app

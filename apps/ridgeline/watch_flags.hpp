@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "campaign/config_patch.hpp"
+#include "campaign/watch/worker_probe.hpp"
+
+namespace ridgeline::app {
+
+/// The flags of `ridgeline watch` as typed.
+struct WatchFlags {
+  std::string config;
+  std::string section = "onnxruntime";
+  std::string space;
+  std::string run;
+  std::string baseline;
+  std::string model;
+  std::string ort_library;
+  std::string every = "60s";
+  std::string probe_time = "2s";
+  std::string threshold = "10%";
+  std::string confidence = "99%";
+  std::vector<std::string> on_degrade;
+  std::string retune_time = "5m";
+  std::string retune_search = "quick";
+  std::string command_time = "60s";
+  std::string latency_file;
+  std::string latency_socket;
+  std::string isolation = "pooled";
+  std::string state;
+  std::string count;
+  bool once = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// The flags read and checked.
+struct WatchPlan {
+  base::Nanoseconds every{};
+  double probe_time_s = 2;
+  double threshold = 0.1;
+  double confidence = 0.99;
+  bool learn = false;
+  bool retune = false;
+  std::vector<std::string> commands;
+  base::Nanoseconds retune_time{};
+  base::Nanoseconds command_time{};
+  std::string run;                   ///< "latest" or an id
+  std::string source;                ///< what WatchLoop::Options::source says
+  std::filesystem::path state;
+  campaign::PatchOptions patch;
+  std::optional<std::int64_t> count; ///< end after so many probes
+};
+
+/// Reads --config and --space too, so that a slip is found at once. Errors: invalid_argument, not_found, io, one line each.
+[[nodiscard]] base::Result<WatchPlan> read_watch_flags(const WatchFlags& flags);
+
+}  // namespace ridgeline::app
