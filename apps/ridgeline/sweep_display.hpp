@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/sweep_campaign.hpp"
+#include "execute/command_runner.hpp"
+#include "ridgeline/terminal.hpp"
+#include "schema/sweep.hpp"
+
+namespace ridgeline::app {
+
+/// Prints each trial's row as it ends; in a terminal what the running one uses stands below.
+class SweepDisplay final : public campaign::SweepObserver {
+ public:
+  SweepDisplay(Terminal out, Terminal err, bool rows) : out_(out), err_(err), rows_(rows) {}
+
+  void started(const schema::SweepRun& run) override;
+  void trial_started(const schema::SweepTrial& trial, std::size_t remaining) override;
+  void trial_finished(const schema::SweepRun& run, const schema::SweepTrial& trial) override;
+  void progress(const execute::CommandProgress& now);
+
+ private:
+  /// The line below the table, on standard error, replaced in place; "" takes it away.
+  void status(const std::string& text) const;
+  void print_failure(const schema::SweepTrial& trial);
+
+  Terminal out_;
+  Terminal err_;
+  bool rows_;
+  std::vector<schema::SweepParam> parameters_;
+  std::string doing_;
+  std::string last_failure_;
+};
+
+}  // namespace ridgeline::app

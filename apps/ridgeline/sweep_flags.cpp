@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ridgeline/sweep_flags.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "campaign/gpu_choice.hpp"
+#include "campaign/sweep_patch.hpp"
+#include "ridgeline/report_files.hpp"
+#include "ridgeline/tune_flags.hpp"
+#include "ridgeline/worker_options.hpp"
+#include "schema/sweep_command.hpp"
+#include "schema/sweep_metric.hpp"
+
+namespace ridgeline::app {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr std::int64_t kMostRounds = 1000;
+constexpr double kLargestSpace = 1e6;
+
+Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
+  const auto value = base::parse_integer(text, flag);
+  if (!value || *value < low || *value > high)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
+  return *value;
+}
+
+Result<double> share(const std::string& text, std::string_view flag) {
+  RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
+  if (value < 0 || value >= 1)
+    return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 2%", flag, text);
+  return value;
+}
+
+class SweepReader {
+ public:
+  SweepReader(const SweepFlags& flags, const Context& context) : flags_(flags), context_(context) {}
+
+  Result<SweepPlan> read() {
+    RL_TRY(read_job());
+    RL_TRY(read_objective());
+    RL_TRY(read_numbers());
+    RL_TRY(read_files());
+    RL_TRY(read_devices());
+    auto& request = plan_.request;
+    request.search = flags_.search;
+    request.use_store = !flags_.fresh;
+    request.keep_going = flags_.keep_going;
+    request.command_line = shell_line(context_.arguments);
+    return std::move(plan_);
+  }
+
+ private:
+  Result<void> read_job() {
+    auto& job = plan_.request.job;
+    if (flags_.command.empty())
+      return fail(
+          ErrorCode::invalid_argument,
+          "no command is given; for example: ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}");
+    job.command = flags_.command;
+    if (job.command.front().empty()) return fail(ErrorCode::invalid_argument, "the command's program is empty");
+    for (const auto& text : flags_.params) {
+      RL_TRY_ASSIGN(auto param, schema::parse_sweep_param(text));
+      job.parameters.push_back(std::move(param));
+    }
+    for (const auto& text : flags_.environment) {
+      const auto equals = text.find('=');
+      if (equals == std::string::npos || equals == 0)
+        return fail(ErrorCode::invalid_argument,
+                    "--env {}: expected NAME=VALUE, for example --env OMP_NUM_THREADS={{threads}}", text);
+      job.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    for (const auto& text : flags_.metrics) {
+      RL_TRY_ASSIGN(auto metric, schema::parse_sweep_metric(text));
+      const bool twice = std::any_of(job.metrics.begin(), job.metrics.end(),
+                                     [&](const auto& other) { return other.name == metric.name; });
+      if (twice) return fail(ErrorCode::invalid_argument, "--metric {} is given twice", metric.name);
+      job.metrics.push_back(std::move(metric));
+    }
+    job.metric_file = flags_.metric_file;
+    for (const auto& path : flags_.depends) {
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(path, ignored))
+        return fail(ErrorCode::not_found, "--depends {}: no such file", path);
+      job.depends.push_back(path);
+    }
+    std::error_code error;
+    job.directory = std::filesystem::current_path(error).string();
+    if (error) return fail(ErrorCode::io, "the current folder cannot be read: {}", error.message());
+    RL_TRY(schema::check_placeholders(job));
+    double size = 1;
+    for (const auto& param : job.parameters) size *= static_cast<double>(param.values.size());
+    if (size > kLargestSpace)
+      return fail(ErrorCode::invalid_argument,
+                  "{:g} combinations are too many, expected at most {:g}; list fewer values", size, kLargestSpace);
+    return {};
+  }
+
+  Result<void> read_objective() {
+    auto& request = plan_.request;
+    const auto& metrics = request.job.metrics;
+    if (flags_.objective.empty()) {
+      if (metrics.empty() && flags_.metric_file.empty()) return {};  // the shortest wall time
+      const auto name = metrics.empty() ? std::string("NAME") : metrics.front().name;
+      return fail(
+          ErrorCode::invalid_argument,
+          "which metric decides, and whether more of it is better, is not told; add --objective max:{}, min:{} or "
+          "min:seconds",
+          name, name);
+    }
+    RL_TRY_ASSIGN(request.objective, schema::parse_sweep_objective(flags_.objective));
+    auto known = schema::own_metrics();
+    for (const auto& metric : metrics) known.push_back(metric.name);
+    const auto& name = request.objective.metric;
+    if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+    // The command may still write it to its metrics file; a likely slip is told now.
+    if (const auto near = base::nearest_name(name, known); !near.empty())
+      return fail(ErrorCode::invalid_argument, "--objective {}: no metric {}, did you mean \"{}\"?", flags_.objective,
+                  name, near);
+    return {};
+  }
+
+  Result<void> read_numbers() {
+    auto& request = plan_.request;
+    RL_TRY_ASSIGN(const auto rounds, whole(flags_.repeat, "--repeat", 1, kMostRounds));
+    request.repeats = static_cast<int>(rounds);
+    RL_TRY_ASSIGN(const auto warmups, whole(flags_.warmup, "--warmup", 0, kMostRounds));
+    request.warmups = static_cast<int>(warmups);
+    RL_TRY_ASSIGN(const auto trials, whole(flags_.trials, "--trials", 1, 1'000'000));
+    request.trials = static_cast<std::size_t>(trials);
+    RL_TRY_ASSIGN(const auto seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
+    request.seed = static_cast<std::uint64_t>(seed);
+    RL_TRY_ASSIGN(request.min_effect, share(flags_.min_effect, "--min-effect"));
+    RL_TRY_ASSIGN(request.tolerance, share(flags_.tolerance, "--tolerance"));
+    if (!flags_.timeout.empty()) {
+      RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags_.timeout, "--timeout"));
+      request.job.timeout_s = base::to_seconds(limit);
+    }
+    if (!flags_.max_time.empty()) {
+      RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
+    }
+    return {};
+  }
+
+  Result<void> read_files() {
+    auto& request = plan_.request;
+    const auto database = std::filesystem::absolute(context_.database_path());
+    request.folder =
+        flags_.folder.empty() ? database.parent_path() / "sweeps" : std::filesystem::absolute(flags_.folder);
+    if (flags_.html == "auto" && flags_.output.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+    if (flags_.apply.empty() && (flags_.dry_run || !flags_.apply_to.empty()))
+      return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --apply FILE",
+                  flags_.dry_run ? "--dry-run" : "--apply-to");
+    if (flags_.apply.empty()) return {};
+    if (!flags_.dry_run) RL_TRY(campaign::check_patchable(flags_.apply));
+    RL_TRY_ASSIGN(const auto text, base::read_file(flags_.apply));
+    RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to, request.job.parameters));
+    schema::SweepPoint first;
+    for (const auto& param : request.job.parameters) first[param.name] = param.values.front();
+    // Whether the file can be changed at all is found out now and not after an hour of measuring.
+    RL_TRY(campaign::patch_sweep_settings(text, flags_.apply,
+                                          campaign::settings_of(first, request.job.parameters, paths)));
+    return {};
+  }
+
+  Result<void> read_devices() {
+    auto& request = plan_.request;
+    request.environment = find_environment();
+    request.environment.ridgeline_version = base::version();
+    RL_TRY_ASSIGN(const auto groups, campaign::choose_gpus(flags_.devices, request.environment));
+    for (const auto& group : groups)
+      for (const auto& gpu : group)
+        if (!gpu.uuid.empty()) plan_.gpu_uuids.push_back(gpu.uuid);
+    request.device_id = plan_.gpu_uuids.empty() ? request.environment.cpu_device_id()
+                                                : fmt::format("gpu:{}", fmt::join(plan_.gpu_uuids, ","));
+    return {};
+  }
+
+  const SweepFlags& flags_;
+  const Context& context_;
+  SweepPlan plan_;
+};
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> read_apply_to(const std::vector<std::string>& texts,
+                                                         const std::vector<schema::SweepParam>& parameters) {
+  std::vector<std::string> names;
+  for (const auto& param : parameters) names.push_back(param.name);
+  std::map<std::string, std::string> out;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return fail(ErrorCode::invalid_argument,
+                  "--apply-to {}: expected PARAMETER=PATH, for example --apply-to batch=data.batch_size", text);
+    const auto name = text.substr(0, equals);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return fail(ErrorCode::invalid_argument, "--apply-to {}: {} is no parameter{}", text, name,
+                  base::did_you_mean(name, names));
+    out[name] = text.substr(equals + 1);
+  }
+  return out;
+}
+
+Result<SweepPlan> read_sweep_flags(const SweepFlags& flags, const Context& context) {
+  return SweepReader(flags, context).read();
+}
+
+}  // namespace ridgeline::app

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "campaign/sweep_campaign.hpp"
+#include "ridgeline/subcommand.hpp"
+
+namespace ridgeline::app {
+
+/// The flags of `ridgeline sweep` as typed; "" is not given.
+struct SweepFlags {
+  std::vector<std::string> command;
+  std::vector<std::string> params;
+  std::vector<std::string> environment;
+  std::vector<std::string> metrics;
+  std::string metric_file;
+  std::vector<std::string> depends;
+  std::string objective;
+  std::string search = "grid";
+  std::string trials = "40";
+  std::string repeat = "3";
+  std::string warmup = "0";
+  std::string timeout;
+  std::string max_time;
+  std::string min_effect = "2%";
+  std::string tolerance = "3%";
+  std::string seed = "1";
+  std::string devices;
+  std::string folder;
+  std::string output;
+  std::string html;  ///< "auto": beside --output
+  std::string apply;
+  std::vector<std::string> apply_to;
+  std::string show;
+  bool dry_run = false;
+  bool fresh = false;
+  bool keep_going = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct SweepPlan {
+  campaign::SweepRequest request;
+  std::vector<std::string> gpu_uuids;  ///< watched while trials run
+};
+
+/// Reads the flags and checks everything that can be checked before anything is run.
+[[nodiscard]] base::Result<SweepPlan> read_sweep_flags(const SweepFlags& flags, const Context& context);
+
+/// --apply-to NAME=PATH by name. Errors: another form, a name that is no parameter.
+[[nodiscard]] base::Result<std::map<std::string, std::string>> read_apply_to(
+    const std::vector<std::string>& texts, const std::vector<schema::SweepParam>& parameters);
+
+}  // namespace ridgeline::app
