@@ -28,8 +28,7 @@ enum Field : unsigned {
 // In the order of kSlowdownCauses.
 constexpr std::array<Field, kSlowdownCauses.size()> kSlowdownFields{
     kPowerPolicy, kSwThermalSlowdown, kHwThermalSlowdown, kHwPowerBrake, kSyncBoostPolicy, kThermalPolicy};
-constexpr std::array<Field, 6> kOtherFields{kPowerInstant,   kMemoryTemperature, kPcieSent,
-                                            kPcieReceived,   kNvlinkDataSent,    kNvlinkDataReceived};
+constexpr std::array<Field, 4> kTrafficFields{kPcieSent, kPcieReceived, kNvlinkDataSent, kNvlinkDataReceived};
 
 std::optional<std::uint64_t> unsigned_value(const nvml::FieldValue& field) {
   if (field.status != nvml::kSuccess) return std::nullopt;
@@ -151,26 +150,35 @@ base::Result<void> NvmlLive::alive() const {
   return tl::unexpected<base::Error>(std::move(error));
 }
 
-LiveFields NvmlLive::fields() const {
+LiveFields NvmlLive::fields(LiveFieldChoice choice) const {
   LiveFields out;
-  constexpr auto kCauses = kSlowdownFields.size();
-  std::array<nvml::FieldValue, kCauses + kOtherFields.size()> values{};
-  for (std::size_t i = 0; i < kCauses; ++i) values[i].field = kSlowdownFields[i];
-  for (std::size_t i = 0; i < kOtherFields.size(); ++i) {
-    values[kCauses + i].field = kOtherFields[i];
-    if (kOtherFields[i] == kNvlinkDataSent || kOtherFields[i] == kNvlinkDataReceived)
-      values[kCauses + i].scope = kAllLinks;
-  }
+  std::vector<nvml::FieldValue> values;
+  const auto ask = [&](Field field) {
+    auto& value = values.emplace_back();
+    value.field = field;
+    if (field == kNvlinkDataSent || field == kNvlinkDataReceived) value.scope = kAllLinks;
+  };
+  ask(kPowerInstant);
+  ask(kMemoryTemperature);
+  if (choice.traffic)
+    for (const auto field : kTrafficFields) ask(field);
+  const auto slowdowns_at = values.size();
+  if (choice.slowdowns)
+    for (const auto field : kSlowdownFields) ask(field);
   if (functions().field_values != nullptr &&
       functions().field_values(handle_, static_cast<int>(values.size()), values.data()) == nvml::kSuccess) {
-    for (std::size_t i = 0; i < kCauses; ++i) out.slowdown_ns[i] = unsigned_value(values[i]);
-    out.power_instant_w = scaled(values[kCauses], 1e-3);
-    out.memory_temperature_c = scaled(values[kCauses + 1], 1.0);
-    out.pcie_sent_bytes = wide_value(values[kCauses + 2]);
-    out.pcie_received_bytes = wide_value(values[kCauses + 3]);
-    out.nvlink_sent_bytes = kib_value(values[kCauses + 4]);
-    out.nvlink_received_bytes = kib_value(values[kCauses + 5]);
+    out.power_instant_w = scaled(values[0], 1e-3);
+    out.memory_temperature_c = scaled(values[1], 1.0);
+    if (choice.traffic) {
+      out.pcie_sent_bytes = wide_value(values[2]);
+      out.pcie_received_bytes = wide_value(values[3]);
+      out.nvlink_sent_bytes = kib_value(values[4]);
+      out.nvlink_received_bytes = kib_value(values[5]);
+    }
+    if (choice.slowdowns)
+      for (std::size_t i = 0; i < kSlowdownFields.size(); ++i) out.slowdown_ns[i] = unsigned_value(values[slowdowns_at + i]);
   }
+  if (!choice.slowdowns) return out;
   // Older drivers count the same under policies: power 0, thermal 1, sync boost 2.
   constexpr std::array<std::pair<std::size_t, int>, 3> kPolicies{{{0, 0}, {5, 1}, {4, 2}}};
   for (const auto& [cause, policy] : kPolicies) {

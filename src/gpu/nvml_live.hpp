@@ -18,7 +18,14 @@ inline constexpr std::array<const char*, 6> kSlowdownCauses{"sw_power_cap",   "s
                                                             "hw_thermal_slowdown", "hw_power_brake",
                                                             "sync_boost",     "thermal_slowdown"};
 
-/// Counters and readings that one batched call fetches; about 2 ms on an H200. What is not to be had is nullopt.
+/// What to fetch: the rest costs less than it.
+struct LiveFieldChoice {
+  bool slowdowns = true;
+  bool traffic = true;
+};
+
+/// Counters and readings that one batched call fetches; about 2 ms on an H200 for all of them. What is not to be had, or was
+/// not asked for, is nullopt.
 struct LiveFields {
   std::array<std::optional<std::uint64_t>, kSlowdownCauses.size()> slowdown_ns;  ///< since the driver was loaded
   std::optional<double> power_instant_w;
@@ -72,7 +79,7 @@ class NvmlLive {
   /// GPU can tell is readable.
   [[nodiscard]] base::Result<void> alive() const;
 
-  [[nodiscard]] LiveFields fields() const;
+  [[nodiscard]] LiveFields fields(LiveFieldChoice choice = {}) const;
   [[nodiscard]] std::optional<double> memory_busy_percent() const;  ///< share of the time with memory traffic
   [[nodiscard]] std::optional<double> encoder_percent() const;
   [[nodiscard]] std::optional<double> decoder_percent() const;

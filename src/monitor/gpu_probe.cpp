@@ -9,7 +9,8 @@
 namespace ridgeline::monitor {
 namespace {
 
-constexpr auto kShareValidFor = std::chrono::seconds(3);  // NVML averages shares of processes over about a second
+constexpr auto kShareValidFor = std::chrono::seconds(5);  // NVML averages shares of processes over about a second
+constexpr std::uint64_t kSlowdownBits = 0xfc;  // power, thermal, brake, sync boost; not idle, nor clocks that somebody set
 
 std::optional<double> as_double(const std::optional<int>& value) {
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
@@ -45,6 +46,7 @@ void GpuProbe::read_facts() {
 void GpuProbe::read_slow(base::Nanoseconds now) {
   if (slow_before_ && now - *slow_before_ < kSlowEvery) return;
   slow_before_ = now;
+  counts_slowdowns_now_ = true;
   facts_.power_limit_w = device_.power_limit_w();
   const auto link = live_.pcie_link();
   facts_.pcie_generation = as_double(link.generation);
@@ -105,14 +107,23 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
   reading.sm_clock_mhz = device_.clock_mhz(gpu::nvml::kSmClock);
   reading.memory_clock_mhz = device_.clock_mhz(gpu::nvml::kMemoryClock);
   reading.temperature_c = device_.temperature_c();
-  reading.fan_percent = live_.fan_percent();
+  if (has_fan_) reading.fan_percent = live_.fan_percent();
+  has_fan_ = reading.fan_percent.has_value();  // where there is none, asking takes half a millisecond
   reading.power_w = device_.power_w();
   reading.performance_state = as_double(live_.performance_state());
-  const auto fields = live_.fields();
+  // A counter stands still while nothing holds the clocks down.
+  const auto reasons = device_.clock_reasons();
+  if (reasons) reading.slowdown_reasons = schema::clock_reason_names(*reasons);
+  const bool held = !reasons || (*reasons & kSlowdownBits) != 0;
+  const bool count = counts_slowdowns_now_ || held;
+  counts_slowdowns_now_ = held;  // the last stretch is read one look later
+  const bool links = facts_.nvlink_links_active.value_or(0) > 0;
+  const bool gpm_has_traffic = gpm && gpm->pcie_sent_per_s && (gpm->nvlink_sent_per_s || !links);
+  const auto fields = live_.fields({count, !gpm_has_traffic});
   reading.power_instant_w = fields.power_instant_w;
   reading.memory_temperature_c = fields.memory_temperature_c;
   read_traffic(reading, fields, gpm, seconds);
-  read_slowdowns(reading, fields);
+  read_slowdowns(reading, fields, count);
   read_energy(reading, seconds);
   read_slices(reading);
   fields_before_ = fields;
@@ -139,8 +150,12 @@ void GpuProbe::read_traffic(GpuReading& reading, const gpu::LiveFields& fields,
   }
 }
 
-void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields) {
-  if (const auto bits = device_.clock_reasons()) reading.slowdown_reasons = schema::clock_reason_names(*bits);
+void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, bool counted) {
+  if (!counted) {
+    reading.slowdown_since_start_s = slowdown_since_start_s_;
+    reading.slowdown_total_s = slowdown_total_s_;
+    return;
+  }
   for (std::size_t i = 0; i < gpu::kSlowdownCauses.size(); ++i) {
     if (!fields.slowdown_ns[i]) continue;
     const auto total = *fields.slowdown_ns[i];
@@ -150,6 +165,8 @@ void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields
     reading.slowdown_since_start_s[cause] = static_cast<double>(total - start->second) * 1e-9;
     reading.slowdown_total_s[cause] = static_cast<double>(total) * 1e-9;
   }
+  slowdown_since_start_s_ = reading.slowdown_since_start_s;
+  slowdown_total_s_ = reading.slowdown_total_s;
 }
 
 void GpuProbe::read_energy(GpuReading& reading, double seconds) {
@@ -182,6 +199,24 @@ void GpuProbe::read_slices(GpuReading& reading) {
   }
 }
 
+void GpuProbe::read_shares(base::Nanoseconds now) {
+  if (shares_read_ && now - *shares_read_ < kSharesEvery) return;
+  shares_read_ = now;
+  const auto found = live_.process_shares(shares_until_us_);
+  knows_shares_ = found.has_value();
+  if (!found) return;
+  std::map<std::int64_t, std::pair<double, int>> sums;
+  for (const auto& share : *found) {
+    shares_until_us_ = std::max(shares_until_us_, share.timestamp_us);
+    auto& [sum, count] = sums[share.pid];
+    sum += share.sm_percent;
+    ++count;
+  }
+  for (const auto& [pid, sum] : sums) shares_[pid] = {sum.first / sum.second, now};
+  for (auto at = shares_.begin(); at != shares_.end();)
+    at = now - at->second.second > kShareValidFor ? shares_.erase(at) : std::next(at);
+}
+
 std::vector<ProcessReading> GpuProbe::processes(base::Nanoseconds now) {
   std::vector<ProcessReading> out;
   auto running = live_.processes();
@@ -189,30 +224,14 @@ std::vector<ProcessReading> GpuProbe::processes(base::Nanoseconds now) {
     for (const auto& slice : slices_)
       if (const auto more = gpu::NvmlLive(api_, slice.handle).processes())
         running->insert(running->end(), more->begin(), more->end());
-  if (!running) return out;
-  if (const auto shares = live_.process_shares(shares_until_us_)) {
-    std::map<std::int64_t, std::pair<double, int>> sums;
-    for (const auto& share : *shares) {
-      shares_until_us_ = std::max(shares_until_us_, share.timestamp_us);
-      auto& [sum, count] = sums[share.pid];
-      sum += share.sm_percent;
-      ++count;
-    }
-    for (const auto& [pid, sum] : sums) shares_[pid] = {sum.first / sum.second, now};
-    for (auto at = shares_.begin(); at != shares_.end();)
-      at = now - at->second.second > kShareValidFor ? shares_.erase(at) : std::next(at);
-    for (const auto& process : *running) {
-      ProcessReading shown;
-      shown.sm_percent = 0;
-      if (const auto share = shares_.find(process.pid); share != shares_.end()) shown.sm_percent = share->second.first;
-      shown.pid = process.pid;
-      out.push_back(std::move(shown));
-    }
-  } else {
-    for (const auto& process : *running) {
-      out.emplace_back();
-      out.back().pid = process.pid;
-    }
+  if (!running || running->empty()) return out;
+  read_shares(now);
+  for (const auto& process : *running) {
+    auto& shown = out.emplace_back();
+    shown.pid = process.pid;
+    if (!knows_shares_) continue;
+    const auto share = shares_.find(process.pid);
+    shown.sm_percent = share != shares_.end() ? share->second.first : 0;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto& process = (*running)[i];

@@ -75,7 +75,6 @@ Json json_of(const Snapshot& snapshot) {
               {"since_start_s", number(snapshot.since_start_s, false)},
               {"interval_s", number(snapshot.interval_s, false)},
               {"driver_version", snapshot.driver_version},
-              {"cuda_version", snapshot.cuda_version},
               {"host", json_of(snapshot.host)},
               {"notes", snapshot.notes}};
   auto& gpus = out["gpus"] = Json::array();

@@ -19,7 +19,6 @@ void draw_title(Canvas& canvas, const Snapshot& snapshot, const ViewState* view)
   canvas.fill(0, 0, width, Style::title);
   std::string left = "Ridgeline monitor";
   if (!snapshot.driver_version.empty()) left += fmt::format(" · driver {}", snapshot.driver_version);
-  if (!snapshot.cuda_version.empty()) left += fmt::format(" · CUDA {}", snapshot.cuda_version);
   std::string right = snapshot.time_utc;
   if (view != nullptr) {
     const auto every = view->interval.count() % 1000 == 0 ? fmt::format("{} s", view->interval.count() / 1000)

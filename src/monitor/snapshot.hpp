@@ -110,7 +110,6 @@ struct Snapshot {
   double since_start_s = 0;
   double interval_s = 0;  ///< since the look before; rates are averages over it; 0 at the first look
   std::string driver_version;
-  std::string cuda_version;
   HostReading host;
   std::vector<GpuReading> gpus;
   std::vector<ProcessReading> processes;

@@ -34,7 +34,6 @@ void SnapshotSource::open_nvml() {
   no_nvml_.clear();
   api_ = std::move(*api);
   driver_version_ = api_->driver_version();
-  cuda_version_ = api_->cuda_version();
 }
 
 void SnapshotSource::find_gpus() {
@@ -150,7 +149,6 @@ Snapshot SnapshotSource::look() {
   }
   processes_.end_look();
   snapshot.driver_version = driver_version_;
-  snapshot.cuda_version = cuda_version_;
   if (!no_nvml_.empty()) snapshot.notes.push_back(no_nvml_);
   const auto hidden = std::count_if(snapshot.processes.begin(), snapshot.processes.end(),
                                     [](const ProcessReading& process) { return process.name.empty(); });

@@ -56,7 +56,6 @@ class SnapshotSource {
   std::shared_ptr<const gpu::NvmlApi> api_;
   std::string no_nvml_;  ///< why it could not be opened
   std::string driver_version_;
-  std::string cuda_version_;
   std::vector<Slot> slots_;
   HostProbe host_;
   ProcessReader processes_;

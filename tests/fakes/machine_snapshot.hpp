@@ -65,7 +65,6 @@ inline monitor::Snapshot busy_machine() {
   snapshot.since_start_s = 754;
   snapshot.interval_s = 1;
   snapshot.driver_version = "580.65.06";
-  snapshot.cuda_version = "13.0";
   snapshot.host = {64, 34, 3.2, 128.0 * 1073741824, 12.3 * 1073741824, {}, {}, {}};
   snapshot.gpus = {busy_gpu()};
   snapshot.processes = {gpu_process(4711, "ada", "python train.py --epochs 90", 40, 60, 210),

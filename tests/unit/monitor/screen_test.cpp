@@ -28,7 +28,7 @@ class ScreenTest : public ::testing::Test {
 
 TEST_F(ScreenTest, shows_everything_about_one_gpu_in_80x24) {
   const auto text = draw();
-  for (const auto* part : {"Ridgeline monitor · driver 580.65.06 · CUDA 13.0", "12:34 · every 1 s", "GPU 0  NVIDIA H200",
+  for (const auto* part : {"Ridgeline monitor · driver 580.65.06", "12:34 · every 1 s", "GPU 0  NVIDIA H200",
                            "P0 · PCIe 5 x16", "87 %", "60.0/140.0 GiB", "482/700 W", "1935/1980 MHz", "61 °C mem 52", "72 %",
                            "55 %", "30 % 1.47 TB/s", "↓ 1.62 GB/s  ↑ 800 MB/s", "12.3 kJ since start", "Slowed   not since start",
                            "GPU busy", "▼GPU MEM", "4711 ada", "docker:012345", "python train.py", "q Quit", "h Help", "/ Filter"})
