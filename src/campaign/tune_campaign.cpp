@@ -286,7 +286,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     if (!has_current) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }
-    measure_ceilings(executor_, request, result.run, observer_, !request.max_time || !time_is_up(kCeilingsS));
+    // The probes end the worker, which a search without fresh processes still needs.
+    measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS));
     return decision.decide();
   };
   if (auto done = search_and_decide(); !done) {
