@@ -187,7 +187,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
       spec.data = schema::DataMode::loader_only;
       return explain_python_loader(spec);
     };
-  RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job));
+  RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job, flags.torch_plugin));
   RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
@@ -212,6 +212,7 @@ void add_bench(CLI::App& app, Context& context) {
       app, context, "bench", "Find the batch size, loading processes, precision and pinning that train fastest",
       "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
       "  ridgeline bench --config bench.yaml --python train.py:bench --data-path data.h5 --apply default.yaml\n"
+      "  ridgeline bench --model resnet18 --data-path data.h5 --option optimizer=adamw --amp both\n"
       "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
       "\nExit code 1: no setting could be trained.",
       [flags, &context] { return bench(*flags, context); });
@@ -223,14 +224,23 @@ void add_bench(CLI::App& app, Context& context) {
       ->type_name("MODULE:FUNCTION");
   bench.add_option("--python-exe", flags->interpreter, "Python interpreter that has torch (default: python3)")
       ->type_name("PATH");
-  bench.add_option("--model", flags->model, "synthetic:OPTIONS, a simulated training step")->type_name("NAME");
-  bench.add_option("--option", flags->options, "Passed on to the function; repeatable")
+  bench
+      .add_option("--model", flags->model,
+                  "Built-in model (mlp, resnet18, resnet50, wideresnet, vit-tiny, vit-small, transformer, gnn), "
+                  "TorchScript file, or synthetic:OPTIONS, a simulated training step")
+      ->type_name("NAME");
+  bench.add_option("--torch-plugin", flags->torch_plugin, "LibTorch plugin of the built-in models (default: searched)")
+      ->type_name("FILE");
+  bench
+      .add_option("--option", flags->options,
+                  "Passed on to the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
   bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
   bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->capture_default_str();
-  for (const auto* name : {"--python", "--python-exe", "--model", "--option", "--data-path", "--device", "--seed"})
+  for (const auto* name :
+       {"--python", "--python-exe", "--model", "--torch-plugin", "--option", "--data-path", "--device", "--seed"})
     bench.get_option(name)->group(what);
 
   const std::string space = "What is tried";

@@ -25,6 +25,7 @@ using base::Result;
 using schema::AmpMode;
 
 constexpr std::string_view kSynthetic = "synthetic";
+constexpr std::string_view kNative = "native";
 constexpr std::int64_t kLargestDefaultBatch = 8192;
 
 Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
@@ -60,8 +61,9 @@ class BenchReader {
   Result<BenchPlan> read() {
     RL_TRY(read_config());
     RL_TRY(read_job());
-    RL_TRY(read_device());
     RL_TRY(read_data());
+    if (plan_.request.job.kind == kNative) RL_TRY(read_native());
+    RL_TRY(read_device());
     RL_TRY(read_space());
     RL_TRY(read_current());
     RL_TRY(read_numbers());
@@ -108,8 +110,8 @@ class BenchReader {
                   flags_.model, flags_.python);
     if (flags_.model.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument,
-                  "no training step is named; for example: ridgeline bench --python train:make, or --model synthetic "
-                  "to try it out");
+                  "no training step is named; for example: ridgeline bench --python train:make, --model resnet18, or "
+                  "--model synthetic to try it out");
     RL_TRY_ASSIGN(job.seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
@@ -127,9 +129,31 @@ class BenchReader {
       plan_.request.cores = options.cores;
       return {};
     }
-    job.kind = "native";
+    job.kind = kNative;
     job.target = flags_.model;
     return {};
+  }
+
+  /// The plugin is asked in a process of its own: a slip in model, options or data ends here.
+  Result<void> read_native() {
+    auto& job = plan_.request.job;
+    if (!flags_.interpreter.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "--python-exe {}: belongs to --python; the plugin of --model is named by "
+                  "--torch-plugin",
+                  flags_.interpreter);
+    RL_TRY_ASSIGN(auto found, describe_native_job(job, flags_.torch_plugin));
+    job.runtime = found.runtime;
+    job.target_sha256 = found.target_sha256;
+    for (const auto& [name, value] : found.options) {
+      job.options[name] = value;
+      if (!typed(name)) note(name, value, "the data");
+    }
+    return {};
+  }
+  [[nodiscard]] bool typed(const std::string& option) const {
+    return std::any_of(flags_.options.begin(), flags_.options.end(),
+                       [&](const auto& text) { return text.rfind(option + "=", 0) == 0; });
   }
 
   Result<void> read_python() {
@@ -188,7 +212,7 @@ class BenchReader {
   /// "torch 2.4.0+cpu" and Debian's plain versions have no CUDA.
   bool has_cuda() const {
     const auto& runtime = plan_.request.job.runtime;
-    return plan_.request.job.kind != "python" || runtime.find("cuda") != std::string::npos;
+    return plan_.request.job.kind == kSynthetic || runtime.find("cuda") != std::string::npos;
   }
 
   Result<void> read_data() {
@@ -239,6 +263,9 @@ class BenchReader {
     } else if (plan_.config.num_workers_options) {
       space.workers = *plan_.config.num_workers_options;
       origin = place("benchmark.num_workers_options");
+    } else if (plan_.request.job.kind == kNative && plan_.request.job.data_path.empty()) {
+      space.workers = {0};
+      origin = "random data: nothing to load";
     } else {
       for (const int workers : {0, 1, 2, 4, 8, 16})
         if (synthetic || workers <= cores()) space.workers.push_back(workers);

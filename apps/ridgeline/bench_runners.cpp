@@ -9,6 +9,7 @@
 #include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "execute/training_child.hpp"
+#include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
 namespace ridgeline::app {
@@ -46,7 +47,43 @@ Result<execute::TrainingChildOptions> python_child(const std::string& interprete
   return options;
 }
 
+Result<execute::TrainingChildOptions> native_child(const std::string& plugin) {
+  RL_TRY_ASSIGN(const auto plugins, workload::find_torch_plugins(plugin));
+  execute::TrainingChildOptions options;
+  options.command = {base::executable_path().string(), "train-worker"};
+  for (const auto& path : plugins) {
+    options.command.emplace_back("--plugin");
+    options.command.push_back(path.string());
+  }
+  options.cancelled = &base::cancel_requested;
+  return options;
+}
+
+BenchRunners runners_in_children(const execute::TrainingChildOptions& options) {
+  return {[options](const schema::TrainingTrialSpec&) -> Result<std::unique_ptr<workload::StepRunner>> {
+            return std::make_unique<execute::TrainingChild>(options);
+          },
+          nullptr};
+}
+
 }  // namespace
+
+Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const std::string& plugin) {
+  RL_TRY_ASSIGN(auto options, native_child(plugin));
+  execute::TrainingChild child(std::move(options));
+  const auto answer = child.ask({{"op", "describe"}, {"job", job}}, kDescribeLimitS);
+  if (!answer) {
+    auto error = answer.error().error;
+    // The model or the data, for the user to mend.
+    if (error.code == ErrorCode::internal || error.code == ErrorCode::out_of_memory)
+      error.code = ErrorCode::invalid_argument;
+    return tl::unexpected(std::move(error).in(fmt::format("--model {}", job.target)));
+  }
+  child.close();
+  RL_TRY_ASSIGN(auto found, (base::json_as<std::map<std::string, std::string>>(
+                                answer->value("options", base::Json::object()), "options of a native job")));
+  return NativeJobFacts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found)};
+}
 
 Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target) {
   RL_TRY_ASSIGN(auto options, python_child(interpreter));
@@ -87,21 +124,13 @@ std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& 
   return lines;
 }
 
-Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job) {
+Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin) {
   if (job.kind == "synthetic") {
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock};
   }
-  if (job.kind == "python") {
-    RL_TRY_ASSIGN(const auto options, python_child(job.python));
-    return BenchRunners{[options](const schema::TrainingTrialSpec&) -> Result<std::unique_ptr<workload::StepRunner>> {
-                          return std::make_unique<execute::TrainingChild>(options);
-                        },
-                        nullptr};
-  }
-  return base::fail(ErrorCode::unsupported,
-                    "--model {}: this program has no built-in models; train your own with --python MODULE:FUNCTION",
-                    job.target);
+  RL_TRY_ASSIGN(const auto options, job.kind == "python" ? python_child(job.python) : native_child(plugin));
+  return runners_in_children(options);
 }
 
 }  // namespace ridgeline::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +22,20 @@ struct PythonJob {
 /// Errors, one line each: no such interpreter, module or function, torch missing.
 [[nodiscard]] base::Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target);
 
-/// Lines naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data set
-/// shows its transforms. What cannot be found out is one line that says why.
+/// What a native job is, asked of a worker process before anything is measured: this process never loads LibTorch.
+struct NativeJobFacts {
+  std::string runtime;                         ///< "torch 1.13.1, cpu"
+  std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
+  std::map<std::string, std::string> options;  ///< found out: dataset names, classes
+};
+
+/// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,
+/// optimizer or option, data that cannot be trained on.
+[[nodiscard]] base::Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job,
+                                                               const std::string& plugin);
+
+/// Lines naming the transforms that take at least a tenth of a sample's time, dearest first; of Python jobs whose data
+/// set shows its transforms. What cannot be found out is one line that says why.
 [[nodiscard]] std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec);
 
 /// How trials of a job are run: the factory of its runners, and the clock that its trials are told by (nullptr: the
@@ -31,6 +44,6 @@ struct BenchRunners {
   workload::StepRunnerFactory factory;
   std::shared_ptr<const base::Clock> clock;
 };
-[[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job);
+[[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin);
 
 }  // namespace ridgeline::app

@@ -51,7 +51,7 @@ const ModelInfo* info_of(const std::string& name) {
   if (info != nullptr || is_file(name)) return info;
   std::vector<std::string> names;
   for (const auto& model : built_in_models()) names.push_back(model.name);
-  refuse("model " + name + ": no such model" + did_you_mean(name, names) + "; there are " + listed(names) +
+  refuse("no model \"" + name + "\"" + did_you_mean(name, names) + "; there are " + listed(names) +
          ", or give a TorchScript file");
 }
 
