@@ -122,6 +122,10 @@ class Running {
     options.current = request_.current;
     options.on_cpu = on_cpu();
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
+    const auto tell_time = [&] {
+      if (request_.max_time) searcher->spent(elapsed_s() / (kSearchShare * base::to_seconds(*request_.max_time)));
+    };
+    tell_time();
     while (auto proposal = searcher->propose()) {
       BenchTrial trial;
       trial.stage = proposal->stage;
@@ -131,6 +135,7 @@ class Running {
       RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), request_.plan, searcher->remaining()));
       searcher->observe(*proposal, observation_of(outcome));
       run_.skipped = searcher->skipped();
+      tell_time();
       if (late(kSearchShare)) {
         run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
         break;

@@ -18,6 +18,8 @@ using schema::TrainingSettings;
 constexpr double kTolerance = 0.03;        ///< of the recommendation
 constexpr double kWorthMeasuring = 1.005;  ///< over the best measured: a smaller gain is within the error of both
 constexpr double kWorthTrying = 0.985;     ///< of the best measured: foretold below it, a combination is no candidate
+constexpr double kComputeShare = 0.4;      ///< of the time for the search, where that is bounded
+constexpr double kCurvesShare = 0.6;
 constexpr std::size_t kMostConfirmations = 14;
 constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers
 
@@ -45,16 +47,24 @@ std::int64_t BenchAdaptive::middle_batch() const {
 }
 
 std::optional<BenchProposal> BenchAdaptive::compute_point() {
-  for (auto& [amp, batches] : batches_) {
-    for (const auto batch : batches) {
+  if (computed_ && spent_ > kComputeShare) {
+    skip_untried();
+    return std::nullopt;
+  }
+  // Precisions in turn, so that all have been seen when time is short.
+  std::set<std::int64_t> sizes;
+  for (const auto& [amp, batches] : batches_) sizes.insert(batches.begin(), batches.end());
+  for (const auto batch : sizes)
+    for (auto& [amp, batches] : batches_) {
       const TrainingSettings settings{batch, 0, amp, false};
-      if (proposed_.count({DataMode::device, settings}) != 0) continue;
+      if (batches.count(batch) == 0 || proposed_.count({DataMode::device, settings}) != 0) continue;
       if (const auto reason = fence_.too_large(settings)) {
         if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, *reason});
         continue;
       }
       return fresh({settings, DataMode::device, BenchStage::compute, "compute curve: batches kept on the device"});
     }
+  for (auto& [amp, batches] : batches_)
     if (const auto batch = fence_.next_batch(amp)) {
       batches.insert(*batch);
       return fresh({{*batch, 0, amp, false},
@@ -62,24 +72,40 @@ std::optional<BenchProposal> BenchAdaptive::compute_point() {
                     BenchStage::bisect,
                     "between the largest batch that fits and the smallest that does not"});
     }
-  }
   return std::nullopt;
 }
 
+void BenchAdaptive::skip_untried() {
+  for (const auto& [amp, batches] : batches_)
+    for (const auto batch : batches) {
+      const TrainingSettings settings{batch, 0, amp, false};
+      if (proposed_.count({DataMode::device, settings}) != 0 || fence_.too_large(settings)) continue;
+      if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, "its time went to trials with the loader"});
+    }
+}
+
 std::optional<BenchProposal> BenchAdaptive::loader_point() {
-  for (const int workers : space_.workers) {
-    const TrainingSettings settings{middle_batch(), workers, space_.amps.front(), space_.pins.front()};
-    const bool known = std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
+  const auto known = [&](int workers) {
+    return std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
       return key.first == DataMode::loader_only && key.second.workers == workers;
     });
-    if (!known)
-      return fresh({settings, DataMode::loader_only, BenchStage::loading, "loader curve: batches fetched and dropped"});
-  }
+  };
+  // The ends first: they bound what lies between, should time be short.
+  std::vector<int> order(space_.workers.rbegin(), space_.workers.rend());
+  if (order.size() > 2) std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  const bool any = std::any_of(order.begin(), order.end(), known);
+  if (any && spent_ > kCurvesShare) return std::nullopt;
+  for (const int workers : order)
+    if (!known(workers))
+      return fresh({{middle_batch(), workers, space_.amps.front(), space_.pins.front()},
+                    DataMode::loader_only,
+                    BenchStage::loading,
+                    "loader curve: batches fetched and dropped"});
   return std::nullopt;
 }
 
 std::optional<BenchProposal> BenchAdaptive::copy_point() {
-  if (options_.on_cpu) return std::nullopt;
+  if (options_.on_cpu || spent_ > kCurvesShare) return std::nullopt;
   for (const bool pin : space_.pins) {
     const bool known = std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
       return key.first == DataMode::host && key.second.pin_memory == pin;

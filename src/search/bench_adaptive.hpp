@@ -18,6 +18,7 @@ class BenchAdaptive final : public BenchSearcher {
   BenchAdaptive(schema::TrainingSpace space, BenchSearchOptions options);
   [[nodiscard]] std::optional<BenchProposal> propose() override;
   void observe(const BenchProposal& proposal, const BenchObservation& observation) override;
+  void spent(double share) override { spent_ = share; }
   [[nodiscard]] std::size_t remaining() const override;
   [[nodiscard]] const std::vector<schema::SkippedSettings>& skipped() const override;
 
@@ -26,6 +27,7 @@ class BenchAdaptive final : public BenchSearcher {
 
   [[nodiscard]] std::optional<BenchProposal> fresh(BenchProposal proposal);
   [[nodiscard]] std::optional<BenchProposal> compute_point();
+  void skip_untried();
   [[nodiscard]] std::optional<BenchProposal> loader_point();
   [[nodiscard]] std::optional<BenchProposal> copy_point();
   [[nodiscard]] std::optional<BenchProposal> joint_point();
@@ -44,6 +46,7 @@ class BenchAdaptive final : public BenchSearcher {
   std::map<schema::TrainingSettings, double> measured_;        ///< joint trials: samples/s, 0 when they failed
   bool computed_ = false;                                      ///< some compute trial went well
   std::size_t confirmed_ = 0;
+  double spent_ = 0;
   std::vector<schema::SkippedSettings> skipped_;
   std::set<std::pair<schema::AmpMode, std::int64_t>> fenced_;
   std::unique_ptr<BenchSearcher> grid_;

@@ -38,6 +38,8 @@ class BenchSearcher {
   /// nullopt: finished. Never the same settings and data mode twice.
   [[nodiscard]] virtual std::optional<BenchProposal> propose() = 0;
   virtual void observe(const BenchProposal& proposal, const BenchObservation& observation) = 0;
+  /// How much of the time for the search is used up, 0 to 1: groundwork ends in time for what rests on it.
+  virtual void spent(double) {}
   /// Estimate of proposals still to come.
   [[nodiscard]] virtual std::size_t remaining() const = 0;
   /// Combinations left out on the way, with the reason.

@@ -40,8 +40,11 @@ double StepPrediction::copy_ms(const schema::TrainingSettings& settings) const {
 }
 
 double StepPrediction::load_ms(const schema::TrainingSettings& settings) const {
-  const auto known = load_us_.find(settings.workers);
-  return known == load_us_.end() ? 0 : known->second * static_cast<double>(settings.batch) / 1000;
+  if (load_us_.empty()) return 0;
+  // Workers that were not measured do no worse than fewer did.
+  auto known = load_us_.upper_bound(settings.workers);
+  if (known != load_us_.begin()) --known;
+  return known->second * static_cast<double>(settings.batch) / 1000;
 }
 
 std::optional<double> StepPrediction::plain_ms(const schema::TrainingSettings& settings) const {

@@ -132,6 +132,29 @@ TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
   EXPECT_TRUE(bench->answers);
 }
 
+// As ResNet-50 on an H200 did: the compute curve alone took all of --max-time, and the run ended without an answer.
+TEST_F(BenchCampaignTest, an_answer_comes_within_the_time_that_the_curves_alone_would_take) {
+  const auto whole = run(request("decode_us=400"));
+  ASSERT_TRUE(whole);
+  double curves_end_s = 0;
+  for (const auto& trial : whole->trials)
+    if (trial.stage == schema::BenchStage::compute || trial.stage == schema::BenchStage::loading)
+      curves_end_s = std::max(curves_end_s, trial.started_s);
+  auto limited = request("decode_us=400");
+  limited.use_store = false;
+  limited.max_time = base::from_seconds(curves_end_s);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench);
+  ASSERT_TRUE(bench->answers && bench->answers->fastest);
+  ASSERT_FALSE(bench->skipped.empty());
+  EXPECT_NE(bench->skipped.back().reason.find("time"), std::string::npos);
+  // Both precisions have been looked at, and more than the smallest batch.
+  std::set<std::pair<AmpMode, std::int64_t>> seen;
+  for (const auto& trial : bench->trials) seen.emplace(trial.settings.amp, trial.settings.batch);
+  for (const auto amp : limited.space.amps) EXPECT_TRUE(seen.count({amp, 64}) != 0) << static_cast<int>(amp);
+  EXPECT_LT(bench->duration_s, 1.3 * curves_end_s);
+}
+
 TEST_F(BenchCampaignTest, memory_ends_the_way_up_and_the_gap_is_bisected) {
   for (const auto* search : {"grid", "adaptive"}) {
     auto tight = request("memory_gb=8,sample_gb=0.03,decode_us=50,fill=400", search);
