@@ -2,6 +2,7 @@
 #include "workload/synthetic/synthetic_kind.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 
 #include "base/hash.hpp"
@@ -67,6 +68,8 @@ Result<schema::RuntimeIdentity> probe(const std::string& /*library*/) {
   identity.name = "synthetic";
   identity.version = base::version();
   identity.providers = {"CPUExecutionProvider"};
+  if (std::getenv("RIDGELINE_SYNTHETIC_GPU") != nullptr)
+    identity.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
   return identity;
 }
 

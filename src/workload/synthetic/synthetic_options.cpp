@@ -174,6 +174,7 @@ const std::map<std::string, Setter>& setters() {
          options.ignores.push_back(param->key);
          return {};
        }},
+      {"load", RL_SETTER(load_file, Result<std::string>(std::string(text)))},
       {"fault", RL_APPENDER(faults, parse_fault(text))},
   };
   return table;

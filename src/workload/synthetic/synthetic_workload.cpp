@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/file.hpp"
+#include "base/text.hpp"
 #include "schema/catalog.hpp"
 #include "workload/synthetic/fault_injection.hpp"
 #include "workload/synthetic/response_surface.hpp"
@@ -19,6 +21,8 @@ constexpr std::int64_t kOutputElements = 1000;
 constexpr double kFirstStepExcess = 3;     ///< the first inference takes 1 + this times as long
 constexpr double kRewriteRounding = 2e-7;  ///< what fused kernels change in float results
 constexpr double kLongestInference = 30.0 * 24 * 3600e9;  ///< ns; thousands of them fit the clock
+constexpr double kLeastLoad = 0.01;
+constexpr double kMostLoad = 1000;
 constexpr double kTwoPi = 6.283185307179586;
 
 int lane_count(const schema::Configuration& configuration) {
@@ -59,9 +63,23 @@ base::Result<void> SyntheticWorkload::prepare() {
   RL_TRY(show_fault(TrialPhase::load_runtime));
   enter(TrialPhase::create_session);
   RL_TRY(show_fault(TrialPhase::create_session));
+  RL_TRY(add_load());
   memory_.assign(static_cast<std::size_t>(options_.memory_mib) << 20U, '\1');
   session_create_time_ = options_.session_time * lanes();
   clock().sleep_for(session_create_time_);
+  return {};
+}
+
+base::Result<void> SyntheticWorkload::add_load() {
+  if (options_.load_file.empty()) return {};
+  const auto text = base::read_file(options_.load_file);
+  if (!text && text.error().code == base::ErrorCode::not_found) return {};
+  if (!text) return tl::unexpected(text.error());
+  const auto factor = base::parse_number(base::trim(*text), "load");
+  if (!factor || *factor < kLeastLoad || *factor > kMostLoad)
+    return base::fail(base::ErrorCode::invalid_argument, "synthetic workload: {}: \"{}\" is no number from {:g} to {:g}",
+                      options_.load_file, base::trim(*text), kLeastLoad, kMostLoad);
+  step_ns_ *= *factor;
   return {};
 }
 

@@ -44,6 +44,7 @@ class SyntheticWorkload final : public Workload {
     schema::TrialPhase faulted = schema::TrialPhase::launch;  ///< the phase whose fault this lane has already shown
   };
   void enter(schema::TrialPhase phase) noexcept;
+  [[nodiscard]] base::Result<void> add_load();
   [[nodiscard]] base::Result<void> show_fault(schema::TrialPhase phase) const;
   [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) const noexcept;
   [[nodiscard]] double drift_factor() const noexcept;
