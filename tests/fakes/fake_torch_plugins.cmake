@@ -1,0 +1,16 @@
+# The fake training plugins: rl_fake_torch and those that cannot be used. Included by the rooms that test with them.
+if(NOT TARGET rl_fake_torch)
+  foreach(_kind "" OTHER_ABI SHORT LONGER NO_ENTRY MISSING)
+    string(TOLOWER "rl_fake_torch_${_kind}" _name)
+    string(REGEX REPLACE "_$" "" _name "${_name}")
+    if(_kind STREQUAL "MISSING")
+      # Refers to a function that no library has, as a plugin does that was built for another torch.
+      add_library(${_name} MODULE "${PROJECT_SOURCE_DIR}/tests/fakes/unresolved_plugin.c")
+    else()
+      add_library(${_name} MODULE "${PROJECT_SOURCE_DIR}/tests/fakes/fake_torch_plugin.c")
+      target_compile_definitions(${_name} PRIVATE "$<$<BOOL:${_kind}>:RL_FAKE_${_kind}>")
+    endif()
+    set_target_properties(${_name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
+    target_include_directories(${_name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  endforeach()
+endif()
