@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kUsualDeviation = 0.02;
 constexpr double kLeastDeviation = 0.005;
-constexpr std::size_t kStepsToTrust = 8;   // fewer differences say less than the usual deviation
-constexpr double kLargestShare = 1.0 / 3;  // of the alarm level, that one probe may add
+constexpr std::size_t kStepsToTrust = 8;  // fewer differences say less than the usual deviation
+constexpr double kLargestShare = 0.34;    // of the alarm level, that one probe may add: three in a row are one
 /// The median of |N(0, 1)|, and a difference has twice the variance of a probe.
 constexpr double kMedianStepOfUnit = 0.6744897501960817 * 1.4142135623730951;
 

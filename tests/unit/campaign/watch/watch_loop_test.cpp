@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                  [](auto& state) { state.configuration = schema::Configuration{{"intra_op_num_threads", 1}}; }},
         Injected{"cpu", CauseKind::busy_cpu, [](auto& state) { state.environment.load_average = 20; }},
         Injected{"nothing", CauseKind::unknown, [](auto&) {}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 TEST_F(WatchLoopTest, a_process_that_ends_before_the_proof_is_named_nevertheless) {
   options_.drift.threshold = 0.2;  // takes a few probes more
