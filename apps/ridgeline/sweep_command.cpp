@@ -57,7 +57,8 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
 
 void print_summary(const schema::SweepRun& run, const Terminal& terminal) {
   constexpr int kLabel = 13;
-  fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
+  if (!run.points.empty())
+    fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
   for (const auto& [label, text] : report::sweep_summary(run)) {
     std::string indented;
     for (const char c : wrapped(text, terminal.width - kLabel, 0))

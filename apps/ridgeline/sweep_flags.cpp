@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "campaign/gpu_choice.hpp"
+#include "campaign/sweep_files.hpp"
 #include "campaign/sweep_patch.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/tune_flags.hpp"
@@ -97,12 +98,23 @@ class SweepReader {
     job.directory = std::filesystem::current_path(error).string();
     if (error) return fail(ErrorCode::io, "the current folder cannot be read: {}", error.message());
     RL_TRY(schema::check_placeholders(job));
+    RL_TRY(check_program(job.command.front()));
     double size = 1;
     for (const auto& param : job.parameters) size *= static_cast<double>(param.values.size());
     if (size > kLargestSpace)
       return fail(ErrorCode::invalid_argument,
                   "{:g} combinations are too many, expected at most {:g}; list fewer values", size, kLargestSpace);
     return {};
+  }
+
+  /// Found out now and not once a run has begun.
+  static Result<void> check_program(const std::string& name) {
+    if (!schema::placeholders(name).empty()) return {};
+    const auto path = campaign::find_program(name);
+    if (!path.empty()) return {};
+    return fail(ErrorCode::not_found, "program {}: {}", name,
+                name.find('/') == std::string::npos ? "not found in PATH; check its spelling"
+                                                    : "no such file, or it may not be executed");
   }
 
   Result<void> read_objective() {

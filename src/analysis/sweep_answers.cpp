@@ -222,7 +222,8 @@ std::vector<SweepSummary> summarize_sweep(const SweepRun& run) {
       best = &point;
   if (best != nullptr) {
     const auto noise = noise_of(points, rounds);
-    const auto comparisons = std::max<std::size_t>(1, rivals - 1);
+    // The best was picked for its number, so every pair may have been the one that is compared.
+    const auto comparisons = std::max<std::size_t>(1, rivals * (rivals - 1) / 2);
     for (auto& point : points) {
       if (point.log_cost.empty()) continue;
       auto& summary = point.summary;
@@ -266,6 +267,8 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
     out.reason = "the best of single measurements; with --repeat 3 differences are told from noise";
+  else if (std::count_if(points.begin(), points.end(), [](const auto& point) { return point.behind.has_value(); }) == 1)
+    out.reason = points.size() == 1 ? "there is no other one" : "the only one that went well";
   else if (chosen == &*best && ties == 1)
     out.reason = "better than every other one";
   else if (chosen == &*best)

@@ -21,8 +21,8 @@ namespace ridgeline::analysis {
 ///              rounds: exp(mean over common rounds of x(i,r) - x(best,r)). Its interval rests on the residual variance
 ///              of the two-way layout x(i,r) = combination + round (rounds are interleaved, so that a slow machine
 ///              makes a round and no combination slow), or on the pair's own variance where that is larger; t quantile
-///              with Bonferroni's correction for the number of combinations compared (Montgomery, Design and Analysis
-///              of Experiments, 8th ed., sections 3.5 and 4.1)
+///              with Bonferroni's correction for all pairs of combinations, since the best was picked for its number
+///              (Montgomery, Design and Analysis of Experiments, 8th ed., sections 3.5 and 4.1)
 ///   tie        not slower than the best by interval and minimum effect (analysis::judge); without repeats only the
 ///   best
 [[nodiscard]] std::vector<schema::SweepSummary> summarize_sweep(const schema::SweepRun& run);

@@ -15,19 +15,18 @@
 #include "schema/sweep_command.hpp"
 
 namespace ridgeline::campaign {
-namespace {
 
-std::string program_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
+std::string find_program(const std::string& name) {
+  const auto executable = [](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return executable(name) ? name : std::string();
   const char* path = std::getenv("PATH");
-  for (const auto& folder : base::split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    const auto candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return name;
+  for (const auto& folder : base::split(path != nullptr ? path : "/usr/bin:/bin", ':'))
+    if (auto candidate = (folder.empty() ? "." : folder) + "/" + name; executable(candidate)) return candidate;
+  return {};
 }
-
-}  // namespace
 
 std::string SweepFiles::fingerprint(const std::string& path) {
   struct stat info {};
@@ -47,7 +46,7 @@ std::vector<schema::SweepFile> SweepFiles::named_by(const schema::SweepTrialSpec
   std::vector<std::string> names;
   for (std::size_t i = 0; i < spec.job.command.size(); ++i) {
     const auto word = schema::substitute(spec.job.command[i], values);
-    names.push_back(i == 0 ? program_path(word) : word);
+    names.push_back(i == 0 ? find_program(word) : word);
     if (const auto equals = word.find('='); i > 0 && equals != std::string::npos)
       names.push_back(word.substr(equals + 1));
   }

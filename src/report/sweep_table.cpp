@@ -106,8 +106,9 @@ std::string sweep_number(double value) {
 std::string sweep_estimate(const schema::SweepEstimate& estimate) {
   const double half = (estimate.high - estimate.low) / 2;
   if (half <= 0) return sweep_number(estimate.value);
-  return fmt::format("{} ±{}", sweep_number(estimate.value),
-                     half < 0.001 ? fmt::format("{:.2g}", half) : fmt::format("{:.3g}", half));
+  const int digits = half < 0.001 ? 2 : 3;
+  const auto margin = half >= 100 && half < 1e9 ? fmt::format("{:.0f}", half) : fmt::format("{:.{}g}", half, digits);
+  return fmt::format("{} ±{}", sweep_number(estimate.value), margin);
 }
 
 std::vector<Table::Column> sweep_columns(const SweepRun& run) {

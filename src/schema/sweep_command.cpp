@@ -59,7 +59,12 @@ void walk(std::string_view text, Plain plain, Placeholder placeholder) {
 base::Result<std::vector<std::string>> values_of(std::string_view name, std::string_view text) {
   if (text.empty() || text.front() != '[') {
     std::vector<std::string> out;
-    for (const auto& part : base::split(text, ',')) out.emplace_back(base::trim(part));
+    for (const auto& part : base::split(text, ',')) {
+      out.emplace_back(base::trim(part));
+      if (out.back().empty())
+        return fail(ErrorCode::invalid_argument,
+                    "--param {}={}: a value is empty; write [\"\", ...] when that is meant", name, text);
+    }
     return out;
   }
   RL_TRY_ASSIGN(const auto json, base::parse_json(text, fmt::format("--param {}", name)));
@@ -91,9 +96,6 @@ base::Result<SweepParam> parse_sweep_param(std::string_view text) {
   RL_TRY_ASSIGN(out.values, values_of(out.name, base::trim(text.substr(equals + 1))));
   std::set<std::string> seen;
   for (const auto& value : out.values) {
-    if (value.empty())
-      return fail(ErrorCode::invalid_argument, "--param {}: a value is empty; write [\"\", ...] when that is meant",
-                  text);
     if (!seen.insert(value).second)
       return fail(ErrorCode::invalid_argument, "--param {}: value {} is given twice", text, value);
   }

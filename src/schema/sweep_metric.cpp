@@ -2,6 +2,7 @@
 #include "schema/sweep_metric.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -26,10 +27,55 @@ std::optional<double> number_in(std::string_view text) {
 
 std::optional<std::regex> compiled(const std::string& pattern) {
   try {
-    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
+    // libstdc++'s other engine recurses for each character and can take exponential time; this one has no
+    // back-references.
+    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial);
   } catch (const std::regex_error&) {
     return std::nullopt;
   }
+}
+
+/// The longest plain text that every match holds, "" when that cannot be told: lines without it need no engine.
+std::string required_text(std::string_view pattern) {
+  std::string best;
+  std::string run;
+  const auto end_run = [&] {
+    if (run.size() > best.size()) best = run;
+    run.clear();
+  };
+  int depth = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (c == '|') return {};
+    if (c == '[') {
+      end_run();
+      while (i + 1 < pattern.size() && pattern[i + 1] != ']') i += pattern[i + 1] == '\\' ? 2 : 1;
+      ++i;
+    } else if (c == '\\') {
+      ++i;
+      const auto after = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+      const bool letter = std::isalnum(static_cast<unsigned char>(next)) != 0;
+      if (letter || depth > 0 || std::string_view("?*{").find(after) != std::string_view::npos)
+        end_run();
+      else
+        run += next;
+    } else if (c == '(' || c == ')') {
+      end_run();
+      depth += c == '(' ? 1 : -1;
+    } else if (c == '{') {
+      end_run();
+      while (i < pattern.size() && pattern[i] != '}') ++i;
+    } else if (std::string_view(".^$*+?").find(c) != std::string_view::npos) {
+      end_run();
+    } else if (depth > 0 || (next != '\0' && std::string_view("?*{").find(next) != std::string_view::npos)) {
+      end_run();
+    } else {
+      run += c;
+    }
+  }
+  end_run();
+  return best;
 }
 
 void match_line(const std::regex& expression, std::string_view line, std::vector<double>& out) {
@@ -42,7 +88,7 @@ void match_line(const std::regex& expression, std::string_view line, std::vector
         out.push_back(*value);
     }
   } catch (const std::regex_error&) {
-    // Too much backtracking on this line: it holds no match that could be found.
+    // Out of the engine's bounds on this line: it holds no match that could be found.
   }
 }
 
@@ -115,9 +161,10 @@ base::Result<SweepMetric> parse_sweep_metric(std::string_view text) {
     return fail(ErrorCode::invalid_argument,
                 "--metric {}: nothing to look for; expected a regular expression or json:KEY", text);
   if (out.source == SweepSource::regex && !compiled(out.pattern))
-    return fail(ErrorCode::invalid_argument,
-                "--metric {}: \"{}\" is no regular expression (ECMAScript, as in JavaScript); check its brackets", text,
-                out.pattern);
+    return fail(
+        ErrorCode::invalid_argument,
+        "--metric {}: \"{}\" is no regular expression (as in JavaScript, without back-references); check its brackets",
+        text, out.pattern);
   return out;
 }
 
@@ -137,9 +184,13 @@ base::Result<SweepObjective> parse_sweep_objective(std::string_view text) {
 std::map<std::string, double> metrics_in_output(const std::vector<SweepMetric>& metrics, std::string_view output) {
   std::vector<std::vector<double>> found(metrics.size());
   std::vector<std::optional<std::regex>> expressions(metrics.size());
+  std::vector<std::string> required(metrics.size());
   bool any_json = false;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    if (metrics[i].source == SweepSource::regex) expressions[i] = compiled(metrics[i].pattern);
+    if (metrics[i].source == SweepSource::regex) {
+      expressions[i] = compiled(metrics[i].pattern);
+      required[i] = required_text(metrics[i].pattern);
+    }
     any_json = any_json || metrics[i].source == SweepSource::json;
   }
   for_each_line(output, [&](std::string_view line) {
@@ -147,7 +198,8 @@ std::map<std::string, double> metrics_in_output(const std::vector<SweepMetric>& 
     if (const auto trimmed = base::trim(line); any_json && !trimmed.empty() && trimmed.front() == '{')
       if (auto parsed = base::parse_json(trimmed, "line")) object = std::move(*parsed);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      if (expressions[i]) match_line(*expressions[i], line, found[i]);
+      if (expressions[i] && line.find(required[i]) != std::string_view::npos)
+        match_line(*expressions[i], line, found[i]);
       if (metrics[i].source == SweepSource::json && object.is_object()) look_up(metrics[i].pattern, object, found[i]);
     }
   });

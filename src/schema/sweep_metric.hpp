@@ -11,7 +11,7 @@
 
 namespace ridgeline::schema {
 
-/// Longer lines of output are cut before an expression is tried on them: the expression engine recurses a character.
+/// Longer lines of output are cut before an expression is tried on them: its time grows with their square.
 inline constexpr std::size_t kLongestMatchedLine = 2000;
 
 /// Reads "NAME=REGEX", "NAME=json:KEY", and either with last:, first:, median:, mean:, min:, max: or sum: before it

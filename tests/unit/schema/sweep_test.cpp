@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include "schema/sweep_command.hpp"
+#include "schema/sweep_metric.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+using testing::Test;
+
+std::string error_of(const base::Result<void>& result) { return result ? "" : result.error().message; }
+
+SweepJob job(std::vector<std::string> command, std::vector<SweepParam> parameters) {
+  SweepJob out;
+  out.command = std::move(command);
+  out.parameters = std::move(parameters);
+  return out;
+}
+
+TEST(SweepParam, reads_names_and_values) {
+  const auto param = parse_sweep_param("batch=64, 128,0.10");
+  ASSERT_TRUE(param) << param.error().message;
+  EXPECT_EQ(param->name, "batch");
+  EXPECT_EQ(param->values, (std::vector<std::string>{"64", "128", "0.10"}));
+  const auto listed = parse_sweep_param("mode=[\"a,b\", 3, true, \"\"]");
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(listed->values, (std::vector<std::string>{"a,b", "3", "true", ""}));
+}
+
+TEST(SweepParam, refuses_slips) {
+  for (const auto* text : {"batch", "=1", "batch=", "batch=1,", "batch=1,1", "1st=2", "a b=1", "trial_dir=1",
+                           "repeat=1", "m=[1", "m=[[1]]", "m=[]"})
+    EXPECT_FALSE(parse_sweep_param(text)) << text;
+}
+
+TEST(SweepCommand, replaces_placeholders_and_leaves_other_braces_alone) {
+  const SweepPoint point{{"batch", "64"}, {"lr", "0.1"}};
+  EXPECT_EQ(substitute("--bs={batch},{lr}", point), "--bs=64,0.1");
+  EXPECT_EQ(substitute("{\"a\": {\"b\": {batch}}}", point), "{\"a\": {\"b\": 64}}");
+  EXPECT_EQ(substitute("${batch} {} {0} { batch }", point), "${batch} {} {0} { batch }");
+  EXPECT_EQ(substitute("{{batch}}", point), "{batch}");
+  EXPECT_EQ(substitute("{batch", point), "{batch");
+  EXPECT_EQ(placeholders("{a}{b-2} {{c}} ${d}"), (std::vector<std::string>{"a", "b-2"}));
+}
+
+TEST(SweepCommand, values_are_not_looked_into_again) {
+  EXPECT_EQ(substitute("{a}", {{"a", "{b}"}, {"b", "1"}}), "{b}");
+}
+
+TEST(SweepCommand, names_unknown_placeholders_and_unused_parameters) {
+  const SweepParam batch{"batch", {"1"}};
+  EXPECT_EQ(error_of(check_placeholders(job({"x", "{batch}", "{trial_dir}", "{repeat}"}, {batch}))), "");
+  const auto unknown = error_of(check_placeholders(job({"x", "{batches}"}, {batch})));
+  EXPECT_NE(unknown.find("argument 1: placeholder {batches} is no parameter, did you mean \"batch\"?"),
+            std::string::npos)
+      << unknown;
+  EXPECT_NE(unknown.find("{{batches}}"), std::string::npos) << unknown;
+  EXPECT_NE(
+      error_of(check_placeholders(job({"x"}, {batch}))).find("--param batch: neither command nor --env has {batch}"),
+      std::string::npos);
+  EXPECT_NE(error_of(check_placeholders(job({"x", "{batch}"}, {batch, batch}))).find("given twice"), std::string::npos);
+  auto by_environment = job({"x"}, {batch});
+  by_environment.environment = {{"BATCH", "{batch}"}};
+  EXPECT_EQ(error_of(check_placeholders(by_environment)), "");
+}
+
+TEST(SweepTrialSpec, the_key_is_the_question_and_not_its_limits) {
+  SweepTrialSpec spec;
+  spec.job = job({"x", "{batch}"}, {{"batch", {"1", "2"}}});
+  spec.point = {{"batch", "1"}};
+  auto other = spec;
+  other.job.parameters.front().values.emplace_back("3");
+  other.job.timeout_s = 9;
+  EXPECT_EQ(other.key(), spec.key());
+  other.repeat = 1;
+  EXPECT_NE(other.key(), spec.key());
+  other = spec;
+  other.point["batch"] = "2";
+  EXPECT_NE(other.key(), spec.key());
+  other = spec;
+  other.job.environment = {{"A", "b"}};
+  EXPECT_NE(other.key(), spec.key());
+}
+
+TEST(SweepRun, survives_json) {
+  SweepRun run;
+  run.id = "1";
+  run.job = job({"x", "{batch}"}, {{"batch", {"1", "2"}}});
+  run.job.metrics = {{"loss", SweepSource::json, "a.b", SweepTake::median}};
+  run.objective = {"loss", false};
+  SweepTrial trial;
+  trial.point = {{"batch", "2"}};
+  trial.outcome.status = TrialStatus::timeout;
+  trial.outcome.failure = Failure{};
+  trial.outcome.files = {{"/bin/x", "abc"}};
+  run.trials = {trial};
+  run.answers = SweepAnswers{};
+  run.answers->gain = SweepEstimate{1.2, 1.1, 1.3};
+  const base::Json json = run;
+  const auto back = base::json_as<SweepRun>(json, "run");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(base::Json(*back), json);
+  EXPECT_EQ(back->job.metrics.front().take, SweepTake::median);
+}
+
+double taken(const char* metric, std::string_view output) {
+  const auto parsed = parse_sweep_metric(metric);
+  if (!parsed) return -1;
+  const auto found = metrics_in_output({*parsed}, output);
+  return found.empty() ? -2 : found.begin()->second;
+}
+
+TEST(SweepMetric, takes_the_last_match_unless_told_otherwise) {
+  constexpr std::string_view kOutput = "speed: 10 it/s\rspeed: 40 it/s\nspeed: 20 it/s, speed: 30 it/s\n";
+  EXPECT_EQ(taken("s=speed: ([0-9.]+)", kOutput), 30);
+  EXPECT_EQ(taken("s=first:speed: ([0-9.]+)", kOutput), 10);
+  EXPECT_EQ(taken("s=median:speed: ([0-9.]+)", kOutput), 25);
+  EXPECT_EQ(taken("s=mean:speed: ([0-9.]+)", kOutput), 25);
+  EXPECT_EQ(taken("s=max:speed: ([0-9.]+)", kOutput), 40);
+  EXPECT_EQ(taken("s=min:speed: ([0-9.]+)", kOutput), 10);
+  EXPECT_EQ(taken("s=sum:speed: ([0-9.]+)", kOutput), 100);
+  EXPECT_EQ(taken("s=[0-9]+", "a 7 b"), 7);
+  EXPECT_EQ(taken("s=loss=(.*)", "loss=-1.5e-3"), -1.5e-3);
+}
+
+TEST(SweepMetric, text_that_is_no_number_is_no_match) {
+  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: nan\nloss: inf\nloss: high\n"), -2);
+  EXPECT_EQ(taken("s=loss: (\\S+)", "loss: 3\nloss: nan\n"), 3);
+}
+
+TEST(SweepMetric, reads_json_lines) {
+  constexpr std::string_view kOutput =
+      "{\"loss\": 3}\nnoise {\n{\"train\": {\"loss\": 2.5}, \"loss\": 1}\n[1]\n{broken\n";
+  EXPECT_EQ(taken("l=json:loss", kOutput), 1);
+  EXPECT_EQ(taken("l=first:json:loss", kOutput), 3);
+  EXPECT_EQ(taken("l=json:train.loss", kOutput), 2.5);
+  EXPECT_EQ(taken("l=json:a.b", "{\"a.b\": 4}"), 4);
+  EXPECT_EQ(taken("l=json:loss", "{\"loss\": \"3\"}"), -2);
+}
+
+TEST(SweepMetric, survives_hostile_output) {
+  EXPECT_EQ(taken("s=(a+)+b", std::string(1900, 'a') + "b"), -2);
+  EXPECT_EQ(taken("s=.*speed ([0-9]+)", std::string(5'000'000, 'x')), -2);
+  EXPECT_EQ(taken("s=([0-9]+)", std::string("\0\0 5 \xFF", 6)), 5);
+}
+
+TEST(SweepMetric, finds_matches_of_every_kind_of_expression) {
+  EXPECT_EQ(taken("s=speeds? +([0-9]+)", "speed  7"), 7);
+  EXPECT_EQ(taken("s=(?:fast|slow): ([0-9]+)", "slow: 7"), 7);
+  EXPECT_EQ(taken("s=a: ([0-9]+)|b: ([0-9]+)", "a: 7"), 7);
+  EXPECT_EQ(taken("s=\\[rate\\.x\\] ([0-9]+)", "[rate.x] 7"), 7);
+  EXPECT_EQ(taken("s=x{2}y ([0-9]+)", "xxy 7"), 7);
+  EXPECT_EQ(taken("s=[\\]a]b ([0-9]+)", "]b 7"), 7);
+  EXPECT_EQ(taken("s=\\bit/s\\s*=\\s*(\\d+)", "it/s = 7"), 7);
+  EXPECT_EQ(taken("s=\\.?rate ([0-9]+)", "rate 7"), 7);
+  EXPECT_EQ(taken("s=ab+c*d ([0-9]+)", "abbd 7"), 7);
+  EXPECT_EQ(taken("s=(x)\\1", "xx"), -1);  // back-references are refused
+}
+
+TEST(SweepMetric, refuses_slips) {
+  for (const auto* text : {"loss", "=x", "loss=", "loss=json:", "loss=([0-9]", "seconds=(.*)", "a b=x", "loss=last:"})
+    EXPECT_FALSE(parse_sweep_metric(text)) << text;
+}
+
+TEST(SweepMetric, reads_a_file_of_names_and_numbers) {
+  const auto found = metrics_in_file("# mine\nloss 0.5\nspeed\t12e2  # fast\n\nloss 0.25\n", "m.txt");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(*found, (std::map<std::string, double>{{"loss", 0.25}, {"speed", 1200}}));
+  for (const auto* text : {"loss", "loss high", "loss 1 2", "loss nan"}) {
+    const auto bad = metrics_in_file(text, "m.txt");
+    ASSERT_FALSE(bad) << text;
+    EXPECT_EQ(bad.error().message.rfind("m.txt:1: ", 0), 0U) << bad.error().message;
+  }
+}
+
+TEST(SweepObjective, reads_way_and_metric) {
+  const auto objective = parse_sweep_objective("max:samples_per_s");
+  ASSERT_TRUE(objective);
+  EXPECT_TRUE(objective->maximize);
+  EXPECT_EQ(objective->to_text(), "max:samples_per_s");
+  for (const auto* text : {"samples_per_s", "max:", "most:x", ""}) EXPECT_FALSE(parse_sweep_objective(text)) << text;
+}
+
+}  // namespace
+}  // namespace ridgeline::schema
