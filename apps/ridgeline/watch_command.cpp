@@ -123,6 +123,7 @@ class WatchSession {
     campaign::ServiceInspector::Options options;
     options.workload = baseline.run.workload;
     options.ort_library = flags_.ort_library;
+    options.device = device;
     options.config = flags_.config;
     options.patch = plan_.patch;
     options.recommended = baseline.spec.configuration;

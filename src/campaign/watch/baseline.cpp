@@ -15,6 +15,7 @@ using base::Result;
 
 constexpr std::size_t kRunsLookedAt = 10000;
 constexpr std::string_view kGpu = "gpu:";
+constexpr std::string_view kWatchCommand = "ridgeline watch ";
 
 /// "gpu:<uuid>" or "cpu:<model>/<count>" is a device of this machine. Another number of CPUs is no other machine: that
 /// is a cause to be named.
@@ -25,6 +26,11 @@ bool is_here(const std::string& device, const schema::Environment& environment) 
              device.compare(kGpu.size(), std::string::npos, gpu.uuid) == 0;
     });
   return device.substr(0, device.rfind('/')) == "cpu:" + environment.cpu_model;
+}
+
+bool proven_change(const schema::TuneRun& run) {
+  return run.verdict && run.verdict->decision == schema::Decision::change && run.verdict->gain &&
+         run.verdict->gain->verdict == schema::Verdict::faster;
 }
 
 std::string devices_text(const schema::Environment& environment) {
@@ -51,7 +57,12 @@ Result<std::string> newest_run(store::Store& store, const BaselineRequest& reque
   for (const auto& run : runs) {
     if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;
     if (!request.model.empty() && model_name(run.model) != model_name(request.model)) continue;
-    if (is_here(run.device, environment)) return run.id;
+    if (is_here(run.device, environment)) {
+      // A watch's own retune that changed nothing measured a service that was slow.
+      RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
+      if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
+      return run.id;
+    }
     if (elsewhere == nullptr) elsewhere = &run;
   }
   const auto of_model = request.model.empty() ? "" : fmt::format(" of {}", request.model);

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/file.hpp"
 
 namespace ridgeline::campaign {
@@ -27,6 +29,16 @@ Result<schema::Configuration> ServiceInspector::read_configuration() const {
   return configuration;
 }
 
+Result<void> ServiceInspector::check_device(const schema::Environment& environment) const {
+  constexpr std::string_view kGpu = "gpu:";
+  if (options_.device.rfind(kGpu, 0) != 0) return {};
+  const auto uuid = options_.device.substr(kGpu.size());
+  const auto here = [&](const auto& gpu) { return gpu.uuid == uuid; };
+  if (std::any_of(environment.gpus.begin(), environment.gpus.end(), here)) return {};
+  return base::fail(base::ErrorCode::unavailable, "GPU {} does not answer any more{}{}; see ridgeline doctor", uuid,
+                    environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+}
+
 execute::Executor& ServiceInspector::executor() {
   if (!executor_) executor_ = options_.make_executor();
   return *executor_;
@@ -40,6 +52,7 @@ void ServiceInspector::forget() {
 
 Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
   state.environment = options_.environment();
+  RL_TRY(check_device(state.environment));
   RL_TRY_ASSIGN(state.configuration, read_configuration());
   const auto& workload = options_.workload;
   if (const auto stamp = stamp_of(workload.location); !model_sha256_ || stamp != model_stamp_) {

@@ -24,6 +24,7 @@ class ServiceInspector {
   struct Options {
     schema::WorkloadRef workload;  ///< shapes concrete
     std::string ort_library;       ///< "": as `tune` finds it
+    std::string device;            ///< TrialSpec::device: a GPU must be among those of the environment
     std::filesystem::path config;  ///< "": the configuration is `recommended`
     PatchOptions patch;
     schema::Configuration recommended;  ///< the baseline's
@@ -55,6 +56,7 @@ class ServiceInspector {
   };
   [[nodiscard]] static FileStamp stamp_of(const std::string& path);
   [[nodiscard]] base::Result<schema::Configuration> read_configuration() const;
+  [[nodiscard]] base::Result<void> check_device(const schema::Environment& environment) const;
 
   Options options_;
   std::unique_ptr<execute::Executor> executor_;

@@ -1,0 +1,245 @@
+#!/usr/bin/env bash
+# watch: a service becomes slower and fast again, is changed, fails; cron, reload, restart, latencies it writes, slips. On the
+# CPU and on a made-up GPU, with the simulated workload, whose load a file sets.
+source "$(dirname "$0")/lib.sh"
+: "${FAKE_NVML:?the fake management library}"
+unset CUDA_VISIBLE_DEVICES
+WATCH=
+trap '[ -n "$WATCH" ] && kill "$WATCH" 2>/dev/null; chmod -R u+w "$WORK" 2>/dev/null; rm -rf "$WORK"' EXIT
+S="synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all,load=$WORK/load"
+# short probes in a row, each judged as if a minute had passed
+PROBES=(--every 250ms --probe-time 100ms)
+is() { checks=$((checks + 1)); [ "$1" = "$2" ] || problem "$3: \"$1\", expected \"$2\""; }
+# event KIND FILTER EXPECTED: of the last event of that kind on standard output.
+event() {
+  checks=$((checks + 1))
+  local got
+  got=$(jq -r "select(.event == \"$1\") | $2" <"$WORK/out" | tail -n 1)
+  [ "$got" = "$3" ] || problem "$LAST: $2 of the last $1 is \"$got\", expected \"$3\""
+}
+# waits up to 20 s for TEXT in FILE
+await() {
+  checks=$((checks + 1))
+  for _ in $(seq 200); do
+    grep -qF -- "$1" "$2" 2>/dev/null && return
+    sleep 0.1
+  done
+  problem "no \"$1\" in $2: $(tail -n 3 "$2")"
+}
+
+# Slips, before there is a baseline.
+printf 'onnxruntime:\n  graph_optimization_level: basic   # from a blog\n' >config.yaml
+bad "config.yml" "No such file" -- watch --config config.yml
+bad "no run with a recommendation" "ridgeline tune" -- watch --config config.yaml
+bad "--every 5ms" "100ms to 24h" -- watch --config config.yaml --every 5ms
+bad "--every soon" -- watch --config config.yaml --every soon
+bad "--every 3s with --probe-time 2s" "at least twice" -- watch --config config.yaml --every 3s
+bad "--threshold 0" "1% to 1000%" -- watch --config config.yaml --threshold 0
+bad "--threshold much" -- watch --config config.yaml --threshold much
+bad "--confidence 100%" "50% to" -- watch --config config.yaml --confidence 100%
+bad "--on-degrade retunes" "did you mean \"retune\"" -- watch --config config.yaml --on-degrade retunes
+bad "--on-degrade exec:" "expected alert, retune or exec:COMMAND" -- watch --config config.yaml --on-degrade exec:
+bad "--on-degrade retune" "--config FILE" -- watch --on-degrade retune
+bad "--baseline 2026" "--run 2026" -- watch --baseline 2026
+bad "exclude each other" -- watch --run 1 --baseline latest
+bad "exclude each other" -- watch --latency-file a --latency-socket b
+bad "leave one out" -- watch --once --count 3
+bad "--count 0" "above 0" -- watch --count 0
+printf 'onnxruntime: [\n' >broken.yaml
+bad "broken.yaml" -- watch --config broken.yaml
+
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --apply -q
+grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat config.yaml)"
+
+# A fast service; what is on standard output is JSON.
+run 0 watch --config config.yaml "${PROBES[@]}" --count 8
+event status .details.state fine
+event status .version 1
+run 0 watch --config config.yaml --once
+event status .probes 9
+
+# A tenth more: found by the probes of several calls, as cron makes them, and told once.
+echo 1.1 >load
+codes=
+for _ in 1 2 3 4 5; do
+  "$RIDGELINE" watch --config config.yaml --once >>"$WORK/cron" 2>/dev/null
+  codes+=$?
+done
+is "${codes: -1}" 1 "exit code once it is proven ($codes)"
+is "${codes:0:2}" 00 "exit codes before it is"
+is "$(grep -c '"event":"degraded"' "$WORK/cron")" 1 "alarms"
+cp "$WORK/cron" "$WORK/out"
+event degraded .cause unknown
+event degraded '.slow_down_ratio > 1.08 and .slow_down_ratio < 1.12' true
+event degraded '.slow_down_low < 1.1 and .slow_down_high > 1.1' true
+run 1 watch --config config.yaml --once
+err "1.10 times the baseline's"
+rm load
+run 0 watch --config config.yaml "${PROBES[@]}" --count 6
+event recovered .event recovered
+
+# A worse setting: told at once, and named as the cause.
+cp config.yaml good.yaml
+sed -i 's/all/basic/' config.yaml
+run 1 watch --config config.yaml "${PROBES[@]}" --count 6 --on-degrade "exec:echo \$RIDGELINE_EVENT \$RIDGELINE_EVENT_CAUSE \$RIDGELINE_EVENT_SLOW_DOWN >>$WORK/called; exit 4"
+event changed .cause setting_changed
+event degraded .cause setting_changed
+event degraded '.causes[0].evidence' "graph_optimization_level all -> basic"
+event action_failed '.text | endswith("exit code 4")' true
+is "$(cut -d. -f1 called)" "degraded setting_changed 2" "what the command was told"
+
+# Retune, once the first alarm is over: applies the win with a backup, and goes on against the new run.
+cp good.yaml config.yaml
+run 0 watch --config config.yaml "${PROBES[@]}" --count 6
+sed -i 's/all/basic/' config.yaml
+run 0 watch --config config.yaml "${PROBES[@]}" --count 8 --on-degrade retune --retune-time 20s
+event retuned .details.applied true
+event retuned '.details.settings.graph_optimization_level' all
+same config.yaml good.yaml
+is "$(ls config.yaml.bak-* | wc -l)" 2 "backups"
+run 0 watch --config config.yaml "${PROBES[@]}" --count 3
+event status .details.state fine
+# The next one has to wait.
+sed -i 's/all/basic/' config.yaml
+run 1 watch --config config.yaml "${PROBES[@]}" --count 6 --on-degrade retune
+event retune_put_off '.text | startswith("the last retune is too fresh")' true
+cp good.yaml config.yaml
+run 0 watch --config config.yaml "${PROBES[@]}" --count 6
+
+# As a service: SIGHUP reads files again, a vanished file is told, SIGTERM ends it cleanly.
+"$RIDGELINE" watch --config config.yaml "${PROBES[@]}" >"$WORK/events" 2>"$WORK/err" &
+WATCH=$!
+await '"event":"started"' "$WORK/events"
+bad "another ridgeline watch uses it" "--state" -- watch --config config.yaml --once
+kill -HUP "$WATCH"
+await '"event":"reloaded"' "$WORK/events"
+mv config.yaml away.yaml
+await '"event":"failed"' "$WORK/events"
+kill -HUP "$WATCH"
+await 'reload: config.yaml' "$WORK/events"
+mv away.yaml config.yaml
+await '"event":"works_again"' "$WORK/events"
+kill -TERM "$WATCH"
+wait "$WATCH"
+is "$?" 0 "exit code after SIGTERM"
+WATCH=
+tail -n 1 "$WORK/events" >"$WORK/out"
+event stopped .event stopped
+
+# The state: another place, damaged, not to be written.
+run 0 watch --config config.yaml --once --state here.json
+echo '{"question": ' >here.json
+run 0 watch --config config.yaml --once --state here.json
+err "starts afresh"
+bad "is a folder" "--state" -- watch --config config.yaml --once --state "$WORK"
+bad "cannot create its folder" -- watch --config config.yaml --once --state config.yaml/state.json
+
+# Latencies that the service writes.
+seq 30 | sed 's/.*/1.9/' >service.log
+run 0 watch --config config.yaml --latency-file service.log --once
+event status .details.state idle
+for _ in 1 2 3 4; do
+  seq 30 | sed 's/.*/2.0/' >>service.log
+  run 0 watch --config config.yaml --latency-file service.log --once
+done
+event status .details.state fine
+code=0
+for _ in 1 2 3 4 5; do
+  seq 30 | sed 's/.*/{"latency_us": 2600, "shapes": {"x": [8, 3, 64, 64]}}/' >>service.log
+  "$RIDGELINE" watch --config config.yaml --latency-file service.log --once >"$WORK/out" 2>"$WORK/err"
+  code=$?
+  [ "$code" = 1 ] && break
+done
+LAST="watch --latency-file"
+is "$code" 1 "exit code for a service that writes longer latencies"
+event degraded .cause shapes_changed
+bad "nothing.log" "No such file" -- watch --config config.yaml --latency-file nothing.log --once
+bad "service.log" "something else has that name" -- watch --config config.yaml --latency-socket service.log --once
+if command -v python3 >/dev/null; then
+  "$RIDGELINE" watch --config config.yaml --every 300ms --latency-socket "$WORK/s" --baseline learn -v >"$WORK/events" 2>"$WORK/err" &
+  WATCH=$!
+  await '"event":"started"' "$WORK/events"
+  python3 - "$WORK/s" <<'P'
+import socket, sys, time
+out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+out.connect(sys.argv[1])
+for i in range(700):
+    out.send(b"5.0\n" if i < 450 else b"7.5\n")
+    time.sleep(0.01)
+P
+  await '"event":"degraded"' "$WORK/events"
+  kill -TERM "$WATCH"
+  wait "$WATCH"
+  WATCH=
+  is "$(grep '"event":"degraded"' "$WORK/events" | jq -r '.baseline, .baseline_ms' | tr '\n' ' ')" "learned 5 " "the learned baseline"
+fi
+
+# Which run: unknown, without a recommendation, of a model that is another one now.
+bad "no run" -- watch --config config.yaml --run 19990101
+run 2 tune "synthetic:surface=flat,fault=fail" "${FAST[@]}" --quick --db none.db
+bad "no recommendation" -- watch --config config.yaml --db none.db --run latest --once --state n.json
+bad "no recommendation" -- watch --config config.yaml --db none.db --run "$("$RIDGELINE" history --ids --db none.db | head -n 1)" --once --state n.json
+bad "not of" "without --model" -- watch --config config.yaml --model "$S,seed=2" --run "$("$RIDGELINE" history --ids | tail -n 1)" --once --state m.json
+# A retune that changed nothing measured a slow service: it is nobody's baseline.
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --no-apply -q --db keep.db
+echo 1.5 >load
+run 1 watch --config config.yaml "${PROBES[@]}" --count 8 --db keep.db --state k.json --on-degrade retune --retune-time 20s
+event retuned .details.applied false
+run 1 watch --config config.yaml --once --db keep.db --state k.json
+rm load
+# Another content of the model's file: a slip before watching, a cause while watching.
+if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx 2>/dev/null | wc -l)" -gt 1 ]; then
+  small=$(ls -S "$MODELS"/*.onnx | tail -n 1)
+  cp "$small" m.onnx
+  run 0 tune m.onnx --quick --max-time 20s --db onnx.db -q --provider cpu --set intra_op_num_threads=1
+  run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
+  printf '\0' >>m.onnx
+  run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
+  event changed .cause model_changed
+  bad "is of another content" "--model" -- watch --model m.onnx --db onnx.db --once --state p.json
+fi
+
+# A made-up GPU: heat, another process, a GPU that is lost, and one that is not there.
+mkdir nvml
+ln -s "$FAKE_NVML" nvml/libnvidia-ml.so.1
+export LD_LIBRARY_PATH="$WORK/nvml" RIDGELINE_SYNTHETIC_GPU=1 RL_FAKE_NVML_SCRIPT=healthy
+G="synthetic:surface=flat,clock=real,base=300us,load=$WORK/load"
+printf 'onnxruntime:\n  graph_optimization_level: all\n' >gpu.yaml
+run 0 tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
+gpu_watch() { # EXIT ARGUMENTS...: on the GPU, in its own state
+  local expected=$1
+  shift
+  run "$expected" watch --config gpu.yaml --every 400ms --probe-time 150ms "$@"
+}
+gpu_watch 0 --count 7
+event status .device gpu:GPU-fake-0
+echo 1.3 >load
+RL_FAKE_NVML_SCRIPT=throttled gpu_watch 1 --count 5
+event degraded .cause thermal_throttling
+event degraded '[.causes[].kind] | contains(["power_throttling"])' true
+rm load
+gpu_watch 0 --count 7
+sleep 300 &
+NEIGHBOUR=$!
+echo 1.3 >load
+RL_FAKE_NVML_PROCESSES="0:$NEIGHBOUR:2048:37:C" gpu_watch 1 --count 5 --on-degrade retune
+event degraded .cause other_process
+event degraded ".causes[0].evidence | contains(\"process $NEIGHBOUR\")" true
+event retune_put_off '.text | startswith("the cause lies outside of the settings")' true
+kill "$NEIGHBOUR"
+rm load
+gpu_watch 0 --count 7
+RL_FAKE_NVML_SCRIPT=lost gpu_watch 1 --count 12
+event failed '.text | contains("GPU GPU-fake-0 does not answer any more")' true
+RUN=$("$RIDGELINE" history --ids | head -n 1)
+RL_FAKE_NVML_NAMES="NVIDIA L4,NVIDIA L4" CUDA_VISIBLE_DEVICES=1 bad "was measured on NVIDIA H200 GPU-fake-0" "GPU-fake-1" -- watch --config gpu.yaml --run "$RUN" --once
+unset LD_LIBRARY_PATH
+bad "was measured on NVIDIA H200 GPU-fake-0" "no GPU" -- watch --config gpu.yaml --run "$RUN" --once
+
+# The unit for systemd.
+if command -v systemd-analyze >/dev/null; then
+  checks=$((checks + 1))
+  sed "s#@RIDGELINE_PROGRAM@#$RIDGELINE#" "$SOURCE/systemd/ridgeline-watch@.service.in" >"ridgeline-watch@.service"
+  systemd-analyze verify --man=no "$WORK/ridgeline-watch@.service" >"$WORK/out" 2>&1 || problem "systemd-analyze: $(cat "$WORK/out")"
+fi
+finish
