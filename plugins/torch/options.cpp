@@ -194,8 +194,7 @@ std::vector<std::int64_t> Options::shape(const std::string& name, const std::vec
 void Options::check_names(const std::vector<std::string>& known, const std::string& model) const {
   for (const auto& [name, value] : values_)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      refuse("model " + model + " has no option \"" + name + "\"" + did_you_mean(name, known) + "; " + model + " has " +
-             listed(known));
+      refuse("no option \"" + name + "\"" + did_you_mean(name, known) + "; " + model + " has " + listed(known));
 }
 
 }  // namespace ridgeline::torch_plugin

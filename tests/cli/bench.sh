@@ -73,7 +73,7 @@ bad "--dry-run" "--apply" -- bench --model $S --dry-run
 bad "--report-html" "no file is named" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md
 bad "expected MODULE:FUNCTION" -- bench --python train
-bad "no built-in models" "--python" -- bench --model resnet18 --device cpu
+RIDGELINE_TORCH_PLUGIN=gone.so bad "gone.so" "build_torch_plugin.sh" -- bench --model resnet18 --device cpu
 bad "no-such-python" -- bench --python a:b --python-exe no-such-python
 bad "--pin-memory on" "GPU" -- bench --model $S --device cpu --pin-memory on
 bad "--amp fp16" "bf16" -- bench --model $S --device cpu --amp fp16
