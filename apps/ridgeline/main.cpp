@@ -34,6 +34,15 @@ std::string unknown_command(const CLI::App& cli, std::string_view word) {
   return fmt::format("unknown command \"{}\"{}", word, base::did_you_mean(word, names));
 }
 
+/// How many of the words are ours: behind "--" these commands have another program's, which they find in
+/// Context::arguments and which the parser must not look at.
+int own_words(int argc, char** argv) {
+  if (argc < 2 || (std::string_view(argv[1]) != "sweep" && std::string_view(argv[1]) != "supervise")) return argc;
+  for (int i = 2; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--") return i;
+  return argc;
+}
+
 int run(int argc, char** argv) {
   app::Context context;
   context.arguments.assign(argv, argv + argc);
@@ -67,7 +76,7 @@ int run(int argc, char** argv) {
   app::add_supervise(cli, context);
   app::add_train_worker(cli, context);
   try {
-    cli.parse(argc, argv);
+    cli.parse(own_words(argc, argv), argv);
   } catch (const CLI::Success& success) {   // --help, --version
     return cli.exit(success);
   } catch (const CLI::ParseError& error) {

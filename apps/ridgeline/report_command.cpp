@@ -4,6 +4,7 @@
 #include "campaign/tune_campaign.hpp"
 #include "report/renderers.hpp"
 #include "report/tune_report.hpp"
+#include "ridgeline/other_runs.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -27,7 +28,9 @@ void add_report(CLI::App& app, Context& context) {
         RL_TRY(check_writable(flags->output, "--output"));
         RL_TRY(check_writable(html, "--report-html"));
         RL_TRY_ASSIGN(auto store, context.open_store());
-        RL_TRY_ASSIGN(const auto result, campaign::load_result(store, flags->run));
+        auto loaded = campaign::load_result(store, flags->run);
+        if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
+        const auto& result = *loaded;
         RL_TRY(write_reports(result, flags->output, html));
         if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);
         if (!html.empty()) fmt::print("report   {}\n", html);

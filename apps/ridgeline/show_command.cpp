@@ -4,6 +4,7 @@
 #include "campaign/tune_campaign.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
+#include "ridgeline/other_runs.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -19,7 +20,9 @@ void add_show(CLI::App& app, Context& context) {
                                  "  ridgeline show                 (the latest run)\n  ridgeline show 20261121-0815 --json",
                                  [flags, &context]() -> base::Result<int> {
                                    RL_TRY_ASSIGN(auto store, context.open_store());
-                                   RL_TRY_ASSIGN(const auto result, campaign::load_result(store, flags->run));
+                                   auto loaded = campaign::load_result(store, flags->run);
+                                   if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
+                                   const auto& result = *loaded;
                                    if (flags->json) {
                                      fmt::print("{}\n", base::dump_json(report::tune_json(result.run, result.outcomes, result.pairs)));
                                      return kOk;

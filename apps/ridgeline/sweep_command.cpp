@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -90,6 +91,13 @@ Result<int> show(const SweepFlags& flags, const Context& context, const Terminal
   return finish(run, flags, terminal);
 }
 
+/// What stands behind "--".
+std::vector<std::string> command_of(const Context& context) {
+  const auto& words = context.arguments;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  return dashes == words.end() ? std::vector<std::string>() : std::vector<std::string>(dashes + 1, words.end());
+}
+
 Result<int> sweep(const SweepFlags& flags, const Context& context) {
   const auto terminal = inspect_terminal(stdout);
   RL_TRY(check_writable(flags.output, "--output"));
@@ -113,7 +121,7 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
 
 void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
   const std::string group = "What is run";
-  sweep.add_option("COMMAND", flags.command, "The command, after --; {name} stands for a parameter's value")
+  sweep.add_option("COMMAND", flags.stray, "Behind --: the command; {name} stands for a parameter's value")
       ->type_name("");
   sweep.add_option("--param", flags.params, "A parameter and its values, the one you use now first; repeatable")
       ->type_name("NAME=VALUE,...")
@@ -204,17 +212,22 @@ void add_sweep(CLI::App& app, Context& context) {
       "    --objective max:samples_per_s -- python train.py --bs {batch} --workers {workers}\n"
       "  ridgeline sweep --param threads=1,2,4 --env OMP_NUM_THREADS={threads} -- ./solve input.dat   (shortest time)\n"
       "\nExit code 1: no combination went well.",
-      [flags, &context] { return sweep(*flags, context); });
+      [flags, &context] {
+        flags->command = command_of(context);
+        return sweep(*flags, context);
+      });
   add_what_runs(*command, *flags);
   add_what_counts(*command, context, *flags);
   add_what_is_written(*command, context, *flags);
 }
 
 void add_supervise(CLI::App& app, Context& context) {
-  auto words = std::make_shared<std::vector<std::string>>();
-  auto* command = add_subcommand(app, context, "supervise", "Runs one command for a sweep", "",
-                                 [words]() -> Result<int> { return execute::supervise(*words); });
-  command->add_option("COMMAND", *words)->required();
+  auto* command =
+      add_subcommand(app, context, "supervise", "Runs one command for a sweep", "", [&context]() -> Result<int> {
+        const auto words = command_of(context);
+        if (words.empty()) return base::fail(base::ErrorCode::invalid_argument, "no command behind --");
+        return execute::supervise(words);
+      });
   command->group("");  // hidden: started by ridgeline itself
 }
 

@@ -63,6 +63,11 @@ class SweepReader {
  private:
   Result<void> read_job() {
     auto& job = plan_.request.job;
+    if (!flags_.stray.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "\"{}\" is no option of sweep; the command stands behind --, for example: "
+                  "ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}",
+                  flags_.stray.front());
     if (flags_.command.empty())
       return fail(
           ErrorCode::invalid_argument,

@@ -13,7 +13,8 @@ namespace ridgeline::app {
 
 /// The flags of `ridgeline sweep` as typed; "" is not given.
 struct SweepFlags {
-  std::vector<std::string> command;
+  std::vector<std::string> command;  ///< behind --
+  std::vector<std::string> stray;    ///< words before --
   std::vector<std::string> params;
   std::vector<std::string> environment;
   std::vector<std::string> metrics;

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# `ridgeline sweep` on real commands: metrics, failures, ties, resume, cancel, GPUs of the fake management library.
+source "$(dirname "$0")/lib.sh"
+mkdir fake_lib
+cp "${FAKE_NVML:?}" fake_lib/libnvidia-ml.so.1
+TRAIN=(python3 "${SOURCE:?}/examples/sweep_train.py")
+SPEED='samples_per_s=speed: ([0-9.]+) samples/s'
+
+# The classic case.
+run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
+  --db r.db --output report.md --report-html -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
+for text in batch workers samples_per_s loss Seconds 'CPU%' 'Mem(GB)' Status "x best's cost" "best, recommended" "Gain" "3 rounds"; do out "$text"; done
+out "Recommended  batch=64 workers=2"
+no_out "GPU%"
+grep -q "What each parameter does" report.md || problem "report.md lacks the effects"
+grep -q "<html" report.html || problem "report.html is no page"
+[ "$(find sweeps -name output.log | wc -l)" -eq 12 ] || problem "outputs were not kept"
+[ "$(find sweeps -name metrics.txt | wc -l)" -eq 12 ] || problem "metric files were not kept"
+
+# Everything again comes from the results file; a changed script does not.
+run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
+  --db r.db --json -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
+json '[.trials[] | select(.from_store)] | length' 12
+json '.answers.recommended | "\(.batch) \(.workers)"' "64 2"
+json '.points[0].metrics | has("step_ms")' true
+# The best can be computed again from the trials.
+json '(.trials | group_by(.point) | map({p: .[0].point, c: (map(1 / .outcome.metrics.samples_per_s | log) | add / length)}) | min_by(.c) | .p) == .answers.best' true
+cp "$SOURCE/examples/sweep_train.py" mine.py
+run 0 sweep --param b=8 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
+json '.trials[0].from_store' false
+run 0 sweep --param b=8,9 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
+json '[.trials[].from_store] | tostring' '[true,false]'
+echo '# changed' >>mine.py
+run 0 sweep --param b=8 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
+json '.trials[0].from_store' false
+run 0 sweep --show latest --db r.db --output again.md
+out "Recommended"
+grep -q "Recommended" again.md || problem "again.md has no recommendation"
+
+# Placeholders: environment, literal braces, the trial's own folder, braces that mean something else.
+run 0 sweep --param n=3,5 --repeat 1 --env 'WORD=w{n}' --metric 'v=value (\d+)' --objective max:v --db e.db --json -- \
+  sh -c 'echo "value ${WORD#w}"; echo {{n}} {"a":{n}} > {trial_dir}/x; echo "extra $RIDGELINE_REPEAT" > $RIDGELINE_METRICS_FILE'
+json '.answers.best.n' 5
+json '.points[0].metrics.extra' 1
+run 0 sweep --param n=1 --repeat 1 --metric 'v=(\d+) --' --objective max:v --db e.db -- echo {n} -- --db --nonsense
+grep -rqF '{n} {a:5}' sweeps/*/trial-2/x || problem "braces were not kept: $(cat sweeps/*/trial-2/x)"
+run 0 sweep --param n=1,2 --repeat 1 --metric-file out.txt --objective min:cost --db e.db --json -- sh -c 'echo cost {n} > out.txt'
+json '.answers.best.n' 1
+
+# Trials that go wrong are data.
+run 0 sweep --param b=1,2,3 --repeat 1 --db f.db -- "${TRAIN[@]}" --bs {b} --max-bs 2 --steps 1
+out "OOM: MemoryError: a batch of 3 samples does not fit"
+out "output.log"
+run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo broken {b} >&2; exit 7'
+out "failed: exit code 7: broken 1"
+run 1 sweep --param b=1,2,3,4 --db f.db -- sh -c 'echo {b} > /dev/null; echo broken >&2; exit 7'
+out "the first 3 trials failed alike"
+run 1 sweep --param b=1 --db f.db -- sh -c 'kill -SEGV $$; {b}'
+out "crashed: ended by SIGSEGV"
+run 1 sweep --param b=60 --timeout 300ms --db f.db -- sleep {b}
+out "timeout: not finished within 0.3 s"
+run 1 sweep --param b=1 --metric 'speed=speed ([0-9]+)' --objective max:speed --db f.db -- echo {b}
+out "last of /speed ([0-9]+)/ found nothing"
+run 1 sweep --param b=1 --objective max:rate --db f.db -- echo {b}
+out "did not tell rate"
+run 0 sweep --param b=0.2,0.3,30 --max-time 1500ms --repeat 1 --db f.db -- sleep {b}
+out "ended early: --max-time is used up"
+run 0 sweep --param b=1 --repeat 1 --db f.db -- sh -c '(setsid sleep 500 >/dev/null 2>&1 &); sleep 0.{b}'
+out "1 process was left behind and ended"
+
+# Nothing is left 5 s after a cancel, and a parent that is killed leaves nothing either.
+cat >deaf.sh <<'DEAF'
+trap '' TERM INT HUP
+(setsid sh -c 'trap "" TERM; echo $$ > hidden.pid; while :; do sleep 0.2; done' >/dev/null 2>&1 &)
+echo $$ > deaf.pid
+while :; do sleep 0.2; done
+DEAF
+for signal in INT KILL; do
+  rm -f deaf.pid hidden.pid
+  "$RIDGELINE" sweep --param b=1 --db c.db -- sh deaf.sh {b} >"$WORK/out" 2>"$WORK/err" &
+  parent=$!
+  for _ in $(seq 100); do [ -s deaf.pid ] && [ -s hidden.pid ] && break; sleep 0.1; done
+  begin=$(date +%s%N)
+  kill -$signal $parent
+  wait $parent 2>/dev/null
+  code=$?
+  for _ in $(seq 60); do
+    kill -0 "$(cat deaf.pid)" 2>/dev/null || kill -0 "$(cat hidden.pid)" 2>/dev/null || break
+    sleep 0.1
+  done
+  took=$((($(date +%s%N) - begin) / 1000000))
+  checks=$((checks + 1))
+  [ "$took" -lt 5000 ] || problem "SIG$signal: processes were there after $took ms"
+  kill -0 "$(cat deaf.pid)" 2>/dev/null && problem "SIG$signal left the command"
+  kill -0 "$(cat hidden.pid)" 2>/dev/null && problem "SIG$signal left the hidden grandchild"
+  [ $signal = KILL ] || [ "$code" -eq 130 ] || problem "SIG$signal: exit code $code"
+done
+
+# Ties go to the value that stands first.
+run 0 sweep --param b=0.21,0.2 --repeat 3 --min-effect 15% --tolerance 15% --db t.db --json -- sleep {b}
+json '.answers.recommended.b' 0.21
+
+# The other strategies.
+run 0 sweep --param a=1,2,3,4,5,6 --param b=1,2,3,4,5,6 --search adaptive --repeat 2 --metric 'v=v (.*)' --objective min:v --db s.db --json -- \
+  sh -c 'echo v $(( 100 + 5*({a}-4)*({a}-4) + 9*({b}-2)*({b}-2) ))'
+json '.answers.best | "\(.a) \(.b)"' "4 2"
+json '(.trials | length) < 40' true
+run 0 sweep --param a=1,2,3,4,5,6 --search random --trials 3 --repeat 1 --db s.db --json -- sh -c ': {a}'
+json '.trials | length' 3
+
+# Applied with care, and undone.
+printf '# mine\ndata:\n  batch_size: 32   # small\nworkers: 1\n' >c.yaml
+cp c.yaml before.yaml
+run 0 sweep --param batch=0.3,0.1 --param workers=1,2 --apply c.yaml --apply-to batch=data.batch_size --dry-run --repeat 1 --db a.db -- sh -c 'sleep {batch}; : {workers}'
+out "batch_size: 0.1"
+same c.yaml before.yaml
+run 0 sweep --param batch=0.3,0.1 --apply c.yaml --apply-to batch=data.batch_size --repeat 1 --db a.db -- sleep {batch}
+grep -q 'batch_size: 0.1   # small' c.yaml || problem "c.yaml was not changed with care"
+run 0 rollback --config c.yaml
+same c.yaml before.yaml
+
+# GPUs seen from outside.
+LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy run 0 sweep --param b=0.4,0.5 --repeat 1 --db g.db -- sleep {b}
+for column in 'GPU%' 'GPU(GB)' 'Power(W)'; do out "$column"; done
+LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy run 0 sweep --param b=0.4 --repeat 1 --fresh --db g.db --json -- sleep {b}
+json '.trials[0].outcome.metrics | has("gpu_busy") and has("gpu_power_w") and has("gpu_memory_gb")' true
+json '.trials[0].outcome.metrics.gpu_busy > 0' true
+
+# History knows sweeps and training benchmarks too.
+run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 --amp off --pin-memory off --db r.db --no-diagnosis --soak 0
+run 0 history --db r.db
+out "sweep"
+out "bench"
+run 0 history --db r.db --json
+json '[.[] | select(.command == "sweep")] | length > 3' true
+json '[.[] | select(.command == "bench")] | length' 1
+id=$(jq -r '[.[] | select(.command == "sweep")][0].id' <"$WORK/out")
+bad "sweep" "ridgeline sweep --show $id" -- show "$id" --db r.db
+bad "ridgeline sweep --show $id" -- report "$id" --db r.db
+run 0 sweep --show "$id" --db r.db
+
+# Slips
+bad "no command is given" "--param" -- sweep --param b=1
+bad "\"echo\" is no option of sweep" "behind --" -- sweep --param b=1 echo {b}
+bad "placeholder {batch} is no parameter" "did you mean \"bach\"" -- sweep --param bach=1 -- echo {batch}
+bad "--param b: neither command nor --env has {b}" -- sweep --param b=1 -- echo
+bad "expected NAME=VALUE" -- sweep --param b -- echo {b}
+bad "value 1 is given twice" -- sweep --param b=1,1 -- echo {b}
+bad "--param b is given twice" -- sweep --param b=1 --param b=2 -- echo {b}
+bad "program no-such-program: not found in PATH" -- sweep --param b=1 -- no-such-program {b}
+bad "program ./nothing" "no such file" -- sweep --param b=1 -- ./nothing {b}
+bad "which metric decides" "max:loss" -- sweep --param b=1 --metric loss=json:loss -- echo {b}
+bad "did you mean \"seconds\"" -- sweep --param b=1 --objective min:secnds -- echo {b}
+bad "expected max:METRIC or min:METRIC" -- sweep --param b=1 --objective seconds -- echo {b}
+bad "is no regular expression" -- sweep --param b=1 --metric 'x=([' --objective max:x -- echo {b}
+bad "is measured anyway" -- sweep --param b=1 --metric seconds=x -- echo {b}
+bad "--repeat 0" "from 1" -- sweep --param b=1 --repeat 0 -- echo {b}
+bad "--timeout" -- sweep --param b=1 --timeout never -- echo {b}
+bad "--env WORD" "NAME=VALUE" -- sweep --param b=1 --env WORD -- echo {b}
+bad "--depends gone.py" "no such file" -- sweep --param b=1 --depends gone.py -- echo {b}
+bad "did you mean \"grid\"" -- sweep --param b=1 --search grd -- echo {b}
+bad "missing.yaml" -- sweep --param b=1 --apply missing.yaml -- echo {b}
+printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
+bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
+bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}
+bad "--dry-run" "--apply" -- sweep --param b=1 --dry-run -- echo {b}
+bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
+bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
+bad "sweep 1999 is not in" -- sweep --show 1999 --db r.db
+[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a slip left a results file behind"
+finish
