@@ -47,7 +47,7 @@ void WatchDisplay::event(const campaign::WatchEvent& event) {
 }
 
 void WatchDisplay::probe(const campaign::ProbeReport& report) {
-  if (words_ != Words::probes && report.problem.empty()) return;
+  if (words_ != Words::probes && (report.problem.empty() || report.told)) return;
   if (words_ == Words::none) return;
   std::string text = fmt::format("{}: ", report.number);
   if (!report.problem.empty())

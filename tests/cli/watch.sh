@@ -116,7 +116,7 @@ await '"event":"reloaded"' "$WORK/events"
 mv config.yaml away.yaml
 await '"event":"failed"' "$WORK/events"
 kill -HUP "$WATCH"
-await 'reload: config.yaml' "$WORK/events"
+await 'reload: cannot read config.yaml' "$WORK/events"
 mv away.yaml config.yaml
 await '"event":"works_again"' "$WORK/events"
 kill -TERM "$WATCH"
@@ -175,11 +175,11 @@ P
 fi
 
 # Which run: unknown, without a recommendation, of a model that is another one now.
-bad "no run" -- watch --config config.yaml --run 19990101
+bad "run 19990101 is not in" -- watch --config config.yaml --run 19990101
 run 2 tune "synthetic:surface=flat,fault=fail" "${FAST[@]}" --quick --db none.db
-bad "no recommendation" -- watch --config config.yaml --db none.db --run latest --once --state n.json
+bad "no run with a recommendation" -- watch --config config.yaml --db none.db --run latest --once --state n.json
 bad "no recommendation" -- watch --config config.yaml --db none.db --run "$("$RIDGELINE" history --ids --db none.db | head -n 1)" --once --state n.json
-bad "not of" "without --model" -- watch --config config.yaml --model "$S,seed=2" --run "$("$RIDGELINE" history --ids | tail -n 1)" --once --state m.json
+bad "not of" "leave out --model" -- watch --config config.yaml --model "$S,seed=2" --run "$("$RIDGELINE" history --ids | tail -n 1)" --once --state m.json
 # A retune that changed nothing measured a slow service: it is nobody's baseline.
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --no-apply -q --db keep.db
 echo 1.5 >load
@@ -193,7 +193,7 @@ if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx
   cp "$small" m.onnx
   run 0 tune m.onnx --quick --max-time 20s --db onnx.db -q --provider cpu --set intra_op_num_threads=1
   run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
-  printf '\0' >>m.onnx
+  printf '\232\006\001x' >>m.onnx  # a field that no reader knows
   run 0 watch --model m.onnx --db onnx.db --every 2s --probe-time 500ms --once --state o.json --threshold 1000%
   event changed .cause model_changed
   bad "is of another content" "--model" -- watch --model m.onnx --db onnx.db --once --state p.json

@@ -173,6 +173,7 @@ Result<void> WatchLoop::on_failure(Observation seen) {
   ProbeReport report;
   report.number = state_.probes;
   report.problem = seen.problem;
+  report.told = state_.failing;
   observer_.probe(report);
   if (state_.failing || state_.failures < kFailuresToTell) return {};
   state_.failing = true;

@@ -24,6 +24,7 @@ struct ProbeReport {
   double probe_deviation = 0;  ///< of ln(ratio) from probe to probe
   std::string problem;
   bool learning = false;  ///< the baseline is still being learned
+  bool told = false;      ///< an event has said so already
 };
 
 class WatchObserver {
