@@ -129,23 +129,32 @@ base::Result<std::vector<Line>> read_lines(const Context& context, std::size_t l
   return lines;
 }
 
-report::Table table_of(const std::vector<Line>& lines) {
+/// Ids are never cut; what was run and the answer share the room that is left.
+report::Table table_of(const std::vector<Line>& lines, int width) {
   using report::Align;
+  constexpr int kOthers = 58;  ///< id, command, trials, time and what is between them
+  const auto room = static_cast<std::size_t>(std::max(20, width - kOthers));
   report::Table table;
-  table.columns = {{"Run", Align::left},     {"Started (UTC)", Align::left},  {"Command", Align::left},
-                   {"What", Align::left},    {"Provider", Align::left, true}, {"Objective", Align::left, true},
-                   {"Trials", Align::right}, {"Took", Align::right},          {"Answer", Align::left}};
+  table.columns = {{"Run", Align::left},
+                   {"Started (UTC)", Align::left, true},
+                   {"Command", Align::left},
+                   {"What", Align::left},
+                   {"Provider", Align::left, true},
+                   {"Objective", Align::left, true},
+                   {"Trials", Align::right},
+                   {"Took", Align::right},
+                   {"Answer", Align::left}};
   for (const auto& line : lines) {
     report::Table::Row row;
     row.cells = {line.id,
                  line.started_utc,
                  line.command,
-                 report::shorten(report::one_line(line.what), 40),
+                 report::shorten(report::one_line(line.what), room / 2),
                  line.provider,
                  line.objective,
                  fmt::format("{}", line.trials),
                  base::format_duration(line.duration_s * 1e9),
-                 line.answer};
+                 report::shorten(report::one_line(line.answer), room / 2)};
     row.tone = line.tone;
     table.rows.push_back(std::move(row));
   }
@@ -167,7 +176,7 @@ base::Result<int> history(const Flags& flags, const Context& context) {
     fmt::print("no runs yet in {}; start with: ridgeline tune model.onnx\n", context.database_path().string());
   } else {
     const auto terminal = inspect_terminal(stdout);
-    fmt::print("{}", report::render_table(table_of(lines), terminal.width, terminal.colour));
+    fmt::print("{}", report::render_table(table_of(lines, terminal.width), terminal.width, terminal.colour));
   }
   return kOk;
 }
