@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/ranking.hpp"
+#include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -78,7 +79,18 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
       if (known.ranked->trial->configuration == ranked->trial->configuration) return;
     contenders.push_back({ranked, std::nullopt});
   };
-  add(&ranking.front());
+  // Where the time would not last for the best, a tie that is quicker to set up stands in for it.
+  const auto* first = &ranking.front();
+  const auto cost_of = [&](const analysis::RankedTrial& ranked) {
+    return expected_s(result_.run.current, ranked.trial->configuration,
+                      plan_for(result_.run.current, ranked.trial->configuration, 1), request_.fresh_finals);
+  };
+  if (cost_of(*first) > time_left_s_())
+    for (const auto& ranked : ranking)
+      if (ranked.tie_group == 1 && ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
+          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned && cost_of(ranked) < cost_of(*first))
+        first = &ranked;
+  add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
     if (ranked.tie_group == 1) add(&ranked);
@@ -106,24 +118,34 @@ schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configu
 
 Result<schema::TunedPair> DecisionMaker::measured_pair(schema::PairPurpose purpose, const Configuration& a, const Configuration& b,
                                                        const std::string& setting, const schema::PairedPlan& plan) {
+  const bool fresh = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
+  const double expected = expected_pair_s(result_, plan, fresh, a, b);
   const double begun = runner_.elapsed_s();
   auto pair = runner_.pair(purpose, a, b, setting, plan);
-  longest_pair_s_ = std::max(longest_pair_s_, runner_.elapsed_s() - begun);
+  const double took = runner_.elapsed_s() - begun;
+  longest_pair_s_ = std::max(longest_pair_s_, took);
+  if (expected > 0) pair_pace_ = std::max(pair_pace_, took / expected);
   return pair;
+}
+
+double DecisionMaker::expected_s(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
+                                 bool fresh) const {
+  return pair_pace_ * expected_pair_s(result_, plan, fresh, a, b);
 }
 
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    if (i > 0 && !has_time_for_a_pair()) {
+    const auto& configuration = contenders[i].ranked->trial->configuration;
+    const auto plan = plan_for(result_.run.current, configuration, 1);
+    if (i > 0 && expected_s(result_.run.current, configuration, plan, request_.fresh_finals) > time_left_s_()) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
     }
-    const auto& configuration = contenders[i].ranked->trial->configuration;
     observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved", i + 1,
                                 contenders.size(), contenders[i].ranked->trial->id));
     RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "",
-                                                plan_for(result_.run.current, configuration, 1)));
+                                                plan));
     contenders[i].gain = pair.comparison;
   }
   return {};

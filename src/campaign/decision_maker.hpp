@@ -52,10 +52,14 @@ class DecisionMaker {
   [[nodiscard]] base::Result<schema::TunedPair> measured_pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                                               const schema::Configuration& b, const std::string& setting,
                                                               const schema::PairedPlan& plan);
+  /// Seconds that comparing `b` with `a` is likely to take, going by those before.
+  [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,
+                                  const schema::PairedPlan& plan, bool fresh) const;
   [[nodiscard]] bool has_time_for_a_pair() const { return time_left_s_() > longest_pair_s_; }
 
   std::function<double()> time_left_s_;
   double longest_pair_s_ = 0;  ///< so far, setting up included
+  double pair_pace_ = 1;       ///< by how much pairs took longer than expected
   std::function<bool()> cancelled_;
 };
 

@@ -48,16 +48,21 @@ double expected_trial_s(const TuneResult& result) {
   return sum / static_cast<double>(seconds.end() - from);
 }
 
+double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
+                       const schema::Configuration& a, const schema::Configuration& b) {
+  const auto arm_a = arm_of(outcome_of(result, a));
+  const auto arm_b = arm_of(outcome_of(result, b));
+  const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) *
+                                                         std::max(arm_a.inference_s, arm_b.inference_s));
+  const double blocks_s = 4 * plan.quads * (block_s + plan.settle_s);
+  const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
+  return start_s + std::max(1, plan.rounds) * (arm_a.setup_s + arm_b.setup_s) + std::min(blocks_s, plan.max_time_s);
+}
+
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process) {
   const auto ranking = analysis::rank(result.run, result.outcomes);
   if (ranking.empty()) return 0;
-  const auto best = arm_of(ranking.front().outcome);
-  const auto current = arm_of(outcome_of(result, result.run.current));
-  const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) *
-                                                         std::max(best.inference_s, current.inference_s));
-  const double blocks_s = 4 * plan.quads * (block_s + plan.settle_s);
-  const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
-  return start_s + std::max(1, plan.rounds) * (best.setup_s + current.setup_s) + std::min(blocks_s, plan.max_time_s);
+  return expected_pair_s(result, plan, fresh_process, result.run.current, ranking.front().trial->configuration);
 }
 
 }  // namespace ridgeline::campaign

@@ -23,6 +23,8 @@ class FakeExecutor final : public execute::Executor {
   /// machine need not agree with each other.
   std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
       [](const auto&, const auto&) { return std::nullopt; };
+  /// Of a session, as the outcome says; it takes no time here.
+  std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -76,6 +78,7 @@ class FakeExecutor final : public execute::Executor {
     measurement.latency_ns = samples(spec.configuration, 200);
     for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
     measurement.peak_rss_bytes = 100 << 20;
+    measurement.session_create_ns = setup_s(spec.configuration) * 1e9;
     outcome.drift.emplace().scaled_max_abs = drift(spec.configuration);
     outcome.drift->elements = 10;
     return outcome;

@@ -225,6 +225,31 @@ TEST_F(TuneCampaignTest, spends_no_more_than_its_time_on_the_search) {
   EXPECT_NE(result.run.notes.front().find("time budget"), std::string::npos);
 }
 
+TEST_F(TuneCampaignTest, begins_no_comparison_that_its_time_cannot_hold) {
+  const Configuration slow_to_set_up{{"enable_mem_pattern", false}, {"intra_op_num_threads", 2}};
+  executor_.noise = 0.001;
+  executor_.setup_s = [&](const Configuration& c) { return c == slow_to_set_up ? 1000.0 : 0.0; };
+  request_.finalists = 2;
+  request_.leave_one_out = false;
+  request_.search = "quick";
+  request_.max_time = std::chrono::seconds(100);
+  request_.paired.max_time_s = 1;
+  for (const bool front : {true, false}) {
+    SCOPED_TRACE(front);
+    request_.seed = front ? 1 : 2;
+    request_.use_store = false;
+    executor_.cost_ns = [&](const Configuration& c) {
+      if (c == slow_to_set_up) return front ? 0.9995e6 : 1.0005e6;
+      return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6;
+    };
+    const auto result = must_run();
+    EXPECT_TRUE(std::any_of(result.run.trials.begin(), result.run.trials.end(),
+                            [&](const auto& trial) { return trial.configuration == slow_to_set_up; }));
+    for (const auto& pair : result.run.pairs) EXPECT_NE(pair.b, slow_to_set_up);
+    EXPECT_EQ(result.run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
+  }
+}
+
 TEST_F(TuneCampaignTest, keeps_a_setting_of_the_users_file_that_is_not_searched) {
   request_.current = Configuration{{"use_deterministic_compute", true}};
   const auto result = must_run();
