@@ -3,7 +3,8 @@
 # toolkit.
 #   build_torch_plugin.sh [--python PYTHON] [--output FOLDER]
 # PYTHON: the interpreter that has torch (default: python3). FOLDER: where ridgeline_torch.so goes (default: where
-# `ridgeline bench` looks for it, ~/.local/share/ridgeline/plugins). CXX names another compiler.
+# `ridgeline bench` looks for it, ~/.local/share/ridgeline/plugins). CXX names another compiler, CXXFLAGS
+# adds to its flags.
 set -euo pipefail
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '2,6s/^# \{0,1\}//p' "$0"
+      sed -n '2,7s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *) die "unknown argument $1; expected --python PYTHON or --output FOLDER" ;;
@@ -79,6 +80,8 @@ PYTHON
 say "torch $version, C++ ABI $abi, $([ "$has_cuda" = 1 ] && echo "with CUDA" || echo "CPU only")"
 
 flags=(-std=c++20 -O1 -fPIC -fvisibility=hidden -fno-strict-aliasing "-D_GLIBCXX_USE_CXX11_ABI=$abi" "-I$sources" "-I$interface")
+read -ra extra <<<"${CXXFLAGS:-}"
+flags+=(${extra[@]+"${extra[@]}"})
 links=(-shared -Wl,--no-as-needed)
 if [ -n "$include" ]; then
   flags+=(-isystem "$include" -isystem "$include/torch/csrc/api/include")

@@ -62,7 +62,7 @@ bad "started by" -- train-worker --plugin "$TORCH_PLUGIN"
 if "$PYTHON" -c 'import torch' 2>/dev/null; then
   checks=$((checks + 1))
   [ ! -x /usr/lib/ccache/g++ ] || export CXX=/usr/lib/ccache/g++
-  "$SOURCE/scripts/build_torch_plugin.sh" --python "$PYTHON" >built 2>built.err || problem "$(tail -n 3 built.err)"
+  CXXFLAGS=-O0 "$SOURCE/scripts/build_torch_plugin.sh" --python "$PYTHON" >built 2>built.err || problem "$(tail -n 3 built.err)"
   [ "$(cat built)" = "$HOME/.local/share/ridgeline/plugins/ridgeline_torch.so" ] || problem "built as $(cat built)"
   grep -q "ridgeline bench --model mlp" built.err || problem "the script does not say what to try"
   run 0 bench --model mlp --option input=4 --option hidden=4 --device cpu --batch-sizes 4 --steps 3 --no-diagnosis --db s.db --json
