@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -14,6 +15,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "base/clock.hpp"
 
@@ -21,6 +25,7 @@ namespace ridgeline::execute {
 namespace {
 
 constexpr double kKillLimitS = 2;
+constexpr int kQuickLooks = 100;
 
 struct StatLine {
   pid_t parent = 0;
@@ -61,6 +66,26 @@ bool read_stat(const char* pid, StatLine& out) {
   return true;
 }
 
+/// Of this process, as the kernel lists them for its only thread; empty where the kernel does not.
+std::vector<pid_t> direct_children() {
+  static const std::string path = fmt::format("/proc/self/task/{}/children", ::getpid());
+  std::vector<pid_t> out;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return out;
+  std::array<char, 4096> text;
+  const auto got = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  if (got <= 0) return out;
+  text[static_cast<std::size_t>(got)] = '\0';
+  for (char* at = text.data();;) {
+    char* end = nullptr;
+    const auto pid = std::strtol(at, &end, 10);
+    if (end == at || *end == '\0') return out;  // the last number may be cut
+    out.push_back(static_cast<pid_t>(pid));
+    at = end;
+  }
+}
+
 }  // namespace
 
 TreeReading read_tree(pid_t root) {
@@ -89,36 +114,52 @@ TreeReading read_tree(pid_t root) {
   return out;
 }
 
-bool reap_children(pid_t keep) noexcept {
+void reap_children(pid_t keep) noexcept {
   while (true) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == EINTR;
-    if (info.si_pid == 0) return true;
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
     // The one to keep hides the others behind it; they are reaped once the caller has reaped it.
-    if (info.si_pid == keep) return true;
+    if (info.si_pid == 0 || info.si_pid == keep) return;
     ::waitpid(info.si_pid, nullptr, 0);
   }
 }
 
-int end_descendants(double grace_s, pid_t keep) {
+bool has_children() noexcept {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reaped) {
   const auto& clock = base::system_clock();
   const auto self = ::getpid();
   const auto begin = clock.now();
   const auto elapsed = [&] { return base::to_seconds(clock.now() - begin); };
+  const auto signal_all = [&](int signal) {
+    for (const auto pid : read_tree(self).processes) ::kill(pid, signal);
+  };
   bool told = false;
   while (true) {
-    reap_children(keep);
-    const auto tree = read_tree(self);
-    if (tree.processes.empty()) return 0;
-    const bool kill = elapsed() >= grace_s;
-    if (elapsed() >= grace_s + kKillLimitS) return static_cast<int>(tree.processes.size());
-    // Each look finds what the ones before it have started meanwhile.
-    if (kill || !told)
-      for (const auto pid : tree.processes) ::kill(pid, kill ? SIGKILL : SIGTERM);
-    if (!told)  // a stopped process gets its signal only when it goes on
-      for (const auto pid : tree.processes) ::kill(pid, SIGCONT);
-    told = true;
-    clock.sleep_for(kill ? std::chrono::milliseconds(2) : std::chrono::milliseconds(20));
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) reaped(pid, status);
+    // The kernel's word, and not a look that may miss what is forking: no child, no descendant.
+    if (pid < 0 && errno == ECHILD) return 0;
+    if (elapsed() >= grace_s + kKillLimitS) return std::max(1, static_cast<int>(read_tree(self).processes.size()));
+    if (elapsed() < grace_s) {
+      if (!told) signal_all(SIGTERM);
+      if (!told) signal_all(SIGCONT);  // a stopped process gets its signal only when it goes on
+      told = true;
+      clock.sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
+    signal_all(SIGKILL);
+    // Whatever loses its parent becomes a child of ours; these looks are quick enough for what forks and ends.
+    for (int look = 0; look < kQuickLooks; ++look)
+      for (const auto child : direct_children()) ::kill(child, SIGKILL);
+    clock.sleep_for(std::chrono::milliseconds(1));
   }
 }
 

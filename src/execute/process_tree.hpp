@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace ridgeline::execute {
@@ -18,12 +19,17 @@ struct TreeReading {
 /// machine.
 [[nodiscard]] TreeReading read_tree(pid_t root);
 
-/// Reaps ended children of this process other than `keep` (0: none is kept); true when one is left that has not ended.
-bool reap_children(pid_t keep) noexcept;
+/// Reaps ended children of this process other than `keep` (0: none is kept).
+void reap_children(pid_t keep) noexcept;
+
+/// Whether this process has children, ended ones that nobody has reaped included. Of a child subreaper without any, no
+/// descendant is left.
+[[nodiscard]] bool has_children() noexcept;
 
 /// Sends SIGTERM to everything that descends from this process, which must be a child subreaper with no children of
-/// other use, waits up to `grace_s` for all to end, then sends SIGKILL until none is left, at most 2 s more. `keep` is
-/// reaped by the caller. Returns how many processes were still there at the end: 0, unless the kernel holds some.
-int end_descendants(double grace_s, pid_t keep);
+/// other use, waits up to `grace_s` for all to end, then sends SIGKILL until no child is left, at most 2 s more.
+/// `reaped` is told every child's wait status. Returns how many processes were still there at the end: 0, unless the
+/// kernel holds some, or some fork faster than they can be found.
+int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reaped);
 
 }  // namespace ridgeline::execute

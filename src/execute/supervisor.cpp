@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -82,7 +83,6 @@ class Supervisor {
     watch();
     report_.wall_s = base::to_seconds(ended_ - start);
     collect();
-    reap_children(0);
     rusage children{};
     ::getrusage(RUSAGE_CHILDREN, &children);
     report_.cpu_s = seconds(children.ru_utime) + seconds(children.ru_stime);
@@ -147,7 +147,9 @@ class Supervisor {
 
   void stop(double grace_s, int handle) {
     if (handle >= 0) ::close(handle);
-    report_.survivors = end_descendants(grace_s, pid_);
+    report_.survivors = end_descendants(grace_s, [&](pid_t pid, int status) {
+      if (pid == pid_) take_status(status);
+    });
     ended_ = base::system_clock().now();
     asked_ = true;
   }
@@ -157,17 +159,22 @@ class Supervisor {
     return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) != 0 || info.si_pid == pid_;
   }
 
+  void take_status(int raw) {
+    if (WIFSIGNALED(raw))
+      report_.signal = WTERMSIG(raw);
+    else
+      report_.exit_code = WEXITSTATUS(raw);
+  }
+
+  /// The status of a command that ended by itself, and an end to what it left behind.
   void collect() {
-    int raw = 0;
-    if (::waitpid(pid_, &raw, WNOHANG) == pid_) {
-      if (WIFSIGNALED(raw))
-        report_.signal = WTERMSIG(raw);
-      else
-        report_.exit_code = WEXITSTATUS(raw);
-    }
     if (asked_) return;
-    report_.left_behind = static_cast<int>(read_tree(::getpid()).processes.size());
-    if (report_.left_behind > 0) report_.survivors = end_descendants(kShortGraceS, 0);
+    int raw = 0;
+    if (::waitpid(pid_, &raw, 0) == pid_) take_status(raw);
+    reap_children(0);
+    if (!has_children()) return;
+    report_.left_behind = std::max(1, static_cast<int>(read_tree(::getpid()).processes.size()));
+    report_.survivors = end_descendants(kShortGraceS, [](pid_t, int) {});
   }
 
   SupervisorReport report_;

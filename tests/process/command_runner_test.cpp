@@ -137,6 +137,21 @@ TEST_F(CommandRunnerProcess, ends_what_a_finished_command_left_behind) {
   EXPECT_FALSE(alive(pid_in("left")));
 }
 
+TEST_F(CommandRunnerProcess, catches_what_changes_its_process_number_all_the_time) {
+  // Ends by itself after a while, should it not be caught.
+  std::ofstream(path("chain.sh")) << "trap '' TERM\n[ $1 -gt 0 ] || exit\necho $$ > " << path("pid")
+                                  << "\nsleep 0.005\nsetsid sh " << path("chain.sh") << " $(($1 - 1)) &\n";
+  base::Result<CommandResult> result = base::fail(base::ErrorCode::internal, "not run");
+  const auto took = seconds_of([&] { result = run("sh " + path("chain.sh") + " 1000 & sleep 1000", 0.5); });
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->report.survivors, 0);
+  EXPECT_LT(took, 0.5 + kGoneWithinS);
+  const auto last = pid_in("pid");
+  ASSERT_GT(last, 0);
+  base::system_clock().sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(pid_in("pid"), last);  // nobody goes on
+}
+
 TEST_F(CommandRunnerProcess, a_stopped_command_ends_too) {
   const auto result = run("echo $$ > " + path("pid") + "; kill -STOP $$", 0.3);
   ASSERT_TRUE(result) << result.error().message;
