@@ -11,8 +11,9 @@ namespace {
 
 constexpr double kUsualDeviation = 0.02;
 constexpr double kLeastDeviation = 0.005;
-constexpr std::size_t kStepsToTrust = 8;  // fewer differences say less than the usual deviation
-constexpr double kLargestShare = 0.34;    // of the alarm level, that one probe may add: three in a row are one
+constexpr std::size_t kStepsToTrust = 8;    // fewer differences say less than the usual deviation
+constexpr double kLargestShare = 0.34;      // of the alarm level, that one probe may add: three in a row are one
+constexpr double kLargestOffset = 1.0 / 3;  // of the threshold
 /// The median of |N(0, 1)|, and a difference has twice the variance of a probe.
 constexpr double kMedianStepOfUnit = 0.6744897501960817 * 1.4142135623730951;
 
@@ -32,19 +33,26 @@ double DriftDetector::probe_deviation() const {
   return std::max(kLeastDeviation, quantile(state_.steps, 0.5) / kMedianStepOfUnit);
 }
 
+double DriftDetector::offset() const {
+  if (state_.level.size() < kStepsToTrust) return 0;
+  return std::clamp(quantile(state_.level, 0.5), 0.0, std::log1p(options_.threshold) * kLargestOffset);
+}
+
 DriftEvent DriftDetector::observe(double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return DriftEvent::none;
   const double x = std::log(ratio);
   const double level = alarm_level();
   const double shift = std::log1p(options_.threshold);
   const double deviation = probe_deviation();
-  const double gain = (x - shift / 2) * shift / (deviation * deviation);
+  const double weight = shift / (deviation * deviation);
+  const double above = x - offset();
   const double most = level * kLargestShare;
   if (state_.last) keep(state_.steps, std::abs(x - *state_.last));
   state_.last = x;
+  if (!state_.degraded) keep(state_.level, x);
 
   if (!state_.degraded) {
-    state_.rising = std::max(0.0, state_.rising + std::min(gain, most));
+    state_.rising = std::max(0.0, state_.rising + std::min((above - shift / 2) * weight, most));
     if (state_.rising == 0)
       state_.since.clear();
     else
@@ -55,7 +63,7 @@ DriftEvent DriftDetector::observe(double ratio) {
     return DriftEvent::degraded;
   }
   keep(state_.since, x);
-  state_.falling = std::max(0.0, state_.falling + std::min(-gain, most));
+  state_.falling = std::max(0.0, state_.falling + std::min((shift / 4 - above) * weight, most));
   if (state_.falling < level) return DriftEvent::none;
   state_.degraded = false;
   state_.rising = state_.falling = 0;

@@ -14,11 +14,14 @@ namespace ridgeline::analysis {
 enum class DriftEvent { none, degraded, recovered };
 
 /// Whether a service has become slower than its baseline, decided over as many probes as that takes: Page's CUSUM test
-/// (Biometrika 41, 1954) on x = ln(probe's median / baseline's median). S = max(0, S + (x - d/2) d / s^2), d = ln(1 +
-/// threshold), s the standard deviation of a probe, and an alarm when S reaches h. The mean time between false alarms
-/// is at least exp(h) probes (Lorden, Ann. Math. Statist. 42, 1971), so h = ln(horizon / (1 - confidence)) keeps the
-/// chance of one within the horizon below 1 - confidence. A shift of less than half the threshold never adds up. No
-/// probe counts for more than a third of h: one outlier, or two, are no alarm. Pure; not thread-safe.
+/// (Biometrika 41, 1954) on x = ln(probe's median / baseline's median) - offset. S = max(0, S + (x - d/2) d / s^2),
+/// d = ln(1 + threshold), s the standard deviation of a probe, and an alarm when S reaches h. The mean time between
+/// false alarms is at least exp(h) probes (Lorden, Ann. Math. Statist. 42, 1971), so h = ln(horizon / (1 - confidence))
+/// keeps the chance of one within the horizon below 1 - confidence. A shift of less than half the threshold never adds
+/// up. No probe counts for more than 34 % of h: one outlier, or two, are no alarm. The offset is the median of the last
+/// probes while all was well, at least 0 and at most d/3: a baseline from another process, or a machine's day, is a few
+/// percent off without anything being wrong. The way back is the same test against d/4, so that a service on the edge
+/// does not come and go. Pure; not thread-safe.
 class DriftDetector {
  public:
   struct Options {
@@ -35,6 +38,7 @@ class DriftDetector {
     std::vector<double> since;  ///< x of the probes since S last was 0, at most kKept
     std::vector<double> steps;  ///< |x - x of the probe before|, the last kKept; what s is estimated from
     std::optional<double> last;
+    std::vector<double> level;  ///< ln(ratio) of the last kKept probes while not degraded; what the offset comes from
   };
 
   static constexpr std::size_t kKept = 60;
@@ -49,6 +53,8 @@ class DriftDetector {
   /// Standard deviation of ln(ratio) from probe to probe, from the differences of neighbours, so that neither a shift
   /// nor an outlier moves it much; 0.02 before anything is known, never below 0.005.
   [[nodiscard]] double probe_deviation() const;
+  /// See above; 0 before kept probes are enough to tell.
+  [[nodiscard]] double offset() const;
   /// Median ratio of the probes since the change began; 1 without one.
   [[nodiscard]] double slow_down() const;
   /// At `confidence`, from the same probes; nullopt with fewer than three.
@@ -60,6 +66,7 @@ class DriftDetector {
   Options options_;
   State state_;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DriftDetector::State, rising, falling, degraded, since, steps, last)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DriftDetector::State, rising, falling, degraded, since, steps, last,
+                                                level)
 
 }  // namespace ridgeline::analysis

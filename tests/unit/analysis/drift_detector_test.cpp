@@ -80,6 +80,30 @@ TEST(DriftDetector, less_than_half_the_threshold_never_adds_up) {
   }
 }
 
+TEST(DriftDetector, a_baseline_that_is_a_few_percent_off_is_no_alarm_and_hides_none) {
+  constexpr int kWeeks = 10;
+  constexpr double kOff = 1.03;
+  int total = 0;
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= kWeeks; ++seed) {
+    DriftDetector test(kUsual);
+    Service service(seed);
+    total += alarms(test, service, kWeek, kOff);
+    EXPECT_GT(test.offset(), 0.01);
+    found += alarms(test, service, 5, kOff * 1.10) == 1;
+  }
+  EXPECT_LE(total, 1);
+  EXPECT_GE(found, kWeeks - 1);
+}
+
+TEST(DriftDetector, a_service_that_creeps_is_found_all_the_same) {
+  DriftDetector test(kUsual);
+  Service service(4);
+  int found = 0;
+  for (int hour = 1; hour <= 110; ++hour) found += alarms(test, service, 60, 1 + hour * 0.001);
+  EXPECT_EQ(found, 1);
+}
+
 TEST(DriftDetector, says_how_much_slower_and_when_it_is_over) {
   DriftDetector test(kUsual);
   Service service(3);
