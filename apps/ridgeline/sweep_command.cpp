@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "analysis/sweep_answers.hpp"
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
@@ -84,7 +85,12 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
 
 Result<int> show(const SweepFlags& flags, const Context& context, const Terminal& terminal) {
   RL_TRY_ASSIGN(auto store, store::SweepStore::open(context.database_path()));
-  RL_TRY_ASSIGN(const auto run, store.load_run(flags.show));
+  RL_TRY_ASSIGN(auto run, store.load_run(flags.show));
+  if (run.finished_utc.empty()) {  // killed, or still under way: what its trials tell so far
+    run.points = analysis::summarize_sweep(run);
+    run.answers = analysis::answer_sweep(run, run.points);
+    run.interruption = "not finished; the same sweep goes on from there";
+  }
   SweepDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
   display.started(run);
   for (const auto& trial : run.trials) display.trial_finished(run, trial);

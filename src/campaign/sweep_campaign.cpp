@@ -28,6 +28,7 @@ constexpr double kLeaderMargin = 1.10;  ///< times the best's cost: measured aga
 constexpr std::size_t kMostLeaders = 8;
 constexpr std::size_t kAlikeFailures = 3;
 constexpr double kSaveEveryS = 1;
+constexpr double kSaveShare = 0.02;
 constexpr std::string_view kKeyPrefix = "sweep:";  ///< keeps parameters apart from the catalogue's
 
 std::string make_id(const std::string& utc, const std::string& command, std::int64_t now) {
@@ -252,11 +253,19 @@ class Running {
     }
     run_.trials.push_back(std::move(trial));
     observer_.trial_finished(run_, run_.trials.back());
-    if (const double now = base::to_seconds(base::system_clock().now()); now - saved_s_ > kSaveEveryS) {
-      RL_TRY(store_.save_run(run_));
-      saved_s_ = now;
-    }
+    RL_TRY(save_now_and_then());
     return run_.trials.back().outcome;
+  }
+
+  /// The record grows with the run; saving it takes a small share of the time.
+  Result<void> save_now_and_then() {
+    const auto& clock = base::system_clock();
+    const double now = base::to_seconds(clock.now());
+    if (now < save_after_s_) return {};
+    RL_TRY(store_.save_run(run_));
+    const double took = base::to_seconds(clock.now()) - now;
+    save_after_s_ = now + std::max(kSaveEveryS, took / kSaveShare);
+    return {};
   }
 
   /// A trial that does not tell what is compared has failed.
@@ -290,7 +299,7 @@ class Running {
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
   base::Nanoseconds start_{0};
-  double saved_s_ = 0;
+  double save_after_s_ = 0;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
@@ -49,6 +50,27 @@ std::string gain_text(const SweepRun& run) {
   if (gain.high > gain.low && gain.high < 1e5)
     out += fmt::format(" (95 % interval {:.2f}–{:.2f})", gain.low, gain.high);
   return out;
+}
+
+/// The very first trial pays for cold caches, which widens every interval.
+std::string cold_start_note(const SweepRun& run) {
+  constexpr double kWorthTelling = 1.05;
+  if (run.trials.empty() || run.trials.front().stage != schema::SweepStage::search) return {};
+  const auto& first = run.trials.front();
+  const auto cost = analysis::sweep_cost(first.outcome, run.objective);
+  double slowest = 0;
+  int others = 0;
+  for (const auto& trial : run.trials) {
+    if (trial.point != first.point || trial.repeat == first.repeat) continue;
+    const auto other = analysis::sweep_cost(trial.outcome, run.objective);
+    if (!other) continue;
+    slowest = std::max(slowest, *other);
+    ++others;
+  }
+  if (!cost || others < 2 || *cost < slowest * kWorthTelling) return {};
+  return fmt::format(
+      "trial 1 cost {:.0f} % more than the slowest of its repeats: caches were cold; --warmup 1 keeps that out",
+      (*cost / slowest - 1) * 100);
 }
 
 std::vector<std::string> ties_of(const SweepRun& run) {
@@ -252,6 +274,7 @@ std::vector<std::pair<std::string, std::string>> sweep_summary(const SweepRun& r
   if (auto gain = gain_text(run); !gain.empty()) lines.emplace_back("Gain", std::move(gain));
   if (const auto ties = ties_of(run); !ties.empty())
     lines.emplace_back("Ties", fmt::format("cannot be told from the best: {}", fmt::join(ties, "; ")));
+  if (auto note = cold_start_note(run); !note.empty()) lines.emplace_back("Note", std::move(note));
   return lines;
 }
 
