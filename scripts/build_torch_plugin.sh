@@ -55,11 +55,12 @@ include = os.path.join(folder, "include")
 library = os.path.join(folder, "lib")
 if not os.path.exists(os.path.join(include, "torch", "csrc", "jit", "api", "module.h")):  # a distribution's package
     include = library = ""
-# Headers of CUDA come with pip's nvidia packages or with a toolkit; torch 2.9 and later do without.
+# Torch before 2.9 tells a GPU's memory only by a header that needs CUDA's, from pip's nvidia packages or a toolkit.
 cuda = ""
+old = tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 9)
 site = os.path.dirname(folder)
 for place in sorted(glob.glob(os.path.join(site, "nvidia", "*", "include"))) + ["/usr/local/cuda/include"]:
-    if os.path.exists(os.path.join(place, "cuda_runtime_api.h")):
+    if old and os.path.exists(os.path.join(place, "cuda_runtime_api.h")):
         cuda = place
         break
 print(torch.__version__)
@@ -97,34 +98,24 @@ fi
 links+=(-ltorch -ltorch_cpu -lc10)
 if [ "$has_cuda" = 1 ] && [ -n "$library" ]; then
   links+=(-ltorch_cuda -lc10_cuda)
-  if [ -n "$cuda_include" ]; then
+  if [ -n "$cuda_include" ] && printf '#include <c10/cuda/CUDACachingAllocator.h>\n' |
+    "$compiler" "${flags[@]}" -isystem "$cuda_include" -fsyntax-only -x c++ - 2>/dev/null; then
     flags+=(-isystem "$cuda_include" -DRIDGELINE_CUDA_HEADERS)
     say "CUDA headers: $cuda_include"
-  else
-    say "no CUDA headers: none needed from torch 2.9 on, with an older one GPU memory is not told"
   fi
 fi
 
 mkdir -p "$output" || die "cannot make $output; name another folder with --output"
-jobs=$(nproc 2>/dev/null || echo 2)
-[ "$jobs" -le 8 ] || jobs=8
-count=0
-for source in "$sources"/*.cpp; do count=$((count + 1)); done
-say "compiling $count files with $compiler ($("$compiler" -dumpfullversion 2>/dev/null || echo "?"); a minute or two)"
+say "compiling with $compiler ($("$compiler" -dumpfullversion 2>/dev/null || echo "?"); about half a minute)"
 begin=$(date +%s)
-printf '%s\0' "$sources"/*.cpp | xargs -0 -P "$jobs" -I{} sh -c '
-  source=$1 folder=$2
-  shift 2
-  name=$(basename "$source" .cpp)
-  "$@" -c "$source" -o "$folder/$name.o" >"$folder/$name.log" 2>&1 || echo "$name" >>"$folder/failed"
-' build {} "$facts" "$compiler" "${flags[@]}"
-if [ -f "$facts/failed" ]; then
-  name=$(head -n 1 "$facts/failed")
-  cat "$facts/$name.log" >&2
-  die "$name.cpp does not compile against torch $version; the compiler's words are above"
-fi
+# As one file: nearly all of the time goes into LibTorch's headers.
+for source in "$sources"/*.cpp; do printf '#include "%s"\n' "$(basename "$source")"; done >"$facts/all.cpp"
+"$compiler" "${flags[@]}" -c "$facts/all.cpp" -o "$facts/all.o" >"$facts/compile.log" 2>&1 || {
+  cat "$facts/compile.log" >&2
+  die "the plugin does not compile against torch $version; the compiler's words are above"
+}
 say "linking"
-"$compiler" "$facts"/*.o "${links[@]}" -o "$facts/ridgeline_torch.so" >"$facts/link.log" 2>&1 || {
+"$compiler" "$facts/all.o" "${links[@]}" -o "$facts/ridgeline_torch.so" >"$facts/link.log" 2>&1 || {
   cat "$facts/link.log" >&2
   die "the plugin cannot be linked against torch $version"
 }

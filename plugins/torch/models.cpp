@@ -47,12 +47,6 @@ class BuiltIn : public Model {
   Parameters made_;  // NOLINT: what a model consists of
 };
 
-std::int64_t elements(const std::vector<std::int64_t>& shape) {
-  std::int64_t out = 1;
-  for (const auto length : shape) out *= length;
-  return out;
-}
-
 /// Channels, height and width; a last axis of at most four after longer ones holds the channels.
 struct Image {
   std::int64_t channels = 0;

@@ -130,6 +130,12 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return out.empty() ? "1" : out;
 }
 
+std::int64_t elements(const std::vector<std::int64_t>& shape) {
+  std::int64_t out = 1;
+  for (const auto length : shape) out *= length;
+  return out;
+}
+
 Options Options::parse(const std::string& json) {
   Options out;
   if (!json.empty()) out.values_ = FlatObject(json).read();

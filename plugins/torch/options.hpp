@@ -15,6 +15,9 @@ namespace ridgeline::torch_plugin {
 /// "3x224x224"
 [[nodiscard]] std::string shape_text(const std::vector<std::int64_t>& shape);
 
+/// The product of the lengths; 1 for none.
+[[nodiscard]] std::int64_t elements(const std::vector<std::int64_t>& shape);
+
 /// The request's options: names and texts. All functions refuse what they cannot read, naming option, value and range.
 class Options {
  public:

@@ -27,12 +27,6 @@ Loss loss_named(const std::string& name) {
   return static_cast<Loss>(found - names.begin());
 }
 
-std::int64_t elements(const std::vector<std::int64_t>& shape) {
-  std::int64_t out = 1;
-  for (const auto length : shape) out *= length;
-  return out;
-}
-
 bool is_file(const std::string& model) {
   return model.find('/') != std::string::npos || model.find('.') != std::string::npos;
 }
