@@ -7,6 +7,7 @@
 #include "campaign/gpu_profiles.hpp"
 #include "campaign/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/other_runs.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 
@@ -90,7 +91,9 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
     return base::fail(base::ErrorCode::invalid_argument, "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store());
-  RL_TRY_ASSIGN(const auto run, store.load_run(flags.run));
+  const auto loaded = store.load_run(flags.run);
+  if (!loaded) return tl::unexpected(name_other_command(loaded.error(), context, flags.run));
+  const auto& run = *loaded;
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
                       run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");

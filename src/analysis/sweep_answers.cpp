@@ -264,6 +264,10 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
     if (point.rank_in_lists < chosen->rank_in_lists) chosen = &point;
   }
   out.recommended = chosen->point;
+  // A tie this far behind is one for want of measurements.
+  const bool undecided = std::any_of(points.begin(), points.end(), [&](const auto& point) {
+    return point.tie && point.behind && point.behind->value > 1 + run.tolerance;
+  });
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
     out.reason = "the best of single measurements; with --repeat 3 differences are told from noise";
@@ -279,6 +283,7 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
     out.reason =
         fmt::format("within {:g} % of the best, cannot be told from it, and its values stand earlier in their lists",
                     run.tolerance * 100);
+  if (out.proven && undecided) out.reason += "; more rounds (--repeat) would tell more of them apart";
   const auto first = first_point(run);
   const auto start =
       std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.point == first; });
