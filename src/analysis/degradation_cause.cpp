@@ -15,8 +15,9 @@ constexpr double kThrottledShare = 0.02;    // of the timed window
 constexpr double kClockDrop = 0.97;         // of the baseline's clock
 constexpr double kLittleFree = 0.05;        // of the memory
 constexpr double kGrownLoad = 0.5;          // runnable threads a CPU more than before
-constexpr double kMixChange = 0.2;        // of the inferences have another shape
+constexpr double kMixChange = 0.2;          // of the inferences have another shape
 constexpr double kBusier = 15;              // percent of the time, by others
+constexpr double kBusierCpu = 25;           // percent of the time of all CPUs
 constexpr double kUnlistedBytes = 1 << 30;  // memory of others that the driver lists no process for; a context has half
 
 using Causes = std::vector<DegradationCause>;
@@ -221,8 +222,8 @@ void look_at_shapes(Causes& causes, const ServiceState& before, const ServiceSta
       evidence = fmt::format("input shapes {} -> {}", fmt::join(shapes, ", "), fmt::join(shapes_now, ", "));
   }
   if (evidence.empty()) return;
-  causes.push_back({CauseKind::shapes_changed, std::move(evidence),
-                    "compare like with like: measure a baseline for these shapes"});
+  causes.push_back(
+      {CauseKind::shapes_changed, std::move(evidence), "compare like with like: measure a baseline for these shapes"});
 }
 
 void look_at_question(Causes& causes, const ServiceState& before, const ServiceState& now) {
@@ -243,6 +244,10 @@ void look_at_cpu(Causes& causes, const ServiceState& state_before, const Service
       *now.load_average - *before.load_average > kGrownLoad * now.usable_cpus)
     changes.push_back(fmt::format("load average {:.1f} on {:g} CPUs, {:.1f} before", *now.load_average, now.usable_cpus,
                                   *before.load_average));
+  if (state_before.cpu_busy_percent && state_now.cpu_busy_percent &&
+      *state_now.cpu_busy_percent > *state_before.cpu_busy_percent + kBusierCpu)
+    changes.push_back(fmt::format("the CPUs were busy for {:.0f} % of the time, {:.0f} % before",
+                                  *state_now.cpu_busy_percent, *state_before.cpu_busy_percent));
   if (before.usable_cpus > 0 && now.usable_cpus > 0 && now.usable_cpus < before.usable_cpus)
     changes.push_back(fmt::format("{:g} CPUs usable, {:g} before", now.usable_cpus, before.usable_cpus));
   if (before.governor && now.governor && *before.governor != *now.governor)

@@ -39,12 +39,14 @@ struct ServiceState {
   std::optional<schema::GpuTelemetry> gpu;             ///< of the measurement
   std::optional<schema::Configuration> configuration;  ///< nullopt: not known
   std::optional<double> gpu_busy_percent;              ///< by others: just before the measurement
-  std::string disturbance;                            ///< what else ran on the CPUs meanwhile, one line; "" for nothing
+  std::optional<double> cpu_busy_percent;              ///< of all CPUs, by anybody, before the measurement
+  std::string disturbance;                     ///< what else ran on the CPUs meanwhile, one line; "" for nothing
   std::map<std::string, double> shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service told; else empty
   std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ServiceState, environment, runtime, model_sha256, shapes, gpu,
-                                                configuration, gpu_busy_percent, disturbance, shape_shares, process_names)
+                                                configuration, gpu_busy_percent, disturbance, shape_shares,
+                                                process_names, cpu_busy_percent)
 
 struct DegradationCause {
   CauseKind kind = CauseKind::unknown;

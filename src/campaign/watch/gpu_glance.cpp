@@ -34,7 +34,9 @@ const gpu::NvmlDevice* GpuGlance::device() {
   if (!api) return nullptr;
   const auto handle = (*api)->device_by_uuid(uuid_);
   if (!handle) return nullptr;
-  device_.emplace(*api, *handle);
+  gpu::NvmlDevice found(*api, *handle);
+  if (!found.memory()) return nullptr;  // lost: every GPU that answers can tell its memory
+  device_.emplace(std::move(found));
   return &*device_;
 }
 

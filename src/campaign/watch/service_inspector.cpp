@@ -51,6 +51,9 @@ void ServiceInspector::forget() {
 }
 
 Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
+  // Since the last look: of the probe's own work hardly anything. What was seen before stays when a look follows at
+  // once.
+  if (const auto busy = cpu_use_.busy_percent()) state.cpu_busy_percent = busy;
   state.environment = options_.environment();
   RL_TRY(check_device(state.environment));
   RL_TRY_ASSIGN(state.configuration, read_configuration());

@@ -12,6 +12,7 @@
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
 #include "campaign/config_patch.hpp"
+#include "campaign/watch/cpu_use.hpp"
 #include "execute/executor.hpp"
 #include "schema/workload_ref.hpp"
 
@@ -59,6 +60,7 @@ class ServiceInspector {
   [[nodiscard]] base::Result<void> check_device(const schema::Environment& environment) const;
 
   Options options_;
+  CpuUse cpu_use_;
   std::unique_ptr<execute::Executor> executor_;
   std::optional<schema::RuntimeIdentity> runtime_;
   FileStamp library_stamp_;

@@ -212,6 +212,16 @@ TEST(DegradationCause, preempted_inferences_are_a_busy_cpu) {
   EXPECT_EQ(kinds(now), Kinds{CauseKind::busy_cpu});
 }
 
+TEST(DegradationCause, cpus_that_became_busier_are_told) {
+  auto before = healthy();
+  before.cpu_busy_percent = 30;
+  auto now = before;
+  now.cpu_busy_percent = 50;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown);
+  now.cpu_busy_percent = 90;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::busy_cpu);
+}
+
 TEST(DegradationCause, changes_alone_leave_out_what_only_loads_the_machine) {
   auto now = healthy();
   now.model_sha256 = std::string(64, 'b');

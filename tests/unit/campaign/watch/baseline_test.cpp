@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/watch/baseline.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/temporary_folder.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+class BaselineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = store::Store::open(folder_ / "results.db");
+    ASSERT_TRUE(opened) << opened.error().message;
+    store_.emplace(std::move(*opened));
+    here_.cpu_model = "Test CPU";
+    here_.usable_cpus = 8;
+    auto& card = here_.gpus.emplace_back();
+    card.name = "NVIDIA H200";
+    card.uuid = "GPU-1";
+    card.index = 0;
+  }
+
+  /// A finished run whose second trial, of `median_ms`, was recommended.
+  schema::TuneRun make(const std::string& id, const std::string& device, double median_ms = 4) {
+    schema::TuneRun run;
+    run.id = id;
+    run.command_line = "ridgeline tune model.onnx";
+    run.started_utc = id.substr(0, 4) + "-01-01T00:00:00Z";
+    run.finished_utc = run.started_utc;
+    run.device = device;
+    run.environment.gpus = {{"NVIDIA H200", device.substr(4)}};
+    run.model.path = "models/model.onnx";
+    run.workload.kind = "onnx";
+    run.workload.content_sha256 = "abc";
+    run.workload.location = run.model.path;
+    for (int trial = 1; trial <= 2; ++trial) {
+      schema::TrialSpec spec;
+      spec.device = device;
+      spec.workload = run.workload;
+      spec.configuration.set("intra_op_num_threads", trial);
+      spec.workload.seed = static_cast<std::uint64_t>(median_ms * 1000);  // another key
+      schema::TrialOutcome outcome;
+      outcome.measurement.emplace().latency_ns.assign(100, median_ms * 1e6 * (3 - trial));
+      outcome.measurement->flags.push_back({schema::FlagLevel::notice, "disturbed", "others ran"});
+      EXPECT_TRUE(store_->save_trial(spec, outcome));
+      schema::TunedTrial entry;
+      entry.id = trial;
+      entry.key = spec.key();
+      entry.configuration = spec.configuration;
+      run.trials.push_back(entry);
+    }
+    auto& verdict = run.verdict.emplace();
+    verdict.decision = schema::Decision::keep;
+    verdict.trial_id = 2;
+    return run;
+  }
+  void save(const schema::TuneRun& run) {
+    const auto saved = store_->save_run(run);
+    ASSERT_TRUE(saved) << saved.error().message;
+  }
+  std::string refusal(const BaselineRequest& request) {
+    const auto found = find_baseline(*store_, request, here_);
+    EXPECT_FALSE(found);
+    return found ? found->name : found.error().message;
+  }
+  std::string found(const BaselineRequest& request) {
+    const auto baseline = find_baseline(*store_, request, here_);
+    return baseline ? baseline->name : baseline.error().message;
+  }
+
+  fakes::TemporaryFolder folder_;
+  std::optional<store::Store> store_;
+  schema::Environment here_;
+};
+
+TEST_F(BaselineTest, is_the_recommended_trial_as_it_was_measured) {
+  save(make("2025-a", "gpu:GPU-1"));
+  const auto baseline = find_baseline(*store_, {"2025-a", ""}, here_);
+  ASSERT_TRUE(baseline) << baseline.error().message;
+  EXPECT_EQ(baseline->name, "2025-a/2");
+  EXPECT_DOUBLE_EQ(baseline->figure.median_ns, 4e6);
+  EXPECT_EQ(baseline->state.model_sha256, "abc");
+  EXPECT_EQ(baseline->state.configuration, (schema::Configuration{{"intra_op_num_threads", 2}}));
+  EXPECT_EQ(baseline->state.disturbance, "others ran");
+}
+
+TEST_F(BaselineTest, the_latest_is_the_newest_that_fits_this_machine_and_model) {
+  save(make("2021-a", "gpu:GPU-1"));
+  save(make("2022-b", "cpu:Test CPU/4"));
+  save(make("2023-c", "gpu:GPU-2"));
+  auto nothing = make("2024-d", "gpu:GPU-1");
+  nothing.verdict->decision = schema::Decision::none;
+  save(nothing);
+  auto other = make("2025-e", "gpu:GPU-1");
+  other.model.path = other.workload.location = "models/other.onnx";
+  save(other);
+  EXPECT_EQ(found({"latest", ""}), "2025-e/2");
+  EXPECT_EQ(found({"latest", "/srv/model.onnx"}), "2022-b/2") << "fewer CPUs are a cause, not another machine";
+  here_.cpu_model = "Another CPU";
+  EXPECT_EQ(found({"", "model.onnx"}), "2021-a/2");
+}
+
+TEST_F(BaselineTest, a_watchs_own_retune_counts_only_when_it_changed_something) {
+  save(make("2021-a", "gpu:GPU-1"));
+  auto kept = make("2022-b", "gpu:GPU-1", 6);
+  kept.command_line = "ridgeline watch --config config.yaml --on-degrade retune";
+  save(kept);
+  EXPECT_EQ(found({"latest", ""}), "2021-a/2");
+  auto changed = make("2023-c", "gpu:GPU-1", 5);
+  changed.command_line = kept.command_line;
+  changed.verdict->decision = schema::Decision::change;
+  changed.verdict->gain.emplace().verdict = schema::Verdict::faster;
+  save(changed);
+  EXPECT_EQ(found({"latest", ""}), "2023-c/2");
+}
+
+TEST_F(BaselineTest, slips_are_one_clear_line) {
+  EXPECT_NE(refusal({"latest", ""}).find("start with: ridgeline tune"), std::string::npos);
+  save(make("2023-c", "gpu:GPU-2"));
+  EXPECT_NE(refusal({"latest", ""}).find("2023-c, is of gpu:GPU-2"), std::string::npos) << refusal({"latest", ""});
+  EXPECT_NE(refusal({"2023-c", ""}).find("was measured on NVIDIA H200 GPU-2, and this machine has 0 (NVIDIA H200, GPU-1"),
+            std::string::npos)
+      << refusal({"2023-c", ""});
+  EXPECT_NE(refusal({"1999", ""}).find("1999"), std::string::npos);
+  auto nothing = make("2024-d", "gpu:GPU-1");
+  nothing.verdict->decision = schema::Decision::none;
+  nothing.verdict->reason = "none of 7 configurations ran to the end";
+  save(nothing);
+  EXPECT_NE(refusal({"2024-d", ""}).find("no recommendation: none of 7"), std::string::npos);
+  nothing.id = "2024-e";
+  nothing.verdict.reset();
+  save(nothing);
+  EXPECT_NE(refusal({"2024-e", ""}).find("was not finished"), std::string::npos);
+  save(make("2025-f", "gpu:GPU-1"));
+  EXPECT_NE(refusal({"2025-f", "other.onnx"}).find("not of other.onnx"), std::string::npos);
+  auto lost = make("2026-g", "gpu:GPU-1");
+  for (auto& trial : lost.trials) trial.key = "gone";
+  save(lost);
+  EXPECT_NE(refusal({"2026-g", ""}).find("tune again"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
