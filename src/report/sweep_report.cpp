@@ -261,6 +261,7 @@ base::Json sweep_json(const SweepRun& run) {
        "points without failures measured in most rounds; interval by the residual variance of log cost = point + round "
        "(or the pair's own where larger), t with Bonferroni's correction"},
       {"tie", "behind.low <= 1, or behind.value < 1 + min_effect"},
+      {"gain", "behind of the first combination over behind of the recommended one"},
       {"recommended", "among ties with behind.value <= 1 + tolerance the least rank_in_lists"}};
   return out;
 }
