@@ -98,6 +98,18 @@ Section answer_section(const SweepRun& run) {
   return section;
 }
 
+/// As many as the most exact of the values is written with.
+int decimals_of(const std::vector<std::string>& values) {
+  constexpr std::size_t kMost = 6;
+  std::size_t most = 0;
+  for (const auto& value : values) {
+    const auto point = value.find('.');
+    if (value.find_first_of("eE") != std::string::npos) most = kMost;
+    if (point != std::string::npos) most = std::max(most, value.size() - point - 1);
+  }
+  return static_cast<int>(std::min(most, kMost));
+}
+
 /// The objective over the first parameter whose values are numbers, a line for each combination of the others.
 std::optional<Chart> objective_chart(const SweepRun& run) {
   const auto axis = std::find_if(run.job.parameters.begin(), run.job.parameters.end(), [](const auto& param) {
@@ -116,12 +128,14 @@ std::optional<Chart> objective_chart(const SweepRun& run) {
   }
   auto series = Json::array();
   std::size_t index = 0;
+  double largest = 0;
   for (const auto& [name, by_value] : lines) {
     auto line = Json::array();
     auto marks = Json::array();
     for (const auto& [value, point] : by_value) {
       const auto place = Json::array({rounded(value), rounded(point->objective.value)});
       line.push_back(place);
+      largest = std::max(largest, point->objective.value);
       marks.push_back(datum(place, Json::array({text_of(run, point->point), sweep_estimate(point->objective)}),
                             point->trials.front()));
     }
@@ -136,8 +150,10 @@ std::optional<Chart> objective_chart(const SweepRun& run) {
   chart.id = "objective";
   chart.title = fmt::format("{} over {}", one_line(run.objective.metric), one_line(axis->name));
   chart.option = {{"series", std::move(series)},
-                  {"xAxis", value_axis(one_line(axis->name), 0)},
-                  {"yAxis", value_axis(one_line(run.objective.metric), 2)}};
+                  {"xAxis", value_axis(one_line(axis->name), decimals_of(axis->values))},
+                  {"yAxis", value_axis(one_line(run.objective.metric), largest >= 100 ? 0
+                                                                       : largest >= 1 ? 2
+                                                                                      : 4)}};
   chart.alternative =
       run.answers ? "Best: " + plain_text(answer_text(run, run.answers->best)) + "." : "No combination went well.";
   return chart;

@@ -166,18 +166,18 @@ Table sweep_points_table(const SweepRun& run) {
   table.columns.push_back({one_line(metrics.front().title), Align::right});
   table.columns.push_back({"x best's cost (95 %)", Align::right});
   metrics.erase(metrics.begin());  // the objective is shown with its interval
+  table.columns.push_back({"Verdict", Align::left});
   for (const auto& column : metrics) table.columns.push_back({one_line(column.title), Align::right, true});
   table.columns.push_back({"Trials", Align::right});
-  table.columns.push_back({"Verdict", Align::left});
   for (const auto& point : run.points) {
     Table::Row row;
     add_values(run, point.point, row.cells);
     const bool measured = !point.trials.empty();
     row.cells.push_back(measured ? sweep_estimate(point.objective) : std::string(kAbsent));
     row.cells.push_back(behind_text(point));
+    row.cells.push_back(verdict_of(run, point));
     for (const auto& column : metrics) row.cells.push_back(cell_of(column, point.metrics));
     row.cells.push_back(fmt::format("{}", point.trials.size()));
-    row.cells.push_back(verdict_of(run, point));
     if (run.answers && point.point == run.answers->recommended) row.tone = Tone::good;
     if (!measured) row.tone = Tone::bad;
     table.rows.push_back(std::move(row));

@@ -24,8 +24,8 @@ namespace ridgeline::report {
 [[nodiscard]] std::string sweep_line(const std::vector<std::string>& cells, const std::vector<Table::Column>& columns,
                                      const std::vector<std::size_t>& widths);
 
-/// Combinations, best first: parameters, the objective with half its interval, how far behind the best, metrics,
-/// trials, verdict.
+/// Combinations, best first: parameters, the objective with half its interval, how far behind the best,
+/// verdict, metrics, trials.
 [[nodiscard]] Table sweep_points_table(const schema::SweepRun& run);
 
 /// "ok", "OOM: torch.OutOfMemoryError: ...", "failed: exit code 2: no such file".
