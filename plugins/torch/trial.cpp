@@ -67,6 +67,9 @@ void Trial::build(const std::string& name, const Options& options, const rl_trai
   check_options(options, name, info);
   if (options.has("loss")) loss_ = loss_named(options.text("loss", ""));
   auto form = source != nullptr ? Feed::describe(*source) : random_form(info, options);
+  for (const auto* random_only : {"input", "outputs"})
+    if (source != nullptr && options.has(random_only))
+      refuse("option " + std::string(random_only) + " describes random data; the data file has its own form");
   if (!form.has_label && request_.data != RL_DATA_LOADER_ONLY)
     refuse("the data set has no labels; name them with --option label_dataset=NAME");
   if (!options.has("loss")) loss_ = form.class_labels() ? Loss::cross_entropy : Loss::mse;

@@ -42,6 +42,8 @@ bad "no dataset \"q\"" "it has" -- bench --model mlp --device cpu --data-path da
 bad "not finite" "sample 7" -- bench --model mlp --device cpu --data-path data.h5 --option input_dataset=broken
 bad "labels; expected equally many" -- bench --model mlp --device cpu --data-path data.h5 --option label_dataset=few
 bad "is about a data file" -- bench --model mlp --device cpu --option label_dataset=few
+bad "classes=2" "has 4 of them" -- bench --model mlp --device cpu --data-path data.h5 --option classes=2
+bad "option input" "has its own form" -- bench --model mlp --device cpu --data-path data.h5 --option input=3
 bad "are no images" -- bench --model resnet18 --device cpu --data-path data.h5
 bad "no TorchScript file" "data.h5" -- bench --model data.h5 --device cpu --option input=3
 bad "no file gone.pt" -- bench --model gone.pt --device cpu --option input=3
@@ -56,6 +58,11 @@ bad "broken.so" "cannot be loaded" "build_torch_plugin.sh" -- bench --model mlp 
 bad "gone.so" "no such file" -- bench --model mlp --device cpu --torch-plugin gone.so
 RIDGELINE_TORCH_PLUGIN=gone.so bad "RIDGELINE_TORCH_PLUGIN gone.so" -- bench --model mlp --device cpu
 bad "undefined symbol" "build_torch_plugin.sh" -- bench --model mlp --device cpu --torch-plugin "$FAKE_MISSING"
+# A torch that was upgraded under the plugin: its version.py says so.
+mkdir -p pip/torch/lib
+ldd "$TORCH_PLUGIN" | awk '/libtorch|libc10/ {print $3}' | xargs -I{} ln -s {} pip/torch/lib/
+printf "__version__ = '1.14.0+cu117'\n" >pip/torch/version.py
+LD_LIBRARY_PATH=$PWD/pip/torch/lib bad "was built for torch" "finds torch 1.14.0+cu117" "build_torch_plugin.sh" -- bench --model mlp --device cpu --torch-plugin "$TORCH_PLUGIN"
 bad "started by" -- train-worker --plugin "$TORCH_PLUGIN"
 
 # Built anew against the torch of a Python, as users do.

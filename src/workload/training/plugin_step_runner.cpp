@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "workload/training/plugin_error.hpp"
 
 namespace ridgeline::workload {
@@ -85,8 +86,18 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
     if (!data->label.empty()) out.options["label_dataset"] = data->label;
     auto census = inspect_training_data(*data);
     if (!census) return tl::unexpected(plain(std::move(census).error()));
-    if (census->classes && job.options.count("classes") == 0)
-      out.options["classes"] = fmt::format("{}", *census->classes);
+    if (census->classes) {
+      // A class that the model lacks would stop a GPU for good.
+      const auto named = job.options.find("classes");
+      if (named == job.options.end()) {
+        out.options["classes"] = fmt::format("{}", *census->classes);
+      } else if (const auto count = base::parse_integer(named->second, "option classes");
+                 count && *count < *census->classes) {
+        return tl::unexpected(plain(
+            {ErrorCode::invalid_argument, fmt::format("option classes={}: {}: dataset \"{}\" has {} of them",
+                                                      named->second, data->path, data->label, *census->classes)}));
+      }
+    }
     for (const auto& [name, value] : out.options) spec.job.options[name] = value;
   } else {
     for (const auto& name : data_option_names())

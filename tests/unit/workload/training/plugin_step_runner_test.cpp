@@ -137,6 +137,10 @@ TEST_F(PluginStepRunnerTest, finds_datasets_and_classes_beforehand) {
   EXPECT_EQ(found->target_sha256.size(), 64U);
   spec_.job.options["classes"] = "100";
   EXPECT_EQ(runner_->describe(spec_.job)->options.count("classes"), 0U);
+  spec_.job.options["classes"] = "63";
+  const auto few = runner_->describe(spec_.job);
+  ASSERT_FALSE(few);
+  EXPECT_NE(few.error().error.message.find("classes=63"), std::string::npos);
 }
 
 TEST_F(PluginStepRunnerTest, says_what_is_wrong_with_the_request_beforehand) {
