@@ -26,7 +26,7 @@ using base::fail;
 using base::Result;
 
 constexpr std::int64_t kMostRounds = 1000;
-constexpr double kLargestSpace = 1e6;
+constexpr double kLargestGrid = 1e5;
 
 Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   const auto value = base::parse_integer(text, flag);
@@ -106,9 +106,12 @@ class SweepReader {
     RL_TRY(check_program(job.command.front()));
     double size = 1;
     for (const auto& param : job.parameters) size *= static_cast<double>(param.values.size());
-    if (size > kLargestSpace)
-      return fail(ErrorCode::invalid_argument,
-                  "{:g} combinations are too many, expected at most {:g}; list fewer values", size, kLargestSpace);
+    if (flags_.search == "grid" && size > kLargestGrid)
+      return fail(
+          ErrorCode::invalid_argument,
+          "{:g} combinations are too many for a grid, expected at most {:g}; list fewer values, or use --search "
+          "adaptive or random",
+          size, kLargestGrid);
     return {};
   }
 

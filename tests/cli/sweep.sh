@@ -154,6 +154,8 @@ bad "did you mean \"seconds\"" -- sweep --param b=1 --objective min:secnds -- ec
 bad "expected max:METRIC or min:METRIC" -- sweep --param b=1 --objective seconds -- echo {b}
 bad "is no regular expression" -- sweep --param b=1 --metric 'x=([' --objective max:x -- echo {b}
 bad "is measured anyway" -- sweep --param b=1 --metric seconds=x -- echo {b}
+bad "1e+06 combinations" "--search adaptive" -- sweep --param a=0,1,2,3,4,5,6,7,8,9 --param b=0,1,2,3,4,5,6,7,8,9 --param c=0,1,2,3,4,5,6,7,8,9 \
+  --param d=0,1,2,3,4,5,6,7,8,9 --param e=0,1,2,3,4,5,6,7,8,9 --param f=0,1,2,3,4,5,6,7,8,9 -- echo {a}{b}{c}{d}{e}{f}
 bad "--repeat 0" "from 1" -- sweep --param b=1 --repeat 0 -- echo {b}
 bad "--timeout" -- sweep --param b=1 --timeout never -- echo {b}
 bad "--env WORD" "NAME=VALUE" -- sweep --param b=1 --env WORD -- echo {b}
