@@ -29,3 +29,12 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline_train" DESTINATION sha
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION share/doc/ridgeline)
 install(FILES "${PROJECT_SOURCE_DIR}/grafana/ridgeline-gpu.json" DESTINATION share/ridgeline/grafana)
+# The unit names the program by its full path: of the prefix that it is installed to.
+install(CODE "set(RL_UNIT \"${PROJECT_SOURCE_DIR}/systemd/ridgeline-watch@.service.in\")")
+install(CODE [[
+  get_filename_component(RL_PREFIX "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
+  set(RIDGELINE_PROGRAM "${RL_PREFIX}/bin/ridgeline")
+  set(RL_UNIT_FILE "$ENV{DESTDIR}${RL_PREFIX}/share/ridgeline/systemd/ridgeline-watch@.service")
+  message(STATUS "Installing: ${RL_UNIT_FILE}")
+  configure_file("${RL_UNIT}" "${RL_UNIT_FILE}" @ONLY)
+]])
