@@ -104,9 +104,15 @@ bench() {
 sizes=()
 [ -z "$batches" ] || read -ra sizes <<<"--batch-sizes $batches"
 : >"$out/steps.tsv"
-bench resnet18 130 --model resnet18 ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
-bench mlp 90 --model mlp ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
-bench gnn 90 --model gnn ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
+# The sweeps share what is left beside the short parts; one alone gets all of it.
+reserve=20
+has precisions && reserve=$((reserve + 75))
+has oom && reserve=$((reserve + 60))
+sweeps=()
+for model in resnet18 mlp gnn; do has $model && sweeps+=("$model"); done
+for i in ${sweeps[@]+"${!sweeps[@]}"}; do
+  bench "${sweeps[$i]}" $((($(left) - reserve) / (${#sweeps[@]} - i))) --model "${sweeps[$i]}" ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
+done
 large=(256)
 [ -z "$batches" ] || large=("${sizes[@]:1:1}")
 for amp in off bf16 fp16; do

@@ -58,6 +58,10 @@ bad "broken.so" "cannot be loaded" "build_torch_plugin.sh" -- bench --model mlp 
 bad "gone.so" "no such file" -- bench --model mlp --device cpu --torch-plugin gone.so
 RIDGELINE_TORCH_PLUGIN=gone.so bad "RIDGELINE_TORCH_PLUGIN gone.so" -- bench --model mlp --device cpu
 bad "undefined symbol" "build_torch_plugin.sh" -- bench --model mlp --device cpu --torch-plugin "$FAKE_MISSING"
+# A library that it needs is damaged.
+mkdir torn
+printf x >"torn/$(ldd "$TORCH_PLUGIN" | awk '/libc10/ {print $1}')"
+LD_LIBRARY_PATH=$PWD/torn bad "libc10" "cannot be loaded" "build_torch_plugin.sh" -- bench --model mlp --device cpu --torch-plugin "$TORCH_PLUGIN"
 # A torch that was upgraded under the plugin: its version.py says so.
 mkdir -p pip/torch/lib
 ldd "$TORCH_PLUGIN" | awk '/libtorch|libc10/ {print $3}' | xargs -I{} ln -s {} pip/torch/lib/
