@@ -26,6 +26,12 @@ outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[
 [ -s "$work/moved elsewhere/share/bash-completion/completions/ridgeline" ] || fail "no bash completion"
 [ -s "$work/moved elsewhere/share/zsh/site-functions/_ridgeline" ] || fail "no zsh completion"
 [ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
+shared="$work/moved elsewhere/share/ridgeline"
+for source in "$(dirname "$0")"/../../plugins/torch/*.?pp "$(dirname "$0")/../../src/workload/training/plugin_abi.h"; do
+  [ -s "$shared/plugin-src/$(basename "$source")" ] || fail "the torch plugin cannot be built: no $(basename "$source")"
+done
+if run "$shared/build_torch_plugin.sh" --python no-such-python 2>"$work/log"; then fail "no Python, no error"; fi
+grep -q "no-such-python" "$work/log" || fail "the torch plugin's script: $(cat "$work/log")"
 run "$program" tune synthetic:base=1ms --quick --set execution_mode=sequential --db "$work/r.db" --json >"$work/out.json" ||
   fail "tuning in the moved folder: exit code $?"
 grep -q '"decision"' "$work/out.json" || fail "no decision in the result"
