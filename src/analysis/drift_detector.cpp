@@ -11,9 +11,10 @@ namespace {
 
 constexpr double kUsualDeviation = 0.02;
 constexpr double kLeastDeviation = 0.005;
-constexpr std::size_t kStepsToTrust = 8;    // fewer differences say less than the usual deviation
-constexpr double kLargestShare = 0.34;      // of the alarm level, that one probe may add: three in a row are one
-constexpr double kLargestOffset = 1.0 / 3;  // of the threshold
+constexpr std::size_t kStepsToTrust = 8;      // fewer differences say less than the usual deviation
+constexpr std::ptrdiff_t kProbesOfAlarm = 3;  // at least so many, see below
+constexpr double kLargestShare = 0.34;        // of the alarm level, that one probe may add: three in a row are one
+constexpr double kLargestOffset = 1.0 / 3;    // of the threshold
 /// The median of |N(0, 1)|, and a difference has twice the variance of a probe.
 constexpr double kMedianStepOfUnit = 0.6744897501960817 * 1.4142135623730951;
 
@@ -38,6 +39,11 @@ double DriftDetector::offset() const {
   return std::clamp(quantile(state_.level, 0.5), 0.0, std::log1p(options_.threshold) * kLargestOffset);
 }
 
+std::optional<double> DriftDetector::recent_level() const {
+  if (state_.since.size() < kStepsToTrust) return std::nullopt;
+  return quantile({state_.since.end() - static_cast<std::ptrdiff_t>(kStepsToTrust), state_.since.end()}, 0.5);
+}
+
 DriftEvent DriftDetector::observe(double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return DriftEvent::none;
   const double x = std::log(ratio);
@@ -59,14 +65,23 @@ DriftEvent DriftDetector::observe(double ratio) {
       keep(state_.since, x);
     if (state_.rising < level) return DriftEvent::none;
     state_.degraded = true;
-    state_.falling = 0;
+    state_.falling = state_.worsening = 0;
     return DriftEvent::degraded;
+  }
+  if (const auto usual = recent_level()) {
+    state_.worsening = std::max(0.0, state_.worsening + std::min((x - *usual - shift / 2) * weight, most));
+    if (state_.worsening >= level) {
+      keep(state_.since, x);
+      state_.since.erase(state_.since.begin(), state_.since.end() - kProbesOfAlarm);
+      state_.worsening = state_.falling = 0;
+      return DriftEvent::worse;
+    }
   }
   keep(state_.since, x);
   state_.falling = std::max(0.0, state_.falling + std::min((shift / 4 - above) * weight, most));
   if (state_.falling < level) return DriftEvent::none;
   state_.degraded = false;
-  state_.rising = state_.falling = 0;
+  state_.rising = state_.falling = state_.worsening = 0;
   state_.since.clear();
   return DriftEvent::recovered;
 }

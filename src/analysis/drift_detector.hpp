@@ -11,7 +11,7 @@
 namespace ridgeline::analysis {
 
 /// What a stream of probes has come to.
-enum class DriftEvent { none, degraded, recovered };
+enum class DriftEvent { none, degraded, worse, recovered };
 
 /// Whether a service has become slower than its baseline, decided over as many probes as that takes: Page's CUSUM test
 /// (Biometrika 41, 1954) on x = ln(probe's median / baseline's median) - offset. S = max(0, S + (x - d/2) d / s^2),
@@ -21,7 +21,8 @@ enum class DriftEvent { none, degraded, recovered };
 /// up. No probe counts for more than 34 % of h: one outlier, or two, are no alarm. The offset is the median of the last
 /// probes while all was well, at least 0 and at most d/3: a baseline from another process, or a machine's day, is a few
 /// percent off without anything being wrong. The way back is the same test against d/4, so that a service on the edge
-/// does not come and go. Pure; not thread-safe.
+/// does not come and go. While degraded the same test runs against the median
+/// of the last eight probes: what comes on top is told as worse. Pure; not thread-safe.
 class DriftDetector {
  public:
   struct Options {
@@ -39,6 +40,7 @@ class DriftDetector {
     std::vector<double> steps;  ///< |x - x of the probe before|, the last kKept; what s is estimated from
     std::optional<double> last;
     std::vector<double> level;  ///< ln(ratio) of the last kKept probes while not degraded; what the offset comes from
+    double worsening = 0;       ///< the same as rising, while degraded
   };
 
   static constexpr std::size_t kKept = 60;
@@ -62,6 +64,7 @@ class DriftDetector {
 
  private:
   [[nodiscard]] double alarm_level() const;
+  [[nodiscard]] std::optional<double> recent_level() const;
 
   Options options_;
   State state_;

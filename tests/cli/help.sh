@@ -2,7 +2,7 @@
 # Every command has help with an example, and the README agrees with it.
 source "$(dirname "$0")/lib.sh"
 run 0 --help
-commands="tune bench sweep monitor show history report compare rerun apply rollback doctor params version completion"
+commands="tune bench sweep monitor watch show history report compare rerun apply rollback doctor params version completion"
 for command in $commands; do out "  $command "; done
 no_out "worker"
 for command in $commands; do

@@ -129,8 +129,12 @@ Result<void> WatchLoop::tell(WatchEvent event, bool respond) {
   return {};
 }
 
-std::vector<DegradationCause> WatchLoop::causes_now(ServiceState now, bool closer) {
+std::vector<DegradationCause> WatchLoop::causes_now(ServiceState now, bool closer, const ServiceState* since) {
   if (closer) source_.look_closer(now);
+  if (since != nullptr) {
+    auto fresh = analysis::find_causes(*since, now);
+    if (fresh.front().kind != CauseKind::unknown) return fresh;
+  }
   auto before = state_.healthy ? *state_.healthy : baseline_.state;
   add_known_processes(before, baseline_.state);
   auto causes = analysis::find_causes(before, now);
@@ -202,12 +206,14 @@ Result<void> WatchLoop::judge(const Observation& seen, double ratio) {
     auto suspects = causes_now(seen.state, false);
     if (suspects.front().kind != CauseKind::unknown) state_.suspects = std::move(suspects);
   }
-  if (found == DriftEvent::degraded) {
-    auto causes = causes_now(seen.state, true);
+  if (found == DriftEvent::degraded || found == DriftEvent::worse) {
+    const bool worse = found == DriftEvent::worse;
+    auto causes = causes_now(seen.state, true, worse && state_.steady ? &*state_.steady : nullptr);
     auto event =
-        with_figures(make_event(WatchEventKind::degraded, fmt::format("{} than the baseline; {}",
+        with_figures(make_event(WatchEventKind::degraded, fmt::format("{}{} than the baseline; {}", worse ? "now " : "",
                                                                       percent_slower(slow_down), first_line(causes))));
     state_.suspects = causes;
+    state_.steady = seen.state;
     event.causes = std::move(causes);
     return tell(std::move(event), true);
   }
@@ -215,10 +221,12 @@ Result<void> WatchLoop::judge(const Observation& seen, double ratio) {
     auto event = make_event(WatchEventKind::recovered, "as fast as the baseline again");
     event.slow_down = ratio;
     state_.suspects.clear();
+    state_.steady.reset();
     return tell(std::move(event), true);
   }
   remember(seen.state, calm);
   if (!state_.drift.degraded) return {};
+  if (state_.drift.worsening == 0) state_.steady = seen.state;
   auto event = with_figures(make_event(WatchEventKind::degraded, fmt::format("still {}", percent_slower(slow_down))));
   event.causes = causes_now(seen.state, false);
   for (auto* responder : responders_) {

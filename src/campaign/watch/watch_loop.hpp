@@ -91,7 +91,8 @@ class WatchLoop {
   [[nodiscard]] base::Result<void> take_over(Response response);
   void look_for_changes(const analysis::ServiceState& now);
   void remember(const analysis::ServiceState& now, bool calm);
-  [[nodiscard]] std::vector<analysis::DegradationCause> causes_now(analysis::ServiceState now, bool closer);
+  [[nodiscard]] std::vector<analysis::DegradationCause> causes_now(analysis::ServiceState now, bool closer,
+                                                                   const analysis::ServiceState* since = nullptr);
   [[nodiscard]] WatchEvent make_event(WatchEventKind kind, std::string text) const;
   [[nodiscard]] analysis::ProbeFigure reference() const;
 

@@ -41,6 +41,7 @@ struct WatchState {
   std::vector<analysis::ProbeFigure> learned;           ///< first probes, with --baseline learn
   std::optional<analysis::ServiceState> healthy;        ///< as it was while nothing was wrong
   std::optional<analysis::ServiceState> maybe_healthy;  ///< on its way there
+  std::optional<analysis::ServiceState> steady;         ///< as it was while it was slower, and no slower still
   int calm_probes = 0;                                  ///< since maybe_healthy was set
   int failures = 0;                                     ///< probes failed in a row
   bool failing = false;                                 ///< told
@@ -50,7 +51,8 @@ struct WatchState {
   base::Json source;  ///< ProbeSource::position
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WatchState, question, drift, probes, learned, healthy, maybe_healthy,
-                                                calm_probes, failures, failing, change_told, suspects, pause, source)
+                                                steady, calm_probes, failures, failing, change_told, suspects, pause,
+                                                source)
 
 /// The file that a state lives in, held by one process at a time.
 class WatchStateFile {

@@ -122,6 +122,23 @@ TEST(DriftDetector, says_how_much_slower_and_when_it_is_over) {
   EXPECT_EQ(test.slow_down(), 1);
 }
 
+TEST(DriftDetector, what_comes_on_top_is_told_and_a_lasting_slow_down_is_told_once) {
+  DriftDetector test(kUsual);
+  Service service(8);
+  ASSERT_EQ(alarms(test, service, 100), 0);
+  ASSERT_EQ(alarms(test, service, 10, 1.25), 1);
+  for (int i = 0; i < kWeek; ++i) ASSERT_EQ(test.observe(service.probe(1.25)), DriftEvent::none) << i;
+  int worse_after = -1;
+  for (int i = 1; i <= 10 && worse_after < 0; ++i)
+    if (test.observe(service.probe(1.6)) == DriftEvent::worse) worse_after = i;
+  EXPECT_GE(worse_after, 3);
+  EXPECT_LE(worse_after, 5);
+  EXPECT_NEAR(test.slow_down(), 1.6, 0.05);
+  int recovered = 0;
+  for (int i = 0; i < 10; ++i) recovered += test.observe(service.probe()) == DriftEvent::recovered;
+  EXPECT_EQ(recovered, 1);
+}
+
 TEST(DriftDetector, learns_how_noisy_the_probes_are) {
   DriftDetector quiet(kUsual);
   DriftDetector loud(kUsual);

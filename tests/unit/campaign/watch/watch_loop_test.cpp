@@ -173,6 +173,22 @@ TEST_F(WatchLoopTest, a_process_that_ends_before_the_proof_is_named_nevertheless
   EXPECT_EQ(heard_.last(WatchEventKind::degraded)->causes.front().kind, CauseKind::other_process);
 }
 
+TEST_F(WatchLoopTest, a_second_cause_on_top_is_an_event_of_its_own) {
+  probes(100);
+  service_.median_ms = 4.8;
+  service_.state.gpu->neighbours_before = {{4711, std::nullopt}};
+  ASSERT_GT(probes_to_alarm(), 0);
+  probes(20);
+  service_.median_ms = 7;
+  service_.state.configuration = schema::Configuration{{"intra_op_num_threads", 1}};
+  ASSERT_GT(probes_to_alarm(), 0);
+  EXPECT_EQ(heard_.count(WatchEventKind::degraded), 2);
+  const auto* event = heard_.last(WatchEventKind::degraded);
+  ASSERT_EQ(event->causes.size(), 1U) << "the process was there before";
+  EXPECT_EQ(event->causes[0].kind, CauseKind::setting_changed);
+  EXPECT_NEAR(*event->slow_down, 1.75, 0.05);
+}
+
 TEST_F(WatchLoopTest, who_was_there_while_all_was_well_is_not_to_blame) {
   service_.state.gpu->neighbours_before = {{100, std::nullopt}};  // the service itself
   service_.state.gpu_busy_percent = 40;
