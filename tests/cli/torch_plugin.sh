@@ -4,6 +4,7 @@ source "$(dirname "$0")/lib.sh"
 [ -n "${TORCH_PLUGIN:-}" ] && [ -f "$TORCH_PLUGIN" ] || { echo "the LibTorch plugin was not built"; exit 77; }
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
 export RIDGELINE_TORCH_PLUGIN=$TORCH_PLUGIN OMP_NUM_THREADS=1
+unset XDG_DATA_HOME
 
 script=
 "$TRAINING_FILES" data.h5 || problem "no data"
