@@ -255,11 +255,17 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     return request.max_time ? base::to_seconds(*request.max_time) - runner.elapsed_s()
                             : std::numeric_limits<double>::infinity();
   };
-  // The search ends early enough for the comparisons.
+  // The search ends early enough for the comparisons, but a slow start does not take every candidate's chance.
   const auto time_is_up = [&](double next_s) {
+    if (!request.max_time) return false;
+    constexpr std::ptrdiff_t kFewestCandidates = 2;
+    const auto candidates = std::count_if(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+      return trial.configuration != run.current && trial.configuration != space.defaults();
+    });
     const bool one_pair = request.finalists == 1 && !request.leave_one_out;
-    return time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals) ||
-           (!one_pair && request.max_time && runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time));
+    const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
+    if (candidates < kFewestCandidates) return late;
+    return (late && !one_pair) || time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
   };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
 

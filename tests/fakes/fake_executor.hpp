@@ -25,6 +25,7 @@ class FakeExecutor final : public execute::Executor {
       [](const auto&, const auto&) { return std::nullopt; };
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
+  std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -67,7 +68,7 @@ class FakeExecutor final : public execute::Executor {
     ++trials_run;
     schema::TrialOutcome outcome;
     outcome.measured_utc = "2026-11-21T08:00:00Z";
-    outcome.duration_s = 1;
+    outcome.duration_s = duration_s(trials_run);
     if (const auto status = failure(spec.configuration)) {
       outcome.status = *status;
       outcome.failure = schema::Failure{};
