@@ -101,7 +101,7 @@ class WatchSession {
  private:
   Result<Baseline> choose_baseline() {
     const auto environment = find_environment();
-    RL_TRY_ASSIGN(auto baseline, campaign::find_baseline(store_, {plan_.run, flags_.model}, environment));
+    RL_TRY_ASSIGN(auto baseline, campaign::find_baseline(store_, {plan_.run, flags_.model, flags_.config}, environment));
     if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
     return baseline;
   }
@@ -289,7 +289,7 @@ void add_watch(CLI::App& app, Context& context) {
   watch.add_option("--space", flags->space, "Space file whose mapping section says where keys live")->type_name("FILE.yaml");
   watch.add_option("--run", flags->run, "Baseline: this run's recommended trial")->type_name("RUN");
   watch.add_option("--baseline", flags->baseline,
-                   "latest (default): the newest run with a recommendation for this machine; learn: the first 10 probes")
+                   "latest (default): the newest run that was given the config, else the newest of this machine; learn: the first 10 probes")
       ->type_name("latest|learn");
   watch.add_option("--model", flags->model, "Model file, where it is not where the run found it; only runs of that name are baselines")
       ->type_name("FILE");

@@ -26,6 +26,7 @@ outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[
 [ -s "$work/moved elsewhere/share/bash-completion/completions/ridgeline" ] || fail "no bash completion"
 [ -s "$work/moved elsewhere/share/zsh/site-functions/_ridgeline" ] || fail "no zsh completion"
 [ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
+grep -q "^ExecStart=/.*/bin/ridgeline watch" "$work/moved elsewhere/share/ridgeline/systemd/ridgeline-watch@.service" || fail "no systemd unit"
 shared="$work/moved elsewhere/share/ridgeline"
 for source in "$(dirname "$0")"/../../plugins/torch/*.?pp "$(dirname "$0")/../../src/workload/training/plugin_abi.h"; do
   [ -s "$shared/plugin-src/$(basename "$source")" ] || fail "the torch plugin cannot be built: no $(basename "$source")"

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
 
 namespace ridgeline::campaign {
@@ -15,6 +17,7 @@ using base::Result;
 
 constexpr std::size_t kRunsLookedAt = 10000;
 constexpr std::string_view kGpu = "gpu:";
+constexpr std::size_t kModelsTold = 5;
 constexpr std::string_view kWatchCommand = "ridgeline watch ";
 
 /// "gpu:<uuid>" or "cpu:<model>/<count>" is a device of this machine. Another number of CPUs is no other machine: that
@@ -50,21 +53,50 @@ std::string model_name(const std::string& model) {
   return model.rfind("synthetic:", 0) == 0 ? model : std::filesystem::path(model).filename().string();
 }
 
+/// The run's command line names this file after --config, as typed then or as the same absolute path.
+bool was_given(const schema::TuneRun& run, const std::string& config) {
+  if (config.empty()) return false;
+  std::error_code ignored;
+  const auto absolute = std::filesystem::absolute(config, ignored).lexically_normal().string();
+  const auto words = base::split(run.command_line, ' ');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto word = words[i];
+    if (word == "--config" && i + 1 < words.size())
+      word = words[i + 1];
+    else if (word.rfind("--config=", 0) == 0)
+      word = word.substr(std::string_view("--config=").size());
+    else
+      continue;
+    if (word == config || word == absolute) return true;
+  }
+  return false;
+}
+
 Result<std::string> newest_run(store::Store& store, const BaselineRequest& request,
                                const schema::Environment& environment) {
   RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsLookedAt));
   const store::RunSummary* elsewhere = nullptr;
+  std::string newest;
+  std::set<std::string> models;
   for (const auto& run : runs) {
     if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;
     if (!request.model.empty() && model_name(run.model) != model_name(request.model)) continue;
-    if (is_here(run.device, environment)) {
-      // A watch's own retune that changed nothing measured a service that was slow.
-      RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
-      if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
-      return run.id;
+    if (!is_here(run.device, environment)) {
+      if (elsewhere == nullptr) elsewhere = &run;
+      continue;
     }
-    if (elsewhere == nullptr) elsewhere = &run;
+    RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
+    // A watch's own retune that changed nothing measured a service that was slow.
+    if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
+    if (was_given(whole, request.config)) return run.id;
+    if (newest.empty()) newest = run.id;
+    models.insert(run.model);
+    if (models.size() > kModelsTold) break;
   }
+  if (models.size() == 1) return newest;
+  if (models.size() > 1)
+    return fail(ErrorCode::invalid_argument, "runs of several models fit ({}); name one with --model FILE or --run RUN",
+                fmt::join(models, ", "));
   const auto of_model = request.model.empty() ? "" : fmt::format(" of {}", request.model);
   if (elsewhere != nullptr)
     return fail(

@@ -21,12 +21,15 @@ struct Baseline {
 };
 
 struct BaselineRequest {
-  std::string run;    ///< an id or its beginning; "latest": the newest run with a recommendation for this machine
-  std::string model;  ///< only runs of a file (or synthetic text) of this name; "": any
+  std::string run;       ///< an id or its beginning; "latest": the newest run with a recommendation for this machine
+  std::string model;     ///< only runs of a file (or synthetic text) of this name; "": any
+  std::string config{};  ///< for "latest": runs that were given this file come first
 };
 
-/// Errors: not_found (no such run; none that fits), invalid_argument (a run without a recommendation, of another GPU or
-/// CPU than this machine has, or whose trial is lost), each naming what the run is of and what is here.
+/// The latest run is the newest that was given this file of settings, else the newest; that one only when all that fit
+/// are of one model. Errors: not_found (no such run; none that fits), invalid_argument (runs of several models, a run
+/// without a recommendation, of another GPU or CPU than this machine has, or whose trial is lost), each naming what the
+/// run is of and what is here.
 [[nodiscard]] base::Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& request,
                                                    const schema::Environment& environment);
 

@@ -60,7 +60,7 @@ WatchEvent WatchLoop::make_event(WatchEventKind kind, std::string text) const {
 
 void WatchLoop::announce(WatchEventKind kind, std::string text) {
   auto event = make_event(kind, std::move(text));
-  if (kind == WatchEventKind::started)
+  if (kind == WatchEventKind::started && reference().count > 0)
     event.baseline_ms = analysis::figure_value(reference(), reference(), options_.objective) * 1e-6;
   if (state_.drift.degraded) event.slow_down = detector_.slow_down();
   observer_.event(event);
@@ -144,6 +144,7 @@ std::vector<DegradationCause> WatchLoop::causes_now(ServiceState now, bool close
 }
 
 void WatchLoop::look_for_changes(const ServiceState& now) {
+  if (!now.configuration || now.model_sha256.empty()) return;  // could not be read: says nothing
   const auto changes = analysis::find_changes(baseline_.state, now);
   std::string told;
   for (const auto& change : changes) told += (told.empty() ? "" : " | ") + change.evidence;
@@ -240,7 +241,8 @@ Result<void> WatchLoop::step() {
   RL_TRY_ASSIGN(auto seen, source_.look());
   ++state_.probes;
   state_.source = source_.position();
-  if (!seen.note.empty()) observer_.note(seen.note);
+  if (!seen.note.empty() && seen.note != last_note_) observer_.note(seen.note);
+  last_note_ = seen.note;
   if (!seen.problem.empty()) return on_failure(std::move(seen));
   const auto now = utc_seconds(clock_.utc_now());
   state_.pause.see(state_.drift.degraded, now);

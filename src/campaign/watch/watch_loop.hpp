@@ -106,6 +106,7 @@ class WatchLoop {
   analysis::DriftDetector detector_;
   std::optional<double> now_ms_;
   std::optional<double> baseline_ms_;
+  std::string last_note_;
 };
 
 }  // namespace ridgeline::campaign

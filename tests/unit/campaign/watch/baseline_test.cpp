@@ -96,10 +96,24 @@ TEST_F(BaselineTest, the_latest_is_the_newest_that_fits_this_machine_and_model) 
   auto other = make("2025-e", "gpu:GPU-1");
   other.model.path = other.workload.location = "models/other.onnx";
   save(other);
-  EXPECT_EQ(found({"latest", ""}), "2025-e/2");
+  EXPECT_NE(refusal({"latest", ""}).find("several models fit (model.onnx, other.onnx)"), std::string::npos);
+  EXPECT_EQ(found({"latest", "other.onnx"}), "2025-e/2");
   EXPECT_EQ(found({"latest", "/srv/model.onnx"}), "2022-b/2") << "fewer CPUs are a cause, not another machine";
   here_.cpu_model = "Another CPU";
   EXPECT_EQ(found({"", "model.onnx"}), "2021-a/2");
+}
+
+TEST_F(BaselineTest, of_several_models_the_latest_is_that_of_the_config) {
+  auto mine = make("2021-a", "gpu:GPU-1");
+  mine.command_line = "ridgeline tune model.onnx --config /etc/mine/config.yaml";
+  save(mine);
+  auto other = make("2022-b", "gpu:GPU-1");
+  other.model.path = other.workload.location = "other.onnx";
+  other.command_line = "ridgeline tune other.onnx --config=/etc/other/config.yaml";
+  save(other);
+  EXPECT_EQ(found({"latest", "", "/etc/mine/config.yaml"}), "2021-a/2");
+  EXPECT_EQ(found({"latest", "", "/etc/mine/../other/config.yaml"}), "2022-b/2");
+  EXPECT_NE(refusal({"latest", "", "/etc/third/config.yaml"}).find("name one with --model"), std::string::npos);
 }
 
 TEST_F(BaselineTest, a_watchs_own_retune_counts_only_when_it_changed_something) {
