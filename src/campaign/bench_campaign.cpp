@@ -121,6 +121,7 @@ class Running {
     options.headroom = request_.answers.headroom;
     options.current = request_.current;
     options.on_cpu = on_cpu();
+    options.time_is_bounded = request_.max_time.has_value();
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
     const auto tell_time = [&] {
       if (request_.max_time) searcher->spent(elapsed_s() / (kSearchShare * base::to_seconds(*request_.max_time)));

@@ -2,6 +2,7 @@
 #include "search/bench_adaptive.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,23 @@ constexpr double kComputeShare = 0.4;      ///< of the time for the search, wher
 constexpr double kCurvesShare = 0.6;
 constexpr std::size_t kMostConfirmations = 14;
 constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers
+
+/// The middle, then the middles of the upper and the lower half, and so on: wherever it is cut, what came lies all over the
+/// range, the larger (the faster, until memory ends) first.
+std::vector<std::int64_t> halving_order(const std::vector<std::int64_t>& ascending) {
+  std::vector<std::int64_t> order;
+  std::deque<std::pair<std::size_t, std::size_t>> parts{{0, ascending.size()}};
+  while (!parts.empty()) {
+    const auto [from, to] = parts.front();
+    parts.pop_front();
+    if (from >= to) continue;
+    const auto middle = from + (to - from) / 2;
+    order.push_back(ascending[middle]);
+    parts.emplace_back(middle + 1, to);
+    parts.emplace_back(from, middle);
+  }
+  return order;
+}
 
 }  // namespace
 
@@ -54,7 +72,8 @@ std::optional<BenchProposal> BenchAdaptive::compute_point() {
   // Precisions in turn, so that all have been seen when time is short.
   std::set<std::int64_t> sizes;
   for (const auto& [amp, batches] : batches_) sizes.insert(batches.begin(), batches.end());
-  for (const auto batch : sizes)
+  for (const auto batch : options_.time_is_bounded ? halving_order({sizes.begin(), sizes.end()})
+                                                   : std::vector<std::int64_t>(sizes.begin(), sizes.end()))
     for (auto& [amp, batches] : batches_) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (batches.count(batch) == 0 || proposed_.count({DataMode::device, settings}) != 0) continue;

@@ -50,6 +50,7 @@ struct BenchSearchOptions {
   double headroom = 0.10;                           ///< share of the memory that a batch found by bisection leaves free
   std::optional<schema::TrainingSettings> current;  ///< what the user has: measured too
   bool on_cpu = false;                              ///< memory is the host's: copies and pinning cost nothing
+  bool time_is_bounded = false;                     ///< batches of all sizes first, what lies between them later
 };
 
 /// "grid": every combination, batches upward; what is larger than a batch that ran out of memory is left out, and the
