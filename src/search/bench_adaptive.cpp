@@ -109,9 +109,8 @@ std::optional<BenchProposal> BenchAdaptive::loader_point() {
       return key.first == DataMode::loader_only && key.second.workers == workers;
     });
   };
-  // The ends first: they bound what lies between, should time be short.
-  std::vector<int> order(space_.workers.rbegin(), space_.workers.rend());
-  if (order.size() > 2) std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  // The most first: it takes least, and says whether loading matters at all.
+  const std::vector<int> order(space_.workers.rbegin(), space_.workers.rend());
   const bool any = std::any_of(order.begin(), order.end(), known);
   if (any && spent_ > kCurvesShare) return std::nullopt;
   for (const int workers : order)
