@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probes of `ridgeline watch` do to a service on the same device: this program is the service, one inference after
-// another with pauses between, and its 99th percentile with a watch beside it stands against that without, phase by phase in
-// turned order. The goal is below 0.5 %. On a machine with nothing else to do.
+// What the probes of `ridgeline watch` do to a service on the same device: this program is the service, one inference
+// after another with pauses between, and its 99th percentile with a watch beside it stands against that without, phase
+// by phase in turned order. The goal is below 0.5 %. On a machine with nothing else to do.
 //   cmake --preset bench && cmake --build build/bench --target watch_neighbour ridgeline
 //   build/bench/bin/watch_neighbour RIDGELINE MODEL.onnx FOLDER [--provider cuda|cpu] [--ort PATH] [--every 60s]
 //                                   [--probe-time 2s] [--phase SECONDS] [--pairs N] [--duty SHARE]
@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
+#include <boost/math/distributions/students_t.hpp>
 
 #include "analysis/summary.hpp"
 #include "base/clock.hpp"
@@ -69,8 +69,9 @@ Phase serve(workload::Workload& service, double seconds, double duty) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> words;
-  std::map<std::string, std::string> flags{{"--provider", "cuda"}, {"--ort", ""},       {"--every", "60s"}, {"--probe-time", "2s"},
-                                           {"--phase", "60"},      {"--pairs", "4"},    {"--duty", "0.5"}};
+  std::map<std::string, std::string> flags{{"--provider", "cuda"}, {"--ort", ""},     {"--every", "60s"},
+                                           {"--probe-time", "2s"}, {"--phase", "60"}, {"--pairs", "4"},
+                                           {"--duty", "0.5"}};
   for (int at = 1; at < argc; ++at) {
     const std::string word = argv[at];
     if (word.rfind("--", 0) != 0)
@@ -84,8 +85,9 @@ int main(int argc, char** argv) {
   const double duty = std::atof(flags["--duty"].c_str());
   const int pairs = std::atoi(flags["--pairs"].c_str());
   if (words.size() != 3 || phase_s <= 0 || pairs < 2 || duty <= 0 || duty > 1)
-    give_up("expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--probe-time T] [--phase S] "
-            "[--pairs N, at least 2] [--duty SHARE]");
+    give_up(
+        "expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--probe-time T] [--phase S] "
+        "[--pairs N, at least 2] [--duty SHARE]");
   const auto folder = std::filesystem::absolute(words[2]);
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
@@ -96,8 +98,9 @@ int main(int argc, char** argv) {
     argv_of.insert(argv_of.end(), ort.begin(), ort.end());
     return argv_of;
   };
-  const auto tuned = start(with_ort({words[0], "tune", words[1], "--quick", "--max-time", "40s", "--provider", flags["--provider"],
-                                     "--db", db, "-q"})).wait();
+  const auto tuned = start(with_ort({words[0], "tune", words[1], "--quick", "--max-time", "40s", "--provider",
+                                     flags["--provider"], "--db", db, "-q"}))
+                         .wait();
   if (tuned.exit_code.value_or(1) != 0) give_up("ridgeline tune did not work; run it by hand to see why");
 
   const auto registry = workload::make_default_registry();
@@ -122,14 +125,15 @@ int main(int argc, char** argv) {
     for (const bool watched : {pair % 2 != 0, pair % 2 == 0}) {
       std::vector<base::Subprocess> watch;
       if (watched) {
-        watch.push_back(start(with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(), "--every",
-                                        flags["--every"], "--probe-time", flags["--probe-time"], "-q"})));
+        watch.push_back(start(with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(),
+                                        "--every", flags["--every"], "--probe-time", flags["--probe-time"], "-q"})));
         (void)serve(**service, kSettleS, duty);
       }
       const auto phase = serve(**service, phase_s, duty);
       if (watched && watch.front().poll()) give_up("ridgeline watch ended by itself; run it by hand to see why");
       p99[watched ? 1 : 0] = phase.p99_ms;
-      fmt::print("| {} | {} | {} | {:.4f} | {:.4f} |\n", pair + 1, watched ? "yes" : "no", phase.count, phase.p50_ms, phase.p99_ms);
+      fmt::print("| {} | {} | {} | {:.4f} | {:.4f} |\n", pair + 1, watched ? "yes" : "no", phase.count, phase.p50_ms,
+                 phase.p99_ms);
       std::fflush(stdout);
     }
     ratios.push_back(std::log(p99[1] / p99[0]));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How soon `ridgeline watch` finds a slow-down, and how often it is wrong, over simulated weeks of probes: the watch loop,
-// the measuring code and the simulated workload run as they are, on clocks that only count. Services of several tempers:
-// probes differ by more than their own noise, the machine swings through the day, a neighbour comes by for one probe.
-// Usage: watch_simulation [weeks a line, default 20] [slow-downs a line, default 500]
+// How soon `ridgeline watch` finds a slow-down, and how often it is wrong, over simulated weeks of probes: the watch
+// loop, the measuring code and the simulated workload run as they are, on clocks that only count. Services of several
+// tempers: probes differ by more than their own noise, the machine swings through the day, a neighbour comes by for one
+// probe. Usage: watch_simulation [weeks a line, default 20] [slow-downs a line, default 500]
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -32,11 +32,11 @@ constexpr double kBaseNs = 2e6;
 
 struct Temper {
   const char* name;
-  double noise;          ///< from inference to inference
-  double between;        ///< from probe to probe: memory layout, clocks
-  double swing;          ///< of the day
-  double outliers;       ///< share of probes that meet a neighbour and take up to three times as long
-  double bias;           ///< of the stored baseline
+  double noise;     ///< from inference to inference
+  double between;   ///< from probe to probe: memory layout, clocks
+  double swing;     ///< of the day
+  double outliers;  ///< share of probes that meet a neighbour and take up to three times as long
+  double bias;      ///< of the stored baseline
 };
 
 constexpr Temper kTempers[] = {
@@ -76,7 +76,9 @@ class SimulatedService final : public campaign::ProbeSource {
   void reset() override {}
   void set_baseline(const campaign::Baseline&) override {}
 
-  [[nodiscard]] double timed_s_a_probe() const { return timed_s_ / static_cast<double>(std::max<std::int64_t>(1, probes_)); }
+  [[nodiscard]] double timed_s_a_probe() const {
+    return timed_s_ / static_cast<double>(std::max<std::int64_t>(1, probes_));
+  }
 
  private:
   const Temper& temper_;
@@ -89,7 +91,8 @@ class SimulatedService final : public campaign::ProbeSource {
 
 class Watched {
  public:
-  Watched(const Temper& temper, std::uint64_t seed) : service(temper, seed), loop_({}, baseline(temper), service, {}, clock_, heard_, {}) {}
+  Watched(const Temper& temper, std::uint64_t seed)
+      : service(temper, seed), loop_({}, baseline(temper), service, {}, clock_, heard_, {}) {}
 
   /// Events of that kind over so many probes.
   int probe(int count, WatchEventKind kind = WatchEventKind::degraded) {
@@ -115,7 +118,8 @@ class Watched {
 };
 
 void false_alarms(int weeks) {
-  fmt::print("| service | simulated weeks | false alarms | a week | timed part of a probe, s |\n|---|---:|---:|---:|---:|\n");
+  fmt::print(
+      "| service | simulated weeks | false alarms | a week | timed part of a probe, s |\n|---|---:|---:|---:|---:|\n");
   for (const auto& temper : kTempers) {
     int alarms = 0;
     double timed = 0;
@@ -124,13 +128,16 @@ void false_alarms(int weeks) {
       alarms += watched.probe(kWeek);
       timed += watched.service.timed_s_a_probe() / weeks;
     }
-    fmt::print("| {} | {} | {} | {:.3f} | {:.2f} |\n", temper.name, weeks, alarms, static_cast<double>(alarms) / weeks, timed);
+    fmt::print("| {} | {} | {} | {:.3f} | {:.2f} |\n", temper.name, weeks, alarms, static_cast<double>(alarms) / weeks,
+               timed);
   }
 }
 
 void detection(int cases) {
-  fmt::print("\n| service | slow-down | found within 5 minutes | median time, min | 95 % of the times below, min | not within an hour |\n"
-             "|---|---:|---:|---:|---:|---:|\n");
+  fmt::print(
+      "\n| service | slow-down | found within 5 minutes | median time, min | 95 % of the times below, min | not within "
+      "an hour |\n"
+      "|---|---:|---:|---:|---:|---:|\n");
   for (const auto& temper : kTempers)
     for (const double slow_down : {1.10, 1.15, 1.30}) {
       std::vector<double> minutes;

@@ -1,329 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <poll.h>
-#include <signal.h>
-
-#include <algorithm>
-#include <atomic>
 #include <memory>
 
-#include "base/cancel.hpp"
-#include "base/clock.hpp"
-#include "base/file.hpp"
-#include "base/text.hpp"
-#include "campaign/watch/command_responder.hpp"
-#include "campaign/watch/latency_file.hpp"
-#include "campaign/watch/latency_socket.hpp"
-#include "campaign/watch/latency_source.hpp"
-#include "campaign/watch/retune_responder.hpp"
-#include "campaign/watch/watch_loop.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/terminal.hpp"
-#include "ridgeline/tune_flags.hpp"
-#include "ridgeline/watch_display.hpp"
-#include "ridgeline/watch_flags.hpp"
-#include "ridgeline/worker_options.hpp"
+#include "ridgeline/watch_session.hpp"
 
 namespace ridgeline::app {
-namespace {
-
-using base::ErrorCode;
-using base::Result;
-using campaign::Baseline;
-using campaign::WatchEventKind;
-
-constexpr std::string_view kGpu = "gpu:";
-constexpr double kWeekS = 7 * 24 * 3600;
-constexpr double kLeastHorizon = 100;  // probes
-
-std::atomic<bool> reload_requested{false};
-
-/// Elsewhere SIGHUP ends the program; a service that keeps watching reads its files again.
-void install_reload_signal() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { reload_requested.store(true, std::memory_order_relaxed); };
-  sigemptyset(&action.sa_mask);
-  ::sigaction(SIGHUP, &action, nullptr);
-}
-
-/// Returns early for a signal.
-void rest_until(base::Nanoseconds moment) {
-  while (!base::cancel_requested() && !reload_requested.load(std::memory_order_relaxed)) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(moment - base::system_clock().now());
-    if (left.count() <= 0) return;
-    // In slices: a signal between the check and poll would else be seen a whole pause later.
-    ::poll(nullptr, 0, static_cast<int>(std::min<std::int64_t>(left.count(), 500)));
-  }
-}
-
-/// The machine as the watched device sees it: of GPUs only the one that is watched.
-schema::Environment environment_of(const std::string& device) {
-  auto environment = find_environment();
-  if (device.rfind(kGpu, 0) != 0) return environment;
-  auto& gpus = environment.gpus;
-  gpus.erase(std::remove_if(gpus.begin(), gpus.end(), [&](const auto& gpu) { return gpu.uuid != device.substr(kGpu.size()); }),
-             gpus.end());
-  return environment;
-}
-
-std::function<std::unique_ptr<execute::Executor>()> executors_for(const std::string& device, execute::Isolation isolation) {
-  campaign::GpuGroup gpus;
-  if (device.rfind(kGpu, 0) == 0) gpus = environment_of(device).gpus;
-  return [gpus, isolation] { return make_executor(isolation, gpus, {}); };
-}
-
-/// One `ridgeline watch`.
-class WatchSession {
- public:
-  WatchSession(const WatchFlags& flags, WatchPlan plan, store::Store store, const Context& context)
-      : flags_(flags), plan_(std::move(plan)), store_(std::move(store)), context_(context),
-        display_(flags.quiet     ? WatchDisplay::Words::none
-                 : flags.verbose ? WatchDisplay::Words::probes
-                                 : WatchDisplay::Words::events,
-                 inspect_terminal(stderr)) {}
-
-  Result<int> run() {
-    RL_TRY_ASSIGN(auto baseline, choose_baseline());
-    const auto options = loop_options(baseline);
-    RL_TRY_ASSIGN(auto file, campaign::WatchStateFile::open(plan_.state));
-    auto loaded = file.load(campaign::WatchLoop::question(options, baseline));
-    if (!loaded.note.empty()) display_.note(loaded.note);
-    RL_TRY(check_model(baseline, loaded.known));
-    RL_TRY(file.save(loaded.state));
-    RL_TRY(make_source(baseline, loaded.state.source));
-    RL_TRY(make_responders(baseline));
-    std::vector<campaign::Responder*> responders;
-    for (const auto& responder : responders_) responders.push_back(responder.get());
-    campaign::WatchLoop loop(options, std::move(baseline), *source_, responders, base::system_clock(), display_,
-                             std::move(loaded.state));
-    return watch(loop, file);
-  }
-
- private:
-  Result<Baseline> choose_baseline() {
-    const auto environment = find_environment();
-    RL_TRY_ASSIGN(auto baseline, campaign::find_baseline(store_, {plan_.run, flags_.model, flags_.config}, environment));
-    if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
-    return baseline;
-  }
-
-  campaign::WatchLoop::Options loop_options(const Baseline& baseline) const {
-    campaign::WatchLoop::Options options;
-    options.drift.threshold = plan_.threshold;
-    options.drift.confidence = plan_.confidence;
-    options.drift.horizon_probes = std::max(kLeastHorizon, kWeekS / base::to_seconds(plan_.every));
-    options.objective = baseline.run.objective;
-    options.learn = plan_.learn;
-    options.config = flags_.config;
-    options.source = plan_.source;
-    return options;
-  }
-
-  campaign::ServiceInspector make_inspector(const Baseline& baseline) const {
-    const auto device = baseline.spec.device;
-    campaign::ServiceInspector::Options options;
-    options.workload = baseline.run.workload;
-    options.ort_library = flags_.ort_library;
-    options.device = device;
-    options.config = flags_.config;
-    options.patch = plan_.patch;
-    options.recommended = baseline.spec.configuration;
-    options.make_executor = executors_for(device, execute::Isolation::pooled);
-    options.environment = [device] { return environment_of(device); };
-    return campaign::ServiceInspector(std::move(options));
-  }
-
-  /// Another model than the baseline's is a slip, unless it was exchanged while we watched.
-  Result<void> check_model(const Baseline& baseline, bool known) const {
-    auto inspector = make_inspector(baseline);
-    analysis::ServiceState state;
-    if (auto found = inspector.inspect(state); !found) {
-      if (known) return {};  // a cause to be told, not a slip
-      return tl::unexpected(std::move(found.error()).in(fmt::format("baseline {}", baseline.name)));
-    }
-    if (known || state.model_sha256 == baseline.state.model_sha256) return {};
-    return base::fail(ErrorCode::invalid_argument,
-                      "baseline {} is of another content of {} (SHA-256 {} then, {} now); tune the new model, or name the file "
-                      "with --model",
-                      baseline.name, baseline.run.workload.location, baseline.state.model_sha256.substr(0, 12),
-                      state.model_sha256.substr(0, 12));
-  }
-
-  Result<void> make_source(const Baseline& baseline, const base::Json& position) {
-    const auto& device = baseline.spec.device;
-    campaign::GpuGlance glance(device.rfind(kGpu, 0) == 0 ? device.substr(kGpu.size()) : "", base::system_clock());
-    if (!flags_.latency_file.empty() || !flags_.latency_socket.empty()) {
-      std::unique_ptr<campaign::LatencyInput> input;
-      if (!flags_.latency_file.empty()) {
-        RL_TRY_ASSIGN(auto file, campaign::LatencyFile::open(flags_.latency_file, position));
-        input = std::make_unique<campaign::LatencyFile>(std::move(file));
-      } else {
-        RL_TRY_ASSIGN(input, campaign::LatencySocket::open(flags_.latency_socket));
-      }
-      source_ = std::make_unique<campaign::LatencySource>(std::move(input), make_inspector(baseline), std::move(glance));
-      return {};
-    }
-    campaign::WorkerProbe::Options options;
-    options.baseline = baseline;
-    options.probe_time_s = plan_.probe_time_s;
-    options.keep_worker = flags_.isolation == "pooled";
-    source_ = std::make_unique<campaign::WorkerProbe>(std::move(options), make_inspector(baseline), std::move(glance));
-    return {};
-  }
-
-  Result<void> make_responders(const Baseline& baseline) {
-    for (const auto& command : plan_.commands)
-      responders_.push_back(std::make_unique<campaign::CommandResponder>(command, plan_.command_time, &base::cancel_requested));
-    if (!plan_.retune) return {};
-    const auto device = baseline.spec.device;
-    campaign::RetuneResponder::Options options;
-    options.config = flags_.config;
-    options.patch = plan_.patch;
-    options.budget = plan_.retune_time;
-    options.search = flags_.retune_search;
-    options.ort_library = flags_.ort_library;
-    options.command_line = shell_line(context_.arguments);
-    options.make_executor = executors_for(device, execute::Isolation::pooled);
-    options.environment = [device] { return environment_of(device); };
-    options.reference_folder = base::cache_folder() / "references";
-    options.ceilings_folder = base::cache_folder() / "gpu_ceilings";
-    const auto registry = workload::make_default_registry();
-    RL_TRY_ASSIGN(const auto* kind, registry.find(baseline.run.workload.kind));
-    options.reference = kind->reference;
-    options.gpu_reference = kind->gpu_reference;
-    auto retune = std::make_unique<campaign::RetuneResponder>(std::move(options), baseline, store_, *source_,
-                                                              base::system_clock(), display_, &base::cancel_requested);
-    retune_ = retune.get();
-    responders_.push_back(std::move(retune));
-    return {};
-  }
-
-  /// After SIGHUP. What is wrong with the files is told, and watching goes on as before.
-  void reload(campaign::WatchLoop& loop) {
-    const auto again = [&]() -> Result<std::string> {
-      RL_TRY(read_watch_flags(flags_));
-      RL_TRY_ASSIGN(auto baseline, choose_baseline());
-      const auto name = baseline.name;
-      source_->reset();
-      source_->set_baseline(baseline);
-      if (retune_ != nullptr) retune_->set_baseline(baseline);
-      loop.rebase(std::move(baseline));
-      return name;
-    };
-    const auto done = again();
-    if (done)
-      loop.announce(WatchEventKind::reloaded, fmt::format("files read again; the baseline is {}", *done));
-    else
-      loop.announce(WatchEventKind::action_failed, fmt::format("reload: {}; going on as before", done.error().message));
-  }
-
-  Result<int> watch(campaign::WatchLoop& loop, const campaign::WatchStateFile& file) {
-    install_reload_signal();
-    const bool endless = !plan_.count.has_value();
-    if (endless)
-      loop.announce(WatchEventKind::started, fmt::format("watching {} every {} against {} ({})", loop.baseline().run.model.path,
-                                                         base::format_duration(static_cast<double>(plan_.every.count())),
-                                                         plan_.learn ? "its first probes" : loop.baseline().name, plan_.source));
-    auto next = base::system_clock().now();
-    for (std::int64_t done = 0; !base::cancel_requested() && (endless || done < *plan_.count); ++done) {
-      // A service's latencies have to come in first.
-      if (done > 0 || (plan_.source != "probe" && endless)) {
-        next = std::max(next + plan_.every, base::system_clock().now());
-        rest_until(next);
-        while (reload_requested.exchange(false)) {
-          reload(loop);
-          rest_until(next);
-        }
-        if (base::cancel_requested()) break;
-      }
-      const auto stepped = loop.step();
-      if (!stepped && stepped.error().code == ErrorCode::cancelled) break;
-      if (!stepped) return tl::unexpected<base::Error>(stepped.error());
-      if (auto saved = file.save(loop.state()); !saved) {
-        if (!endless) return tl::unexpected(std::move(saved).error());
-        display_.note(saved.error().message);
-      }
-      if (!display_.intact()) return base::fail(ErrorCode::io, "cannot write to standard output");
-    }
-    if (endless) {
-      loop.announce(WatchEventKind::stopped, fmt::format("after {} probes", loop.state().probes));
-      return kOk;
-    }
-    if (base::cancel_requested()) return kCancelled;
-    loop.announce_status();
-    return loop.bad() ? kFinding : kOk;
-  }
-
-  const WatchFlags& flags_;
-  WatchPlan plan_;
-  store::Store store_;
-  const Context& context_;
-  WatchDisplay display_;
-  std::unique_ptr<campaign::ProbeSource> source_;
-  std::vector<std::unique_ptr<campaign::Responder>> responders_;
-  campaign::RetuneResponder* retune_ = nullptr;
-};
-
-Result<int> watch_service(const WatchFlags& flags, const Context& context) {
-  RL_TRY_ASSIGN(auto plan, read_watch_flags(flags));
-  RL_TRY_ASSIGN(auto store, context.open_store());
-  WatchSession session(flags, std::move(plan), std::move(store), context);
-  return session.run();
-}
-
-}  // namespace
 
 void add_watch(CLI::App& app, Context& context) {
   auto flags = std::make_shared<WatchFlags>();
-  auto* command = add_subcommand(
-      app, context, "watch", "Notice when a tuned service becomes slower, and say why",
-      "  ridgeline watch --config config.yaml                          (a 2 s probe a minute; events on standard output)\n"
-      "  ridgeline watch --config config.yaml --once                   (for cron: exit code 0 fine, 1 slower or failing)\n"
-      "  ridgeline watch --config config.yaml --on-degrade retune --on-degrade 'exec:notify.sh'\n"
-      "  ridgeline watch --config config.yaml --latency-file service.log --baseline learn",
-      [flags, &context] { return watch_service(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, "watch", "Notice when a tuned service becomes slower, and say why",
+                     "  ridgeline watch --config config.yaml                          (a 2 s probe a minute; events on "
+                     "standard output)\n"
+                     "  ridgeline watch --config config.yaml --once                   (for cron: exit code 0 fine, 1 "
+                     "slower or failing)\n"
+                     "  ridgeline watch --config config.yaml --on-degrade retune --on-degrade 'exec:notify.sh'\n"
+                     "  ridgeline watch --config config.yaml --latency-file service.log --baseline learn",
+                     [flags, &context] { return run_watch(*flags, context); });
   auto& watch = *command;
   const std::string what = "What is watched";
-  watch.add_option("--config", flags->config, "YAML file with the service's settings; without one the run's recommendation is watched")
+  watch
+      .add_option("--config", flags->config,
+                  "YAML file with the service's settings; without one the run's recommendation is watched")
       ->type_name("FILE");
-  watch.add_option("--config-section", flags->section, "Section for keys the file does not have yet")->type_name("NAME")->capture_default_str();
-  watch.add_option("--space", flags->space, "Space file whose mapping section says where keys live")->type_name("FILE.yaml");
+  watch.add_option("--config-section", flags->section, "Section for keys the file does not have yet")
+      ->type_name("NAME")
+      ->capture_default_str();
+  watch.add_option("--space", flags->space, "Space file whose mapping section says where keys live")
+      ->type_name("FILE.yaml");
   watch.add_option("--run", flags->run, "Baseline: this run's recommended trial")->type_name("RUN");
-  watch.add_option("--baseline", flags->baseline,
-                   "latest (default): the newest run that was given the config, else the newest of this machine; learn: the first 10 probes")
+  watch
+      .add_option("--baseline", flags->baseline,
+                  "latest (default): the newest run that was given the config, else the newest of this machine; learn: "
+                  "the first 10 probes")
       ->type_name("latest|learn");
-  watch.add_option("--model", flags->model, "Model file, where it is not where the run found it; only runs of that name are baselines")
+  watch
+      .add_option("--model", flags->model,
+                  "Model file, where it is not where the run found it; only runs of that name are baselines")
       ->type_name("FILE");
   watch.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
-  watch.add_option("--latency-file", flags->latency_file,
-                   "No probes: judge the latencies that the service appends to this file, one a line, in ms or as JSON")
+  watch
+      .add_option("--latency-file", flags->latency_file,
+                  "No probes: judge the latencies that the service appends to this file, one a line, in ms or as JSON")
       ->type_name("FILE");
-  watch.add_option("--latency-socket", flags->latency_socket, "The same from a Unix datagram socket, which is made")->type_name("PATH");
+  watch.add_option("--latency-socket", flags->latency_socket, "The same from a Unix datagram socket, which is made")
+      ->type_name("PATH");
 
   const std::string how = "How it is judged";
-  watch.add_option("--every", flags->every, "Time from probe to probe, 100ms to 24h")->type_name("TIME")->capture_default_str();
-  watch.add_option("--probe-time", flags->probe_time, "Longest timed part of a probe; it ends when the median is known to 1 %")
-      ->type_name("TIME")->capture_default_str();
+  watch.add_option("--every", flags->every, "Time from probe to probe, 100ms to 24h")
+      ->type_name("TIME")
+      ->capture_default_str();
+  watch
+      .add_option("--probe-time", flags->probe_time,
+                  "Longest timed part of a probe; it ends when the median is known to 1 %")
+      ->type_name("TIME")
+      ->capture_default_str();
   watch.add_option("--threshold", flags->threshold, "Slow-down to be found")->type_name("SHARE")->capture_default_str();
-  watch.add_option("--confidence", flags->confidence, "At most 1 - this share of a false alarm a week")->type_name("SHARE")->capture_default_str();
+  watch.add_option("--confidence", flags->confidence, "At most 1 - this share of a false alarm a week")
+      ->type_name("SHARE")
+      ->capture_default_str();
   add_choice(watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
              "Keep the worker between probes, or take a fresh process for each, which holds no GPU memory meanwhile");
 
   const std::string then = "What is done";
   watch.add_option("--on-degrade", flags->on_degrade, "alert: events only (default); retune; exec:COMMAND; repeatable")
-      ->type_name("ACTION")->allow_extra_args(false);
-  watch.add_option("--retune-time", flags->retune_time, "Longest time of one retune")->type_name("TIME")->capture_default_str();
+      ->type_name("ACTION")
+      ->allow_extra_args(false);
+  watch.add_option("--retune-time", flags->retune_time, "Longest time of one retune")
+      ->type_name("TIME")
+      ->capture_default_str();
   add_choice(watch, context, "--retune-search", flags->retune_search, {"quick", "adaptive"}, "Search of a retune");
-  watch.add_option("--command-time", flags->command_time, "Longest time of one exec:COMMAND")->type_name("TIME")->capture_default_str();
+  watch.add_option("--command-time", flags->command_time, "Longest time of one exec:COMMAND")
+      ->type_name("TIME")
+      ->capture_default_str();
   watch.add_flag("--once", flags->once, "One probe, judged with those before; exit code 0 fine, 1 slower or failing");
   watch.add_option("--count", flags->count, "The same after so many probes")->type_name("N");
-  watch.add_option("--state", flags->state, "What survives a restart (default: a file a config in $XDG_STATE_HOME/ridgeline/watch)")
+  watch
+      .add_option("--state", flags->state,
+                  "What survives a restart (default: a file a config in $XDG_STATE_HOME/ridgeline/watch)")
       ->type_name("FILE");
   watch.add_flag("-q,--quiet", flags->quiet, "Events as JSON only, nothing on standard error");
   watch.add_flag("-v,--verbose", flags->verbose, "Every probe on standard error");
-  for (const auto* name : {"--config", "--config-section", "--space", "--run", "--baseline", "--model", "--ort-library", "--latency-file", "--latency-socket"})
+  for (const auto* name : {"--config", "--config-section", "--space", "--run", "--baseline", "--model", "--ort-library",
+                           "--latency-file", "--latency-socket"})
     watch.get_option(name)->group(what);
-  for (const auto* name : {"--every", "--probe-time", "--threshold", "--confidence", "--isolation"}) watch.get_option(name)->group(how);
-  for (const auto* name : {"--on-degrade", "--retune-time", "--retune-search", "--command-time", "--once", "--count", "--state", "--quiet", "--verbose"})
+  for (const auto* name : {"--every", "--probe-time", "--threshold", "--confidence", "--isolation"})
+    watch.get_option(name)->group(how);
+  for (const auto* name : {"--on-degrade", "--retune-time", "--retune-search", "--command-time", "--once", "--count",
+                           "--state", "--quiet", "--verbose"})
     watch.get_option(name)->group(then);
   add_database_option(watch, context);
 }

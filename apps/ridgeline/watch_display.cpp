@@ -41,7 +41,8 @@ void WatchDisplay::event(const campaign::WatchEvent& event) {
   say(base::enum_name(event.kind), style_of(event.kind), event.text);
   if (event.kind != WatchEventKind::degraded && event.kind != WatchEventKind::failed) return;
   for (std::size_t i = 0; i < event.causes.size(); ++i) {
-    if (i > 0) say("", Style::dim, fmt::format("also {}: {}", base::enum_name(event.causes[i].kind), event.causes[i].evidence));
+    if (i > 0)
+      say("", Style::dim, fmt::format("also {}: {}", base::enum_name(event.causes[i].kind), event.causes[i].evidence));
     say("", Style::dim, fmt::format("  -> {}", event.causes[i].advice));
   }
 }
@@ -57,8 +58,9 @@ void WatchDisplay::probe(const campaign::ProbeReport& report) {
   else if (report.learning)
     text += fmt::format("{:.4g} ms, taken into the baseline", *report.now_ms);
   else
-    text += fmt::format("{:.4g} ms, {:.3f} times the baseline's {:.4g} ms; from probe to probe +-{:.1f} %", *report.now_ms,
-                        report.ratio.value_or(0), report.baseline_ms.value_or(0), report.probe_deviation * 100);
+    text +=
+        fmt::format("{:.4g} ms, {:.3f} times the baseline's {:.4g} ms; from probe to probe +-{:.1f} %", *report.now_ms,
+                    report.ratio.value_or(0), report.baseline_ms.value_or(0), report.probe_deviation * 100);
   say("probe", report.problem.empty() ? Style::dim : Style::warning, text);
 }
 

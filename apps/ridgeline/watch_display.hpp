@@ -7,8 +7,8 @@
 
 namespace ridgeline::app {
 
-/// Events as JSON lines on standard output, the same for people on standard error, probes there too when asked for. Also
-/// hears a retune, of which it tells the stages.
+/// Events as JSON lines on standard output, the same for people on standard error, probes there too when asked for.
+/// Also hears a retune, of which it tells the stages.
 class WatchDisplay final : public campaign::WatchObserver, public campaign::CampaignObserver {
  public:
   enum class Words { none, events, probes };

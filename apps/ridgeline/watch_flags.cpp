@@ -25,7 +25,8 @@ Result<base::Nanoseconds> duration_in(const std::string& text, std::string_view 
   return *value;
 }
 
-Result<double> share_in(const std::string& text, std::string_view flag, double low, double high, std::string_view range) {
+Result<double> share_in(const std::string& text, std::string_view flag, double low, double high,
+                        std::string_view range) {
   const auto value = base::parse_ratio(text, flag);
   if (!value || *value < low || *value > high)
     return fail(ErrorCode::invalid_argument, "{} {}: expected {}", flag, text, range);
@@ -41,8 +42,9 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
     } else if (text.rfind(kExec, 0) == 0 && text.size() > kExec.size()) {
       plan.commands.push_back(text.substr(kExec.size()));
     } else {
-      return fail(ErrorCode::invalid_argument, "--on-degrade {}: unknown action{}; expected alert, retune or exec:COMMAND",
-                  text, base::did_you_mean(text, {"alert", "retune", "exec:"}));
+      return fail(ErrorCode::invalid_argument,
+                  "--on-degrade {}: unknown action{}; expected alert, retune or exec:COMMAND", text,
+                  base::did_you_mean(text, {"alert", "retune", "exec:"}));
     }
   }
   if (plan.retune && flags.config.empty())
@@ -100,11 +102,15 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   plan.probe_time_s = base::to_seconds(probe_time);
   RL_TRY(read_source(flags, plan));
   if (plan.source == "probe" && 2 * probe_time > plan.every)
-    return fail(ErrorCode::invalid_argument, "--every {} with --probe-time {}: expected at least twice the probe's time",
-                flags.every, flags.probe_time);
-  RL_TRY_ASSIGN(plan.threshold, share_in(flags.threshold, "--threshold", 0.01, 10, "a share from 1% to 1000%, for example 10%"));
-  RL_TRY_ASSIGN(plan.confidence, share_in(flags.confidence, "--confidence", 0.5, 0.999999, "a share from 50% to 99.9999%"));
-  RL_TRY_ASSIGN(plan.retune_time, duration_in(flags.retune_time, "--retune-time", std::chrono::seconds(1), kLongestPause, "1s to 24h"));
+    return fail(ErrorCode::invalid_argument,
+                "--every {} with --probe-time {}: expected at least twice the probe's time", flags.every,
+                flags.probe_time);
+  RL_TRY_ASSIGN(plan.threshold,
+                share_in(flags.threshold, "--threshold", 0.01, 10, "a share from 1% to 1000%, for example 10%"));
+  RL_TRY_ASSIGN(plan.confidence,
+                share_in(flags.confidence, "--confidence", 0.5, 0.999999, "a share from 50% to 99.9999%"));
+  RL_TRY_ASSIGN(plan.retune_time,
+                duration_in(flags.retune_time, "--retune-time", std::chrono::seconds(1), kLongestPause, "1s to 24h"));
   RL_TRY_ASSIGN(plan.command_time, duration_in(flags.command_time, "--command-time", std::chrono::milliseconds(100),
                                                std::chrono::hours(1), "100ms to 1h"));
   RL_TRY(read_actions(flags, plan));

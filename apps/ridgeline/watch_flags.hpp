@@ -52,14 +52,15 @@ struct WatchPlan {
   std::vector<std::string> commands;
   base::Nanoseconds retune_time{};
   base::Nanoseconds command_time{};
-  std::string run;                   ///< "latest" or an id
-  std::string source;                ///< what WatchLoop::Options::source says
+  std::string run;     ///< "latest" or an id
+  std::string source;  ///< what WatchLoop::Options::source says
   std::filesystem::path state;
   campaign::PatchOptions patch;
-  std::optional<std::int64_t> count; ///< end after so many probes
+  std::optional<std::int64_t> count;  ///< end after so many probes
 };
 
-/// Reads --config and --space too, so that a slip is found at once. Errors: invalid_argument, not_found, io, one line each.
+/// Reads --config and --space too, so that a slip is found at once. Errors: invalid_argument, not_found, io, one line
+/// each.
 [[nodiscard]] base::Result<WatchPlan> read_watch_flags(const WatchFlags& flags);
 
 }  // namespace ridgeline::app

@@ -18,8 +18,8 @@ class FakeService final : public campaign::ProbeSource {
 
   double median_ms = 4;
   double noise = 0.01;
-  std::string problem;                ///< the next probes fail with this
-  bool idle = false;                  ///< nothing to judge
+  std::string problem;  ///< the next probes fail with this
+  bool idle = false;    ///< nothing to judge
   analysis::ServiceState state;
   std::function<void(analysis::ServiceState&)> closer = [](auto&) {};
   int looks = 0;

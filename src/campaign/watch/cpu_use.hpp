@@ -13,8 +13,8 @@ class CpuUse {
  public:
   explicit CpuUse(std::filesystem::path stat = "/proc/stat") : stat_(std::move(stat)) {}
 
-  /// Percent of the time of all CPUs, time that the hypervisor took included; nullopt at the first call, within a tenth of
-  /// a second of the last one, and where it cannot be read.
+  /// Percent of the time of all CPUs, time that the hypervisor took included; nullopt at the first call, within a tenth
+  /// of a second of the last one, and where it cannot be read.
   [[nodiscard]] std::optional<double> busy_percent();
 
  private:

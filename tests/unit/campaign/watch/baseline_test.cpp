@@ -134,8 +134,9 @@ TEST_F(BaselineTest, slips_are_one_clear_line) {
   EXPECT_NE(refusal({"latest", ""}).find("start with: ridgeline tune"), std::string::npos);
   save(make("2023-c", "gpu:GPU-2"));
   EXPECT_NE(refusal({"latest", ""}).find("2023-c, is of gpu:GPU-2"), std::string::npos) << refusal({"latest", ""});
-  EXPECT_NE(refusal({"2023-c", ""}).find("was measured on NVIDIA H200 GPU-2, and this machine has 0 (NVIDIA H200, GPU-1"),
-            std::string::npos)
+  EXPECT_NE(
+      refusal({"2023-c", ""}).find("was measured on NVIDIA H200 GPU-2, and this machine has 0 (NVIDIA H200, GPU-1"),
+      std::string::npos)
       << refusal({"2023-c", ""});
   EXPECT_NE(refusal({"1999", ""}).find("1999"), std::string::npos);
   auto nothing = make("2024-d", "gpu:GPU-1");

@@ -67,7 +67,9 @@ class Worker final : public execute::Executor {
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override { return unused(); }
 
  private:
-  static tl::unexpected<base::Error> unused() { return base::fail(base::ErrorCode::internal, "a probe does not ask for this"); }
+  static tl::unexpected<base::Error> unused() {
+    return base::fail(base::ErrorCode::internal, "a probe does not ask for this");
+  }
   Machine& machine_;
   std::string version_;
 };
@@ -85,7 +87,9 @@ class WorkerProbeTest : public ::testing::Test {
     baseline_.spec.configuration.set("batch_size", 2);
     environment_ = baseline_.state.environment;
   }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name, std::ios::trunc) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::trunc) << text;
+  }
   ServiceInspector inspector() {
     ServiceInspector::Options options;
     options.workload = baseline_.run.workload;

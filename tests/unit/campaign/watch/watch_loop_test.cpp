@@ -42,8 +42,8 @@ class WatchLoopTest : public ::testing::Test {
   }
   void start(WatchState state) {
     if (state.question.empty()) state.question = WatchLoop::question(options_, baseline_);
-    loop_ = std::make_unique<WatchLoop>(options_, baseline_, service_, std::vector<Responder*>{&responder_}, clock_, heard_,
-                                        std::move(state));
+    loop_ = std::make_unique<WatchLoop>(options_, baseline_, service_, std::vector<Responder*>{&responder_}, clock_,
+                                        heard_, std::move(state));
   }
   /// As after a restart of the program.
   void restart() { start(base::Json::parse(base::dump_json(loop().state())).get<WatchState>()); }
@@ -156,7 +156,9 @@ INSTANTIATE_TEST_SUITE_P(
         Injected{"model", CauseKind::model_changed, [](auto& state) { state.model_sha256 = std::string(64, 'b'); }},
         Injected{"shapes", CauseKind::shapes_changed, [](auto& state) { state.shapes[0][0].dims[0] = 8; }},
         Injected{"setting", CauseKind::setting_changed,
-                 [](auto& state) { state.configuration = schema::Configuration{{"intra_op_num_threads", 1}}; }},
+                 [](auto& state) {
+                   state.configuration = schema::Configuration{{"intra_op_num_threads", 1}};
+                 }},
         Injected{"cpu", CauseKind::busy_cpu, [](auto& state) { state.environment.load_average = 20; }},
         Injected{"nothing", CauseKind::unknown, [](auto&) {}}),
     [](const auto& one) { return one.param.name; });
@@ -308,9 +310,9 @@ TEST_F(WatchLoopTest, an_event_as_json_has_what_the_page_promises) {
   service_.state.gpu->throttle_ns["power"] = 1e9;
   ASSERT_GT(probes_to_alarm(), 0);
   const auto json = json_of(heard_.events.back());
-  for (const auto* key : {"schema", "version", "event", "time_utc", "text", "baseline", "model", "device", "probes",
-                          "slow_down_ratio", "slow_down_low", "slow_down_high", "confidence", "baseline_ms", "now_ms", "cause",
-                          "causes"})
+  for (const auto* key :
+       {"schema", "version", "event", "time_utc", "text", "baseline", "model", "device", "probes", "slow_down_ratio",
+        "slow_down_low", "slow_down_high", "confidence", "baseline_ms", "now_ms", "cause", "causes"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json.at("event"), "degraded");
   EXPECT_EQ(json.at("cause"), "power_throttling");

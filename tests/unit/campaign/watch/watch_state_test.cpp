@@ -144,10 +144,10 @@ class CommandResponderTest : public ::testing::Test {
 
 TEST_F(CommandResponderTest, gives_the_event_to_the_command) {
   const auto file = folder_ / "out";
-  const auto response =
-      run(fmt::format("printf '%s|%s|%s|%s' \"$RIDGELINE_EVENT\" \"$RIDGELINE_EVENT_CAUSE\" \"$RIDGELINE_EVENT_EVIDENCE\" "
-                      "\"$RIDGELINE_EVENT_SLOW_DOWN\" >{}",
-                      file.string()));
+  const auto response = run(
+      fmt::format("printf '%s|%s|%s|%s' \"$RIDGELINE_EVENT\" \"$RIDGELINE_EVENT_CAUSE\" \"$RIDGELINE_EVENT_EVIDENCE\" "
+                  "\"$RIDGELINE_EVENT_SLOW_DOWN\" >{}",
+                  file.string()));
   EXPECT_TRUE(response.events.empty());
   EXPECT_EQ(base::read_file(file).value(), "degraded|other_process|process 7|1.1200");
 }
