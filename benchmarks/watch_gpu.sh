@@ -57,7 +57,7 @@ sed 's/^/    /' config.yaml
 setsid "$ridgeline" watch --config config.yaml --db results.db --state state.json --every "${EVERY:-5s}" --probe-time "${PROBE:-1s}" --threshold "${THRESHOLD:-10%}" -v \
   >events.jsonl 2>watch.log &
 watch=$!
-calm=${CALM:-25}
+calm=${CALM:-40}
 say "$calm s without a disturbance"
 sleep "$calm"
 false_alarms=$(grep -c '"event":"degraded"' events.jsonl)
