@@ -2,10 +2,13 @@
 #include "workload/synthetic/synthetic_workload.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "fakes/temporary_folder.hpp"
 #include "workload/synthetic/synthetic_kind.hpp"
 
 namespace ridgeline::workload {
@@ -45,6 +48,31 @@ TEST(SyntheticWorkload, takes_exactly_the_formula_s_time_without_noise) {
   EXPECT_EQ(workload->session_create_time(), std::chrono::milliseconds(7));
   EXPECT_EQ(durations(*workload, 3), (std::vector<std::int64_t>(3, 6'000'000)));
   EXPECT_EQ(workload->items_per_step(), 2);
+}
+
+TEST(SyntheticWorkload, takes_on_the_load_that_a_file_holds_when_its_session_is_made) {
+  fakes::TemporaryFolder folder;
+  const auto file = folder / "load";
+  const auto duration = [&]() -> std::int64_t {
+    const auto workload = make("surface=flat,base=1ms,noise=0,warmup=0,load=" + file.string());
+    const auto prepared = workload->prepare();
+    return prepared ? durations(*workload, 1).front() : -1;
+  };
+  EXPECT_EQ(duration(), 1'000'000) << "no file, no load";
+  std::ofstream(file) << "1.25\n";
+  EXPECT_EQ(duration(), 1'250'000);
+  for (const auto* wrong : {"much", "0", "1e9"}) {
+    std::ofstream(file, std::ios::trunc) << wrong;
+    EXPECT_EQ(duration(), -1) << wrong;
+  }
+}
+
+TEST(SyntheticKind, claims_a_gpu_only_where_the_environment_asks_for_it) {
+  const auto kind = make_synthetic_kind();
+  EXPECT_EQ(kind.probe("")->providers, std::vector<std::string>{"CPUExecutionProvider"});
+  ::setenv("RIDGELINE_SYNTHETIC_GPU", "1", 1);
+  EXPECT_EQ(kind.probe("")->providers.front(), "CUDAExecutionProvider");
+  ::unsetenv("RIDGELINE_SYNTHETIC_GPU");
 }
 
 TEST(SyntheticWorkload, warms_up_from_four_times_the_time) {
