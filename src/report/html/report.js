@@ -115,7 +115,10 @@
     axis.splitLine = { show: axis.type === 'value' && axis.show !== false, lineStyle: { color: colour('--line') } };
     axis.axisLabel = { color: soft, fontSize: 12, hideOverlap: true };
     if (axis.bare) axis.axisLabel.show = false;
-    if (axis.decimals !== undefined) axis.axisLabel.formatter = fixed(axis.decimals);
+    if (axis.decimals !== undefined) {
+      axis.axisLabel.formatter = fixed(axis.decimals);
+      if (axis.type === 'value') axis.minInterval = Math.pow(10, -axis.decimals);   // no two ticks with one label
+    }
     if (axis.type === 'value' && !vertical) axis.splitNumber = wide ? 6 : 3;
     if (axis.name) {
       axis.nameTextStyle = { color: soft, fontSize: 12, align: vertical ? 'left' : 'center', padding: vertical ? [0, 0, 2, -30] : 0 };
