@@ -4,6 +4,11 @@ command -v tmux >/dev/null || {
   echo "skipped: tmux is not here"
   exit 77
 }
+no_terminal=$(tmux -L "rl_probe_$$" -f /dev/null new-session -d 'sleep 5' 2>&1) || {
+  echo "skipped: tmux can open no terminal here: $no_terminal"
+  exit 77
+}
+tmux -L "rl_probe_$$" kill-server 2>/dev/null || true
 source "$(dirname "$0")/lib.sh"
 : "${FAKE_NVML:?the fake management library}"
 unset CUDA_VISIBLE_DEVICES LC_ALL LANG TMUX NO_COLOR COLUMNS
