@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "campaign/config_patch/file_swap.hpp"
 #include "campaign/config_patch/one_line.hpp"
-#include "campaign/config_patch/patch_builder.hpp"
+#include "campaign/config_patch/patch_result.hpp"
 #include "campaign/config_patch/setting_finder.hpp"
 #include "campaign/config_patch/setting_text.hpp"
 #include "campaign/config_patch/yaml_tree.hpp"
@@ -94,16 +94,7 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
     before[setting.name] = std::string(base::trim(source));
     RL_TRY(builder.change(place.value, param, value));
   }
-  RL_TRY_ASSIGN(auto text, builder.finish());
-  PatchResult result{std::move(text), {}};
-  for (const auto& written : builder.written()) {
-    const auto old = before.find(written.key);
-    result.edits.push_back({written.key, written.path, written.line,
-                            old != before.end() ? std::optional(old->second) : std::nullopt, written.source});
-  }
-  std::stable_sort(result.edits.begin(), result.edits.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
-  return result;
+  return patch_result(builder, before);
 }
 
 }  // namespace
