@@ -14,7 +14,6 @@
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
-#include "ridgeline/embedded.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -125,9 +124,7 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags, 
 Result<void> write_outputs(const schema::BenchRun& run, const BenchFlags& flags) {
   const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
   if (flags.output.empty() && html.empty()) return {};
-  const auto model = report::build_bench_report(run);
-  if (!flags.output.empty()) RL_TRY(base::write_file_atomically(flags.output, report::render_markdown(model)));
-  if (!html.empty()) RL_TRY(base::write_file_atomically(html, report::render_html(model, echarts_js())));
+  RL_TRY(write_reports(report::build_bench_report(run), flags.output, html));
   if (flags.json || flags.quiet) return {};
   if (!flags.output.empty()) fmt::print("report   {}\n", flags.output);
   if (!html.empty()) fmt::print("report   {}\n", html);

@@ -14,7 +14,10 @@ namespace ridgeline::app {
 
 base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown, const std::string& html) {
   if (markdown.empty() && html.empty()) return {};
-  const auto model = report::build_tune_report(result.run, result.outcomes, result.pairs);
+  return write_reports(report::build_tune_report(result.run, result.outcomes, result.pairs), markdown, html);
+}
+
+base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown, const std::string& html) {
   if (!markdown.empty()) {
     RL_TRY(base::write_file_atomically(markdown, report::render_markdown(model)));
   }

@@ -5,11 +5,16 @@
 
 #include "base/error.hpp"
 #include "campaign/tune_campaign.hpp"
+#include "report/report_model.hpp"
 
 namespace ridgeline::app {
 
 /// Writes the Markdown report and, with `html` set, the HTML one. Either path may be "" for none.
 [[nodiscard]] base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown,
+                                               const std::string& html);
+
+/// The same of a report that is built already.
+[[nodiscard]] base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
                                                const std::string& html);
 
 /// "report.md" -> "report.html".

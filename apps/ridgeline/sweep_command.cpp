@@ -13,7 +13,6 @@
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
 #include "ridgeline/apply_changes.hpp"
-#include "ridgeline/embedded.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
@@ -28,9 +27,7 @@ using base::Result;
 Result<void> write_outputs(const schema::SweepRun& run, const SweepFlags& flags) {
   const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
   if (flags.output.empty() && html.empty()) return {};
-  const auto model = report::build_sweep_report(run);
-  if (!flags.output.empty()) RL_TRY(base::write_file_atomically(flags.output, report::render_markdown(model)));
-  if (!html.empty()) RL_TRY(base::write_file_atomically(html, report::render_html(model, echarts_js())));
+  RL_TRY(write_reports(report::build_sweep_report(run), flags.output, html));
   if (flags.json || flags.quiet) return {};
   if (!flags.output.empty()) fmt::print("report       {}\n", flags.output);
   if (!html.empty()) fmt::print("report       {}\n", html);
