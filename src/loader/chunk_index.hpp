@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -17,18 +18,23 @@ struct HeaderPlace {
   std::uint64_t header = 0;  ///< address of the object header
   unsigned address_bytes = 8;
   unsigned length_bytes = 8;
-  bool fixed_extent =
-      true;  ///< the dataset cannot grow: arrays are numbered by the greatest extent, not the present one
+  /// Extents that the dataset may grow to, all ones: without limit; empty: it cannot grow. Arrays of chunks are
+  /// numbered by these, not by the present shape.
+  std::vector<std::uint64_t> max_shape;
+};
+
+struct ChunkIndex {
+  std::optional<std::vector<ChunkEntry>> chunks;  ///< the whole grid, last axis fastest
+  std::string unread;  ///< why there are none: a form that we do not read, for which the library must be asked
 };
 
 /// Reads the chunk index straight from the file, in time linear in the number of chunks. (The HDF5 library
 /// before 1.10.10 offers chunks by number only, each found by a walk from the start: 65,536 chunks take half a minute.)
-/// Formats: version 1 B-tree, fixed array, single chunk and implicit, per the HDF5 File Format Specification 3.0;
-/// nullopt for the others (extensible array, version 2 B-tree), which the caller asks the library for. `layout`
-/// supplies dataset, shapes, element size and filters. Entries are checked: inside the grid, in order, each once.
-/// Errors: corrupt, naming dataset and place.
-[[nodiscard]] base::Result<std::optional<std::vector<ChunkEntry>>> read_chunk_index(const ByteSource& file,
-                                                                                    const HeaderPlace& place,
-                                                                                    const DatasetLayout& layout);
+/// Formats: B-trees of version 1 and 2, fixed and extensible array, single chunk and implicit, per the HDF5 File Format
+/// Specification 3.0. `layout` supplies dataset, shapes, element size and filters. Checksums must be right (all formats
+/// but the version 1 B-tree have them), entries inside the grid, in order, each once. Errors: corrupt, naming dataset
+/// and place.
+[[nodiscard]] base::Result<ChunkIndex> read_chunk_index(const ByteSource& file, const HeaderPlace& place,
+                                                        const DatasetLayout& layout);
 
 }  // namespace ridgeline::loader

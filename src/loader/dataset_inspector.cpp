@@ -220,13 +220,15 @@ Result<void> describe_chunks(const std::filesystem::path& path, const Opened& op
   place.header = info.addr;
   place.address_bytes = static_cast<unsigned>(address_bytes);
   place.length_bytes = static_cast<unsigned>(length_bytes);
-  place.fixed_extent = now == most;
+  place.max_shape.assign(most.begin(), most.end());
   RL_TRY_ASSIGN(const auto file, DataFile::open(path));
   RL_TRY_ASSIGN(auto index, read_chunk_index(file, place, layout));
-  if (index)
-    layout.chunks = std::move(*index);
-  else
+  if (index.chunks) {
+    layout.chunks = std::move(*index.chunks);
+  } else {
+    layout.library_reason = index.unread;
     RL_TRY(index_by_library(opened.dataset.get(), opened.space.get(), user_block, layout));
+  }
   unsigned options = 0;
   if (H5Pget_chunk_opts(opened.properties.get(), &options) >= 0 &&
       (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0)

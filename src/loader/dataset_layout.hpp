@@ -47,7 +47,7 @@ struct DatasetLayout {
   std::string dataset;
   ElementType element;
   Storage storage = Storage::library;
-  std::string library_reason;              ///< why storage is library, "" otherwise
+  std::string library_reason;  ///< why storage is library; chunked: why the library had to find the chunks; else ""
   std::vector<std::uint64_t> shape;        ///< as in the file; empty for a scalar
   std::vector<std::uint64_t> chunk_shape;  ///< as many axes as shape; for contiguous data whole rows
   std::vector<FilterStep> filters;         ///< in the order of writing; undone backwards

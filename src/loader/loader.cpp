@@ -35,10 +35,16 @@ LoaderStatistics Loader::statistics() const { return engine_->statistics(); }
 
 std::vector<std::string> Loader::notes() const {
   std::vector<std::string> notes;
-  for (const auto& reader : engine_->readers())
-    if (reader->layout().storage == Storage::library)
-      notes.push_back(fmt::format("dataset \"{}\" is read by the HDF5 library, one thread at a time: {}",
-                                  reader->layout().dataset, reader->layout().library_reason));
+  for (const auto& reader : engine_->readers()) {
+    const auto& layout = reader->layout();
+    if (layout.storage == Storage::library)
+      notes.push_back(fmt::format("dataset \"{}\" is read by the HDF5 library, one thread at a time: {}", layout.dataset,
+                                  layout.library_reason));
+    else if (!layout.library_reason.empty())
+      notes.push_back(fmt::format("dataset \"{}\": the HDF5 library was asked for the place of each chunk, slow for many "
+                                  "the first time: {}",
+                                  layout.dataset, layout.library_reason));
+  }
   return notes;
 }
 

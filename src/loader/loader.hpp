@@ -74,7 +74,7 @@ class Loader {
   [[nodiscard]] std::uint64_t batches_per_epoch() const noexcept;
   [[nodiscard]] std::uint64_t prefetch_batches() const noexcept;
   [[nodiscard]] const DatasetLayout& layout(std::size_t dataset) const;
-  /// One line for each dataset that only the library can read, with the reason; empty when there is none.
+  /// One line for each dataset that the library must read, or whose chunks it had to find, with the reason.
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] LoaderStatistics statistics() const;
 

@@ -9,29 +9,37 @@
 #include "loader/chunk_index.hpp"
 #include "loader/filter_pipeline.hpp"
 #include "loader/lzf.hpp"
+#include "loader/metadata_checksum.hpp"
 #include "loader/object_header.hpp"
 
 namespace ridgeline::fuzz {
 
 class MemorySource final : public loader::ByteSource {
  public:
-  explicit MemorySource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  /// `mend`: the last four bytes of each piece read become the checksum of those before, so that damage comes through
+  /// to what stands behind the checksums.
+  MemorySource(std::span<const std::byte> bytes, bool mend) : bytes_(bytes), mend_(mend) {}
   [[nodiscard]] base::Result<void> read(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
       return base::fail(base::ErrorCode::corrupt, "the bytes end before {}", offset + out.size());
     if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    if (!mend_ || out.size() < 4) return {};
+    const auto sum = loader::metadata_checksum(out.first(out.size() - 4));
+    for (std::size_t i = 0; i < 4; ++i) out[out.size() - 4 + i] = static_cast<std::byte>(sum >> (8 * i) & 0xFFU);
     return {};
   }
   [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
 
  private:
   std::span<const std::byte> bytes_;
+  bool mend_;
 };
 
 /// What must hold for any bytes given to the loader's parsers; "" or the sentence that does not. The first byte chooses
 /// the parser. Shared by the fuzzer and the seeded test.
 [[nodiscard]] inline std::string broken_loader_property(std::span<const std::byte> input) {
   using namespace loader;
+  constexpr auto kUnlimited = ~std::uint64_t{0};
   if (input.size() < 4) return "";
   const auto choice = std::to_integer<unsigned>(input[0]);
   const auto bytes = input.subspan(4);
@@ -61,9 +69,13 @@ class MemorySource final : public loader::ByteSource {
       place.base = std::to_integer<std::uint64_t>(input[2]) & 8U;
       place.address_bytes = (choice & 16U) != 0 ? 4 : 8;
       place.length_bytes = place.address_bytes;
-      const auto index = read_chunk_index(MemorySource(bytes), place, layout);
+      const auto limits = std::to_integer<unsigned>(input[2]) >> 4U;
+      if ((limits & 3U) != 0) place.max_shape = {(limits & 1U) != 0 ? kUnlimited : 48, (limits & 2U) != 0 ? kUnlimited : 9};
+      const bool mend = (std::to_integer<unsigned>(input[3]) & 1U) != 0;
+      const auto index = read_chunk_index(MemorySource(bytes, mend), place, layout);
       if (!index) return index.error().message.find("\"x\"") == std::string::npos ? "an error without the dataset" : "";
-      if (*index && (*index)->size() != layout.chunk_count()) return "an index of the wrong length";
+      if (index->chunks.has_value() != index->unread.empty()) return "neither an index nor a reason, or both";
+      if (index->chunks && index->chunks->size() != layout.chunk_count()) return "an index of the wrong length";
       return "";
     }
     case 2: {
