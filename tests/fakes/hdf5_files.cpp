@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <numeric>
 
@@ -186,7 +187,9 @@ void write_rows(hid_t dataset, hid_t type, const Hdf5Case& c, const std::vector<
                 std::size_t row_bytes) {
   const hsize_t step = c.chunk.empty() ? c.shape[0] : c.chunk[0];
   for (hsize_t first = 0; first < c.shape[0]; first += step) {
-    if (first / step % c.written_every != 0) continue;
+    const auto number = first / step;
+    const bool listed = std::find(c.written.begin(), c.written.end(), number) != c.written.end();
+    if (c.written.empty() ? number % c.written_every != 0 : !listed) continue;
     std::vector<hsize_t> start(c.shape.size(), 0);
     auto extent = c.shape;
     start[0] = first;
@@ -225,7 +228,9 @@ void register_lzf() {
   need(H5Zregister(&kClass), "register lzf");
 }
 
-void write_hdf5(const std::filesystem::path& path, const Hdf5Case& c) {
+void write_hdf5(const std::filesystem::path& path, const Hdf5Case& wanted) {
+  auto c = wanted;
+  if (!c.first_shape.empty()) c.shape = c.first_shape;
   const std::lock_guard lock(loader::hdf5_mutex());
   register_lzf();
   const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
@@ -263,6 +268,7 @@ void write_hdf5(const std::filesystem::path& path, const Hdf5Case& c) {
   else if (c.written_every > 0)
     write_rows(dataset.get(), type.get(), c, data, data.size() / c.shape[0]);
   if (c.unfiltered_every > 0) mask_chunks(dataset.get(), c, size);
+  if (!c.first_shape.empty()) need(H5Dset_extent(dataset.get(), wanted.shape.data()), "set extent");
 }
 
 std::vector<std::byte> read_with_library(const std::filesystem::path& path, const std::string& name) {
@@ -282,6 +288,74 @@ std::vector<std::byte> read_with_library(const std::filesystem::path& path, cons
   return bytes;
 }
 
+namespace {
+
+using Add = std::function<void(Hdf5Case)>;
+
+/// Every chunk index of "latest" with filters, missing chunks, partial chunks (filtered and not), growing and
+/// shrinking.
+void add_index_cases(const Add& add) {
+  constexpr auto kNoLimit = H5S_UNLIMITED;
+  struct Form {
+    std::vector<hsize_t> shape, chunk, max_shape;
+  };
+  const std::array forms{Form{{43, 31}, {4, 6}, {43, 31}},                // fixed array
+                         Form{{43, 31}, {4, 6}, {90, 47}},                // numbered by a greater extent
+                         Form{{43, 31}, {4, 6}, {kNoLimit, 31}},          // extensible array
+                         Form{{43, 31}, {4, 6}, {kNoLimit, 80}},          //
+                         Form{{43, 31}, {4, 6}, {50, kNoLimit}},          // the axis without a limit is not the first
+                         Form{{13, 5, 7}, {5, 2, 3}, {14, kNoLimit, 9}},  //
+                         Form{{9, 8, 5}, {2, 3, 2}, {12, 8, kNoLimit}},   //
+                         Form{{43, 31}, {4, 6}, {kNoLimit, kNoLimit}},    // version 2 B-tree
+                         Form{{13, 5, 7}, {5, 2, 3}, {kNoLimit, 5, kNoLimit}}};
+  unsigned turn = 0;
+  for (const auto& form : forms)
+    for (const char* filters : {"", "g", "sgf", "lf"})
+      for (unsigned variant = 0; variant < 3; ++variant, ++turn) {
+        Hdf5Case c;
+        c.latest = true;
+        c.element = variant == 0 ? "f4" : variant == 1 ? "u2" : "i8";
+        c.big_endian = variant == 1;
+        c.shape = form.shape;
+        c.chunk = form.chunk;
+        c.max_shape = form.max_shape;
+        c.filters = filters;
+        c.written_every = turn % 2 == 0 ? 1 : 3;
+        c.user_fill = turn % 4 == 1;
+        c.early = turn % 5 == 0;
+        c.unfiltered_edges = variant > 0;
+        c.user_block = turn % 7 == 0 ? 512 : 0;
+        if (turn % 3 == 0) {
+          c.first_shape = c.max_shape;
+          for (std::size_t axis = 0; axis < c.shape.size(); ++axis)
+            c.first_shape[axis] =
+                std::min(c.max_shape[axis], turn % 2 == 0 ? c.shape[axis] + 9 : c.shape[axis] / 2 + 1);
+        }
+        if (turn % 11 == 5 && !c.filters.empty() && c.first_shape.empty()) c.unfiltered_every = 3;
+        add(c);
+      }
+  for (const bool filtered : {false, true}) {  // so many chunks that blocks lie below blocks, and in pages
+    Hdf5Case c;
+    c.latest = true;
+    c.element = "u2";
+    c.filters = filtered ? "f" : "";
+    c.chunk = {1, 1};
+    c.shape = {90, 60};
+    c.max_shape = {kNoLimit, kNoLimit};
+    add(c);  // version 2 B-tree of three levels
+    c.shape = {170, 2};
+    c.max_shape = {200, 1000};
+    c.written = {0, 1, 20, 131, 132, 133, 150, 169};
+    add(c);  // fixed array of 200,000 elements, some pages never made
+    c.max_shape = {kNoLimit, 1000};
+    add(c);  // extensible array with super blocks and pages, some never made
+    c.written = {};
+    add(c);
+  }
+}
+
+}  // namespace
+
 std::vector<Hdf5Case> hdf5_corpus() {
   std::vector<Hdf5Case> cases;
   const auto add = [&](Hdf5Case c) {
@@ -291,6 +365,7 @@ std::vector<Hdf5Case> hdf5_corpus() {
                          c.user_fill ? " fill" : "", c.random ? " random" : "");
     cases.push_back(std::move(c));
   };
+  add_index_cases(add);
   const std::array<const char*, 11> elements{"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"};
   const std::array<const char*, 10> filters{"", "g", "sg", "l", "sl", "f", "sgf", "slf", "fg", "s"};
   struct Shape {

@@ -29,10 +29,12 @@ struct Hdf5Case {
   bool early = false;             ///< space allocated at once
   bool unfiltered_edges = false;  ///< the option not to filter partial chunks
   unsigned user_block = 0;
-  bool user_fill = false;         ///< a fill value of its own instead of zero
-  unsigned written_every = 1;     ///< only each n-th chunk row is written; the others are missing
-  unsigned unfiltered_every = 0;  ///< each n-th chunk is written raw, with all filters masked
-  bool random = false;            ///< incompressible content
+  bool user_fill = false;            ///< a fill value of its own instead of zero
+  unsigned written_every = 1;        ///< only each n-th chunk row is written; the others are missing
+  std::vector<hsize_t> written;      ///< chunk rows to write, instead; empty: written_every tells
+  std::vector<hsize_t> first_shape;  ///< made and written with this shape, then shrunk or grown; empty: not so
+  unsigned unfiltered_every = 0;     ///< each n-th chunk is written raw, with all filters masked
+  bool random = false;               ///< incompressible content
 };
 
 /// Registers an LZF filter (encoder and an own, simple decoder) with the library, once.

@@ -48,6 +48,9 @@ TEST_F(Corpus, every_file_reads_byte_for_byte_as_the_library_reads_it) {
     const auto layout = i % 10 == 0 ? inspect_in_child(path, "x") : inspect_dataset(path, "x");
     ASSERT_TRUE(layout) << layout.error().message;
     ASSERT_EQ(layout->rows() * layout->row_bytes(), expected.size());
+    if (layout->storage == Storage::chunked) {
+      EXPECT_EQ(layout->library_reason, "");  // every index by ourselves
+    }
     ++ways[std::string(base::enum_name(layout->storage))];
     ChunkCache cache(i % 3 == 0 ? 0 : i % 3 == 1 ? 3000 : 1U << 20U, layout->chunk_bytes());
     const auto reader = DatasetReader::open(*file, *layout, i % 4 == 3 ? nullptr : &cache, 1);
