@@ -288,6 +288,15 @@ std::vector<std::byte> read_with_library(const std::filesystem::path& path, cons
   return bytes;
 }
 
+std::uint64_t header_address(const std::filesystem::path& path, const std::string& name) {
+  const std::lock_guard lock(loader::hdf5_mutex());
+  const auto file = loader::open_hdf5(path.string());
+  const Hdf5Handle dataset(need(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), "open"), H5Dclose);
+  H5O_info_t info;
+  need(H5Oget_info2(dataset.get(), &info, H5O_INFO_BASIC), "info");
+  return info.addr;
+}
+
 namespace {
 
 using Add = std::function<void(Hdf5Case)>;

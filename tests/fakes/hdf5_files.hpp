@@ -47,6 +47,9 @@ void write_hdf5(const std::filesystem::path& path, const Hdf5Case& c);
 [[nodiscard]] std::vector<std::byte> read_with_library(const std::filesystem::path& path,
                                                        const std::string& dataset = "x");
 
+/// Where the object header of a dataset lies, from the end of the user block.
+[[nodiscard]] std::uint64_t header_address(const std::filesystem::path& path, const std::string& dataset = "x");
+
 /// Several hundred cases that go through every combination worth having.
 [[nodiscard]] std::vector<Hdf5Case> hdf5_corpus();
 

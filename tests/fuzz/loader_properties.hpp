@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loader/chunk_index.hpp"
@@ -35,11 +36,33 @@ class MemorySource final : public loader::ByteSource {
   bool mend_;
 };
 
+/// What the first four bytes of an input for the chunk index parser say: the dataset and where its header lies.
+[[nodiscard]] inline std::pair<loader::DatasetLayout, loader::HeaderPlace> index_question(
+    std::span<const std::byte> input) {
+  constexpr auto kUnlimited = ~std::uint64_t{0};
+  const auto choice = std::to_integer<unsigned>(input[0]);
+  const auto flags = std::to_integer<unsigned>(input[2]);
+  loader::DatasetLayout layout;
+  layout.dataset = "x";
+  layout.element = {loader::ElementKind::floating, 4, false};
+  layout.storage = loader::Storage::chunked;
+  layout.shape = {40, 6};
+  layout.chunk_shape = {4 + (choice >> 6U), 3};
+  if ((choice & 32U) != 0) layout.filters = {{loader::Filter::deflate, 0}};
+  layout.fill_value.resize(4);
+  loader::HeaderPlace place;
+  place.header = std::to_integer<std::uint64_t>(input[1]) + 256 * (flags & 7U);
+  place.base = flags & 8U;
+  place.address_bytes = (choice & 16U) != 0 ? 4 : 8;
+  place.length_bytes = place.address_bytes;
+  if ((flags & 0x30U) != 0) place.max_shape = {(flags & 16U) != 0 ? kUnlimited : 48, (flags & 32U) != 0 ? kUnlimited : 9};
+  return {layout, place};
+}
+
 /// What must hold for any bytes given to the loader's parsers; "" or the sentence that does not. The first byte chooses
 /// the parser. Shared by the fuzzer and the seeded test.
 [[nodiscard]] inline std::string broken_loader_property(std::span<const std::byte> input) {
   using namespace loader;
-  constexpr auto kUnlimited = ~std::uint64_t{0};
   if (input.size() < 4) return "";
   const auto choice = std::to_integer<unsigned>(input[0]);
   const auto bytes = input.subspan(4);
@@ -56,21 +79,7 @@ class MemorySource final : public loader::ByteSource {
       return last > (1U << 20U) ? "a valid layout has a chunk beyond the file" : "";
     }
     case 1: {
-      DatasetLayout layout;
-      layout.dataset = "x";
-      layout.element = {ElementKind::floating, 4, false};
-      layout.storage = Storage::chunked;
-      layout.shape = {40, 6};
-      layout.chunk_shape = {4 + (choice >> 6U), 3};
-      if ((choice & 32U) != 0) layout.filters = {{Filter::deflate, 0}};
-      layout.fill_value.resize(4);
-      HeaderPlace place;
-      place.header = std::to_integer<std::uint64_t>(input[1]);
-      place.base = std::to_integer<std::uint64_t>(input[2]) & 8U;
-      place.address_bytes = (choice & 16U) != 0 ? 4 : 8;
-      place.length_bytes = place.address_bytes;
-      const auto limits = std::to_integer<unsigned>(input[2]) >> 4U;
-      if ((limits & 3U) != 0) place.max_shape = {(limits & 1U) != 0 ? kUnlimited : 48, (limits & 2U) != 0 ? kUnlimited : 9};
+      const auto [layout, place] = index_question(input);
       const bool mend = (std::to_integer<unsigned>(input[3]) & 1U) != 0;
       const auto index = read_chunk_index(MemorySource(bytes, mend), place, layout);
       if (!index) return index.error().message.find("\"x\"") == std::string::npos ? "an error without the dataset" : "";

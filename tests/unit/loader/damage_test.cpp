@@ -2,6 +2,7 @@
 // Files cut off or with flipped bits: an error that names them, or the right bytes; never a crash, never silent garbage
 // where a checksum guards the data.
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "fuzz/loader_properties.hpp"
 #include "loader/dataset_reader.hpp"
 #include "loader/layout_reader.hpp"
+#include "loader/metadata_checksum.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -159,22 +161,167 @@ TEST_F(Damage, a_wrong_index_in_the_b_tree_is_refused) {
   EXPECT_NE(damage(kKeys + 37, 0x7F).find("beyond the file"), std::string::npos) << damage(kKeys + 37, 0x7F);
 }
 
+TEST_F(Damage, a_flipped_bit_anywhere_in_a_newer_index_is_found_by_its_checksum) {
+  struct Form {
+    std::vector<hsize_t> max_shape;
+    std::vector<std::string> blocks;
+  };
+  constexpr auto kNoLimit = H5S_UNLIMITED;
+  const std::array forms{Form{{60, 100}, {"FAHD", "FADB"}}, Form{{kNoLimit, 100}, {"EAHD", "EAIB", "EADB", "EASB"}},
+                         Form{{kNoLimit, kNoLimit}, {"BTHD", "BTIN", "BTLF"}}};
+  base::Random random(19);
+  for (const auto& form : forms) {
+    auto c = guarded("f");
+    c.latest = true;
+    c.chunk = {1, 2};
+    c.max_shape = form.max_shape;
+    const auto bytes = write(c);
+    const auto right = read_all();
+    ASSERT_TRUE(right) << right.error().message;
+    for (const auto& block : form.blocks) {
+      SCOPED_TRACE(block);
+      auto at = bytes.find(block);
+      ASSERT_NE(at, std::string::npos);
+      for (int found = 0; at != std::string::npos && found < 3; ++found, at = bytes.find(block, at + 4)) {
+        auto damaged = bytes;
+        auto& byte = damaged[at + 6 + random.below(12)];  // all blocks are longer
+        byte = static_cast<char>(byte ^ (1 << random.below(8)));
+        put(damaged);
+        const auto read = read_all();
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().code, base::ErrorCode::corrupt);
+        EXPECT_TRUE(read.error().message.starts_with(path_.string() + ": dataset \"x\"")) << read.error().message;
+        EXPECT_NE(read.error().message.find("its checksum is"), std::string::npos) << read.error().message;
+      }
+    }
+  }
+}
+
+TEST_F(Damage, a_damaged_block_of_an_array_is_named_with_its_first_chunk) {
+  auto c = guarded("");
+  c.latest = true;
+  c.chunk = {1, 12};
+  c.max_shape = {H5S_UNLIMITED, 12};
+  auto bytes = write(c);
+  const auto block = bytes.find("EADB", bytes.find("EADB") + 4);
+  ASSERT_NE(block, std::string::npos);
+  bytes[block + 30] = static_cast<char>(bytes[block + 30] ^ 1);
+  put(bytes);
+  const auto read = read_all();
+  ASSERT_FALSE(read);
+  const auto& message = read.error().message;
+  // 4 elements in the index block, 16 in the first data block; the library may put the blocks down in any order.
+  const bool named =
+      message.find("the index from chunk (4, 0) on: a data block of an extensible array at ") != std::string::npos ||
+      message.find("the index from chunk (20, 0) on: a data block of an extensible array at ") != std::string::npos;
+  EXPECT_TRUE(named) << message;
+}
+
+TEST_F(Damage, an_index_with_an_owner_or_order_that_cannot_be_is_refused_though_its_checksum_is_right) {
+  const auto with = [&](const char* signature, std::size_t at, char value, std::size_t block_bytes,
+                        std::vector<hsize_t> max_shape) {
+    auto c = guarded("");
+    c.latest = true;
+    c.max_shape = std::move(max_shape);
+    auto bytes = write(c);
+    const auto block = bytes.find(signature);
+    if (block == std::string::npos) return fmt::format("no {}", signature);
+    bytes[block + at] = value;
+    const auto* data = reinterpret_cast<const std::byte*>(bytes.data() + block);
+    const auto sum = metadata_checksum({data, block_bytes - 4});
+    for (std::size_t i = 0; i < 4; ++i) bytes[block + block_bytes - 4 + i] = static_cast<char>(sum >> (8 * i));
+    put(bytes);
+    const auto read = read_all();
+    return read ? std::string("no error") : read.error().message;
+  };
+  constexpr auto kNoLimit = H5S_UNLIMITED;
+  // 7 x 3 chunks of 120 bytes. An array block begins with signature, version, client and owner.
+  constexpr std::size_t kFixedBlock = 14 + 21 * 8 + 4;
+  constexpr std::size_t kExtensibleBlock = 14 + 4 + 16 * 8 + 4;
+  constexpr std::size_t kLeaf = 6 + 21 * 24 + 4;
+  EXPECT_NE(with("FADB", 6, 1, kFixedBlock, {40, 12}).find("belongs to an array at"), std::string::npos);
+  EXPECT_NE(with("EADB", 6, 1, kExtensibleBlock, {kNoLimit, 12}).find("belongs to an array at"), std::string::npos);
+  EXPECT_NE(with("EADB", 14, 7, kExtensibleBlock, {kNoLimit, 12}).find("begins with element 7, expected 0"),
+            std::string::npos);
+  EXPECT_NE(with("EADB", 18 + 5, 1, kExtensibleBlock, {kNoLimit, 12}).find("beyond the file"), std::string::npos);
+  EXPECT_NE(with("BTLF", 6 + 24 + 8, 5, kLeaf, {kNoLimit, kNoLimit}).find("out of order or listed twice"),
+            std::string::npos);
+  EXPECT_NE(with("BTLF", 6 + 24 + 8, 99, kLeaf, {kNoLimit, kNoLimit}).find("outside the grid of 7"), std::string::npos);
+}
+
+/// Small files of every chunk index, each behind the four bytes that ask the fuzzed parser for that index.
+std::vector<std::string> index_seeds() {
+  constexpr auto kNoLimit = H5S_UNLIMITED;
+  struct Form {
+    std::vector<hsize_t> max_shape;
+    int flags;
+  };
+  const std::array forms{Form{{}, 0}, Form{{40, 6}, 0}, Form{{kNoLimit, 9}, 16}, Form{{48, kNoLimit}, 32},
+                         Form{{kNoLimit, kNoLimit}, 48}};
+  const fakes::TemporaryFolder folder;
+  std::vector<std::string> seeds;
+  for (const auto& form : forms)
+    for (const bool filtered : {false, true}) {
+      fakes::Hdf5Case c;
+      c.shape = {40, 6};
+      c.chunk = {4, 3};
+      c.filters = filtered ? "g" : "";
+      c.max_shape = form.max_shape;
+      c.latest = !form.max_shape.empty();
+      fakes::write_hdf5(folder / "seed.h5", c);
+      const auto bytes = *base::read_file(folder / "seed.h5");
+      const auto header = fakes::header_address(folder / "seed.h5");
+      seeds.push_back({static_cast<char>(filtered ? 33 : 1), static_cast<char>(header % 256),
+                       static_cast<char>(form.flags + static_cast<int>(header / 256)), 1});
+      seeds.back() += bytes;
+    }
+  return seeds;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+TEST(LoaderParsers, the_seeds_are_indexes_that_are_read) {
+  for (const auto& seed : index_seeds()) {
+    const auto input = bytes_of(seed);
+    const auto [layout, place] = fuzz::index_question(input);
+    const auto index = read_chunk_index(fuzz::MemorySource(input.subspan(4), false), place, layout);
+    ASSERT_TRUE(index) << index.error().message;
+    ASSERT_TRUE(index->chunks) << index->unread;
+    EXPECT_EQ(index->chunks->size(), 20U);
+    for (const auto& chunk : *index->chunks) EXPECT_FALSE(chunk.missing());
+  }
+}
+
+TEST(LoaderParsers, a_form_of_index_that_is_not_known_is_left_to_the_library_with_the_reason) {
+  auto seed = index_seeds()[4];  // an extensible array
+  const auto message =
+      seed.find(std::string("\4\2\0\3\1\4\3\4\4", 9));  // version, class, flags, 3 extents of a byte, kind
+  ASSERT_NE(message, std::string::npos);
+  const auto reason = [&](std::size_t at, char value) {
+    auto changed = seed;
+    changed[at] = value;
+    const auto [layout, place] = fuzz::index_question(bytes_of(changed));
+    const auto index = read_chunk_index(fuzz::MemorySource(bytes_of(changed).subspan(4), true), place, layout);
+    return index ? index->unread : index.error().message;
+  };
+  EXPECT_EQ(reason(message, 4), "");
+  EXPECT_EQ(reason(message, 5), "a layout message of version 5");
+  EXPECT_EQ(reason(message + 8, 6), "a chunk index of kind 6");
+  EXPECT_EQ(reason(seed.find("EAHD") + 4, 1), "an extensible array of version 1");
+}
+
 TEST(LoaderParsers, no_bytes_break_them) {
   fakes::TemporaryFolder folder;
-  std::vector<std::string> seeds{std::string(64, '\0'), "TREE", std::string(300, '\xFF')};
-  for (const bool latest : {false, true}) {
-    fakes::Hdf5Case c;
-    c.shape = {40, 6};
-    c.chunk = {4, 3};
-    c.filters = latest ? "" : "g";
-    c.latest = latest;
-    fakes::write_hdf5(folder / "seed.h5", c);
-    const auto layout = inspect_dataset(folder / "seed.h5", "x");
-    seeds.push_back(std::string(4, '\0') + encode_layout(*layout));
-    const auto bytes = *base::read_file(folder / "seed.h5");
-    for (std::size_t at = 0; at + 512 < bytes.size() && at < 8192; at += 256)
-      seeds.push_back(std::string("\x21\x00\x00\x00", 4) + bytes.substr(at, 4096));
-  }
+  auto seeds = index_seeds();
+  fakes::Hdf5Case c;
+  c.shape = {40, 6};
+  c.chunk = {4, 3};
+  fakes::write_hdf5(folder / "seed.h5", c);
+  seeds.push_back(std::string(4, '\0') + encode_layout(*inspect_dataset(folder / "seed.h5", "x")));
+  for (const auto& other : {std::string(64, '\0'), std::string("TREE"), std::string(300, '\xFF')})
+    seeds.push_back(other);
   base::Random random(17);
   for (int i = 0; i < 30000; ++i) {
     auto input = seeds[random.below(seeds.size())];
@@ -182,7 +329,7 @@ TEST(LoaderParsers, no_bytes_break_them) {
     for (auto edits = random.below(6); edits > 0; --edits)
       input[random.below(input.size())] = static_cast<char>(random.next());
     if (random.below(8) == 0) input.resize(random.below(input.size() + 1));
-    const auto broken = fuzz::broken_loader_property({reinterpret_cast<const std::byte*>(input.data()), input.size()});
+    const auto broken = fuzz::broken_loader_property(bytes_of(input));
     ASSERT_EQ(broken, "") << "input " << i;
   }
 }
