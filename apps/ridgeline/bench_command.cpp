@@ -192,6 +192,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   execute::TrainingExecutorOptions options;
   options.factory = runners.factory;
   options.clock = runners.clock;
+  options.process_waits = runners.process_waits;
   options.cancelled = &base::cancel_requested;
   options.gpu_uuid = plan.gpu_uuid;
   options.on_progress = [&](const execute::TrainingProgress& now) { display.progress(now); };

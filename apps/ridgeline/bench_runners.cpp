@@ -8,7 +8,7 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
-#include "execute/training_child.hpp"
+#include "execute/kept_training_child.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
@@ -59,11 +59,17 @@ Result<execute::TrainingChildOptions> native_child(const std::string& plugin) {
   return options;
 }
 
+/// A process for each trial: what a user's own code leaves behind is not known.
 BenchRunners runners_in_children(const execute::TrainingChildOptions& options) {
   return {[options](const schema::TrainingTrialSpec&) -> Result<std::unique_ptr<workload::StepRunner>> {
             return std::make_unique<execute::TrainingChild>(options);
           },
-          nullptr};
+          nullptr, nullptr};
+}
+
+BenchRunners runners_in_one_child(execute::TrainingChildOptions options) {
+  const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options));
+  return {child->factory(), nullptr, [child] { return child->waits(); }};
 }
 
 }  // namespace
@@ -127,10 +133,10 @@ std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& 
 Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin) {
   if (job.kind == "synthetic") {
     auto clock = std::make_shared<const workload::VirtualClock>();
-    return BenchRunners{workload::make_synthetic_steps(clock), clock};
+    return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
-  RL_TRY_ASSIGN(const auto options, job.kind == "python" ? python_child(job.python) : native_child(plugin));
-  return runners_in_children(options);
+  RL_TRY_ASSIGN(auto options, job.kind == "python" ? python_child(job.python) : native_child(plugin));
+  return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
 }
 
 }  // namespace ridgeline::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,7 @@ struct NativeJobFacts {
 struct BenchRunners {
   workload::StepRunnerFactory factory;
   std::shared_ptr<const base::Clock> clock;
+  std::function<bool()> process_waits;  ///< execute::TrainingExecutorOptions
 };
 [[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin);
 

@@ -97,6 +97,26 @@ void reset_peaks_of(Type type, c10::DeviceIndex index) {
   }
 }
 
+template <typename Type>
+bool empty_cache_of(Type type) {
+  if constexpr (kHasDeviceAllocator<Type>) {
+    auto* allocator = getDeviceAllocator(type);
+    if constexpr (requires { allocator->emptyCache(); }) {
+      if (allocator->initialized()) allocator->emptyCache();
+      return true;
+    }
+    return false;
+  } else {
+#ifdef RIDGELINE_CUDA_HEADERS
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    return true;
+#else
+    static_cast<void>(type);
+    return false;
+#endif
+  }
+}
+
 c10::impl::VirtualGuardImpl guard() { return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA); }
 
 c10::Device device_named(const std::string& name) {
@@ -125,6 +145,10 @@ c10::Device device_named(const std::string& name) {
 int cuda_device_count() noexcept {
   if (!c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA)) return 0;
   return guard().deviceCount();
+}
+
+bool release_device_memory() {
+  return cuda_device_count() > 0 && empty_cache_of(c10::DeviceType::CUDA);
 }
 
 TrainingDevice::TrainingDevice(const std::string& name) : device_(device_named(name)) {

@@ -22,6 +22,10 @@ struct MemoryNumbers {
 /// CUDA devices that this LibTorch can train on; 0 in a CPU build.
 [[nodiscard]] int cuda_device_count() noexcept;
 
+/// Gives back the memory of GPUs that LibTorch's allocator keeps for later. False where this LibTorch has no way to, or
+/// no GPU.
+[[nodiscard]] bool release_device_memory();
+
 /// "cpu" or "cuda:N", with LibTorch's own interfaces that need no header of CUDA: a user's torch comes without them.
 class TrainingDevice {
  public:

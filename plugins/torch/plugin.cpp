@@ -217,6 +217,14 @@ void destroy(rl_train_trial* trial) {
   }
 }
 
+std::int32_t release_memory() {
+  try {
+    return ridgeline::torch_plugin::release_device_memory() ? 1 : 0;
+  } catch (...) {
+    return 0;  // a broken CUDA context: the process has to end
+  }
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const rl_train_api* ridgeline_train_api(std::uint32_t abi_version) {
@@ -232,6 +240,7 @@ extern "C" __attribute__((visibility("default"))) const rl_train_api* ridgeline_
                                 run,
                                 reset_peaks,
                                 stats,
-                                destroy};
+                                destroy,
+                                release_memory};
   return &api;
 }

@@ -192,6 +192,9 @@ StepResult<base::Json> TrainingChild::ask(const base::Json& request, double limi
 
 StepResult<void> TrainingChild::prepare(const schema::TrainingTrialSpec& spec) {
   plan_ = spec.plan;
+  // What an earlier trial of this process left behind is not this one's.
+  output_.clear();
+  oom_kills_before_ = oom_kills();
   auto answer = ask({{"op", "prepare"}, {"spec", spec}}, plan_.prepare_limit_s);
   if (!answer) return tl::unexpected(std::move(answer).error());
   return {};
@@ -221,6 +224,14 @@ StepResult<schema::TrainingResources> TrainingChild::resources() {
   if (answer->is_object() && answer->value("loss_not_finite", false))
     resources->last_loss = std::numeric_limits<double>::quiet_NaN();
   return std::move(*resources);
+}
+
+bool TrainingChild::renew() noexcept {
+  if (!process_) return false;
+  const auto answer = ask({{"op", "release"}}, kQuestionLimitS);
+  if (answer && answer->is_object() && answer->value("kept", false)) return true;
+  close();
+  return false;
 }
 
 void TrainingChild::close() noexcept {

@@ -32,6 +32,8 @@ struct TrainingChildOptions {
 ///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN
 ///   loss}
 ///   {"op":"transforms"}                           -> {"ok":{"sample_ms":.., "transforms":[[name, ms]..]}}, after prepare
+///   {"op":"release"}                              -> {"ok":{"kept":true}}: the trial is over and nothing is left of it,
+///   another may be prepared; false, or an error from a child that does not know it: it may not
 ///   {"op":"close"}                                -> {"ok":{}}, then the child ends
 /// or {"error":workload::FailureFacts} to any of them.
 class TrainingChild final : public workload::StepRunner {
@@ -49,6 +51,8 @@ class TrainingChild final : public workload::StepRunner {
   [[nodiscard]] workload::StepResult<void> reset_peaks() override;
   [[nodiscard]] workload::StepResult<schema::TrainingResources> resources() override;
   void close() noexcept override;
+  /// Asks the process to be ready for another trial. When it cannot, it is ended.
+  [[nodiscard]] bool renew() noexcept override;
 
  private:
   [[nodiscard]] base::Result<void> start();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/training_executor.hpp"
 
+#include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "gpu/busy_watch.hpp"
 #include "gpu/telemetry_sampler.hpp"
 #include "measure/training_session.hpp"
 
@@ -33,9 +37,15 @@ class RunnerExecutor final : public TrainingExecutor {
   explicit RunnerExecutor(TrainingExecutorOptions options) : options_(std::move(options)) {
     if (options_.gpu_uuid.empty()) return;
     // A GPU that cannot be watched is measured all the same: its own columns stay empty.
-    auto api = gpu::NvmlApi::load();
+    auto api = gpu::NvmlApi::load(options_.nvml.empty() ? gpu::NvmlApi::default_candidates() : options_.nvml);
     if (!api) return;
-    if (auto sampler = gpu::TelemetrySampler::make(*api, options_.gpu_uuid)) sampler_ = std::move(*sampler);
+    api_ = std::move(*api);
+    const auto device = api_->device_by_uuid(options_.gpu_uuid);
+    if (!device) return;
+    if (auto gpm = gpu::GpmReader::open(api_, *device))
+      gpm_.emplace(std::move(*gpm));
+    else
+      gpm_problem_ = std::move(gpm).error().message;
   }
 
   base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
@@ -48,15 +58,21 @@ class RunnerExecutor final : public TrainingExecutor {
     control.progress = [&](schema::TrialPhase phase, std::int64_t steps) {
       if (options_.on_progress) options_.on_progress({phase, steps, base::to_seconds(clock().now() - begin)});
     };
+    std::optional<gpu::BusyWatch> busy;
+    watch_anew();
     if (sampler_) {
       sampler_->begin_trial();
       control.watch = sampler_.get();
+      if (gpm_) control.watch = &busy.emplace(*sampler_, *gpm_);
     }
     auto result = measure::measure_training(*runner, spec, control);
     runner->close();
     if (sampler_) {
       const auto telemetry = sampler_->end_trial();
-      if (result) add_telemetry(telemetry, *result);
+      if (result) {
+        add_telemetry(telemetry, *result);
+        add_busy(busy ? busy->busy() : std::nullopt, *result);
+      }
     }
     outcome.duration_s = base::to_seconds(clock().now() - begin);
     if (result) {
@@ -80,6 +96,28 @@ class RunnerExecutor final : public TrainingExecutor {
   const base::Clock& clock() const noexcept override { return options_.clock ? *options_.clock : base::system_clock(); }
 
  private:
+  /// A sampler takes the first process that comes to the GPU for the trial's: it has to begin before that.
+  void watch_anew() {
+    if (!api_ || (sampler_ && options_.process_waits && options_.process_waits())) return;
+    sampler_.reset();
+    if (auto sampler = gpu::TelemetrySampler::make(api_, options_.gpu_uuid)) sampler_ = std::move(*sampler);
+  }
+
+  void add_busy(const std::optional<double>& by_gpm, schema::TrainingMeasurement& measurement) const {
+    auto& resources = measurement.resources;
+    if (resources.gpu_busy) return;
+    if (by_gpm) {
+      resources.gpu_busy = by_gpm;
+      measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_gpm",
+                                   "gpu_busy is GPM's share of the timed windows with work on the GPU"});
+    } else if (resources.gpu_util) {
+      measurement.flags.push_back(
+          {schema::FlagLevel::info, "gpu_busy_nvml",
+           fmt::format("only NVML's utilisation is known, which is blind to short gaps ({})",
+                       gpm_ ? "GPM: the GPU did not answer" : gpm_problem_)});
+    }
+  }
+
   static void add_telemetry(const schema::GpuTelemetry& telemetry, schema::TrainingMeasurement& measurement) {
     double sum = 0;
     int count = 0;
@@ -96,6 +134,9 @@ class RunnerExecutor final : public TrainingExecutor {
   }
 
   TrainingExecutorOptions options_;
+  std::shared_ptr<const gpu::NvmlApi> api_;
+  std::optional<gpu::GpmReader> gpm_;
+  std::string gpm_problem_;
   std::unique_ptr<gpu::TelemetrySampler> sampler_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "schema/training_trial.hpp"
@@ -32,10 +34,14 @@ struct TrainingExecutorOptions {
   std::function<bool()> cancelled;
   std::function<void(const TrainingProgress&)> on_progress;
   std::string gpu_uuid;  ///< watched while trials run; "": none
+  /// Whether a process that served the last trial will serve the next, and is on the GPU meanwhile; unset: never. Asked
+  /// once the runner is made.
+  std::function<bool()> process_waits;
+  std::vector<std::string> nvml = {};  ///< candidates for the library; empty: the usual ones
 };
 
-/// A runner for each trial, prepared, measured and closed. Runners of real training start a process each, so that no
-/// trial inherits what another one left behind.
+/// A runner for each trial, prepared, measured and closed. What the GPU did is added to the measurement: gpu_util by NVML,
+/// and gpu_busy by GPM where the runner cannot tell; a flag of level info says which (gpu_busy_gpm, gpu_busy_nvml).
 [[nodiscard]] std::unique_ptr<TrainingExecutor> make_training_executor(TrainingExecutorOptions options);
 
 }  // namespace ridgeline::execute

@@ -99,6 +99,7 @@ StepResult<Json> TrainingServer::answer(const Json& request) {
   const auto& op = request.at("op").get_ref<const std::string&>();
   if (op == "describe") return describe_(request);
   if (op == "prepare") return prepare(request);
+  if (op == "release") return release();
   if (!prepared_) return tl::unexpected(plain(ErrorCode::internal, fmt::format("request {} before prepare", op)));
   if (op == "run") return run(request);
   if (op == "reset") return reset();
@@ -115,6 +116,12 @@ StepResult<Json> TrainingServer::prepare(const Json& request) {
   if (!ready) return tl::unexpected(std::move(ready).error());
   prepared_ = true;
   return Json::object();
+}
+
+StepResult<Json> TrainingServer::release() {
+  runner_.close();
+  prepared_ = false;
+  return Json{{"kept", runner_.renew()}};
 }
 
 StepResult<Json> TrainingServer::run(const Json& request) {

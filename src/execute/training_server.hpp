@@ -10,7 +10,8 @@
 
 namespace ridgeline::execute {
 
-/// The other end of TrainingChild's socket: serves one trial with a step runner of this process. One thread.
+/// The other end of TrainingChild's socket: serves trials, one after another, with a step runner of this process. One
+/// thread.
 class TrainingServer {
  public:
   /// Answers "describe"; the request as it came.
@@ -24,6 +25,7 @@ class TrainingServer {
  private:
   [[nodiscard]] workload::StepResult<base::Json> answer(const base::Json& request);
   [[nodiscard]] workload::StepResult<base::Json> prepare(const base::Json& request);
+  [[nodiscard]] workload::StepResult<base::Json> release();
   [[nodiscard]] workload::StepResult<base::Json> run(const base::Json& request);
   [[nodiscard]] workload::StepResult<base::Json> reset();
   [[nodiscard]] workload::StepResult<base::Json> resources();

@@ -9,6 +9,7 @@
 
 #include "analysis/bench_answers.hpp"
 #include "report/bench_table.hpp"
+#include "report/busy_share.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/inline_text.hpp"
@@ -159,12 +160,19 @@ Section table_section(const BenchRun& run) {
   }
   Table table;
   table.caption = "Medians over the timed steps; samples/s with half its 95 % interval.";
+  const bool beside = shows_nvml_beside(run);
   table.columns.push_back({"#", Align::right});
-  for (const auto& column : bench_columns()) table.columns.push_back(column);
+  for (const auto& column : bench_columns()) {
+    table.columns.push_back(column);
+    if (beside && column.title == kBusyColumn) table.columns.push_back({"NVML%", Align::right});
+  }
   for (const auto& trial : run.trials) {
     auto row = bench_row(trial);
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
-    for (const auto& cell : row.cells) cells.push_back(plain_text(cell));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      cells.push_back(plain_text(row.cells[i]));
+      if (beside && bench_columns()[i].title == kBusyColumn) cells.push_back(nvml_cell(trial));
+    }
     row.cells = std::move(cells);
     table.rows.push_back(std::move(row));
   }
@@ -210,6 +218,7 @@ Section method_section_of(const BenchRun& run) {
       fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
                   run.plan.steps, run.plan.warmup_steps));
   add("Identity", identity_line(run));
+  add("GPU%", busy_line(run));
   for (const auto& origin : run.origins) add(origin.name, fmt::format("{} ({})", origin.value, origin.origin));
   add("Command", run.command_line);
   section.blocks.emplace_back(std::move(facts));
@@ -250,6 +259,9 @@ base::Json bench_json(const BenchRun& run) {
        "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks and experiments left "
        "out, weighted "
        "by steps"},
+      {"gpu_busy",
+       "share of the timed windows with work on the GPU, by device events or GPM (flag gpu_busy_gpm); the column GPU%"},
+      {"gpu_util", "NVML's utilisation in the mean; the column GPU% where gpu_busy is not known (flag gpu_busy_nvml)"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / peak_reserved_gb"},
       {"recommended",
@@ -283,6 +295,7 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
   }
   for (const auto& note : run.notes) lines.emplace_back("Note", note);
   if (auto identity = identity_line(run); !identity.empty()) lines.emplace_back("Identity", std::move(identity));
+  if (auto busy = busy_line(run); !busy.empty()) lines.emplace_back("GPU%", std::move(busy));
   return lines;
 }
 

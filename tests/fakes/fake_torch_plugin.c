@@ -2,6 +2,7 @@
 /* A training plugin for tests. Which faults it has is said by the model's name ("oom_type", "refuse", "nan" ...); built
  * with RL_FAKE_OTHER_ABI, RL_FAKE_SHORT or RL_FAKE_NO_ENTRY it is one that cannot be used. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static int32_t stats(rl_train_trial* trial, rl_train_stats* out, rl_train_error*
 }
 
 static void destroy(rl_train_trial* trial) { free(trial); }
+static int32_t release_memory(void) { return 1; }
 
 #ifndef RL_FAKE_NO_ENTRY
 __attribute__((visibility("default"))) const rl_train_api* ridgeline_train_api(uint32_t abi_version) {
@@ -114,13 +116,18 @@ __attribute__((visibility("default"))) const rl_train_api* ridgeline_train_api(u
                              run,
                              reset_peaks,
                              stats,
-                             destroy};
+                             destroy,
+                             release_memory};
 #ifdef RL_FAKE_OTHER_ABI
   (void)api;
   return abi_version == 2 ? &api : NULL;
 #else
+#ifdef RL_FAKE_FIRST
+  /* A plugin built before release_memory was appended. */
+  api.struct_size = offsetof(rl_train_api, release_memory);
+#endif
 #ifdef RL_FAKE_SHORT
-  api.struct_size = sizeof api - sizeof(void*);
+  api.struct_size = offsetof(rl_train_api, destroy);
 #endif
 #ifdef RL_FAKE_LONGER
   /* A later plugin, whose table has grown. */

@@ -1,6 +1,6 @@
 # The fake training plugins: rl_fake_torch and those that cannot be used. Included by the rooms that test with them.
 if(NOT TARGET rl_fake_torch)
-  foreach(_kind "" OTHER_ABI SHORT LONGER NO_ENTRY MISSING)
+  foreach(_kind "" OTHER_ABI SHORT FIRST LONGER NO_ENTRY MISSING)
     string(TOLOWER "rl_fake_torch_${_kind}" _name)
     string(REGEX REPLACE "_$" "" _name "${_name}")
     if(_kind STREQUAL "MISSING")

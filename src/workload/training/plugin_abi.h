@@ -143,6 +143,10 @@ typedef struct rl_train_api {
   int32_t (*reset_peaks)(rl_train_trial* trial, rl_train_error* error);
   int32_t (*stats)(rl_train_trial* trial, rl_train_stats* out, rl_train_error* error);
   void (*destroy)(rl_train_trial* trial);
+  /* Appended; absent in plugins whose struct_size ends before it. Called when no trial is alive: gives the memory back that
+   * the device's allocator keeps for later, so that another trial of this process begins as the first did. 1: done; 0: this
+   * torch has no way to. */
+  int32_t (*release_memory)(void);
 } rl_train_api;
 
 typedef const rl_train_api* (*rl_train_entry)(uint32_t abi_version);

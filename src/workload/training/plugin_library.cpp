@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/training/plugin_library.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -42,7 +43,8 @@ std::string reason_of(const base::Error& error, const fs::path& path) {
 
 /// True when the table holds every function of the version that it claims.
 bool complete(const rl_train_api& api) {
-  return api.struct_size >= sizeof(rl_train_api) && api.torch_version != nullptr && api.models_json != nullptr &&
+  constexpr auto kFirstSize = offsetof(rl_train_api, destroy) + sizeof(rl_train_api::destroy);
+  return api.struct_size >= kFirstSize && api.torch_version != nullptr && api.models_json != nullptr &&
          api.cuda_devices != nullptr && api.alloc_pinned != nullptr && api.free_pinned != nullptr &&
          api.create != nullptr && api.run != nullptr && api.reset_peaks != nullptr && api.stats != nullptr &&
          api.destroy != nullptr;
@@ -101,6 +103,11 @@ Result<PluginLibrary> PluginLibrary::open(const std::vector<fs::path>& candidate
     tried = true;
   }
   return tl::unexpected<base::Error>(std::move(first));
+}
+
+bool PluginLibrary::release_memory() const noexcept {
+  constexpr auto kSize = offsetof(rl_train_api, release_memory) + sizeof(rl_train_api::release_memory);
+  return api_->struct_size >= kSize && api_->release_memory != nullptr && api_->release_memory() != 0;
 }
 
 std::string PluginLibrary::runtime() const {

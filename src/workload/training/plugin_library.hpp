@@ -27,6 +27,8 @@ class PluginLibrary {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// "torch 2.11.0+cu130, cuda", "torch 1.13.1, cpu"
   [[nodiscard]] std::string runtime() const;
+  /// While no trial is alive: gives back what the device's allocator keeps. False: this plugin or its torch cannot.
+  [[nodiscard]] bool release_memory() const noexcept;
 
  private:
   PluginLibrary(const rl_train_api* api, std::filesystem::path path) : api_(api), path_(std::move(path)) {}

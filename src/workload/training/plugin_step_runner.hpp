@@ -37,6 +37,7 @@ class PluginStepRunner final : public StepRunner {
   [[nodiscard]] StepResult<void> reset_peaks() override;
   [[nodiscard]] StepResult<schema::TrainingResources> resources() override;
   void close() noexcept override;
+  [[nodiscard]] bool renew() noexcept override { return library_.release_memory(); }
 
  private:
   PluginLibrary library_;

@@ -38,12 +38,14 @@ class ScriptedRunner final : public workload::StepRunner {
   }
   StepResult<schema::TrainingResources> resources() override { return known; }
   void close() noexcept override { closed = true; }
+  bool renew() noexcept override { return renewable; }
 
   std::optional<schema::TrainingTrialSpec> prepared;
   std::optional<StepError> error;
   schema::TrainingResources known;
   int resets = 0;
   bool closed = false;
+  bool renewable = true;
 };
 
 class TrainingServerTest : public testing::Test {
@@ -106,6 +108,18 @@ TEST_F(TrainingServerTest, serves_a_trial_from_describe_to_close) {
   EXPECT_EQ(ask({{"op", "close"}}), (Json{{"ok", Json::object()}}));
   EXPECT_TRUE(runner_.closed);
   EXPECT_TRUE(finish());
+}
+
+TEST_F(TrainingServerTest, serves_another_trial_after_a_release) {
+  prepare("cuda:0");
+  EXPECT_TRUE(prepare("cuda:0").contains("error")) << "one at a time";
+  EXPECT_EQ(ask({{"op", "release"}}), (Json{{"ok", {{"kept", true}}}}));
+  EXPECT_TRUE(runner_.closed);
+  EXPECT_TRUE(ask({{"op", "run"}, {"steps", 1}}).contains("error")) << "nothing is prepared";
+  EXPECT_EQ(prepare("cuda:0"), (Json{{"ok", Json::object()}}));
+  EXPECT_TRUE(ask({{"op", "run"}, {"steps", 1}}).contains("ok"));
+  runner_.renewable = false;
+  EXPECT_EQ(ask({{"op", "release"}}), (Json{{"ok", {{"kept", false}}}}));
 }
 
 TEST_F(TrainingServerTest, tells_the_allocator_s_memory_on_a_gpu) {

@@ -29,6 +29,13 @@ TEST(PluginLibrary, takes_a_later_plugin_with_more_functions) {
   EXPECT_TRUE(PluginLibrary::open({RL_TEST_FAKE_TORCH_LONGER}));
 }
 
+TEST(PluginLibrary, gives_memory_back_where_the_plugin_knows_how) {
+  EXPECT_TRUE(PluginLibrary::open({RL_TEST_FAKE_TORCH})->release_memory());
+  const auto first = PluginLibrary::open({RL_TEST_FAKE_TORCH_FIRST});
+  ASSERT_TRUE(first) << "a plugin of the first version serves on: " << first.error().message;
+  EXPECT_FALSE(first->release_memory());
+}
+
 TEST(PluginLibrary, refuses_what_it_cannot_use_and_names_the_script) {
   EXPECT_NE(refusal(RL_TEST_FAKE_TORCH_OTHER_ABI).find("does not serve version 1"), std::string::npos);
   EXPECT_NE(refusal(RL_TEST_FAKE_TORCH_SHORT).find("another version of the interface"), std::string::npos);

@@ -46,6 +46,18 @@ class PluginStepRunnerTest : public testing::Test {
   schema::TrainingTrialSpec spec_;
 };
 
+TEST_F(PluginStepRunnerTest, runs_another_trial_when_renewed) {
+  spec_.job.data_path = write({});
+  ASSERT_TRUE(runner_->prepare(spec_));
+  ASSERT_TRUE(runner_->run(3));
+  runner_->close();
+  EXPECT_TRUE(runner_->renew());
+  spec_.job.data_path.clear();
+  ASSERT_TRUE(runner_->prepare(spec_));
+  ASSERT_TRUE(runner_->run(2));
+  EXPECT_FALSE(runner_->resources()->loader_read_s) << "the first trial's file";
+}
+
 TEST_F(PluginStepRunnerTest, runs_steps_and_tells_resources) {
   ASSERT_TRUE(runner_->prepare(spec_));
   const auto window = runner_->run(3);

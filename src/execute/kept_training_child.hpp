@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "execute/training_child.hpp"
+
+namespace ridgeline::execute {
+
+/// Lends one training process to trial after trial: starting LibTorch and CUDA takes seconds, a trial often less. Any
+/// failure ends the process, so that nothing broken is inherited; so does another `repeat`, so that leaders measured
+/// again rest on no process that the search has worn. On a CPU every trial has its own: its memory is the process's.
+class KeptTrainingChild {
+ public:
+  explicit KeptTrainingChild(TrainingChildOptions options);
+
+  /// Runners for one trial after another, each closed before the next is made. They may outlive this object.
+  [[nodiscard]] workload::StepRunnerFactory factory() const;
+  /// Whether a process waits for the next trial, on the device already.
+  [[nodiscard]] bool waits() const noexcept;
+
+ private:
+  struct State;
+  class Lent;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace ridgeline::execute
