@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/bench_evidence.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -14,12 +16,9 @@ using schema::BenchFinding;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kWorth = 0.05;        ///< gains below it are not reported
-constexpr double kBatchWorth = 0.10;   ///< more speed by twice the batch, with data on the device
 constexpr double kIdleDevice = 0.70;   ///< busy share below which the device waits for launches
 constexpr double kBusyWorkers = 0.60;  ///< CPU share of loader workers above which decoding is what they do
 constexpr double kMuchFaster = 1.25;   ///< of the loader alone over training
-constexpr int kFirstWorkers = 4;       ///< tried in place of none
 
 TrainingSettings with_workers(TrainingSettings settings, int workers) {
   settings.workers = workers;
@@ -37,21 +36,6 @@ TrainingSettings with_amp(TrainingSettings settings) {
   settings.amp = AmpMode::bf16;
   return settings;
 }
-/// Twice as many; in place of none a few, as far as the cores go.
-int more_workers(int workers, double cores) {
-  if (workers > 0) return 2 * workers;
-  return cores > 0 ? std::clamp(static_cast<int>(cores), 1, kFirstWorkers) : kFirstWorkers;
-}
-
-/// Mean of all ok trials under one pair of settings and data mode.
-struct Evidence {
-  double rate = 0;
-  int count = 0;
-  std::vector<int> trials;
-  schema::TrainingResources resources;  ///< of the last
-  schema::PhaseSummary phases;
-};
-
 class Diagnosis {
  public:
   Diagnosis(const schema::BenchRun& run, const DiagnosisInput& input) : run_(run), input_(input), base_(input.base) {}
@@ -74,32 +58,20 @@ class Diagnosis {
   }
 
  private:
-  [[nodiscard]] std::optional<Evidence> find(const TrainingSettings& settings, DataMode data) const {
-    Evidence out;
-    for (const auto& trial : run_.trials) {
-      if (trial.settings != settings || trial.data != data || trial.outcome.status != schema::TrialStatus::ok) continue;
-      if (!trial.outcome.measurement || trial.outcome.measurement->samples_per_s.value <= 0) continue;
-      out.rate += trial.outcome.measurement->samples_per_s.value;
-      ++out.count;
-      out.trials.push_back(trial.id);
-      out.resources = trial.outcome.measurement->resources;
-      out.phases = trial.outcome.measurement->phases;
-    }
-    if (out.count == 0) return std::nullopt;
-    out.rate /= out.count;
-    return out;
+  [[nodiscard]] std::optional<BenchEvidence> find(const TrainingSettings& settings, DataMode data) const {
+    return find_evidence(run_, settings, data);
   }
 
-  [[nodiscard]] double gain(const Evidence& other) const { return other.rate / base_evidence_.rate - 1; }
+  [[nodiscard]] double gain(const BenchEvidence& other) const { return other.rate / base_evidence_.rate - 1; }
 
   /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
-  [[nodiscard]] std::string against(const Evidence& other) const {
+  [[nodiscard]] std::string against(const BenchEvidence& other) const {
     return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate,
                        other.trials.front(), base_evidence_.trials.front());
   }
 
   void add(std::string code, std::string title, std::string evidence, std::string advice,
-           std::optional<double> predicted, const Evidence& other) {
+           std::optional<double> predicted, const BenchEvidence& other) {
     auto trials = base_evidence_.trials;
     for (const int trial : other.trials)
       if (std::find(trials.begin(), trials.end(), trial) == trials.end()) trials.push_back(trial);
@@ -111,8 +83,8 @@ class Diagnosis {
   void loading() {
     const auto host = find(base_, DataMode::host);
     const auto doubled = find(with_workers(base_, more_workers(base_.workers, input_.cores)), DataMode::loader);
-    if (!host || gain(*host) < kWorth) return;
-    if (doubled && gain(*doubled) >= kWorth) {
+    if (!host || gain(*host) < kWorthwhileGain) return;
+    if (doubled && gain(*doubled) >= kWorthwhileGain) {
       add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
           fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers, input_.cores),
                       against(*doubled), host->rate),
@@ -156,7 +128,7 @@ class Diagnosis {
   void oversubscription() {
     if (base_.workers < 2) return;
     const auto half = find(with_workers(base_, base_.workers / 2), DataMode::loader);
-    if (!half || gain(*half) < kWorth) return;
+    if (!half || gain(*half) < kWorthwhileGain) return;
     add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
         fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
         fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
@@ -165,7 +137,7 @@ class Diagnosis {
   void copying() {
     if (base_.pin_memory) return;
     const auto pinned = find(with_pin(base_), DataMode::loader);
-    if (!pinned || gain(*pinned) < kWorth) return;
+    if (!pinned || gain(*pinned) < kWorthwhileGain) return;
     add("unpinned_copy", "copies to the device from pageable memory are slow",
         fmt::format("with pinned memory: {}; H2D {:.2f} ms against {:.2f} ms a step", against(*pinned),
                     pinned->phases.h2d_ms.value, base_evidence_.phases.h2d_ms.value),
@@ -175,7 +147,7 @@ class Diagnosis {
   void thrashing() {
     const auto half = find(with_batch(base_, base_.batch / 2), DataMode::loader);
     const auto retries = base_evidence_.resources.alloc_retries.value_or(0);
-    if (!half || retries <= 0 || gain(*half) < kWorth) return;
+    if (!half || retries <= 0 || gain(*half) < kWorthwhileGain) return;
     add("memory_thrashing", "the allocator runs out of memory and starts over, step by step",
         fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2,
                     against(*half)),
@@ -189,7 +161,7 @@ class Diagnosis {
     const auto device_doubled = find(doubled, DataMode::device);
     const auto loader_doubled = find(doubled, DataMode::loader);
     if (!device || !device_doubled || !loader_doubled) return;
-    if (device_doubled->rate < device->rate * (1 + kBatchWorth) || gain(*loader_doubled) < kWorth) return;
+    if (device_doubled->rate < device->rate * (1 + kFilledGain) || gain(*loader_doubled) < kWorthwhileGain) return;
     const auto busy = device->resources.gpu_busy ? device->resources.gpu_busy : device->resources.gpu_util;
     const auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
                                      against(*loader_doubled), device_doubled->rate, device->rate);
@@ -206,11 +178,11 @@ class Diagnosis {
   void amp() {
     if (base_.amp != AmpMode::off) return;
     const auto other = find(with_amp(base_), DataMode::loader);
-    if (!other || gain(*other) < kWorth) return;
+    if (!other || gain(*other) < kWorthwhileGain) return;
     // Less memory is what makes it faster where memory is too tight: the gain is the other finding's.
     const auto tight = std::find_if(findings_.begin(), findings_.end(),
                                     [](const auto& one) { return one.code == "memory_thrashing"; });
-    if (tight != findings_.end() && gain(*other) < *tight->predicted_gain + kWorth) return;
+    if (tight != findings_.end() && gain(*other) < *tight->predicted_gain + kWorthwhileGain) return;
     add("amp_would_help", "mixed precision is faster", fmt::format("with bf16: {}", against(*other)),
         "use_amp: true (bf16)", gain(*other), *other);
   }
@@ -231,34 +203,11 @@ class Diagnosis {
   const schema::BenchRun& run_;
   const DiagnosisInput& input_;
   const TrainingSettings base_;
-  Evidence base_evidence_;
+  BenchEvidence base_evidence_;
   std::vector<BenchFinding> findings_;
 };
 
 }  // namespace
-
-std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool on_cpu, double cores) {
-  std::vector<BenchExperiment> out;
-  out.push_back({base, DataMode::loader, "what is to be explained"});
-  out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
-  const int more = more_workers(base.workers, cores);
-  // Workers far beyond the cores only take memory.
-  if (cores <= 0 || more <= 2 * cores || base.workers == 0)
-    out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
-  out.push_back({base, DataMode::loader_only, "the loader alone: do its workers work or wait?"});
-  out.push_back({base, DataMode::device, "with data on the device: what the step itself takes"});
-  const auto doubled = with_batch(base, base.batch * 2);
-  out.push_back({doubled, DataMode::device, "twice the batch with data on the device: is the device filled?"});
-  out.push_back({doubled, DataMode::loader, "twice the batch"});
-  if (base.amp == AmpMode::off) out.push_back({with_amp(base), DataMode::loader, "with mixed precision"});
-  if (!on_cpu && !base.pin_memory) out.push_back({with_pin(base), DataMode::loader, "with pinned memory"});
-  if (base.workers >= 2)
-    out.push_back(
-        {with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
-  if (base.batch >= 2)
-    out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
-  return out;
-}
 
 std::vector<BenchFinding> diagnose_bench(const schema::BenchRun& run, const DiagnosisInput& input) {
   return Diagnosis(run, input).run();

@@ -218,6 +218,7 @@ class Running {
       for (std::size_t i = 0; i < experiments.size(); ++i) {
         if (late(1)) break;
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
+        if (!analysis::can_matter(experiments[i], run_, {base, on_cpu(), request_.cores})) continue;
         BenchTrial trial;
         trial.stage = BenchStage::experiment;
         trial.settings = experiments[i].settings;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_experiments.hpp"
+
+#include <algorithm>
+
+#include "analysis/bench_evidence.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::AmpMode;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+constexpr int kFirstWorkers = 4;  ///< tried in place of none
+
+TrainingSettings with_workers(TrainingSettings settings, int workers) {
+  settings.workers = workers;
+  return settings;
+}
+TrainingSettings with_batch(TrainingSettings settings, std::int64_t batch) {
+  settings.batch = batch;
+  return settings;
+}
+
+}  // namespace
+
+int more_workers(int workers, double cores) {
+  if (workers > 0) return 2 * workers;
+  return cores > 0 ? std::clamp(static_cast<int>(cores), 1, kFirstWorkers) : kFirstWorkers;
+}
+
+std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool on_cpu, double cores) {
+  std::vector<BenchExperiment> out;
+  out.push_back({base, DataMode::loader, "what is to be explained"});
+  out.push_back({base, DataMode::host, "with data in memory: does the loader hold training up?"});
+  const int more = more_workers(base.workers, cores);
+  // Workers far beyond the cores only take memory.
+  if (cores <= 0 || more <= 2 * cores || base.workers == 0)
+    out.push_back({with_workers(base, more), DataMode::loader, "with more workers"});
+  out.push_back({base, DataMode::loader_only, "the loader alone: do its workers work or wait?"});
+  out.push_back({base, DataMode::device, "with data on the device: what the step itself takes"});
+  const auto doubled = with_batch(base, base.batch * 2);
+  out.push_back({doubled, DataMode::device, "twice the batch with data on the device: is the device filled?"});
+  out.push_back({doubled, DataMode::loader, "twice the batch"});
+  if (base.amp == AmpMode::off) {
+    auto mixed = base;
+    mixed.amp = AmpMode::bf16;
+    out.push_back({mixed, DataMode::loader, "with mixed precision"});
+  }
+  if (!on_cpu && !base.pin_memory) {
+    auto pinned = base;
+    pinned.pin_memory = true;
+    out.push_back({pinned, DataMode::loader, "with pinned memory"});
+  }
+  if (base.workers >= 2)
+    out.push_back(
+        {with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});
+  if (base.batch >= 2)
+    out.push_back({with_batch(base, base.batch / 2), DataMode::loader, "half the batch: is memory too tight?"});
+  return out;
+}
+
+bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run, const DiagnosisInput& input) {
+  const auto& base = input.base;
+  const auto known = find_evidence(run, base, DataMode::loader);
+  if (!known) return experiment.settings == base && experiment.data == DataMode::loader;
+  const auto worth = [&](const std::optional<BenchEvidence>& other) {
+    return other && other->rate >= known->rate * (1 + kWorthwhileGain);
+  };
+  const auto host = find_evidence(run, base, DataMode::host);
+  const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
+  const bool other_workers = experiment.data == DataMode::loader && experiment.settings.workers != base.workers;
+  if (other_workers || experiment.data == DataMode::loader_only) {
+    if (host && !worth(host)) return false;
+    // Too few of them: neither are they too many, nor is it asked what they do.
+    const bool fewer = other_workers && experiment.settings.workers < base.workers;
+    return !worth(more) || !(fewer || experiment.data == DataMode::loader_only);
+  }
+  if (experiment.settings.batch > base.batch && experiment.data == DataMode::loader) {
+    const auto device = find_evidence(run, base, DataMode::device);
+    const auto doubled = find_evidence(run, experiment.settings, DataMode::device);
+    return !device || !doubled || doubled->rate >= device->rate * (1 + kFilledGain);
+  }
+  if (experiment.settings.batch < base.batch) return known->resources.alloc_retries.value_or(0) > 0;
+  return true;
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schema/training_run.hpp"
+
+namespace ridgeline::analysis {
+
+/// A trial that the diagnosis of `base` needs.
+struct BenchExperiment {
+  schema::TrainingSettings settings;
+  schema::DataMode data = schema::DataMode::loader;
+  std::string reason;
+};
+
+struct DiagnosisInput {
+  schema::TrainingSettings base;  ///< what is explained: the recommended or the current settings
+  bool on_cpu = false;
+  double cores = 0;  ///< 0: not known
+};
+
+constexpr double kWorthwhileGain = 0.05;  ///< causes worth less are not reported
+constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on the device: less means it is filled
+
+/// Twice as many workers; in place of none a few, as far as the cores go.
+[[nodiscard]] int more_workers(int workers, double cores);
+
+/// What to run so that diagnose_bench can tell every cause apart: data in host memory, data on the device, twice the
+/// workers, half the workers, twice and half the batch, the other pinning, AMP, the loader alone. `cores`: usable by
+/// the process. The order is by usefulness, for a run whose time is short.
+[[nodiscard]] std::vector<BenchExperiment> plan_experiments(const schema::TrainingSettings& base, bool on_cpu,
+                                                            double cores);
+
+/// Whether the outcome of the experiment can change what diagnose_bench says, after the trials that the run has made:
+/// with data in memory no faster, the loader's experiments cannot; without the allocator's retries, half the batch
+/// cannot.
+[[nodiscard]] bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run,
+                              const DiagnosisInput& input);
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_experiments.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::AmpMode;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+constexpr double kCores = 16;
+const TrainingSettings kBase{64, 4, AmpMode::off, false};
+
+/// A run that has made trials with these rates.
+class Made {
+ public:
+  Made& add(TrainingSettings settings, DataMode data, double rate, std::int64_t retries = 0) {
+    schema::BenchTrial trial;
+    trial.id = static_cast<int>(run_.trials.size()) + 1;
+    trial.settings = settings;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+    trial.outcome.measurement->resources.alloc_retries = retries;
+    run_.trials.push_back(std::move(trial));
+    return *this;
+  }
+  /// The planned experiments that still matter, as "batch/workers/data".
+  [[nodiscard]] std::vector<std::string> left() const {
+    std::vector<std::string> out;
+    for (const auto& one : plan_experiments(kBase, false, kCores)) {
+      const bool made = std::any_of(run_.trials.begin(), run_.trials.end(), [&](const auto& trial) {
+        return trial.settings == one.settings && trial.data == one.data;
+      });
+      if (made || one.settings.amp != AmpMode::off || one.settings.pin_memory) continue;
+      if (can_matter(one, run_, {kBase, false, kCores}))
+        out.push_back(
+            fmt::format("{}/{}/{}", one.settings.batch, one.settings.workers, base::enum_name(one.data)));
+    }
+    return out;
+  }
+
+ private:
+  schema::BenchRun run_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST(BenchExperiments, without_the_base_nothing_else_matters) { EXPECT_EQ(Made().left(), Names{"64/4/loader"}); }
+
+TEST(BenchExperiments, a_loader_that_keeps_up_is_not_asked_further) {
+  EXPECT_EQ(Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 103).left(),
+            (Names{"64/4/device", "128/4/device", "128/4/loader"}));
+}
+
+TEST(BenchExperiments, a_slow_loader_is_looked_into) {
+  auto made = Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 150);
+  EXPECT_EQ(made.left(), (Names{"64/8/loader", "64/4/loader_only", "64/4/device", "128/4/device", "128/4/loader",
+                                "64/2/loader"}));
+  auto twice = kBase;
+  twice.workers = 8;
+  auto slow = made;
+  EXPECT_EQ(made.add(twice, DataMode::loader, 140).left(), (Names{"64/4/device", "128/4/device", "128/4/loader"}));
+  EXPECT_EQ(slow.add(twice, DataMode::loader, 101).left(),
+            (Names{"64/4/loader_only", "64/4/device", "128/4/device", "128/4/loader", "64/2/loader"}));
+}
+
+TEST(BenchExperiments, a_filled_device_needs_no_larger_batch) {
+  auto doubled = kBase;
+  doubled.batch = 128;
+  auto made = Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 100).add(kBase, DataMode::device, 110);
+  auto filled = made;
+  EXPECT_EQ(filled.add(doubled, DataMode::device, 115).left(), Names{});
+  EXPECT_EQ(made.add(doubled, DataMode::device, 150).left(), Names{"128/4/loader"});
+}
+
+TEST(BenchExperiments, half_the_batch_is_for_an_allocator_that_starts_over) {
+  const auto left = Made().add(kBase, DataMode::loader, 100, 20).add(kBase, DataMode::host, 100).left();
+  EXPECT_EQ(left.back(), "32/4/loader");
+}
+
+TEST(BenchExperiments, none_become_a_few_workers) {
+  EXPECT_EQ(more_workers(0, 16), 4);
+  EXPECT_EQ(more_workers(0, 2), 2);
+  EXPECT_EQ(more_workers(0, 0.5), 1);
+  EXPECT_EQ(more_workers(3, 2), 6);
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis
