@@ -27,6 +27,8 @@ using schema::AmpMode;
 constexpr std::string_view kSynthetic = "synthetic";
 constexpr std::string_view kNative = "native";
 constexpr std::int64_t kLargestDefaultBatch = 8192;
+constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
+constexpr double kShortestTrialS = 1;
 
 Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   const auto value = base::parse_integer(text, flag);
@@ -364,6 +366,9 @@ class BenchReader {
     }
     if (!flags_.max_time.empty()) {
       RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
+      const double most_s = std::max(kShortestTrialS, kTrialShare * base::to_seconds(*request.max_time));
+      plan.max_time_s = std::min(plan.max_time_s, most_s);
+      plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
     }
     return {};
   }
