@@ -2,12 +2,12 @@
 // inspect_dataset of hdf5_library.hpp: what the library says of a dataset, as a DatasetLayout.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "loader/chunk_index.hpp"
 #include "loader/hdf5_handle.hpp"
 #include "loader/hdf5_library.hpp"
+#include "loader/hdf5_types.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -15,76 +15,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-
-/// Elements that we can read ourselves; nullopt for the rest.
-std::optional<ElementType> plain_element(hid_t type) {
-  const auto size = H5Tget_size(type);
-  const auto order = H5Tget_order(type);
-  if (order != H5T_ORDER_LE && order != H5T_ORDER_BE) return std::nullopt;
-  ElementType element{ElementKind::opaque, static_cast<std::uint32_t>(size), order == H5T_ORDER_BE};
-  if (H5Tget_class(type) == H5T_INTEGER) {
-    const bool whole = H5Tget_precision(type) == size * 8 && H5Tget_offset(type) == 0;
-    if (!whole || (size != 1 && size != 2 && size != 4 && size != 8)) return std::nullopt;
-    element.kind = H5Tget_sign(type) == H5T_SGN_NONE ? ElementKind::unsigned_integer : ElementKind::signed_integer;
-    return element;
-  }
-  if (H5Tget_class(type) != H5T_FLOAT) return std::nullopt;
-  struct Ieee {
-    std::size_t size, sign, exponent, exponent_bits, mantissa_bits, bias;
-  };
-  static constexpr std::array kFormats{Ieee{2, 15, 10, 5, 10, 15}, Ieee{4, 31, 23, 8, 23, 127},
-                                       Ieee{8, 63, 52, 11, 52, 1023}};
-  std::size_t sign = 0;
-  std::size_t exponent = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa = 0;
-  std::size_t mantissa_bits = 0;
-  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return std::nullopt;
-  for (const auto& format : kFormats)
-    if (size == format.size && H5Tget_precision(type) == size * 8 && sign == format.sign &&
-        exponent == format.exponent && exponent_bits == format.exponent_bits && mantissa == 0 &&
-        mantissa_bits == format.mantissa_bits && H5Tget_ebias(type) == format.bias &&
-        H5Tget_norm(type) == H5T_NORM_IMPLIED) {
-      element.kind = ElementKind::floating;
-      return element;
-    }
-  return std::nullopt;
-}
-
-std::string_view class_name(H5T_class_t type_class) {
-  switch (type_class) {
-    case H5T_COMPOUND: return "compound elements";
-    case H5T_ARRAY: return "array elements";
-    case H5T_OPAQUE: return "opaque elements";
-    case H5T_BITFIELD: return "bit field elements";
-    case H5T_STRING: return "string elements";
-    case H5T_ENUM: return "enumerated elements";
-    case H5T_INTEGER: return "integers with unused bits or of an unusual size";
-    case H5T_FLOAT: return "floating-point numbers in an unusual format";
-    default: return "elements of an unusual class";
-  }
-}
-
-/// Element type of the dataset and, when the library must convert it, why.
-Result<ElementType> describe_element(hid_t type, std::string& reason) {
-  if (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)
-    return fail(ErrorCode::unsupported,
-                "elements of variable length cannot be put into a batch: store a fixed-size array");
-  if (H5Tdetect_class(type, H5T_REFERENCE) > 0)
-    return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch");
-  const auto type_class = H5Tget_class(type);
-  if (type_class == H5T_ENUM) {  // h5py's booleans are enumerated 8-bit integers
-    const Hdf5Handle base_type(H5Tget_super(type), H5Tclose);
-    if (const auto element = plain_element(base_type.get())) return *element;
-  } else if (const auto element = plain_element(type)) {
-    return *element;
-  }
-  reason = class_name(type_class);
-  const Hdf5Handle native(H5Tget_native_type(type, H5T_DIR_ASCEND), H5Tclose);
-  const auto size = native.valid() ? H5Tget_size(native.get()) : 0;
-  if (size == 0) return fail(ErrorCode::unsupported, "{} that have no form in memory", reason);
-  return ElementType{ElementKind::opaque, static_cast<std::uint32_t>(size), false};
-}
 
 /// Filters that we undo ourselves; the first other one, or a second compressor, becomes the reason for the library.
 std::vector<FilterStep> describe_filters(hid_t properties, std::string& reason) {
@@ -268,7 +198,7 @@ Result<void> describe_storage(const std::filesystem::path& path, const Opened& o
 Result<void> read_fill_value(hid_t properties, hid_t type, DatasetLayout& layout) {
   layout.fill_value.assign(layout.element.size, std::byte{0});
   H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
-  if (layout.element.kind == ElementKind::opaque || H5Pfill_value_defined(properties, &status) < 0 ||
+  if (layout.storage == Storage::library || H5Pfill_value_defined(properties, &status) < 0 ||
       status != H5D_FILL_VALUE_USER_DEFINED)
     return {};
   if (H5Pget_fill_value(properties, type, layout.fill_value.data()) < 0)
@@ -312,8 +242,8 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   auto element = describe_element(opened.type.get(), layout.library_reason);
   if (!element) return tl::unexpected(std::move(element).error().in(fmt::format("dataset \"{}\"", dataset)));
   layout.element = *element;
-  RL_TRY(read_fill_value(opened.properties.get(), opened.type.get(), layout));
   RL_TRY(describe_storage(path, opened, layout));
+  RL_TRY(read_fill_value(opened.properties.get(), opened.type.get(), layout));
   if (layout.storage == Storage::compact)
     layout.compact.resize(static_cast<std::size_t>(layout.rows() * layout.row_bytes()));
   RL_TRY(validate_layout(layout, readable.size()));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loader/hdf5_handle.hpp"
+#include "loader/hdf5_types.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -16,13 +17,12 @@ using base::fail;
 using base::Result;
 
 /// In-memory type of delivered elements: the file's own in the host's byte order, or the library's native form.
-Hdf5Handle memory_type(hid_t file_type, const ElementType& element) {
-  if (element.kind == ElementKind::opaque) return {H5Tget_native_type(file_type, H5T_DIR_ASCEND), H5Tclose};
-  const bool is_enum = H5Tget_class(file_type) == H5T_ENUM;
-  Hdf5Handle type(is_enum ? H5Tget_super(file_type) : H5Tcopy(file_type), H5Tclose);
+Hdf5Handle memory_type(hid_t file_type) {
+  if (H5Tget_class(file_type) == H5T_ENUM || !plain_element(file_type))
+    return {H5Tget_native_type(file_type, H5T_DIR_ASCEND), H5Tclose};
+  Hdf5Handle type(H5Tcopy(file_type), H5Tclose);  // the native form of a half is a float
   H5Tset_order(type.get(), H5T_ORDER_LE);
-  if (!is_enum) return type;
-  return {H5Tget_native_type(file_type, H5T_DIR_ASCEND), H5Tclose};
+  return type;
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Result<LibraryDataset> LibraryDataset::open(const std::filesystem::path& path, c
     return fail(ErrorCode::corrupt, "{}: cannot be opened: {}", handles->what, hdf5_reason());
   handles->space = Hdf5Handle(H5Dget_space(handles->dataset.get()), H5Sclose);
   const Hdf5Handle file_type(H5Dget_type(handles->dataset.get()), H5Tclose);
-  handles->type = memory_type(file_type.get(), layout.element);
+  handles->type = memory_type(file_type.get());
   handles->shape = layout.shape;
   handles->row_bytes = layout.row_bytes();
   const auto rank = H5Sget_simple_extent_ndims(handles->space.get());

@@ -31,6 +31,7 @@ std::uint64_t Loader::samples_per_epoch() const noexcept { return engine_->sampl
 std::uint64_t Loader::batches_per_epoch() const noexcept { return engine_->batches_per_epoch(); }
 std::uint64_t Loader::prefetch_batches() const noexcept { return engine_->prefetch_batches(); }
 const DatasetLayout& Loader::layout(std::size_t dataset) const { return engine_->readers()[dataset]->layout(); }
+ElementType Loader::element(std::size_t dataset) const { return engine_->element(dataset); }
 LoaderStatistics Loader::statistics() const { return engine_->statistics(); }
 
 std::vector<std::string> Loader::notes() const {
@@ -38,12 +39,13 @@ std::vector<std::string> Loader::notes() const {
   for (const auto& reader : engine_->readers()) {
     const auto& layout = reader->layout();
     if (layout.storage == Storage::library)
-      notes.push_back(fmt::format("dataset \"{}\" is read by the HDF5 library, one thread at a time: {}", layout.dataset,
-                                  layout.library_reason));
-    else if (!layout.library_reason.empty())
-      notes.push_back(fmt::format("dataset \"{}\": the HDF5 library was asked for the place of each chunk, slow for many "
-                                  "the first time: {}",
+      notes.push_back(fmt::format("dataset \"{}\" is read by the HDF5 library, one thread at a time: {}",
                                   layout.dataset, layout.library_reason));
+    else if (!layout.library_reason.empty())
+      notes.push_back(
+          fmt::format("dataset \"{}\": the HDF5 library was asked for the place of each chunk, slow for many "
+                      "the first time: {}",
+                      layout.dataset, layout.library_reason));
   }
   return notes;
 }

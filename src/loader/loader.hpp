@@ -27,6 +27,7 @@ struct LoaderOptions {
   SamplerOptions sampler;
   std::uint64_t cache_bytes = std::uint64_t{1} << 30U;  ///< decoded chunks kept; 0 keeps none
   LayoutCache layouts = LayoutCache::of_user();
+  bool signed_integers = false;  ///< deliver unsigned integers of 16 bits and more in signed form (signed_form.hpp)
 };
 
 /// What one worker did since the loader was opened.
@@ -74,6 +75,8 @@ class Loader {
   [[nodiscard]] std::uint64_t batches_per_epoch() const noexcept;
   [[nodiscard]] std::uint64_t prefetch_batches() const noexcept;
   [[nodiscard]] const DatasetLayout& layout(std::size_t dataset) const;
+  /// Type of the elements in batches, in the host's byte order; the layout has the stored one.
+  [[nodiscard]] ElementType element(std::size_t dataset) const;
   /// One line for each dataset that the library must read, or whose chunks it had to find, with the reason.
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] LoaderStatistics statistics() const;

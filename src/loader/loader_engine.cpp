@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "loader/signed_form.hpp"
 #include "loader/stopwatch.hpp"
 
 namespace ridgeline::loader {
@@ -98,7 +99,7 @@ Result<void> Loader::Engine::make_pool(std::shared_ptr<BatchAllocator> allocator
   std::uint64_t sample_bytes = 1;
   bool decodes = false;
   for (const auto& reader : readers_) {
-    rows.push_back(reader->layout().row_bytes());
+    rows.push_back(reader->layout().row_elements() * element(rows.size()).size);
     buffers.push_back(std::max<std::size_t>(64, rows.back() * options_.batch_size));
     sample_bytes += rows.back();
     decodes = decodes || !reader->layout().filters.empty();
@@ -261,6 +262,10 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
     if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
     const auto row_bytes = static_cast<std::size_t>(pool_->row_bytes[dataset]);
     const auto& next_uses = next_uses_[dataset];
+    const auto& layout = readers_[dataset]->layout();
+    const auto stored_bytes = static_cast<std::size_t>(layout.row_bytes());
+    const bool converts = element(dataset).kind != layout.element.kind;
+    if (converts) worker.stored.resize((last - first) * stored_bytes);
     worker.requests.clear();
     for (std::size_t i = first; i < last; ++i) {
       const auto place = batch_begin + slot.plan[i];
@@ -268,13 +273,34 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
       std::uint64_t next_use = ~(epoch_base_ + place);
       if (!next_uses.empty())
         next_use = epoch_base_ + (next_uses[place] == kNoUse ? 2 * order_.size() : next_uses[place]);
-      worker.requests.push_back({order_[place], slot.buffers[dataset] + slot.plan[i] * row_bytes, next_use});
+      auto* to = converts ? worker.stored.data() + (i - first) * stored_bytes
+                          : slot.buffers[dataset] + slot.plan[i] * row_bytes;
+      worker.requests.push_back({order_[place], to, next_use});
     }
     const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
     RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read,
                                    plan.stash != nullptr ? &plan : nullptr));
+    if (converts) RL_TRY(convert(slot, dataset, first, last, worker));
   }
   worker.running.samples += last - first;
+  return {};
+}
+
+Result<void> Loader::Engine::convert(const BatchPool::Slot& slot, std::size_t dataset, std::size_t first,
+                                     std::size_t last, Worker& worker) const {
+  const Stopwatch watch(worker.running.read.copy_seconds);
+  const auto& layout = readers_[dataset]->layout();
+  const auto from_bytes = static_cast<std::size_t>(layout.row_bytes());
+  const auto to_bytes = static_cast<std::size_t>(pool_->row_bytes[dataset]);
+  const std::span<const std::byte> stored(worker.stored);
+  for (std::size_t i = first; i < last; ++i) {
+    const auto too_large = to_signed_form(layout.element, stored.subspan((i - first) * from_bytes, from_bytes),
+                                          {slot.buffers[dataset] + slot.plan[i] * to_bytes, to_bytes});
+    if (too_large)
+      return fail(ErrorCode::unsupported,
+                  "{}: dataset \"{}\": sample {} holds {}, beyond the greatest int64: store it as float64 or less",
+                  file_.path().string(), layout.dataset, worker.requests[i - first].row, *too_large);
+  }
   return {};
 }
 
@@ -336,6 +362,11 @@ void Loader::Engine::stop() {
   pool_->ready.notify_all();
   for (auto& worker : workers_)
     if (worker->thread.joinable()) worker->thread.join();
+}
+
+ElementType Loader::Engine::element(std::size_t dataset) const {
+  const auto& stored = readers_[dataset]->layout().element;
+  return options_.signed_integers ? signed_form(stored) : stored;
 }
 
 LoaderStatistics Loader::Engine::statistics() const {

@@ -38,6 +38,7 @@ class Loader::Engine {
   [[nodiscard]] std::uint64_t batches_per_epoch() const noexcept;
   [[nodiscard]] std::uint64_t prefetch_batches() const noexcept { return prefetch_; }
   [[nodiscard]] const std::vector<std::unique_ptr<DatasetReader>>& readers() const noexcept { return readers_; }
+  [[nodiscard]] ElementType element(std::size_t dataset) const;
   [[nodiscard]] LoaderStatistics statistics() const;
 
  private:
@@ -49,8 +50,9 @@ class Loader::Engine {
     std::thread thread;
     ReadScratch scratch;
     std::vector<RowRequest> requests;
-    WorkerStatistics running;   ///< the worker's own
-    WorkerStatistics reported;  ///< copied under the pool's mutex
+    std::vector<std::byte> stored;  ///< rows whose elements are to be converted
+    WorkerStatistics running;       ///< the worker's own
+    WorkerStatistics reported;      ///< copied under the pool's mutex
   };
 
   [[nodiscard]] base::Result<void> open_datasets();
@@ -64,6 +66,9 @@ class Loader::Engine {
   void plan(BatchPool::Slot& slot) const;
   void fill(const Piece& piece, Worker& worker);
   [[nodiscard]] base::Result<void> read_piece(const Piece& piece, Worker& worker);
+  /// The worker's stored rows, those of places [first, last) in the plan, to the batch.
+  [[nodiscard]] base::Result<void> convert(const BatchPool::Slot& slot, std::size_t dataset, std::size_t first,
+                                           std::size_t last, Worker& worker) const;
   [[nodiscard]] base::Result<std::optional<Batch>> next_in_this_thread(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] base::Result<std::optional<Batch>> deliver(std::size_t slot);
 
