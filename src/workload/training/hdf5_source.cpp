@@ -23,8 +23,7 @@ std::optional<std::int32_t> dtype_of(const loader::ElementType& type) {
       return type.size == 2 ? RL_DTYPE_FLOAT16 : type.size == 4 ? RL_DTYPE_FLOAT32 : RL_DTYPE_FLOAT64;
     case ElementKind::unsigned_integer:
       if (type.size == 1) return RL_DTYPE_UINT8;
-      if (type.size == 2) return RL_DTYPE_UINT16;
-      return std::nullopt;
+      return std::nullopt;  // the loader delivers longer ones in signed form
     case ElementKind::signed_integer:
       if (type.size == 1) return RL_DTYPE_INT8;
       if (type.size == 2) return RL_DTYPE_INT16;
@@ -34,21 +33,24 @@ std::optional<std::int32_t> dtype_of(const loader::ElementType& type) {
   return std::nullopt;
 }
 
-Result<void> check_layout(const loader::DatasetLayout& layout, const std::string& path) {
-  if (!dtype_of(layout.element))
+Result<void> check_array(const loader::Loader& loader, std::size_t dataset, const std::string& path) {
+  const auto& layout = loader.layout(dataset);
+  if (!dtype_of(loader.element(dataset)))
     return fail(ErrorCode::invalid_argument,
-                "{}: dataset \"{}\" has elements of {}, which cannot be trained on; store them as "
+                "{}: dataset \"{}\" has elements of {}{}, which cannot be trained on; store them as "
                 "float32, uint8 or int64",
-                path, layout.dataset, layout.element.name());
+                path, layout.dataset, layout.element.name(),
+                layout.library_reason.empty() ? "" : fmt::format(" ({})", layout.library_reason));
   if (layout.shape.size() > RL_TRAIN_MAX_DIMS)
     return fail(ErrorCode::invalid_argument, "{}: dataset \"{}\" has {} axes; expected at most {}", path,
                 layout.dataset, layout.shape.size(), RL_TRAIN_MAX_DIMS);
   return {};
 }
 
-void describe_array(const loader::DatasetLayout& layout, std::int64_t batch, rl_train_array& out) {
+void describe_array(const loader::Loader& loader, std::size_t dataset, std::int64_t batch, rl_train_array& out) {
+  const auto& layout = loader.layout(dataset);
   out.data = nullptr;
-  out.dtype = *dtype_of(layout.element);
+  out.dtype = *dtype_of(loader.element(dataset));
   out.rank = static_cast<std::int32_t>(layout.shape.size());
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
     out.dims[axis] = axis == 0 ? batch : static_cast<std::int64_t>(layout.shape[axis]);
@@ -99,6 +101,7 @@ Result<std::unique_ptr<Hdf5Source>> Hdf5Source::open(const TrainingData& data, c
   options.workers = static_cast<unsigned>(std::max(0, settings.workers));
   options.held_batches = kHeld;
   options.cache_bytes = data.cache_bytes;
+  options.signed_integers = true;  // LibTorch computes with uint8 and signed integers
   options.sampler.order = data.order;
   options.sampler.seed = settings.seed;
   std::shared_ptr<loader::BatchAllocator> allocator;
@@ -107,8 +110,8 @@ Result<std::unique_ptr<Hdf5Source>> Hdf5Source::open(const TrainingData& data, c
   else
     allocator = std::make_shared<loader::HostAllocator>();
   RL_TRY_ASSIGN(auto loader, loader::Loader::open(data.path, std::move(options), std::move(allocator)));
-  RL_TRY(check_layout(loader->layout(0), data.path));
-  if (!data.label.empty()) RL_TRY(check_layout(loader->layout(1), data.path));
+  RL_TRY(check_array(*loader, 0, data.path));
+  if (!data.label.empty()) RL_TRY(check_array(*loader, 1, data.path));
   if (loader->batches_per_epoch() == 0)
     return fail(ErrorCode::invalid_argument, "{}: {} samples are less than a batch of {}", data.path,
                 loader->samples_per_epoch(), settings.batch);
@@ -117,9 +120,9 @@ Result<std::unique_ptr<Hdf5Source>> Hdf5Source::open(const TrainingData& data, c
 
 void Hdf5Source::describe(rl_train_batch& out) const {
   out.pinned = settings_.pinned ? 1 : 0;
-  describe_array(loader_->layout(0), settings_.batch, out.input);
+  describe_array(*loader_, 0, settings_.batch, out.input);
   if (has_labels_)
-    describe_array(loader_->layout(1), settings_.batch, out.label);
+    describe_array(*loader_, 1, settings_.batch, out.label);
   else
     out.label = {};
   out.token = nullptr;
