@@ -12,7 +12,10 @@ using schema::AmpMode;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr int kFirstWorkers = 4;  ///< tried in place of none
+constexpr int kFirstWorkers = 4;       ///< tried in place of none
+constexpr double kPaceSetter = 0.5;    ///< gain by data in memory from which the loader sets the pace
+constexpr double kUsefulShare = 0.2;   ///< of the gain that is possible: what more workers have to bring
+constexpr double kTwiceTheGain = 1.0;  ///< twice the workers cannot bring more
 
 TrainingSettings with_workers(TrainingSettings settings, int workers) {
   settings.workers = workers;
@@ -61,23 +64,38 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   return out;
 }
 
+LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input) {
+  LoaderVerdict out;
+  const auto& base = input.base;
+  const auto known = find_evidence(run, base, DataMode::loader);
+  const auto host = find_evidence(run, base, DataMode::host);
+  if (!known || !host) return out;
+  const double possible = host->rate / known->rate - 1;
+  out.holds_up = possible >= kWorthwhileGain;
+  out.sets_pace = base.workers > 0 && possible >= kPaceSetter;
+  const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
+  // A few per cent where twice the speed would be possible are the noise of a loader that something else limits.
+  const double least = std::max(kWorthwhileGain, kUsefulShare * std::min(possible, kTwiceTheGain));
+  out.wants_more_workers = out.holds_up && more && more->rate >= known->rate * (1 + least);
+  return out;
+}
+
 bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run, const DiagnosisInput& input) {
   const auto& base = input.base;
   const auto known = find_evidence(run, base, DataMode::loader);
   if (!known) return experiment.settings == base && experiment.data == DataMode::loader;
-  const auto worth = [&](const std::optional<BenchEvidence>& other) {
-    return other && other->rate >= known->rate * (1 + kWorthwhileGain);
-  };
-  const auto host = find_evidence(run, base, DataMode::host);
-  const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
+  const bool host_known = find_evidence(run, base, DataMode::host).has_value();
+  const auto loader = judge_loader(run, input);
   const bool other_workers = experiment.data == DataMode::loader && experiment.settings.workers != base.workers;
   if (other_workers || experiment.data == DataMode::loader_only) {
-    if (host && !worth(host)) return false;
+    if (host_known && !loader.holds_up) return false;
     // Too few of them: neither are they too many, nor is it asked what they do.
     const bool fewer = other_workers && experiment.settings.workers < base.workers;
-    return !worth(more) || !(fewer || experiment.data == DataMode::loader_only);
+    return !loader.wants_more_workers || !(fewer || experiment.data == DataMode::loader_only);
   }
-  if (experiment.settings.batch > base.batch && experiment.data == DataMode::loader) {
+  const bool larger = experiment.settings.batch > base.batch;
+  if ((larger || experiment.settings.amp != base.amp) && loader.sets_pace) return false;
+  if (larger && experiment.data == DataMode::loader) {
     const auto device = find_evidence(run, base, DataMode::device);
     const auto doubled = find_evidence(run, experiment.settings, DataMode::device);
     return !device || !doubled || doubled->rate >= device->rate * (1 + kFilledGain);

@@ -27,6 +27,15 @@ constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on t
 /// Twice as many workers; in place of none a few, as far as the cores go.
 [[nodiscard]] int more_workers(int workers, double cores);
 
+/// The loader's share in a run's trials under `base`.
+struct LoaderVerdict {
+  bool holds_up = false;   ///< with data in memory training is faster
+  bool sets_pace = false;  ///< so much faster, and loading goes on beside the steps, that a faster step brings nothing
+  bool wants_more_workers = false;
+};
+/// Without the base trial or that with data in memory nothing is known: all false.
+[[nodiscard]] LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input);
+
 /// What to run so that diagnose_bench can tell every cause apart: data in host memory, data on the device, twice the
 /// workers, half the workers, twice and half the batch, the other pinning, AMP, the loader alone. `cores`: usable by
 /// the process. The order is by usefulness, for a run whose time is short.
@@ -34,8 +43,8 @@ constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on t
                                                             double cores);
 
 /// Whether the outcome of the experiment can change what diagnose_bench says, after the trials that the run has made:
-/// with data in memory no faster, the loader's experiments cannot; without the allocator's retries, half the batch
-/// cannot.
+/// with data in memory no faster, the loader's experiments cannot; where the loader sets the pace, a faster step
+/// cannot; without the allocator's retries, half the batch cannot.
 [[nodiscard]] bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run,
                               const DiagnosisInput& input);
 

@@ -44,12 +44,15 @@ class Diagnosis {
     const auto base = find(base_, DataMode::loader);
     if (!base) return {};
     base_evidence_ = *base;
+    loader_ = judge_loader(run_, input_);
     loading();
     oversubscription();
     if (!input_.on_cpu) copying();
     thrashing();
-    batch();
-    amp();
+    if (!loader_.sets_pace) {
+      batch();
+      amp();
+    }
     std::stable_sort(findings_.begin(), findings_.end(), [](const auto& a, const auto& b) {
       return a.predicted_gain.value_or(0) > b.predicted_gain.value_or(0);
     });
@@ -83,8 +86,8 @@ class Diagnosis {
   void loading() {
     const auto host = find(base_, DataMode::host);
     const auto doubled = find(with_workers(base_, more_workers(base_.workers, input_.cores)), DataMode::loader);
-    if (!host || gain(*host) < kWorthwhileGain) return;
-    if (doubled && gain(*doubled) >= kWorthwhileGain) {
+    if (!loader_.holds_up) return;
+    if (loader_.wants_more_workers) {
       add("too_few_workers", fmt::format("{} loader workers are too few", base_.workers),
           fmt::format("with {} workers: {}; with data in memory: {:.0f}", more_workers(base_.workers, input_.cores),
                       against(*doubled), host->rate),
@@ -99,7 +102,8 @@ class Diagnosis {
     if (!busy) return;
     const auto shared =
         fmt::format("with data in memory: {}; {}", against(*host),
-                    doubled ? fmt::format("{} workers bring nothing", more_workers(base_.workers, input_.cores))
+                    doubled ? fmt::format("{} workers bring {:+.0f} %", more_workers(base_.workers, input_.cores),
+                                          gain(*doubled) * 100)
                             : std::string("there are no CPUs for more workers"));
     if (*busy >= kBusyWorkers)
       add("decode_bound", "decoding and transforms hold training up",
@@ -204,6 +208,7 @@ class Diagnosis {
   const DiagnosisInput& input_;
   const TrainingSettings base_;
   BenchEvidence base_evidence_;
+  LoaderVerdict loader_;
   std::vector<BenchFinding> findings_;
 };
 

@@ -30,6 +30,7 @@ class Made {
     return *this;
   }
   /// The planned experiments that still matter, as "batch/workers/data".
+  [[nodiscard]] LoaderVerdict loader() const { return judge_loader(run_, {kBase, false, kCores}); }
   [[nodiscard]] std::vector<std::string> left() const {
     std::vector<std::string> out;
     for (const auto& one : plan_experiments(kBase, false, kCores)) {
@@ -38,8 +39,7 @@ class Made {
       });
       if (made || one.settings.amp != AmpMode::off || one.settings.pin_memory) continue;
       if (can_matter(one, run_, {kBase, false, kCores}))
-        out.push_back(
-            fmt::format("{}/{}/{}", one.settings.batch, one.settings.workers, base::enum_name(one.data)));
+        out.push_back(fmt::format("{}/{}/{}", one.settings.batch, one.settings.workers, base::enum_name(one.data)));
     }
     return out;
   }
@@ -58,9 +58,9 @@ TEST(BenchExperiments, a_loader_that_keeps_up_is_not_asked_further) {
 }
 
 TEST(BenchExperiments, a_slow_loader_is_looked_into) {
-  auto made = Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 150);
-  EXPECT_EQ(made.left(), (Names{"64/8/loader", "64/4/loader_only", "64/4/device", "128/4/device", "128/4/loader",
-                                "64/2/loader"}));
+  auto made = Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 140);
+  EXPECT_EQ(made.left(),
+            (Names{"64/8/loader", "64/4/loader_only", "64/4/device", "128/4/device", "128/4/loader", "64/2/loader"}));
   auto twice = kBase;
   twice.workers = 8;
   auto slow = made;
@@ -69,10 +69,16 @@ TEST(BenchExperiments, a_slow_loader_is_looked_into) {
             (Names{"64/4/loader_only", "64/4/device", "128/4/device", "128/4/loader", "64/2/loader"}));
 }
 
+TEST(BenchExperiments, where_the_loader_sets_the_pace_a_faster_step_brings_nothing) {
+  EXPECT_EQ(Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 300).left(),
+            (Names{"64/8/loader", "64/4/loader_only", "64/4/device", "64/2/loader"}));
+}
+
 TEST(BenchExperiments, a_filled_device_needs_no_larger_batch) {
   auto doubled = kBase;
   doubled.batch = 128;
-  auto made = Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 100).add(kBase, DataMode::device, 110);
+  auto made =
+      Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, 100).add(kBase, DataMode::device, 110);
   auto filled = made;
   EXPECT_EQ(filled.add(doubled, DataMode::device, 115).left(), Names{});
   EXPECT_EQ(made.add(doubled, DataMode::device, 150).left(), Names{"128/4/loader"});
@@ -81,6 +87,20 @@ TEST(BenchExperiments, a_filled_device_needs_no_larger_batch) {
 TEST(BenchExperiments, half_the_batch_is_for_an_allocator_that_starts_over) {
   const auto left = Made().add(kBase, DataMode::loader, 100, 20).add(kBase, DataMode::host, 100).left();
   EXPECT_EQ(left.back(), "32/4/loader");
+}
+
+TEST(LoaderVerdict, a_few_per_cent_of_a_large_gain_are_no_reason_for_more_workers) {
+  auto twice = kBase;
+  twice.workers = 8;
+  const auto with = [&](double host, double more) {
+    return Made().add(kBase, DataMode::loader, 100).add(kBase, DataMode::host, host).add(twice, DataMode::loader, more);
+  };
+  EXPECT_FALSE(with(1000, 112).loader().wants_more_workers);
+  EXPECT_TRUE(with(1000, 125).loader().wants_more_workers);
+  EXPECT_TRUE(with(120, 106).loader().wants_more_workers);
+  EXPECT_FALSE(with(120, 104).loader().wants_more_workers);
+  EXPECT_FALSE(with(104, 130).loader().wants_more_workers);
+  EXPECT_FALSE(Made().add(kBase, DataMode::loader, 100).loader().holds_up);
 }
 
 TEST(BenchExperiments, none_become_a_few_workers) {
