@@ -2,6 +2,9 @@
 #include "campaign/time_budget.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "analysis/ranking.hpp"
 #include "analysis/summary.hpp"
@@ -18,10 +21,41 @@ struct Arm {
   double inference_s = 0;
 };
 
-Arm arm_of(const schema::TrialOutcome* outcome) {
-  if (outcome == nullptr || !outcome->measurement || outcome->measurement->latency_ns.empty()) return {};
+bool measured(const schema::TrialOutcome& outcome) {
+  return outcome.measurement && !outcome.measurement->latency_ns.empty();
+}
+
+/// What a trial takes beside its timed inferences: the session, warming up, checking and taking down.
+double untimed_s(const schema::TrialOutcome& outcome) {
+  const auto& timed = outcome.measurement->latency_ns;
+  return std::max(0.0, outcome.duration_s - std::accumulate(timed.begin(), timed.end(), 0.0) * 1e-9);
+}
+
+/// What `of` says of this run's trials, without the first where there are others, because it starts the runtime.
+template <typename Of>
+std::vector<double> of_warm_trials(const TuneResult& result, Of of) {
+  std::vector<double> values;
+  for (const auto& trial : result.run.trials) {
+    const auto found = result.outcomes.find(trial.key);
+    if (trial.from_store || found == result.outcomes.end()) continue;
+    if (const std::optional<double> value = of(found->second)) values.push_back(*value);
+  }
+  if (values.size() > 1) values.erase(values.begin());
+  return values;
+}
+
+double usual_untimed_s(const TuneResult& result) {
+  const auto seconds = of_warm_trials(result, [](const auto& outcome) {
+    return measured(outcome) ? std::optional<double>(untimed_s(outcome)) : std::nullopt;
+  });
+  return seconds.empty() ? 0 : analysis::quantile(seconds, 0.5);
+}
+
+Arm arm_of(const schema::TrialOutcome* outcome, double usual_s) {
+  if (outcome == nullptr || !measured(*outcome)) return {};
   const auto& seen = *outcome->measurement;
-  return {(seen.session_create_ns + seen.first_run_ns) * 1e-9, analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
+  const double session_s = (seen.session_create_ns + seen.first_run_ns) * 1e-9;
+  return {std::max(session_s, std::min(untimed_s(*outcome), usual_s)), analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
 }
 
 const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::Configuration& configuration) {
@@ -36,25 +70,19 @@ const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::C
 }  // namespace
 
 double expected_trial_s(const TuneResult& result) {
-  std::vector<double> seconds;
-  for (const auto& trial : result.run.trials) {
-    const auto found = result.outcomes.find(trial.key);
-    if (!trial.from_store && found != result.outcomes.end()) seconds.push_back(found->second.duration_s);
-  }
+  const auto seconds = of_warm_trials(result, [](const auto& outcome) { return std::optional<double>(outcome.duration_s); });
   if (seconds.empty()) return 0;
-  const auto from = seconds.begin() + (seconds.size() > 1 ? 1 : 0);
-  double sum = 0;
-  for (auto at = from; at != seconds.end(); ++at) sum += *at;
-  return sum / static_cast<double>(seconds.end() - from);
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
 }
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                        const schema::Configuration& a, const schema::Configuration& b) {
-  const auto arm_a = arm_of(outcome_of(result, a));
-  const auto arm_b = arm_of(outcome_of(result, b));
+  const double usual_s = usual_untimed_s(result);
+  const auto arm_a = arm_of(outcome_of(result, a), usual_s);
+  const auto arm_b = arm_of(outcome_of(result, b), usual_s);
   const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) *
                                                          std::max(arm_a.inference_s, arm_b.inference_s));
-  const double blocks_s = 4 * plan.quads * (block_s + plan.settle_s);
+  const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);
   const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
   return start_s + std::max(1, plan.rounds) * (arm_a.setup_s + arm_b.setup_s) + std::min(blocks_s, plan.max_time_s);
 }

@@ -26,6 +26,7 @@ using base::Result;
 namespace {
 
 constexpr double kSearchShare = 0.7;   // of --max-time; the rest is for comparisons
+constexpr double kPlannedShare = 0.97; // of --max-time; what is expected may take a little longer
 constexpr double kCeilingsS = 1;       // what the probes of a GPU's ceilings take
 
 /// "20261121-081500-3f2a" from "2026-11-21T08:15:00Z"; the tail keeps two runs of one second apart.
@@ -252,19 +253,19 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
 
   const auto time_left_s = [&] {
-    return request.max_time ? base::to_seconds(*request.max_time) - runner.elapsed_s()
+    return request.max_time ? kPlannedShare * base::to_seconds(*request.max_time) - runner.elapsed_s()
                             : std::numeric_limits<double>::infinity();
   };
-  // The search ends early enough for the comparisons, but a slow start does not take every candidate's chance.
+  // The search ends early enough for the comparisons, but a slow start does not take the first candidate's chance.
   const auto time_is_up = [&](double next_s) {
     if (!request.max_time) return false;
-    constexpr std::ptrdiff_t kFewestCandidates = 2;
-    const auto candidates = std::count_if(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
-      return trial.configuration != run.current && trial.configuration != space.defaults();
+    const bool has_candidate = std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+      return trial.configuration != run.current && trial.configuration != space.defaults() &&
+             result.outcomes[trial.key].status == schema::TrialStatus::ok;
     });
     const bool one_pair = request.finalists == 1 && !request.leave_one_out;
     const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
-    if (candidates < kFewestCandidates) return late;
+    if (!has_candidate) return late;
     return (late && !one_pair) || time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
   };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
