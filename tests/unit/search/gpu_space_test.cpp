@@ -142,6 +142,18 @@ TEST(GpuSpace, a_graph_needs_device_binding_and_sequential_mode) {
   EXPECT_FALSE(space.allows({{"enable_cuda_graph", true}, {"io_binding", "device"}, {"execution_mode", "parallel"}}));
 }
 
+TEST(GpuSpace, one_stream_without_a_graph_can_abort_and_is_left_to_who_asks_for_it) {
+  auto input = gpu_input();
+  EXPECT_FALSE(build(input).space.allows({{"io_binding", "stream"}}));
+  EXPECT_TRUE(build(input).space.allows({{"io_binding", "stream"}, {"enable_cuda_graph", true}}));
+  EXPECT_TRUE(build(input).space.allows({{"io_binding", "device"}}));
+  input.request.values = {{"io_binding", {"stream"}}};
+  EXPECT_TRUE(build(input).space.allows({{"io_binding", "stream"}}));
+  input.request.values = {};
+  input.request.fixed = {{"io_binding", "stream"}};
+  EXPECT_TRUE(build(input).space.allows({{"io_binding", "stream"}}));
+}
+
 TEST(GpuSpace, a_graph_of_a_dynamic_model_needs_its_dimensions_fixed) {
   const auto fixed = build(gpu_input());
   EXPECT_NE(reason(fixed, "override_free_dimensions").find("fixed already"), std::string::npos);
