@@ -13,6 +13,7 @@
 #include "monitor/json_export.hpp"
 #include "monitor/metrics_server.hpp"
 #include "monitor/prometheus_text.hpp"
+#include "monitor/resident_pages.hpp"
 #include "monitor/screen.hpp"
 #include "monitor/snapshot_source.hpp"
 #include "monitor/view_state.hpp"
@@ -154,6 +155,7 @@ Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval,
       if (base::cancel_requested()) break;
     }
     RL_TRY_ASSIGN(const auto snapshot, watch.look(true));
+    if (done == 0) monitor::release_start_up_pages();
     if (!flags.json) continue;
     fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot)));
     if (std::fflush(stdout) != 0) return base::fail(ErrorCode::io, "cannot write to standard output");
@@ -176,6 +178,7 @@ Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval,
   RL_TRY_ASSIGN(auto terminal, MonitorTerminal::open(colour, flags.ascii));
   std::shared_ptr<const monitor::Snapshot> shown = latest;
   std::unique_ptr<monitor::History> frozen;
+  monitor::release_start_up_pages();
   std::int64_t done = 1;
   while (!view.quit && !base::cancel_requested()) {
     terminal.show(monitor::draw_screen(*shown, frozen ? *frozen : history, view, terminal.size()));
