@@ -16,16 +16,39 @@ def type_name(kind):
     return name if module in ("", "builtins") else module + "." + name
 
 
-def facts_of(error, ooms_risen=None):
-    """See workload::FailureFacts."""
+CAUSES = 8  # deep enough; chains may be circular
+
+
+def _own_facts(error):
     code = getattr(error, "error_code", None)
-    text = str(error)
+    number = getattr(error, "errno", None) if isinstance(error, OSError) else None
     return {
         "type": type_name(type(error)),
         "bases": [type_name(base) for base in type(error).__mro__[1:] if base is not object],
-        "message": text[:4000],
+        "message": str(error)[:4000],
         "cuda_error": code if isinstance(code, int) and not isinstance(code, bool) else None,
+        "system_error": number if isinstance(number, int) else None,
+    }
+
+
+def _causes(error):
+    """Those that it was raised from or while handling, nearest first."""
+    found = []
+    while len(found) < CAUSES:
+        error = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
+        if error is None:
+            break
+        found.append(_own_facts(error))
+    return found
+
+
+def facts_of(error, ooms_risen=None):
+    """See workload::FailureFacts."""
+    facts = _own_facts(error)
+    facts.update({
         "ooms_risen": ooms_risen,
         "bad_settings": isinstance(error, BadSettings),
         "user_error": isinstance(error, UserError),
-    }
+        "causes": _causes(error),
+    })
+    return facts

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -52,15 +53,26 @@ std::optional<std::int64_t> peak_rss_bytes() {
   return *kib * 1024;
 }
 
-std::optional<std::int64_t> oom_kills() {
-  const auto own = read_small_file("/proc/self/cgroup");
-  if (const auto at = own.find("0::/"); at != std::string::npos) {
-    const auto end = own.find('\n', at);
-    const auto folder = own.substr(at + 3, end == std::string::npos ? end : end - at - 3);
-    const auto path = "/sys/fs/cgroup" + folder + (folder.back() == '/' ? "" : "/") + "memory.events";
-    if (auto count = labelled_number(read_small_file(path.c_str()), "oom_kill ")) return count;
-  }
-  return labelled_number(read_small_file("/sys/fs/cgroup/memory.events"), "oom_kill ");
+std::optional<std::int64_t> oom_kills(const std::string& root) {
+  const auto read = [&](const std::string& path, std::string_view label) {
+    return labelled_number(read_small_file((root + path).c_str()), label);
+  };
+  const auto own = read_small_file((root + "/proc/self/cgroup").c_str());
+  // "0::/group" is of version 2, "4:memory:/group" of version 1. In a container the group's own folder may not be there.
+  const auto group = [&](std::string_view sign) -> std::optional<std::string> {
+    const auto at = own.find(sign);
+    if (at == std::string::npos) return std::nullopt;
+    const auto begin = at + sign.size() - 1;
+    const auto folder = own.substr(begin, std::min(own.find('\n', begin), own.size()) - begin);
+    return folder == "/" ? "" : folder;
+  };
+  if (const auto folder = group("0::/"))
+    if (auto count = read("/sys/fs/cgroup" + *folder + "/memory.events", "oom_kill ")) return count;
+  if (auto count = read("/sys/fs/cgroup/memory.events", "oom_kill ")) return count;
+  if (const auto folder = group(":memory:/"))
+    if (auto count = read("/sys/fs/cgroup/memory" + *folder + "/memory.oom_control", "oom_kill ")) return count;
+  if (auto count = read("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill ")) return count;
+  return read("/proc/vmstat", "oom_kill ");
 }
 
 }  // namespace ridgeline::execute

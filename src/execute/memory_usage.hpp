@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace ridgeline::execute {
 
@@ -13,7 +14,8 @@ bool reset_peak_rss() noexcept;
 /// The high-water mark (VmHWM) of this process.
 [[nodiscard]] std::optional<std::int64_t> peak_rss_bytes();
 
-/// Processes of this control group that the kernel has killed for want of memory, ever; nullopt when it is not known.
-[[nodiscard]] std::optional<std::int64_t> oom_kills();
+/// Processes of this control group (version 2, else 1; else of the whole host) that the kernel has killed for want of
+/// memory, ever; nullopt when it is not known. `root`: in front of /proc and /sys, for tests.
+[[nodiscard]] std::optional<std::int64_t> oom_kills(const std::string& root = "");
 
 }  // namespace ridgeline::execute

@@ -70,7 +70,7 @@ base::Result<void> TrainingChild::start() {
   child.environment = options_.environment;
   child.environment.emplace_back("RIDGELINE_TRAIN_FD", std::to_string(kChildSocket));
   child.file_descriptors = {{sockets[1], kChildSocket}};
-  oom_kills_before_ = oom_kills();
+  oom_kills_before_ = kernel_kills();
   auto process = base::Subprocess::spawn(child);
   ::close(sockets[1]);
   if (!process) {
@@ -81,6 +81,15 @@ base::Result<void> TrainingChild::start() {
   ::fcntl(socket_, F_SETFL, O_NONBLOCK);
   process_.emplace(std::move(*process));
   return {};
+}
+
+std::optional<std::int64_t> TrainingChild::kernel_kills() const {
+  return options_.kernel_kills ? options_.kernel_kills() : oom_kills();
+}
+
+bool TrainingChild::kernel_has_killed() const {
+  const auto kills = kernel_kills();
+  return kills && oom_kills_before_ && *kills > *oom_kills_before_;
 }
 
 bool TrainingChild::send(const std::string& line) const {
@@ -109,11 +118,13 @@ StepError TrainingChild::died() {
   workload::FailureFacts facts;
   facts.exit_code = status->exit_code;
   facts.signal = status->signal;
-  const auto kills = oom_kills();
-  facts.kernel_oom_kill = kills && oom_kills_before_ && *kills > *oom_kills_before_;
+  facts.kernel_oom_kill = kernel_has_killed();
+  if (status->signal == SIGABRT) facts.type = workload::uncaught_type(output_.text());
   auto error = workload::judge_failure(facts);
-  if (error.oom != schema::OomEvidence::none)
+  if (error.oom == schema::OomEvidence::exit_status)
     error.error.message = "the kernel's out-of-memory killer ended the training process";
+  else if (error.oom != schema::OomEvidence::none)
+    error.error.message = fmt::format("the training process was ended by an uncaught {}", facts.type);
   else if (status->signal)
     error.error.message = fmt::format("the training process was ended by {}{}", signal_name(*status->signal),
                                       *status->signal == SIGKILL ? "; the kernel reports no out-of-memory kill" : "");
@@ -179,8 +190,7 @@ StepResult<base::Json> TrainingChild::ask(const base::Json& request, double limi
     const auto facts = base::json_as<workload::FailureFacts>(answer->at("error"), "the training process's error");
     if (facts) {
       auto known = *facts;
-      const auto kills = oom_kills();
-      known.kernel_oom_kill = kills && oom_kills_before_ && *kills > *oom_kills_before_;
+      known.kernel_oom_kill = kernel_has_killed();
       auto error = workload::judge_failure(known);
       output_.drain(process_->output_fd());
       error.output_tail = output_.text();
@@ -194,7 +204,7 @@ StepResult<void> TrainingChild::prepare(const schema::TrainingTrialSpec& spec) {
   plan_ = spec.plan;
   // What an earlier trial of this process left behind is not this one's.
   output_.clear();
-  oom_kills_before_ = oom_kills();
+  oom_kills_before_ = kernel_kills();
   auto answer = ask({{"op", "prepare"}, {"spec", spec}}, plan_.prepare_limit_s);
   if (!answer) return tl::unexpected(std::move(answer).error());
   return {};

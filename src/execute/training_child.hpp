@@ -19,6 +19,8 @@ struct TrainingChildOptions {
   std::vector<std::string> command;                              ///< argv
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
   std::function<bool()> cancelled;                               ///< polled while an answer is waited for
+  /// The kernel's count of out-of-memory kills; unset: execute::oom_kills.
+  std::function<std::optional<std::int64_t>()> kernel_kills = {};
 };
 
 /// A step runner in a process of its own, killed as a group with all that it started. Requests and answers are JSON
@@ -60,6 +62,8 @@ class TrainingChild final : public workload::StepRunner {
   [[nodiscard]] workload::StepError died();
   [[nodiscard]] workload::StepError killed(base::ErrorCode code, std::string message);
   [[nodiscard]] bool send(const std::string& line) const;
+  [[nodiscard]] std::optional<std::int64_t> kernel_kills() const;
+  [[nodiscard]] bool kernel_has_killed() const;
   void end() noexcept;
 
   TrainingChildOptions options_;

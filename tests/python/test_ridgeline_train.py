@@ -179,6 +179,24 @@ class FactsTest(unittest.TestCase):
         error.error_code = 2
         self.assertEqual(facts_of(error)["cuda_error"], 2)
         self.assertTrue(facts_of(UserError("x"))["user_error"])
+        self.assertEqual(facts_of(OSError(12, "Cannot allocate memory"))["system_error"], 12)
+
+    def raised(self, code):
+        try:
+            exec(code, {"torch": torch})
+        except Exception as error:
+            return facts_of(error)
+
+    def test_where_an_error_came_from_is_told(self):
+        inner = "try: raise torch.AcceleratorError('no room', 2)\nexcept RuntimeError as error:"
+        facts = self.raised(inner + " raise ValueError('step') from error")
+        self.assertEqual([(one["type"], one["cuda_error"]) for one in facts["causes"]], [("torch.AcceleratorError", 2)])
+        self.assertEqual(self.raised(inner + " {}[1]")["causes"][0]["message"], "no room")
+        self.assertEqual(self.raised(inner + " raise ValueError('step') from None")["causes"], [])
+        self.assertEqual(self.raised(inner + " pass\n[][1]")["causes"], [])
+        first, second = ValueError("a"), ValueError("b")
+        first.__cause__, second.__cause__ = second, first
+        self.assertLess(len(facts_of(first)["causes"]), 20)
 
 
 class ServerTest(unittest.TestCase):

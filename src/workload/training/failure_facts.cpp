@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "base/text.hpp"
 
@@ -21,23 +22,35 @@ constexpr int kShellKilled = 128 + SIGKILL;
 /// MemoryError and std::bad_alloc are of the host.
 constexpr std::array kOomTypes{
     "OutOfMemoryError", "torch.OutOfMemoryError", "torch.cuda.OutOfMemoryError", "c10::OutOfMemoryError",
-    "MemoryError",      "std::bad_alloc"};
+    "MemoryError",      "std::bad_alloc",         "std::bad_array_new_length"};
 
 /// Phrases that only failed allocations produce, for errors whose type was lost on the way (TorchScript rethrows plain
 /// runtime errors, cuBLAS and the CPU allocator have no type of their own).
 constexpr std::array kOomPhrases{
     "CUDA out of memory. Tried to allocate",  // c10 CUDACachingAllocator
     "CUDA error: out of memory",              // direct API failures
+    "CUDA driver error: out of memory",       // of the driver's API, under expandable segments
+    "Cuda failure 2 'out of memory'",         // NCCL
     "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
+    "CUFFT_ALLOC_FAILED",
     "CUSOLVER_STATUS_ALLOC_FAILED",
     "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES",
     "DefaultCPUAllocator: can't allocate memory",
     "DefaultCPUAllocator: not enough memory",
     "HIP out of memory. Tried to allocate",
     "std::bad_alloc",
-    "Cannot allocate memory",  // ENOMEM from the system, for example while forking workers
+    "Cannot allocate memory (12)",  // ENOMEM of torch's shared memory
 };
+
+/// ENOMEM as Python writes it.
+constexpr std::string_view kNoMemory = "[Errno 12] ";
+
+/// Errors of the device itself: an address or an assertion of a kernel, its hardware, its program. What fails after them
+/// fails because of them.
+constexpr std::array kDeviceFaults{214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
 
 bool is_oom_type(const std::string& name) {
   return std::any_of(kOomTypes.begin(), kOomTypes.end(), [&](const char* type) { return name == type; });
@@ -45,13 +58,35 @@ bool is_oom_type(const std::string& name) {
 
 /// Types under which frameworks report failures of their own allocators. An error of another type beside or about a
 /// failed allocation (a ValueError of the user's own that mentions one) is none.
-constexpr std::array kFrameworkTypes{"RuntimeError", "std::runtime_error", "c10::Error", "torch.jit.Error", "OSError"};
+constexpr std::array kFrameworkTypes{"RuntimeError", "std::runtime_error", "c10::Error", "torch.jit.Error"};
 
-bool is_framework_type(const FailureFacts& facts) {
+bool is_framework_type(const std::string& type, const std::vector<std::string>& bases) {
   const auto known = [](const std::string& name) {
-    return std::any_of(kFrameworkTypes.begin(), kFrameworkTypes.end(), [&](const char* type) { return name == type; });
+    return std::any_of(kFrameworkTypes.begin(), kFrameworkTypes.end(), [&](const char* one) { return name == one; });
   };
-  return facts.type.empty() || known(facts.type) || std::any_of(facts.bases.begin(), facts.bases.end(), known);
+  return type.empty() || known(type) || std::any_of(bases.begin(), bases.end(), known);
+}
+
+bool has_phrase(const std::string& message) {
+  return std::any_of(kOomPhrases.begin(), kOomPhrases.end(),
+                     [&](const char* phrase) { return message.find(phrase) != std::string::npos; });
+}
+
+/// A DataLoader's worker that was killed: what torch says depends on where it was waited for.
+bool tells_of_killed_worker(const std::string& message) {
+  return message.find("is killed by signal: Killed") != std::string::npos ||
+         (message.rfind("DataLoader worker (pid", 0) == 0 && message.find("exited unexpectedly") != std::string::npos);
+}
+
+/// What an exception says by itself.
+OomEvidence told_by(const FailureCause& error) {
+  if (is_oom_type(error.type) || std::any_of(error.bases.begin(), error.bases.end(), is_oom_type))
+    return OomEvidence::type;
+  if (error.cuda_error == kCudaErrorMemoryAllocation || error.system_error == ENOMEM) return OomEvidence::error_code;
+  if (error.cuda_error || error.system_error) return OomEvidence::none;
+  if (error.type == "OSError" && error.message.rfind(kNoMemory, 0) == 0) return OomEvidence::text;
+  return is_framework_type(error.type, error.bases) && has_phrase(error.message) ? OomEvidence::text
+                                                                                 : OomEvidence::none;
 }
 
 std::string first_line(const std::string& text) {
@@ -62,19 +97,29 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 OomEvidence oom_evidence(const FailureFacts& facts) {
-  if (is_oom_type(facts.type) || std::any_of(facts.bases.begin(), facts.bases.end(), is_oom_type))
-    return OomEvidence::type;
-  if (facts.cuda_error == kCudaErrorMemoryAllocation) return OomEvidence::error_code;
+  const auto own = told_by({facts.type, facts.bases, facts.message, facts.cuda_error, facts.system_error});
+  if (own == OomEvidence::type || own == OomEvidence::error_code) return own;
+  const bool device_fault = facts.cuda_error && std::find(kDeviceFaults.begin(), kDeviceFaults.end(),
+                                                          *facts.cuda_error) != kDeviceFaults.end();
+  if (device_fault) return OomEvidence::none;
+  for (const auto& cause : facts.causes)
+    if (const auto evidence = told_by(cause); evidence != OomEvidence::none) return evidence;
   // An error of another CUDA code that happens beside a failed and handled allocation stays what its code says.
-  const bool framework = is_framework_type(facts);
+  const bool framework = is_framework_type(facts.type, facts.bases);
   if (framework && !facts.cuda_error && facts.ooms_risen.value_or(0) > 0) return OomEvidence::allocator_counter;
-  const bool killed = facts.signal == SIGKILL || facts.exit_code == kShellKilled ||
-                      facts.message.find("is killed by signal: Killed") != std::string::npos;  // a DataLoader worker
-  if (killed && facts.kernel_oom_kill) return OomEvidence::exit_status;
-  if (facts.cuda_error || killed || !framework) return OomEvidence::none;
-  for (const char* phrase : kOomPhrases)
-    if (facts.message.find(phrase) != std::string::npos) return OomEvidence::text;
-  return OomEvidence::none;
+  const bool killed =
+      facts.signal == SIGKILL || facts.exit_code == kShellKilled || tells_of_killed_worker(facts.message);
+  if (killed) return facts.kernel_oom_kill ? OomEvidence::exit_status : OomEvidence::none;
+  return own;
+}
+
+std::string uncaught_type(std::string_view output) {
+  constexpr std::string_view kSign = "terminate called after throwing an instance of '";
+  const auto at = output.rfind(kSign);
+  if (at == std::string_view::npos) return "";
+  const auto rest = output.substr(at + kSign.size());
+  const auto end = rest.find('\'');
+  return end == std::string_view::npos ? "" : std::string(rest.substr(0, end));
 }
 
 StepError judge_failure(const FailureFacts& facts) {

@@ -4,12 +4,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::workload {
+
+/// An exception that another one came from: by `raise ... from`, or raised while it was being handled.
+struct FailureCause {
+  std::string type;
+  std::vector<std::string> bases;
+  std::string message;
+  std::optional<int> cuda_error;
+  std::optional<int> system_error;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureCause, type, bases, message, cuda_error, system_error)
 
 /// What is known about a failed step or a dead training process, before any judgement.
 struct FailureFacts {
@@ -23,14 +34,22 @@ struct FailureFacts {
   bool kernel_oom_kill = false;  ///< the control group's count of out-of-memory kills rose meanwhile
   bool bad_settings = false;     ///< the adapter refused the settings
   bool user_error = false;       ///< no settings will mend it: missing module, function, package or device
+  std::optional<int> system_error = {};     ///< errno of an OSError
+  std::vector<FailureCause> causes = {};    ///< nearest first
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code,
-                                                signal, kernel_oom_kill, bad_settings, user_error)
+                                                signal, kernel_oom_kill, bad_settings, user_error, system_error,
+                                                causes)
 
 /// By which evidence this is an out-of-memory failure, best first: exception type, CUDA error code, allocator counter,
 /// exit status, text; `none`: it is not one. A SIGKILL counts only together with the kernel's own count of such kills:
-/// a batch system's kill looks the same otherwise. Texts are whole phrases of known allocators.
+/// a batch system's kill looks the same otherwise. Texts are whole phrases of known allocators. A failure that came from
+/// a shortage of memory is one, whatever type it was raised again as, unless it is an error of the device's own. See the
+/// table in docs/bench.md.
 [[nodiscard]] schema::OomEvidence oom_evidence(const FailureFacts& facts);
+
+/// The type of the C++ exception that nobody caught, by what the C++ runtime wrote before it aborted; "" for none.
+[[nodiscard]] std::string uncaught_type(std::string_view output);
 
 /// The facts as an error: out_of_memory, invalid_argument, not_found, crashed, or internal for everything else.
 [[nodiscard]] StepError judge_failure(const FailureFacts& facts);

@@ -25,6 +25,14 @@ class OutOfMemoryError(RuntimeError):
     pass
 
 
+class AcceleratorError(RuntimeError):
+    """With CUDA's number of the error."""
+
+    def __init__(self, text, error_code):
+        super().__init__(text)
+        self.error_code = error_code
+
+
 class device:
     def __init__(self, text):
         self.text = str(text)
