@@ -255,6 +255,22 @@ def pair(folder, model, binary):
     return 0
 
 
+def session_spread(report):
+    """Standard deviation of the log cost from session to session of one configuration: under a CUDA graph no CPU thread
+    computes, so that trials which differ in intra_op_num_threads alone are two sessions of the same."""
+    cost, threads = {}, "intra_op_num_threads"
+    for entry in report["ranking"]:
+        cost[entry["trial_id"]] = entry["value"]
+    by_settings = {}
+    for trial in report["trials"]:
+        settings = dict(trial["configuration"])
+        if trial["id"] in cost and settings.get("enable_cuda_graph"):
+            rest = json.dumps({key: value for key, value in settings.items() if key != threads}, sort_keys=True)
+            by_settings.setdefault(rest, []).append(math.log(cost[trial["id"]]))
+    squares = [(pair[0] - pair[1]) ** 2 / 2 for pair in by_settings.values() if len(pair) == 2]
+    return math.sqrt(sum(squares) / len(squares)) if squares else 0
+
+
 def landscape(folder, model):
     report = read(folder, model, "exhaustive")
     if not report:
@@ -274,10 +290,12 @@ def landscape(folder, model):
     for entry in report["ranking"]:
         low, high = entry["interval"]
         widths.append((high - low) / 2 / entry["value"] / 1.96)
+    spread = session_spread(report)
     gpu, runtime = report["environment"]["gpus"][0]["name"], report["runtime"]["version"]
     head = {"name": f"h200-{model.replace('_', '-')}" if "H200" in gpu else model, "origin": "recorded",
             "source": f"{model} with random weights on an {gpu}; ONNX Runtime {runtime}, {report['run']['provider']}, latency, "
-                      f"--io {report['run']['io']}", "noise": round(sorted(widths)[len(widths) // 2], 4)}
+                      f"--io {report['run']['io']}", "noise": round(sorted(widths)[len(widths) // 2], 4),
+            "session_spread": round(spread, 4)}
     print(json.dumps(head)[:-1] + ',\n "dimensions": [' + ",\n  ".join(map(json.dumps, dimensions)) + '],\n "rows": [\n'
           + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]}")
     return 0

@@ -25,7 +25,9 @@ namespace ridgeline::fakes {
 ///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
 /// A row holds one number a dimension (0: unset, i: the i-th value), then the cost in nanoseconds, or how it failed, and
 /// where they were recorded the seconds that the trial took and those before anything could be timed.
-/// Combinations without a row are outside the space. noise: relative standard error of one measurement.
+/// Combinations without a row are outside the space. noise: relative standard error of one measurement. session_spread
+/// (recorded ones): relative standard deviation from session to session of one configuration; the best of hundreds of single
+/// sessions is a lucky one, by about twice that.
 class Landscape {
  public:
   explicit Landscape(const std::filesystem::path& path) {
@@ -34,6 +36,7 @@ class Landscape {
     json.at("name").get_to(name_);
     json.at("origin").get_to(origin_);
     noise_ = json.value("noise", 0.0);
+    session_spread_ = json.value("session_spread", 0.0);
     const auto dimensions = json.at("dimensions").get<std::vector<schema::Dimension>>();
     for (const auto& row : json.at("rows")) {
       schema::Configuration configuration;
@@ -66,6 +69,8 @@ class Landscape {
   [[nodiscard]] const std::string& origin() const { return origin_; }
   [[nodiscard]] const search::SearchSpace& space() const { return space_; }
   [[nodiscard]] double noise() const { return noise_; }
+  /// By how much, as a share, the best row may be better than its configuration is.
+  [[nodiscard]] double luck() const { return 2 * session_spread_; }
   [[nodiscard]] std::size_t size() const { return costs_->size(); }
   [[nodiscard]] double best_cost() const { return best_; }
   [[nodiscard]] std::optional<double> cost(const schema::Configuration& configuration) const {
@@ -111,6 +116,7 @@ class Landscape {
   std::string name_;
   std::string origin_;
   double noise_ = 0;
+  double session_spread_ = 0;
   std::shared_ptr<std::map<schema::Configuration, std::optional<double>>> costs_ =
       std::make_shared<std::map<schema::Configuration, std::optional<double>>>();
   std::shared_ptr<std::map<schema::Configuration, Times>> times_ =
