@@ -31,6 +31,10 @@ class EventMarks:
         self._events[self._used].record()
         self._used += 1
 
+    def passed(self, mark):
+        """Whether the device has come that far."""
+        return self._events[mark].query()
+
     def between(self, first, second):
         return self._events[first].elapsed_time(self._events[second])
 

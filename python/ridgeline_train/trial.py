@@ -11,6 +11,9 @@ from .marks import ClockMarks, EventMarks
 from .settings import Settings
 
 KEPT_BATCHES = 2  # for data in memory and on the device
+HOLD_CYCLES = 2e9   # of a GPU's clock in a second, about
+HOLD_SHARE = 1.5    # of a step's time, for its launches
+HOLD_MOST_S = 0.5
 MARKS = 6         # a step: begin, batch here, batch on the device, forward done, backward done, optimizer done
 
 
@@ -58,6 +61,7 @@ class Trial:
         self.skipped = 0
         self.loss_value = None
         self.timed_wall = 0.0
+        self.timed_steps = 0
         self.cpu_before = 0.0
         self._build(function)
 
@@ -219,6 +223,7 @@ class Trial:
         marks.wait()
         wall = (time.perf_counter() - begin) * 1e3
         self.timed_wall += wall / 1e3
+        self.timed_steps += steps
         rows = []
         for step in range(steps):
             at = step * MARKS
@@ -236,9 +241,46 @@ class Trial:
         loader_cost.reset_peak()
         self.cpu_before = loader_cost.cpu_seconds(loader_cost.worker_pids(self.iterator))
         self.timed_wall = 0.0
+        self.timed_steps = 0
         self.loader_seconds = 0.0
         self.loader_cpu = 0.0
         return {}
+
+    def _kernel_ms(self):
+        """GPU time of a step that is launched as a whole before the GPU begins with it, so that no kernel waits for the
+        host; None where that cannot be done: the step waits for the GPU, or has more kernels than fit into its queue."""
+        cuda = self.torch.cuda
+        # Private, but the only kernel that does nothing for a given time; it is in every version.
+        sleep = getattr(cuda, "_sleep", None)
+        if sleep is None or not self.timed_steps:
+            return None
+        hold = HOLD_SHARE * self.timed_wall / self.timed_steps
+        for _ in range(3):
+            marks = EventMarks(self.torch, self.device, MARKS + 2)
+            marks.wait()
+            sleep(int(min(hold, HOLD_MOST_S) * HOLD_CYCLES))
+            marks.mark()
+            self._step(marks)
+            marks.mark()
+            ahead = not marks.passed(0)
+            marks.wait()
+            if ahead:
+                return marks.between(0, MARKS + 1)
+            hold *= 2
+        return None
+
+    def gpu_busy(self):
+        """Share of the timed steps with a kernel running; None where it is not known. Trains a step or a few."""
+        # With data that is waited for or copied, the rest of a step is no longer its kernels.
+        if not self.cuda or self.data != "device" or self.scaler is not None:
+            return None
+        try:
+            kernels = self._kernel_ms()
+        except RuntimeError:  # memory that was just enough: the measurement stands without this
+            return None
+        if kernels is None or self.timed_wall <= 0:
+            return None
+        return min(1.0, kernels / 1e3 / (self.timed_wall / self.timed_steps))
 
     def num_ooms(self):
         return self.torch.cuda.memory_stats(self.device).get("num_ooms", 0) if self.cuda else None
@@ -254,6 +296,9 @@ class Trial:
             out["device_capacity_gb"] = cuda.get_device_properties(self.device).total_memory / 1e9
             out["alloc_retries"] = stats.get("num_alloc_retries", 0) - self.retries_before
             out["num_ooms"] = stats.get("num_ooms", 0) - self.ooms_before
+            busy = self.gpu_busy()
+            if busy is not None:
+                out["gpu_busy"] = busy
         else:
             out["peak_reserved_gb"] = loader_cost.peak_gb(workers)
             out["device_capacity_gb"] = loader_cost.host_memory_gb()

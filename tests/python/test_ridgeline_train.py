@@ -89,6 +89,26 @@ class TrialTest(unittest.TestCase):
         self.assertEqual(resources["last_loss"], 1.0)
         self.assertIn("loader_cpu_s", resources)
 
+    def test_the_busy_share_is_of_a_step_that_was_launched_beforehand(self):
+        trial = Trial(made, spec("device"))
+        trial.reset()
+        trial.run(4)
+        trial.timed_wall = 4 * 0.014  # kernels take 7 ms of each step
+        del torch.calls[:]
+        self.assertAlmostEqual(trial.resources()["gpu_busy"], 0.5)
+        self.assertEqual(torch.calls[:2], [("synchronize",), ("sleep", 42000000)])
+        try:
+            torch.needed_cycles = 100000000
+            self.assertAlmostEqual(trial.gpu_busy(), 0.5)
+            torch.needed_cycles = 10**10
+            self.assertIsNone(trial.gpu_busy())
+        finally:
+            torch.needed_cycles = 0
+        loading = Trial(made, spec())
+        loading.reset()
+        loading.run(2)
+        self.assertNotIn("gpu_busy", loading.resources())
+
     def test_a_loss_that_is_no_number_is_told(self):
         trial = Trial(lambda now: made(now, loss=lambda a, b: torch.Tensor(value=float("nan"))), spec())
         trial.reset()

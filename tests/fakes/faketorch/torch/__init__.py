@@ -8,6 +8,8 @@ __version__ = "9.9.fake"
 float16, bfloat16, float32 = "float16", "bfloat16", "float32"
 
 now_ms = 0.0        # of the pretended stream
+asleep = False      # nothing that was launched runs yet
+needed_cycles = 0   # of sleep, for a step's launches to be done in
 calls = []          # what was asked for, in order
 stats = {"num_alloc_retries": 0, "num_ooms": 0}
 
@@ -125,6 +127,9 @@ class cuda:
         def record(self):
             self.at = now_ms
 
+        def query(self):
+            return not asleep or self.at is None
+
         def elapsed_time(self, other):
             assert ("synchronize",) == calls[-1], "events were read before the device was done"
             return other.at - self.at
@@ -143,7 +148,15 @@ class cuda:
 
     @staticmethod
     def synchronize(where=None):
+        global asleep
+        asleep = False
         calls.append(("synchronize",))
+
+    @staticmethod
+    def _sleep(cycles):
+        global asleep
+        asleep = cycles >= needed_cycles
+        calls.append(("sleep", cycles))
 
     @staticmethod
     def memory_stats(where=None):
