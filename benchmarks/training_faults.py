@@ -4,12 +4,14 @@
 everything else that goes wrong?
 
     benchmarks/training_faults.py --ridgeline BIN --out FOLDER [--device cuda|cpu] [--plugin FILE] [--part faults,oom]
-                                  [--only CODE,CODE] [--calm] [--minutes N] [--python-exe PYTHON]
+                                  [--only CODE,CODE] [--calm] [--strengths N] [--seconds N] [--minutes N]
+                                  [--python-exe PYTHON]
 
 Each set-up (benchmarks/models/train_faults.py; with --plugin some on the built-in models too) is benchmarked under one
 setting, and the first finding compared with what was planted. With --device cuda the faults of a CPU are made as well.
 Writes faults.md and faults.json into FOLDER after every case, and goes on whatever a case does; cases for which --minutes
 (8) left no time are listed as not run. --calm: only faults that wait and compute nothing, for a machine that is busy.
+--strengths: so many of each fault; --seconds: --max-time of each case (30).
 Exit code 1 when less than 95 % of the cases that ran are right, or a failure was classified wrongly.
 """
 import argparse
@@ -31,14 +33,15 @@ READY_LIMIT_S = 120  # importing torch for the first time
 
 
 class Case:
-    def __init__(self, code, strength, batch, workers=0, amp="bf16", pin="on", device="cuda", calm=False, native="", **options):
+    def __init__(self, code, strength, batch, workers=0, amp="bf16", pin="on", device="cuda", calm=False, native="", note="", **options):
+        self.note = note  # what the run has to say besides
         self.code, self.strength, self.batch, self.workers = code, strength, batch, workers
         self.amp, self.pin, self.device, self.calm, self.native = amp, pin, device, calm, native
         self.options = {name: str(value) for name, value in options.items()}
 
-    def command(self, ridgeline, python, device, plugin, database):
+    def command(self, ridgeline, python, device, plugin, seconds, database):
         command = [ridgeline, "bench", "--json", "--fresh", "--db", database, "--search", "grid", "--steps", "20",
-                   "--max-time", "30s", "--batch-sizes", str(self.batch), "--num-workers", str(self.workers), "--amp", self.amp]
+                   "--max-time", "%gs" % seconds, "--batch-sizes", str(self.batch), "--num-workers", str(self.workers), "--amp", self.amp]
         if self.native:
             command += ["--model", self.native, "--torch-plugin", plugin]
         else:
@@ -62,7 +65,7 @@ def usable_cpus():
     return count
 
 
-def cases(cpus):
+def cases(cpus, strengths):
     """The first strength of every fault, then the second of every one, and so on: what is cut off is cut off evenly. A
     precision of bf16 and pinned memory are what a well-tuned training has; where they are not the fault they are on."""
     big = dict(source="ram", shape="64")
@@ -102,10 +105,11 @@ def cases(cpus):
         [Case("cpu_bound", "element by element", 16, 0, "off", device="cpu", shape=image, model="wave", rounds=4, source="ram"),
          Case("cpu_bound", "the same from a worker", 32, 1, "off", device="cpu", shape="3x112x112", model="wave", rounds=12)],
         [Case("decode_bound", "%d KiB a sample" % kb, 8, cpus, "off", device="cpu", decode_kb=kb) for kb in (1024, 2048)],
-        [Case("storage_bound", "%d us a sample" % us, 8, 1, "off", device="cpu", calm=True, read_us=us) for us in (1000, 3000)],
-        [Case("storage_bound", "2 readers", 8, 2, "off", device="cpu", calm=True, read_us=2000)],
-        [Case("too_few_workers", "1, waiting %d us" % us, 8, 1, "off", device="cpu", calm=True, wait_us=us) for us in (1500, 4000)],
-        [Case("too_few_workers", "none", 8, 0, "off", device="cpu", calm=True, wait_us=2500)],
+        [Case("storage_bound", "%d us a sample, %d readers" % (us, count), 8, count, "off", device="cpu", calm=True, read_us=us)
+         for us, count in ((1500, 1), (2000, 2), (3000, 1))],
+        [Case("too_few_workers", "none, a slow transform", 8, 0, "off", device="cpu", calm=True, note="SlowStep", transform_ms=3),
+         Case("too_few_workers", "1, waiting 1500 us", 8, 1, "off", device="cpu", calm=True, wait_us=1500),
+         Case("too_few_workers", "1, waiting 4000 us", 8, 1, "off", device="cpu", calm=True, wait_us=4000)],
         [Case("batch_too_small", "20 ms a step", 4, 0, "off", device="cpu", calm=True, source="ram", fixed_ms=20, wait_sample_us=500)],
         [Case("batch_too_small", "2, 4 million weights a layer", 2, 0, "off", device="cpu", source="ram", layers=4, hidden=2048)],
         [Case("cpu_bound", "waits by the sample", 8, 0, "off", device="cpu", calm=True, source="ram", wait_sample_us=2500)],
@@ -113,7 +117,7 @@ def cases(cpus):
          for count in (cpus, 2 * cpus)],
     ]
     out = []
-    for strength in range(max(map(len, lists))):
+    for strength in range(min(strengths, max(map(len, lists)))):
         out += [group[strength] for group in lists if strength < len(group)]
     return out
 
@@ -192,7 +196,7 @@ class Faults:
             row["message"] = "not run: no time left"
             return
         command = case.command(self.arguments.ridgeline, self.python, self.arguments.device, self.arguments.plugin,
-                               str(self.folder / ("%d.db" % len(self.rows))))
+                               self.arguments.seconds, str(self.folder / ("%d.db" % len(self.rows))))
         row["command"] = " ".join(command)
         row["seconds"], report, error = self.run(command, min(CASE_LIMIT_S, self.left()))
         self.note_machine(report)
@@ -203,7 +207,7 @@ class Faults:
         row["gain"] = report["findings"][0].get("predicted_gain") if report.get("findings") else None
         row["evidence"] = report["findings"][0]["evidence"] if report.get("findings") else ""
         row["notes"] = report.get("notes", [])
-        row["right"] = row["found"][:1] == [case.code]
+        row["right"] = row["found"][:1] == [case.code] and (not case.note or any(case.note in note for note in row["notes"]))
         row["trials"] = []
         for trial in report["trials"]:
             measured = trial["outcome"].get("measurement") or {}
@@ -277,7 +281,7 @@ class Faults:
     def all(self):
         arguments = self.arguments
         only = [one for one in arguments.only.split(",") if one]
-        chosen = [case for case in cases(usable_cpus())
+        chosen = [case for case in cases(usable_cpus(), arguments.strengths)
                   if (case.device == "cpu" or arguments.device != "cpu") and (not case.native or arguments.plugin) and
                   (not only or case.code in only) and (case.calm or not arguments.calm)]
         parts = arguments.part.split(",")
@@ -325,6 +329,8 @@ def main():
     parser.add_argument("--part", default="faults,oom")
     parser.add_argument("--only", default="")
     parser.add_argument("--calm", action="store_true")
+    parser.add_argument("--strengths", type=int, default=99)
+    parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--python-exe", default="python3")
     arguments = parser.parse_args()
