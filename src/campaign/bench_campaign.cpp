@@ -54,6 +54,8 @@ search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) 
                 phases.optimizer_ms.value, phases.rest_ms.value, phases.wall_ms.value};
   out.memory_gb = measurement.resources.peak_reserved_gb;
   out.capacity_gb = measurement.resources.device_capacity_gb;
+  out.duration_s = outcome.duration_s;
+  out.steps = measurement.warmup_steps + measurement.steps + measurement.discarded_steps;
   return out;
 }
 
@@ -100,11 +102,22 @@ class Running {
     if (request_.current) run_.current = *request_.current;
   }
 
+  /// Whether a loader brings the data; the native way's random data are made once.
+  [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
   [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
   /// Whether that share of --max-time is used up.
   [[nodiscard]] bool late(double share) const {
     return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
+  }
+
+  /// Whether the settings' last trial took longer than there is time.
+  [[nodiscard]] bool too_long(const schema::TrainingSettings& settings) const {
+    const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
+      return trial.settings == settings && trial.data == DataMode::loader;
+    });
+    return request_.max_time && last != run_.trials.rend() &&
+           elapsed_s() + last->outcome.duration_s > base::to_seconds(*request_.max_time);
   }
 
   Result<void> steps() {
@@ -121,7 +134,9 @@ class Running {
     options.headroom = request_.answers.headroom;
     options.current = request_.current;
     options.on_cpu = on_cpu();
-    options.time_is_bounded = request_.max_time.has_value();
+    options.loads = loads();
+    options.plan = request_.plan;
+    if (request_.max_time) options.time_s = kSearchShare * base::to_seconds(*request_.max_time);
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
     const auto tell_time = [&] {
       if (request_.max_time) searcher->spent(elapsed_s() / (kSearchShare * base::to_seconds(*request_.max_time)));
@@ -137,7 +152,8 @@ class Running {
       searcher->observe(*proposal, observation_of(outcome));
       run_.skipped = searcher->skipped();
       tell_time();
-      if (late(kSearchShare)) {
+      // Without an answer the search goes on into the time of what would come after it.
+      if (late(kSearchShare) && (late(1) || !analysis::bench_points(run_).empty())) {
         run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
         break;
       }
@@ -168,7 +184,7 @@ class Running {
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t i = 0; i < points.size(); ++i) {
-        if (late(1)) return {};
+        if (late(1) || too_long(points[i].settings)) continue;
         BenchTrial trial;
         trial.stage = BenchStage::repeat;
         trial.settings = points[i].settings;
@@ -218,6 +234,7 @@ class Running {
       for (std::size_t i = 0; i < experiments.size(); ++i) {
         if (late(1)) break;
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
+        if (!loads() && asks_the_loader(experiments[i], base)) continue;
         if (!analysis::can_matter(experiments[i], run_, {base, on_cpu(), request_.cores})) continue;
         BenchTrial trial;
         trial.stage = BenchStage::experiment;
@@ -235,6 +252,10 @@ class Running {
         run_.notes = request_.explain_loader(base);
     }
     return {};
+  }
+
+  static bool asks_the_loader(const analysis::BenchExperiment& experiment, const schema::TrainingSettings& base) {
+    return experiment.data == DataMode::loader_only || experiment.settings.workers != base.workers;
   }
 
   [[nodiscard]] bool known(const analysis::BenchExperiment& experiment) const {

@@ -24,8 +24,8 @@ constexpr double kCurvesShare = 0.6;
 constexpr std::size_t kMostConfirmations = 14;
 constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers
 
-/// The middle, then the middles of the upper and the lower half, and so on: wherever it is cut, what came lies all over the
-/// range, the larger (the faster, until memory ends) first.
+/// The middle, then the middles of the upper and the lower half, and so on: wherever it is cut, what came lies all over
+/// the range, the larger (the faster, until memory ends) first.
 std::vector<std::int64_t> halving_order(const std::vector<std::int64_t>& ascending) {
   std::vector<std::int64_t> order;
   std::deque<std::pair<std::size_t, std::size_t>> parts{{0, ascending.size()}};
@@ -44,13 +44,27 @@ std::vector<std::int64_t> halving_order(const std::vector<std::int64_t>& ascendi
 }  // namespace
 
 BenchAdaptive::BenchAdaptive(schema::TrainingSpace space, BenchSearchOptions options)
-    : space_(std::move(space)), options_(std::move(options)), fence_(options_.headroom, options_.on_cpu) {
+    : space_(std::move(space)),
+      options_(std::move(options)),
+      fence_(options_.headroom, options_.on_cpu),
+      prediction_(options_.time_s > 0),
+      sprinting_(options_.time_s > 0) {
+  if (sprinting_) sprint_.emplace(space_, options_);
   for (const auto amp : space_.amps) batches_[amp] = {space_.batches.begin(), space_.batches.end()};
 }
 
 std::optional<BenchProposal> BenchAdaptive::fresh(BenchProposal proposal) {
   if (!proposed_.insert({proposal.data, proposal.settings}).second) return std::nullopt;
   return proposal;
+}
+
+void BenchAdaptive::spent(double share) {
+  spent_ = share;
+  if (sprint_) sprint_->spent(share);
+}
+
+bool BenchAdaptive::affordable(const TrainingSettings& settings, DataMode data) const {
+  return !sprint_ || sprint_->cost_s(settings, data) <= sprint_->left_s();
 }
 
 std::int64_t BenchAdaptive::middle_batch() const {
@@ -72,11 +86,12 @@ std::optional<BenchProposal> BenchAdaptive::compute_point() {
   // Precisions in turn, so that all have been seen when time is short.
   std::set<std::int64_t> sizes;
   for (const auto& [amp, batches] : batches_) sizes.insert(batches.begin(), batches.end());
-  for (const auto batch : options_.time_is_bounded ? halving_order({sizes.begin(), sizes.end()})
-                                                   : std::vector<std::int64_t>(sizes.begin(), sizes.end()))
+  for (const auto batch :
+       sprint_ ? halving_order({sizes.begin(), sizes.end()}) : std::vector<std::int64_t>(sizes.begin(), sizes.end()))
     for (auto& [amp, batches] : batches_) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (batches.count(batch) == 0 || proposed_.count({DataMode::device, settings}) != 0) continue;
+      if (!affordable(settings, DataMode::device)) continue;
       if (const auto reason = fence_.too_large(settings)) {
         if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, *reason});
         continue;
@@ -99,11 +114,13 @@ void BenchAdaptive::skip_untried() {
     for (const auto batch : batches) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (proposed_.count({DataMode::device, settings}) != 0 || fence_.too_large(settings)) continue;
-      if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, "its time went to trials with the loader"});
+      if (fenced_.insert({amp, batch}).second)
+        skipped_.push_back({settings, "its time went to trials with the loader"});
     }
 }
 
 std::optional<BenchProposal> BenchAdaptive::loader_point() {
+  if (!options_.loads) return std::nullopt;
   const auto known = [&](int workers) {
     return std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
       return key.first == DataMode::loader_only && key.second.workers == workers;
@@ -112,7 +129,7 @@ std::optional<BenchProposal> BenchAdaptive::loader_point() {
   // The most first: it takes least, and says whether loading matters at all.
   const std::vector<int> order(space_.workers.rbegin(), space_.workers.rend());
   const bool any = std::any_of(order.begin(), order.end(), known);
-  if (any && spent_ > kCurvesShare) return std::nullopt;
+  if ((any || !measured_.empty()) && spent_ > kCurvesShare) return std::nullopt;
   for (const int workers : order)
     if (!known(workers))
       return fresh({{middle_batch(), workers, space_.amps.front(), space_.pins.front()},
@@ -144,7 +161,8 @@ std::vector<TrainingSettings> BenchAdaptive::candidates() const {
       for (const int workers : space_.workers)
         for (const bool pin : space_.pins) {
           const TrainingSettings settings{batch, workers, amp, pin};
-          if (!fence_.too_large(settings) && prediction_.samples_per_s(settings)) out.push_back(settings);
+          if (fence_.too_large(settings) || !prediction_.samples_per_s(settings)) continue;
+          if (measured_.count(settings) != 0 || affordable(settings, DataMode::loader)) out.push_back(settings);
         }
   return out;
 }
@@ -218,6 +236,11 @@ std::optional<BenchProposal> BenchAdaptive::propose() {
   if (grid_) return grid_->propose();
   if (options_.current && proposed_.count({DataMode::loader, *options_.current}) == 0)
     return fresh({*options_.current, DataMode::loader, BenchStage::sweep, "the current settings"});
+  if (sprinting_) {
+    auto next = sprint_->propose();
+    if (next && proposed_.count({next->data, next->settings}) == 0) return fresh(std::move(*next));
+    sprinting_ = false;
+  }
   if (auto point = compute_point()) return point;
   if (!computed_) {
     auto options = options_;
@@ -234,6 +257,7 @@ void BenchAdaptive::observe(const BenchProposal& proposal, const BenchObservatio
   if (grid_) return grid_->observe(proposal, observation);
   fence_.observe(proposal, observation);
   prediction_.observe(proposal, observation);
+  if (sprint_) sprint_->observe(proposal, observation);
   if (proposal.data == DataMode::device && observation.ok()) computed_ = true;
   if (proposal.data != DataMode::loader) return;
   measured_[proposal.settings] = observation.ok() ? observation.samples_per_s : 0;
@@ -252,7 +276,7 @@ std::size_t BenchAdaptive::remaining() const {
     return static_cast<std::size_t>(
         std::count_if(proposed_.begin(), proposed_.end(), [&](const Key& key) { return key.first == data; }));
   };
-  left += space_.workers.size() - std::min(space_.workers.size(), count(DataMode::loader_only));
+  if (options_.loads) left += space_.workers.size() - std::min(space_.workers.size(), count(DataMode::loader_only));
   if (!options_.on_cpu) left += space_.pins.size() - std::min(space_.pins.size(), count(DataMode::host));
   constexpr std::size_t kUsual = 6;
   return left + (confirmed_ < kUsual ? kUsual - confirmed_ : 1);

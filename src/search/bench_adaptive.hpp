@@ -7,6 +7,7 @@
 
 #include "search/batch_fence.hpp"
 #include "search/bench_searcher.hpp"
+#include "search/bench_sprint.hpp"
 #include "search/step_prediction.hpp"
 
 namespace ridgeline::search {
@@ -18,7 +19,7 @@ class BenchAdaptive final : public BenchSearcher {
   BenchAdaptive(schema::TrainingSpace space, BenchSearchOptions options);
   [[nodiscard]] std::optional<BenchProposal> propose() override;
   void observe(const BenchProposal& proposal, const BenchObservation& observation) override;
-  void spent(double share) override { spent_ = share; }
+  void spent(double share) override;
   [[nodiscard]] std::size_t remaining() const override;
   [[nodiscard]] const std::vector<schema::SkippedSettings>& skipped() const override;
 
@@ -36,6 +37,8 @@ class BenchAdaptive final : public BenchSearcher {
   [[nodiscard]] std::vector<schema::TrainingSettings> candidates() const;
   [[nodiscard]] std::int64_t middle_batch() const;
   [[nodiscard]] double measured_best() const;
+  /// Whether there is time for a trial.
+  [[nodiscard]] bool affordable(const schema::TrainingSettings& settings, schema::DataMode data) const;
 
   schema::TrainingSpace space_;
   BenchSearchOptions options_;
@@ -46,6 +49,8 @@ class BenchAdaptive final : public BenchSearcher {
   std::map<schema::TrainingSettings, double> measured_;        ///< joint trials: samples/s, 0 when they failed
   bool computed_ = false;                                      ///< some compute trial went well
   std::size_t confirmed_ = 0;
+  std::optional<BenchSprint> sprint_;  ///< where time is limited
+  bool sprinting_ = false;
   double spent_ = 0;
   std::vector<schema::SkippedSettings> skipped_;
   std::set<std::pair<schema::AmpMode, std::int64_t>> fenced_;

@@ -27,6 +27,8 @@ struct BenchObservation {
   schema::StepPhases phases;        ///< medians
   std::optional<double> memory_gb;  ///< peak reserved
   std::optional<double> capacity_gb;
+  double duration_s = 0;   ///< of the whole trial
+  std::int64_t steps = 0;  ///< in all, warm-up too
   [[nodiscard]] bool ok() const noexcept { return status == schema::TrialStatus::ok; }
 };
 
@@ -50,13 +52,17 @@ struct BenchSearchOptions {
   double headroom = 0.10;                           ///< share of the memory that a batch found by bisection leaves free
   std::optional<schema::TrainingSettings> current;  ///< what the user has: measured too
   bool on_cpu = false;                              ///< memory is the host's: copies and pinning cost nothing
-  bool time_is_bounded = false;                     ///< batches of all sizes first, what lies between them later
+  bool loads = true;                                ///< false: random data, which no loader brings
+  double time_s = 0;                                ///< for the search; 0: no limit
+  schema::TrainingPlan plan;                        ///< of its trials: what they take
 };
 
 /// "grid": every combination, batches upward; what is larger than a batch that ran out of memory is left out, and the
 /// largest that fits is looked for between the two. "adaptive": the compute curve (batches on the device) and the
 /// loader curve (batches dropped) by themselves, the joint optimum predicted from both, then measured, and its
-/// neighbours, until no prediction is better than what was measured. An unknown name is an error with the nearest one.
+/// neighbours, until no prediction is better than what was measured. With limited time it begins with a few trials
+/// whose gaps it foretells, and goes on with the curves where time is left. An unknown name is an error with the
+/// nearest one.
 [[nodiscard]] base::Result<std::unique_ptr<BenchSearcher>> make_bench_searcher(const std::string& name,
                                                                                const schema::TrainingSpace& space,
                                                                                const BenchSearchOptions& options);
