@@ -50,6 +50,8 @@ class DatasetReader {
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
   /// True when reading a row may mean reading (and decoding) its whole chunk.
   [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
+  /// True when decoded chunks are kept for other threads, which wait for one that is in the making.
+  [[nodiscard]] bool shares_chunks() const noexcept { return uses_cache_ && cache_ != nullptr && cache_->budget() > 0; }
   /// True when chunks must be decoded whole and hold several complete rows.
   [[nodiscard]] bool can_stash() const noexcept {
     return whole_rows_ && !layout_.filters.empty() && layout_.rows_per_chunk() > 1;

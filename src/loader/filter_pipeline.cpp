@@ -91,7 +91,8 @@ FilterPipeline::~FilterPipeline() = default;
 
 Result<void> FilterPipeline::undo(const std::vector<FilterStep>& steps, std::uint32_t mask,
                                   std::span<const std::byte> stored, std::span<std::byte> out) {
-  std::vector<const FilterStep*> applied;
+  auto& applied = applied_;
+  applied.clear();
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (i >= 32 || (mask >> i & 1U) == 0) applied.push_back(&steps[i]);
   auto data = stored;

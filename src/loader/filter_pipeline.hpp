@@ -36,6 +36,7 @@ class FilterPipeline {
     void operator()(libdeflate_decompressor* decompressor) const noexcept;
   };
   std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor_;
+  std::vector<const FilterStep*> applied_;
   std::vector<std::byte> first_;
   std::vector<std::byte> second_;
 };

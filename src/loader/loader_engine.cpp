@@ -17,8 +17,17 @@ using base::Result;
 
 constexpr std::uint64_t kPieceBytes = 1U << 20U;
 constexpr std::uint64_t kPieceSamples = 1024;
-constexpr std::uint64_t kPieceSamplesToDecode = 128;  // a piece may cost as many chunks as it has samples
+constexpr std::uint64_t kPieceSamplesToDecode = 32;  // a piece may cost as many chunks as it has samples
 constexpr std::uint32_t kNoUse = std::numeric_limits<std::uint32_t>::max();
+
+/// Where to begin with the requests of a batch's piece: the first request of a chunk, another for each batch.
+std::size_t first_of_chunk(std::span<const RowRequest> requests, std::uint64_t batch, const DatasetLayout& layout) {
+  const auto rows = layout.rows_per_chunk();
+  auto start =
+      static_cast<std::size_t>((batch * 0x9E3779B97F4A7C15ULL >> 32U) % std::max<std::size_t>(requests.size(), 1));
+  while (start > 0 && requests[start].row / rows == requests[start - 1].row / rows) --start;
+  return start;
+}
 
 }  // namespace
 
@@ -278,8 +287,13 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
       worker.requests.push_back({order_[place], to, next_use});
     }
     const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
-    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read,
-                                   plan.stash != nullptr ? &plan : nullptr));
+    const auto* stash = plan.stash != nullptr ? &plan : nullptr;
+    const std::span<const RowRequest> requests(worker.requests);
+    // Pieces of neighbouring batches want much the same chunks in the same order: workers that began with the same one
+    // would wait for each other at each. So every batch begins somewhere else.
+    const auto start = readers_[dataset]->shares_chunks() ? first_of_chunk(requests, slot.batch, layout) : 0;
+    for (const auto part : {requests.subspan(start), requests.first(start)})
+      RL_TRY(readers_[dataset]->read(part, worker.scratch, worker.running.read, stash));
     if (converts) RL_TRY(convert(slot, dataset, first, last, worker));
   }
   worker.running.samples += last - first;

@@ -46,7 +46,7 @@ class Loader::Engine {
     BatchPool::Slot* slot = nullptr;
     std::size_t number = 0;
   };
-  struct Worker {
+  struct alignas(128) Worker {  // two cache lines are fetched together: no neighbour shares one
     std::thread thread;
     ReadScratch scratch;
     std::vector<RowRequest> requests;
