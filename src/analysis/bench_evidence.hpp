@@ -11,6 +11,8 @@ namespace ridgeline::analysis {
 /// All ok trials of a run under one pair of settings and data mode.
 struct BenchEvidence {
   double rate = 0;  ///< samples/s, mean
+  double low = 0;   ///< 95 % interval, mean of the ends
+  double high = 0;
   int count = 0;
   std::vector<int> trials;
   schema::TrainingResources resources;  ///< of the last
@@ -21,5 +23,8 @@ struct BenchEvidence {
 [[nodiscard]] std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run,
                                                          const schema::TrainingSettings& settings,
                                                          schema::DataMode data);
+
+/// Whether `other` is faster by that share at least, and by more than noise: their intervals do not meet.
+[[nodiscard]] bool clearly_faster(const BenchEvidence& other, const BenchEvidence& than, double share) noexcept;
 
 }  // namespace ridgeline::analysis

@@ -71,12 +71,18 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   const auto host = find_evidence(run, base, DataMode::host);
   if (!known || !host) return out;
   const double possible = host->rate / known->rate - 1;
-  out.holds_up = possible >= kWorthwhileGain;
-  out.sets_pace = base.workers > 0 && possible >= kPaceSetter;
+  out.holds_up = clearly_faster(*host, *known, kWorthwhileGain);
+  // Without workers each step waits for its batch, by a time that was measured: no more than that can be gained.
+  if (base.workers == 0 && known->phases.wall_ms.value > 0) {
+    const double waits_ms = known->phases.io_wait_ms.value;
+    const double rest_ms = known->phases.wall_ms.value - waits_ms;
+    out.holds_up = out.holds_up && waits_ms >= kWorthwhileGain * rest_ms;
+  }
+  out.sets_pace = out.holds_up && base.workers > 0 && possible >= kPaceSetter;
   const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
   // A few per cent where twice the speed would be possible are the noise of a loader that something else limits.
   const double least = std::max(kWorthwhileGain, kUsefulShare * std::min(possible, kTwiceTheGain));
-  out.wants_more_workers = out.holds_up && more && more->rate >= known->rate * (1 + least);
+  out.wants_more_workers = out.holds_up && more && clearly_faster(*more, *known, least);
   return out;
 }
 

@@ -65,6 +65,10 @@ class Diagnosis {
     return find_evidence(run_, settings, data);
   }
 
+  /// A gain that is worth a finding.
+  [[nodiscard]] bool worth(const std::optional<BenchEvidence>& other) const {
+    return other && clearly_faster(*other, base_evidence_, kWorthwhileGain);
+  }
   [[nodiscard]] double gain(const BenchEvidence& other) const { return other.rate / base_evidence_.rate - 1; }
 
   /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
@@ -132,7 +136,7 @@ class Diagnosis {
   void oversubscription() {
     if (base_.workers < 2) return;
     const auto half = find(with_workers(base_, base_.workers / 2), DataMode::loader);
-    if (!half || gain(*half) < kWorthwhileGain) return;
+    if (!worth(half)) return;
     add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
         fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
         fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
@@ -141,7 +145,7 @@ class Diagnosis {
   void copying() {
     if (base_.pin_memory) return;
     const auto pinned = find(with_pin(base_), DataMode::loader);
-    if (!pinned || gain(*pinned) < kWorthwhileGain) return;
+    if (!worth(pinned)) return;
     add("unpinned_copy", "copies to the device from pageable memory are slow",
         fmt::format("with pinned memory: {}; H2D {:.2f} ms against {:.2f} ms a step", against(*pinned),
                     pinned->phases.h2d_ms.value, base_evidence_.phases.h2d_ms.value),
@@ -151,7 +155,7 @@ class Diagnosis {
   void thrashing() {
     const auto half = find(with_batch(base_, base_.batch / 2), DataMode::loader);
     const auto retries = base_evidence_.resources.alloc_retries.value_or(0);
-    if (!half || retries <= 0 || gain(*half) < kWorthwhileGain) return;
+    if (retries <= 0 || !worth(half)) return;
     add("memory_thrashing", "the allocator runs out of memory and starts over, step by step",
         fmt::format("{} allocator retries at batch {}; at batch {}: {}", retries, base_.batch, base_.batch / 2,
                     against(*half)),
@@ -164,8 +168,8 @@ class Diagnosis {
     const auto device = find(base_, DataMode::device);
     const auto device_doubled = find(doubled, DataMode::device);
     const auto loader_doubled = find(doubled, DataMode::loader);
-    if (!device || !device_doubled || !loader_doubled) return;
-    if (device_doubled->rate < device->rate * (1 + kFilledGain) || gain(*loader_doubled) < kWorthwhileGain) return;
+    if (!device || !device_doubled || !worth(loader_doubled)) return;
+    if (!clearly_faster(*device_doubled, *device, kFilledGain)) return;
     const auto busy = device->resources.gpu_busy ? device->resources.gpu_busy : device->resources.gpu_util;
     const auto numbers = fmt::format("at batch {}: {}; with data on the device {:.0f} against {:.0f}", doubled.batch,
                                      against(*loader_doubled), device_doubled->rate, device->rate);
@@ -182,7 +186,7 @@ class Diagnosis {
   void amp() {
     if (base_.amp != AmpMode::off) return;
     const auto other = find(with_amp(base_), DataMode::loader);
-    if (!other || gain(*other) < kWorthwhileGain) return;
+    if (!worth(other)) return;
     // Less memory is what makes it faster where memory is too tight: the gain is the other finding's.
     const auto tight = std::find_if(findings_.begin(), findings_.end(),
                                     [](const auto& one) { return one.code == "memory_thrashing"; });

@@ -103,6 +103,43 @@ TEST(LoaderVerdict, a_few_per_cent_of_a_large_gain_are_no_reason_for_more_worker
   EXPECT_FALSE(Made().add(kBase, DataMode::loader, 100).loader().holds_up);
 }
 
+TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
+  schema::BenchRun run;
+  const auto add = [&](DataMode data, schema::Estimate rate) {
+    schema::BenchTrial trial;
+    trial.settings = kBase;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = rate;
+    run.trials.push_back(std::move(trial));
+  };
+  add(DataMode::loader, {100, 80, 130});
+  add(DataMode::host, {125, 120, 129});
+  EXPECT_FALSE(judge_loader(run, {kBase, false, kCores}).holds_up);
+  run.trials.back().outcome.measurement->samples_per_s = {140, 131, 150};
+  EXPECT_TRUE(judge_loader(run, {kBase, false, kCores}).holds_up);
+}
+
+TEST(LoaderVerdict, without_workers_no_more_is_gained_than_was_waited) {
+  auto base = kBase;
+  base.workers = 0;
+  schema::BenchRun run;
+  for (const auto& [data, rate] : {std::pair{DataMode::loader, 100.0}, std::pair{DataMode::host, 120.0}}) {
+    schema::BenchTrial trial;
+    trial.settings = base;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+    run.trials.push_back(std::move(trial));
+  }
+  auto& phases = run.trials.front().outcome.measurement->phases;
+  phases.wall_ms.value = 40;
+  phases.io_wait_ms.value = 1;
+  EXPECT_FALSE(judge_loader(run, {base, false, kCores}).holds_up);
+  phases.io_wait_ms.value = 6;
+  EXPECT_TRUE(judge_loader(run, {base, false, kCores}).holds_up);
+}
+
 TEST(BenchExperiments, none_become_a_few_workers) {
   EXPECT_EQ(more_workers(0, 16), 4);
   EXPECT_EQ(more_workers(0, 2), 2);
