@@ -8,7 +8,7 @@ everything else that goes wrong?
                                   [--python-exe PYTHON]
 
 Each set-up (benchmarks/models/train_faults.py; with --plugin some on the built-in models too) is benchmarked under one
-setting, and the first finding compared with what was planted. With --device cuda the faults of a CPU are made as well.
+setting, and the first finding compared with what was planted. With --device cuda cpu_bound is made on the CPU.
 Writes faults.md and faults.json into FOLDER after every case, and goes on whatever a case does; cases for which --minutes
 (8) left no time are listed as not run. --calm: only faults that wait and compute nothing, for a machine that is busy.
 --strengths: so many of each fault; --seconds: --max-time of each case (30).
@@ -55,14 +55,14 @@ class Case:
         return command
 
 
-def usable_cpus():
-    count = len(os.sched_getaffinity(0))
+def usable_cpus(ridgeline, folder):
+    """As the program counts them: it refuses more workers."""
     try:
-        quota, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        count = min(count, max(1, int(quota) // int(period)))
-    except (OSError, ValueError):
-        pass
-    return count
+        out = subprocess.run([ridgeline, "bench", "--model", "synthetic", "--batch-sizes", "64", "--num-workers", "0", "--search",
+                              "grid", "--no-diagnosis", "--json", "--db", str(folder / "cpus.db")], capture_output=True, timeout=60).stdout
+        return max(1, int(json.loads(out)["environment"]["usable_cpus"]))
+    except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):
+        return len(os.sched_getaffinity(0))
 
 
 def cases(cpus, strengths):
@@ -281,8 +281,9 @@ class Faults:
     def all(self):
         arguments = self.arguments
         only = [one for one in arguments.only.split(",") if one]
-        chosen = [case for case in cases(usable_cpus(), arguments.strengths)
-                  if (case.device == "cpu" or arguments.device != "cpu") and (not case.native or arguments.plugin) and
+        on_gpu = arguments.device != "cpu"
+        chosen = [case for case in cases(usable_cpus(arguments.ridgeline, self.folder), arguments.strengths)
+                  if (case.code == "cpu_bound" or (case.device != "cpu") == on_gpu) and (not case.native or arguments.plugin) and
                   (not only or case.code in only) and (case.calm or not arguments.calm)]
         parts = arguments.part.split(",")
         if "oom" in parts:

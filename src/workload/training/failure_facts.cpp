@@ -48,8 +48,8 @@ constexpr std::array kOomPhrases{
 /// ENOMEM as Python writes it.
 constexpr std::string_view kNoMemory = "[Errno 12] ";
 
-/// Errors of the device itself: an address or an assertion of a kernel, its hardware, its program. What fails after them
-/// fails because of them.
+/// Errors of the device itself: an address or an assertion of a kernel, its hardware, its program. What fails after
+/// them fails because of them.
 constexpr std::array kDeviceFaults{214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
 
 bool is_oom_type(const std::string& name) {
@@ -89,6 +89,16 @@ OomEvidence told_by(const FailureCause& error) {
                                                                                  : OomEvidence::none;
 }
 
+FailureCause own_of(const FailureFacts& facts) {
+  return {facts.type, facts.bases, facts.message, facts.cuda_error, facts.system_error};
+}
+
+const FailureCause* shortage_among(const std::vector<FailureCause>& causes) {
+  const auto found = std::find_if(causes.begin(), causes.end(),
+                                  [](const FailureCause& cause) { return told_by(cause) != OomEvidence::none; });
+  return found == causes.end() ? nullptr : &*found;
+}
+
 std::string first_line(const std::string& text) {
   const auto trimmed = base::trim(text);
   return std::string(trimmed.substr(0, trimmed.find('\n')));
@@ -97,13 +107,12 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 OomEvidence oom_evidence(const FailureFacts& facts) {
-  const auto own = told_by({facts.type, facts.bases, facts.message, facts.cuda_error, facts.system_error});
+  const auto own = told_by(own_of(facts));
   if (own == OomEvidence::type || own == OomEvidence::error_code) return own;
   const bool device_fault = facts.cuda_error && std::find(kDeviceFaults.begin(), kDeviceFaults.end(),
                                                           *facts.cuda_error) != kDeviceFaults.end();
   if (device_fault) return OomEvidence::none;
-  for (const auto& cause : facts.causes)
-    if (const auto evidence = told_by(cause); evidence != OomEvidence::none) return evidence;
+  if (const auto* cause = shortage_among(facts.causes)) return told_by(*cause);
   // An error of another CUDA code that happens beside a failed and handled allocation stays what its code says.
   const bool framework = is_framework_type(facts.type, facts.bases);
   if (framework && !facts.cuda_error && facts.ooms_risen.value_or(0) > 0) return OomEvidence::allocator_counter;
@@ -132,6 +141,10 @@ StepError judge_failure(const FailureFacts& facts) {
   ErrorCode code = ErrorCode::internal;
   if (out.oom != OomEvidence::none) {
     code = ErrorCode::out_of_memory;
+    const auto* cause = shortage_among(facts.causes);
+    if (cause != nullptr && told_by(own_of(facts)) == OomEvidence::none)
+      message += fmt::format("; it came from {}{}{}", cause->type, cause->message.empty() ? "" : ": ",
+                             first_line(cause->message));
   } else if (facts.user_error) {
     code = ErrorCode::not_found;
     message = first_line(facts.message);

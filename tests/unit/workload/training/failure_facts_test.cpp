@@ -52,6 +52,26 @@ TEST(FailureFacts, refusals_and_users_slips_have_codes_of_their_own) {
   EXPECT_EQ(judge_failure(facts_of("shape")).error.code, base::ErrorCode::internal);
 }
 
+TEST(FailureFacts, what_a_shortage_was_raised_again_as_names_it) {
+  FailureFacts facts;
+  facts.type = "ValueError";
+  facts.message = "the step failed";
+  facts.causes = {{"KeyError", {}, "3", {}, {}},
+                  {"torch.OutOfMemoryError", {"RuntimeError"}, "no room\nsecond line", {}, {}}};
+  const auto error = judge_failure(facts);
+  EXPECT_EQ(error.oom, OomEvidence::type);
+  EXPECT_EQ(error.error.message, "ValueError: the step failed; it came from torch.OutOfMemoryError: no room");
+  facts.causes.pop_back();
+  EXPECT_EQ(judge_failure(facts).oom, OomEvidence::none);
+}
+
+TEST(FailureFacts, an_uncaught_exception_is_named) {
+  EXPECT_EQ(uncaught_type("x\nterminate called after throwing an instance of 'std::bad_alloc'\n  what(): no\n"),
+            "std::bad_alloc");
+  EXPECT_EQ(uncaught_type("terminate called without an active exception"), "");
+  EXPECT_EQ(uncaught_type("terminate called after throwing an instance of 'std::ba"), "");
+}
+
 TEST(FailureFacts, a_message_is_one_line) {
   FailureFacts facts;
   facts.type = "RuntimeError";
