@@ -22,9 +22,14 @@ constexpr double kNearlyAsGood = 0.985;  ///< of the best foretold: the one that
 constexpr double kWorthMeasuring = 1.005;
 constexpr double kStillGrows = 1.02;  ///< of a batch over the one before: larger ones may be faster yet
 constexpr std::int64_t kFar = 16;     ///< times the batch, from one point of the curve to the next
+constexpr double kAsFast = 0.9;
+constexpr double kIdleAtFirst = 1.5;  ///< times the samples/s of the first batch: it did not fill the device
 constexpr std::int64_t kBackOff = 4;  ///< times smaller, where a batch failed
 constexpr std::int64_t kLoaderBatch = 16;
 constexpr double kCrowded = 1.15;
+constexpr double kLittle =
+    0.03;  ///< of the time: trials that take no more than that beside the shortest are all as cheap
+constexpr double kForProbe = 8;     ///< trials that there has to be time for, to make one that is no candidate
 constexpr double kAtAnyCost = 1.5;  ///< times the cheapest trial, where nothing was measured and no time is left
 constexpr int kPrefetched = 2;      ///< batches that a worker has ready
 constexpr int kLeastJoint = 3;
@@ -141,8 +146,20 @@ std::optional<BenchProposal> BenchSprint::compute_point() const {
     }
   }
   if (rates_.empty() || spent_ > kComputeShare) return std::nullopt;
-  const auto amp = fastest_amp();
-  if (const auto batch = larger_batch(amp)) return device_trial(*batch, amp);
+  const auto fastest = fastest_amp();
+  const auto& curve = rates_.at(fastest);
+  const auto largest = std::prev(curve.end());
+  // Where the device waited for launches at the first batch, precisions could not be told apart there.
+  if (largest->second > kIdleAtFirst * curve.begin()->second)
+    for (const auto amp : space_.amps)
+      if (rates_.count(amp) != 0 && rates_.at(amp).count(largest->first) == 0 &&
+          cost_s({largest->first, 0, amp, false}, DataMode::device) <= kTrialShare * left_s())
+        if (auto trial = device_trial(largest->first, amp)) return trial;
+  if (const auto batch = larger_batch(fastest)) return device_trial(*batch, fastest);
+  // Another precision, no slower where both were launch-bound, may hold more in memory.
+  for (const auto& [amp, rates] : rates_)
+    if (amp != fastest && rates.rbegin()->second > kAsFast * largest->second)
+      if (const auto batch = larger_batch(amp)) return device_trial(*batch, amp);
   return std::nullopt;
 }
 
@@ -164,17 +181,16 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
 
 std::vector<BenchSprint::Candidate> BenchSprint::candidates() const {
   std::vector<Candidate> out;
-  // Pinned first: where nothing is known of copies, they are no slower.
-  const std::vector<bool> pins(space_.pins.rbegin(), space_.pins.rend());
+  // Copies from pinned memory are hardly ever slower: the others are left to a longer search.
+  const bool pin = space_.pins.back();
   for (const auto amp : space_.amps)
     for (const auto batch : space_.batches)
-      for (const int workers : space_.workers)
-        for (const bool pin : pins) {
-          const TrainingSettings settings{batch, workers, amp, pin};
-          if (known(settings, DataMode::loader) || !fits(settings) || times_what_was_ready(settings)) continue;
-          const auto rate = prediction_.samples_per_s(settings);
-          if (rate) out.push_back({settings, *rate, cost_s(settings, DataMode::loader)});
-        }
+      for (const int workers : space_.workers) {
+        const TrainingSettings settings{batch, workers, amp, pin};
+        if (known(settings, DataMode::loader) || !fits(settings) || times_what_was_ready(settings)) continue;
+        const auto rate = prediction_.samples_per_s(settings);
+        if (rate) out.push_back({settings, *rate, cost_s(settings, DataMode::loader)});
+      }
   return out;
 }
 
@@ -189,11 +205,20 @@ std::optional<BenchProposal> BenchSprint::joint_point() const {
   const double limit_s = joint_ == 0 ? std::max(left_s(), kAtAnyCost * cheapest) : left_s();
   all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& one) { return one.cost_s > limit_s; }), all.end());
   double best = 0;
+  // How workers crowd the step is not known before the first: in large batches that can take all the time.
+  if (joint_ == 0 && left_s() > kForProbe * cheapest) {
+    const auto small = rates_.at(fastest_amp()).begin()->first;
+    const auto large = [&](const Candidate& one) { return one.settings.batch > small; };
+    if (!std::all_of(all.begin(), all.end(), large))
+      all.erase(std::remove_if(all.begin(), all.end(), large), all.end());
+  }
   for (const auto& one : all) best = std::max(best, one.rate);
   if (all.empty() || (joint_ >= kLeastJoint && best < best_ * kWorthMeasuring)) return std::nullopt;
+  const double little_s = cheapest + kLittle * options_.time_s;
+  const auto order = [&](const Candidate& one) { return std::pair(std::max(one.cost_s, little_s), -one.rate); };
   const Candidate* chosen = nullptr;
   for (const auto& one : all)
-    if (one.rate >= kNearlyAsGood * best && (chosen == nullptr || one.cost_s < chosen->cost_s)) chosen = &one;
+    if (one.rate >= kNearlyAsGood * best && (chosen == nullptr || order(one) < order(*chosen))) chosen = &one;
   return BenchProposal{chosen->settings, DataMode::loader, BenchStage::confirm,
                        fmt::format("foretold to be the fastest in the time left: {:.4g} samples/s", chosen->rate)};
 }

@@ -30,14 +30,15 @@ double on_line(std::int64_t batch, std::pair<std::int64_t, double> a, std::pair<
 double ratio_of(std::int64_t batch, std::int64_t to) { return static_cast<double>(batch) / static_cast<double>(to); }
 
 /// A step's time at a batch, through the points of its curve: straight between them and onward by the last two; below
-/// the first not faster than in proportion, and not slower than there. One point alone promises nothing beyond itself.
+/// the first shorter by the root of the ratio at most, as small batches leave a device idle. One point alone promises
+/// nothing beyond itself.
 double time_at(std::int64_t batch, const std::map<std::int64_t, double>& curve) {
   const auto above = curve.lower_bound(batch);
   if (above != curve.end() && above->first == batch) return above->second;
   if (above == curve.begin()) {
     if (curve.size() == 1) return above->second;
-    return std::clamp(on_line(batch, *above, *std::next(above)), above->second * ratio_of(batch, above->first),
-                      above->second);
+    return std::clamp(on_line(batch, *above, *std::next(above)),
+                      above->second * std::sqrt(ratio_of(batch, above->first)), above->second);
   }
   const auto below = std::prev(above);
   if (above != curve.end()) return on_line(batch, *below, *above);

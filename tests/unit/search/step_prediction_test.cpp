@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/step_prediction.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace ridgeline::search {
@@ -67,7 +69,7 @@ TEST(StepPrediction, gaps_of_the_curve_lie_on_the_lines_through_its_points) {
   };
   EXPECT_NEAR(step_ms(500), 52, 1e-6);
   EXPECT_NEAR(step_ms(2000), 202, 1e-6);
-  EXPECT_NEAR(step_ms(50), 7, 1e-6);
+  EXPECT_NEAR(step_ms(50), 12 * std::sqrt(0.5), 1e-6) << "small batches leave the device idle";
   EXPECT_NEAR(*prediction.memory_gb({500, 0, AmpMode::off, false}), 7, 1e-6);
   // Another precision has the form of the curve from the first, and its own speed.
   EXPECT_NEAR(step_ms(500, AmpMode::bf16), 52, 1e-6);
