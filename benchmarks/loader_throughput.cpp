@@ -4,6 +4,10 @@
 //   loader_throughput run FILE [--dataset x --dataset y] [--workers 0,4,8,16] [--batch 256] [--epochs 3] [--cache-mb
 //   1024]
 //                     [--seed 0] [--order FILE] [--digest] [--cold]
+//   loader_throughput scaling FILE [--workers 1,2,4,8,16] [--epochs 3] [--repeats 3] [--cache-mb 0] [...]
+//                                                                     a table: each rate against that of the first
+// In "scaling", "busy" is the share of the workers' time that they had work, "us a sample" the work itself: what is
+// lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other.
 // --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
 // delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before
 // each.
@@ -11,8 +15,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <libdeflate.h>
@@ -21,6 +27,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
+#include "loader/cache_state.hpp"
 #include "loader/hdf5_handle.hpp"
 #include "loader/hdf5_library.hpp"
 #include "loader/loader.hpp"
@@ -44,6 +51,7 @@ struct Settings {
   std::string order;
   bool digest = false;
   bool cold = false;
+  unsigned repeats = 3;
 };
 
 /// Images of 3 x 32 x 32 in chunks of 64 samples, as float32 without filters or as smoothed uint8 with gzip 4; labels
@@ -111,7 +119,7 @@ base::Result<Epoch> run_epoch(loader::Loader& loader, const Settings& s, std::ui
   return epoch;
 }
 
-base::Result<void> run(const Settings& s, unsigned workers) {
+base::Result<loader::LoaderOptions> options_of(const Settings& s, unsigned workers) {
   loader::LoaderOptions options;
   options.datasets = s.datasets;
   options.batch_size = s.batch;
@@ -124,6 +132,11 @@ base::Result<void> run(const Settings& s, unsigned workers) {
     options.sampler.given.resize(bytes.size() / sizeof(std::uint64_t));
     std::memcpy(options.sampler.given.data(), bytes.data(), options.sampler.given.size() * sizeof(std::uint64_t));
   }
+  return options;
+}
+
+base::Result<void> run(const Settings& s, unsigned workers) {
+  RL_TRY_ASSIGN(const auto options, options_of(s, workers));
   const auto open_begin = base::system_clock().now();
   RL_TRY_ASSIGN(const auto loader, loader::Loader::open(s.file, options, std::make_shared<loader::HostAllocator>()));
   nlohmann::json line{{"workers", workers},
@@ -137,7 +150,11 @@ base::Result<void> run(const Settings& s, unsigned workers) {
     if (s.cold) RL_TRY(loader::drop_from_page_cache(s.file));
     RL_TRY_ASSIGN(const auto resident, loader::resident_share(s.file));
     line["resident_share_before"].push_back(resident);
+    const auto before = loader->statistics();
     RL_TRY_ASSIGN(last, run_epoch(*loader, s, epoch, false));
+    const auto after = loader->statistics();
+    line["page_cache"].push_back(base::enum_name(loader::cache_state(before, after)));
+    line["cold_share"].push_back(loader::cold_share(before, after));
     rates.push_back(static_cast<double>(last.samples) / last.seconds);
   }
   const auto statistics = loader->statistics();
@@ -166,6 +183,69 @@ base::Result<void> run(const Settings& s, unsigned workers) {
   return {};
 }
 
+struct ScalingRow {
+  std::vector<double> rates;
+  double wall_seconds = 0;
+  double busy_seconds = 0;
+  std::uint64_t samples = 0;
+  std::map<std::string, int> states;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Worker counts in turn, --repeats rounds, every other one backwards, so that a drift of the machine hits all alike.
+base::Result<void> scaling(const Settings& s) {
+  std::vector<ScalingRow> rows(s.workers.size());
+  for (unsigned repeat = 0; repeat < s.repeats; ++repeat)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto at = repeat % 2 == 0 ? i : rows.size() - 1 - i;
+      RL_TRY_ASSIGN(auto options, options_of(s, s.workers[at]));
+      RL_TRY_ASSIGN(const auto loader,
+                    loader::Loader::open(s.file, std::move(options), std::make_shared<loader::HostAllocator>()));
+      auto& row = rows[at];
+      for (unsigned epoch = 0; epoch < s.epochs; ++epoch) {
+        const auto before = loader->statistics();
+        RL_TRY_ASSIGN(const auto done, run_epoch(*loader, s, epoch, false));
+        const auto after = loader->statistics();
+        row.rates.push_back(static_cast<double>(done.samples) / done.seconds);
+        row.wall_seconds += done.seconds;
+        row.busy_seconds += after.total.busy_seconds - before.total.busy_seconds;
+        row.samples += done.samples;
+        ++row.states[std::string(base::enum_name(loader::cache_state(before, after)))];
+      }
+    }
+  std::printf("%u CPUs, batch %llu, %llu MB for decoded data, %u rounds of %u epochs; medians\n\n",
+              std::thread::hardware_concurrency(), static_cast<unsigned long long>(s.batch),
+              static_cast<unsigned long long>(s.cache_mb), s.repeats, s.epochs);
+  std::printf("| workers | samples/s | of perfect | busy | us a sample | bytes from |\n|---|---|---|---|---|---|\n");
+  const auto one = median(rows.front().rates) / s.workers.front();
+  auto lines = nlohmann::json::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
+    const auto rate = median(row.rates);
+    const auto efficiency = rate / (one * s.workers[i]);
+    const auto busy = row.busy_seconds / (row.wall_seconds * s.workers[i]);
+    const auto work = row.busy_seconds * 1e6 / static_cast<double>(row.samples);
+    std::string states;
+    for (const auto& [state, epochs] : row.states) states += (states.empty() ? "" : ", ") + state;
+    std::printf("| %u | %.0f | %.0f %% | %.0f %% | %.1f | %s |\n", s.workers[i], rate, 100 * efficiency, 100 * busy,
+                work, states.c_str());
+    lines.push_back({{"workers", s.workers[i]},
+                     {"samples_per_second", rate},
+                     {"efficiency", efficiency},
+                     {"busy", busy},
+                     {"us_per_sample", work},
+                     {"page_cache", row.states},
+                     {"rates", row.rates}});
+  }
+  std::printf("\n%s\n", lines.dump().c_str());
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -187,8 +267,24 @@ int main(int argc, char** argv) {
   measure->add_option("--order", s.order);
   measure->add_flag("--digest", s.digest);
   measure->add_flag("--cold", s.cold);
+  auto* scale = app.add_subcommand("scaling", "measure worker counts against the first one");
+  scale->add_option("file", s.file)->required();
+  scale->add_option("--dataset", s.datasets);
+  const auto* counts = scale->add_option("--workers", s.workers)->delimiter(',')->check(CLI::PositiveNumber);
+  scale->add_option("--batch", s.batch);
+  scale->add_option("--epochs", s.epochs)->check(CLI::PositiveNumber);
+  scale->add_option("--repeats", s.repeats)->check(CLI::PositiveNumber);
+  const auto* memory = scale->add_option("--cache-mb", s.cache_mb);
+  scale->add_option("--seed", s.seed);
   CLI11_PARSE(app, argc, argv);
   if (make->parsed()) return make_file(s) ? 0 : 1;
+  if (scale->parsed()) {
+    if (counts->count() == 0) s.workers = {1, 2, 4, 8, 16};
+    if (memory->count() == 0) s.cache_mb = 0;
+    const auto done = scaling(s);
+    if (!done) std::fprintf(stderr, "error: %s\n", done.error().message.c_str());
+    return done ? 0 : 1;
+  }
   for (const auto workers : s.workers)
     if (const auto done = run(s, workers); !done) {
       std::fprintf(stderr, "error: %s\n", done.error().message.c_str());
