@@ -155,9 +155,27 @@ class Faults:
         self.forks = Forks(arguments.python_exe, self.folder)
         self.python = str(HERE / "fork_python.py") if self.forks.ready else arguments.python_exe
         self.environment = dict(os.environ, RIDGELINE_FORK_SOCKET=self.forks.path, NO_COLOR="1")
+        if self.forks.ready and not self.forks_work():
+            print("fork_python.py does not work here: every trial imports torch, which takes longer", file=sys.stderr)
+            self.python = arguments.python_exe
 
     def left(self):
         return self.arguments.minutes * 60 - (time.monotonic() - self.begin)
+
+    def forks_work(self):
+        """A trial on the device that comes as far as its own mistake."""
+        try:
+            _, report, _ = self.run(self.failing("index", self.arguments.device), CASE_LIMIT_S)
+            return "IndexError" in report["trials"][0]["outcome"]["failure"]["message"]
+        except (KeyError, TypeError, IndexError):
+            return False
+
+    def failing(self, name, device):
+        workers = "1" if name.startswith("worker_") else "0"
+        command = [self.arguments.ridgeline, "bench", "--json", "--fresh", "--db", str(self.folder / "f.db"), "--search", "grid",
+                   "--no-diagnosis", "--steps", "3", "--batch-sizes", "4", "--num-workers", workers, "--amp", "off", "--device", device,
+                   "--python", "%s:bench" % MODELS, "--python-exe", self.python, "--option", "fail=" + name]
+        return command if device == "cpu" else command + ["--pin-memory", "off"]
 
     def run(self, command, limit_s):
         """(seconds, report or None, last line of standard error)"""
@@ -227,13 +245,7 @@ class Faults:
         if self.left() < 10:
             row["message"] = "not run: no time left"
             return
-        workers = "1" if name.startswith("worker_") else "0"
-        command = [self.arguments.ridgeline, "bench", "--json", "--fresh", "--db", str(self.folder / "f.db"), "--search", "grid",
-                   "--no-diagnosis", "--steps", "3", "--batch-sizes", "4", "--num-workers", workers, "--amp", "off", "--device", device,
-                   "--python", "%s:bench" % MODELS, "--python-exe", self.python, "--option", "fail=" + name]
-        if device != "cpu":
-            command += ["--pin-memory", "off"]
-        row["seconds"], report, error = self.run(command, min(CASE_LIMIT_S, self.left()))
+        row["seconds"], report, error = self.run(self.failing(name, device), min(CASE_LIMIT_S, self.left()))
         self.note_machine(report)
         trials = (report or {}).get("trials") or []
         if not trials:
