@@ -11,12 +11,13 @@ double cold_share(const LoaderStatistics& before, const LoaderStatistics& after)
 }
 
 CacheState cache_state(const LoaderStatistics& before, const LoaderStatistics& after) noexcept {
-  constexpr double kWarm = 0.01;
-  constexpr double kCold = 0.5;
+  constexpr double kWarm = 0.99;
+  constexpr double kCold = 0.1;
   if (after.total.read.tally.bytes == before.total.read.tally.bytes) return CacheState::decoded;
-  if (!after.tells_cold_reads) return CacheState::unknown;
-  const auto share = cold_share(before, after);
-  return share <= kWarm ? CacheState::warm : share >= kCold ? CacheState::cold : CacheState::mixed;
+  if (!after.resident_at_start) return CacheState::unknown;
+  if (*after.resident_at_start <= kCold) return CacheState::cold;
+  return *after.resident_at_start >= kWarm && cold_share(before, after) <= 1 - kWarm ? CacheState::warm
+                                                                                     : CacheState::mixed;
 }
 
 }  // namespace ridgeline::loader

@@ -13,13 +13,14 @@ namespace ridgeline::loader {
 /// Where the bytes of some samples came from: a rate means little without it.
 enum class CacheState : std::uint8_t {
   decoded,  ///< nothing was read: all lay decoded in the loader's memory
-  warm,     ///< at most a hundredth of the bytes read had to wait for the device
+  warm,     ///< 99 % of the file lay in the page cache at the start, and at most 1 % of the bytes had to wait for the
+            ///< device
   mixed,    ///< between warm and cold
-  cold,     ///< at least half had to; the rest the kernel may have read ahead
-  unknown   ///< the file system does not tell
+  cold,     ///< at most a tenth of the file lay there (most of it the kernel then reads ahead, so few reads wait)
+  unknown   ///< the system does not tell
 };
 
-/// Of what was read between two looks at a loader's statistics (`before` may be a default one: since the opening).
+/// Of an epoch, by the loader's statistics before and after it.
 [[nodiscard]] CacheState cache_state(const LoaderStatistics& before, const LoaderStatistics& after) noexcept;
 
 /// Share of the bytes read in between that had to wait for the device, 0 to 1; 0 when none were read.

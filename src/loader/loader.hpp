@@ -43,9 +43,10 @@ struct LoaderStatistics {
   std::vector<WorkerStatistics> workers;  ///< with 0 workers: one entry, the caller itself
   WorkerStatistics total;
   std::uint64_t batches = 0;
-  double consumer_wait_seconds = 0;  ///< inside next(), until the batch was complete
-  std::uint64_t cached_bytes = 0;    ///< decoded chunks held now
-  bool tells_cold_reads = true;      ///< false: the file system does not say which reads were cold
+  double consumer_wait_seconds = 0;         ///< inside next(), until the batch was complete
+  std::uint64_t cached_bytes = 0;           ///< decoded chunks held now
+  bool tells_cold_reads = true;             ///< false: the file system does not say which reads were cold
+  std::optional<double> resident_at_start;  ///< share of the file in the page cache when this epoch began, if known
 };
 
 /// Batches of samples from one HDF5 file, read by several threads without the library's lock, delivered in order.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "loader/page_cache.hpp"
 #include "loader/signed_form.hpp"
 #include "loader/stopwatch.hpp"
 
@@ -132,7 +133,9 @@ std::uint64_t Loader::Engine::batches_per_epoch() const noexcept {
 
 Result<void> Loader::Engine::start_epoch(std::uint64_t number) {
   auto order = sampler_->epoch(number);
+  const auto resident = resident_share(file_);
   std::unique_lock lock(pool_->mutex);
+  resident_at_start_ = resident ? std::optional(*resident) : std::nullopt;
   batches_ = next_batch_ = 0;  // nothing more is claimed
   for (auto& slot : pool_->slots) slot->next_piece = slot->pieces;
   pool_->ready.wait(lock, [&] { return busy_ == 0; });
@@ -399,6 +402,7 @@ LoaderStatistics Loader::Engine::statistics() const {
   all.cached_bytes = cache_->bytes();
   for (const auto& stash : stashes_) all.cached_bytes += stash ? stash->bytes() : 0;
   all.tells_cold_reads = file_.tells_cold_reads();
+  all.resident_at_start = resident_at_start_;
   return all;
 }
 

@@ -97,6 +97,7 @@ class Loader::Engine {
   std::atomic<bool> stopping_{false};
   std::uint64_t delivered_ = 0;
   double consumer_wait_seconds_ = 0;
+  std::optional<double> resident_at_start_;
 };
 
 }  // namespace ridgeline::loader

@@ -12,8 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "loader/data_file.hpp"
-
 namespace ridgeline::loader {
 namespace {
 
@@ -52,15 +50,24 @@ Result<double> share_by_reads(const DataFile& file) {
   return static_cast<double>(there) / static_cast<double>(kPlaces);
 }
 
+Result<double> share_of(const DataFile& file, std::uint64_t most_by_mincore) {
+  if (file.size() == 0) return 1.0;
+  // For files of others mincore says "all there" since Linux 5.2, so as not to give secrets away.
+  if (file.size() <= most_by_mincore && ::access(file.path().c_str(), W_OK) == 0)
+    if (const auto share = share_by_mincore(file)) return *share;
+  return share_by_reads(file);
+}
+
 }  // namespace
 
 Result<double> resident_share(const std::filesystem::path& path) {
   RL_TRY_ASSIGN(const auto file, DataFile::open(path));
-  if (file.size() == 0) return 1.0;
-  // For files of others mincore says "all there" since Linux 5.2, so as not to give secrets away.
-  if (::access(path.c_str(), W_OK) == 0)
-    if (const auto share = share_by_mincore(file)) return *share;
-  return share_by_reads(file);
+  return share_of(file, ~std::uint64_t{0});
+}
+
+Result<double> resident_share(const DataFile& file) {
+  constexpr std::uint64_t kMostByMincore = std::uint64_t{4} << 30U;
+  return share_of(file, kMostByMincore);
 }
 
 Result<void> drop_from_page_cache(const std::filesystem::path& path) {

@@ -9,33 +9,29 @@
 namespace ridgeline::loader {
 namespace {
 
-LoaderStatistics read(std::uint64_t bytes, std::uint64_t cold_bytes) {
+LoaderStatistics read(std::uint64_t bytes, std::uint64_t cold_bytes, std::optional<double> resident) {
   LoaderStatistics statistics;
   statistics.total.read.tally = {bytes, cold_bytes};
+  statistics.resident_at_start = resident;
   return statistics;
 }
 
-TEST(CacheState, is_told_from_the_bytes_that_had_to_wait) {
-  EXPECT_EQ(cache_state({}, read(1000, 0)), CacheState::warm);
-  EXPECT_EQ(cache_state({}, read(1000, 10)), CacheState::warm);
-  EXPECT_EQ(cache_state({}, read(1000, 11)), CacheState::mixed);
-  EXPECT_EQ(cache_state({}, read(1000, 499)), CacheState::mixed);
-  EXPECT_EQ(cache_state({}, read(1000, 500)), CacheState::cold);
-  EXPECT_EQ(cache_state({}, {}), CacheState::decoded);
-  EXPECT_DOUBLE_EQ(cold_share({}, read(1000, 250)), 0.25);
+TEST(CacheState, is_told_from_what_lay_in_the_page_cache_and_what_had_to_wait) {
+  EXPECT_EQ(cache_state({}, read(1000, 0, 1.0)), CacheState::warm);
+  EXPECT_EQ(cache_state({}, read(1000, 10, 0.995)), CacheState::warm);
+  EXPECT_EQ(cache_state({}, read(1000, 11, 1.0)), CacheState::mixed) << "thrown out meanwhile";
+  EXPECT_EQ(cache_state({}, read(1000, 0, 0.98)), CacheState::mixed);
+  EXPECT_EQ(cache_state({}, read(1000, 500, 0.2)), CacheState::mixed);
+  EXPECT_EQ(cache_state({}, read(1000, 5, 0.1)), CacheState::cold) << "the kernel reads ahead";
+  EXPECT_EQ(cache_state({}, read(1000, 0, std::nullopt)), CacheState::unknown);
+  EXPECT_EQ(cache_state({}, read(0, 0, 0.0)), CacheState::decoded);
+  EXPECT_DOUBLE_EQ(cold_share({}, read(1000, 250, 0.0)), 0.25);
   EXPECT_EQ(cold_share({}, {}), 0);
 }
 
 TEST(CacheState, counts_only_what_came_between_the_two_looks) {
-  EXPECT_EQ(cache_state(read(1000, 1000), read(2000, 1000)), CacheState::warm);
-  EXPECT_EQ(cache_state(read(1000, 0), read(1100, 100)), CacheState::cold);
-  EXPECT_EQ(cache_state(read(1000, 500), read(1000, 500)), CacheState::decoded);
-}
-
-TEST(CacheState, a_file_system_that_does_not_tell_is_unknown) {
-  auto statistics = read(1000, 0);
-  statistics.tells_cold_reads = false;
-  EXPECT_EQ(cache_state({}, statistics), CacheState::unknown);
+  EXPECT_EQ(cache_state(read(1000, 1000, 0.0), read(2000, 1000, 1.0)), CacheState::warm);
+  EXPECT_EQ(cache_state(read(1000, 500, 1.0), read(1000, 500, 1.0)), CacheState::decoded);
 }
 
 TEST(CacheState, a_second_epoch_from_decoded_chunks_reads_nothing) {
@@ -54,6 +50,8 @@ TEST(CacheState, a_second_epoch_from_decoded_chunks_reads_nothing) {
     return cache_state(before, (*loader)->statistics());
   };
   EXPECT_NE(epoch(0), CacheState::decoded);
+  const auto resident = (*loader)->statistics().resident_at_start;
+  EXPECT_TRUE(!resident || (*resident >= 0 && *resident <= 1));
   EXPECT_EQ(epoch(1), CacheState::decoded);
 }
 
