@@ -102,6 +102,7 @@ def race(args, kind, samples, lines):
               "| workers | DataLoader + h5py | ours, first epoch | ours, later epochs | ours, no cache | times (first) | times (later) | times (no cache) |",
               "|---|---|---|---|---|---|---|---|"]
     result = {"kind": kind, "same": same, "rows": []}
+    states = {"first": set(), "later": set(), "none": set()}
     for workers in args.workers:
         loader = python_loader(path, samples, order, workers, args.batch)
         if workers:
@@ -109,10 +110,15 @@ def race(args, kind, samples, lines):
         rates = {"python": [], "first": [], "later": [], "none": []}
         for _ in range(args.repeats):
             rates["python"].append(python_epoch(loader))
-            kept = ours(args.program, path, order_file, workers, args.batch, args.cache_mb, 3)["samples_per_second"]
+            line = ours(args.program, path, order_file, workers, args.batch, args.cache_mb, 3)
+            kept, came_from = line["samples_per_second"], line["page_cache"]
             rates["first"].append(kept[0])
             rates["later"].append(statistics.median(kept[1:]))
-            rates["none"] += ours(args.program, path, order_file, workers, args.batch, 0, 1)["samples_per_second"]
+            states["first"].add(came_from[0])
+            states["later"].update(came_from[1:])
+            line = ours(args.program, path, order_file, workers, args.batch, 0, 1)
+            rates["none"] += line["samples_per_second"]
+            states["none"].update(line["page_cache"])
         del loader
         median = {name: statistics.median(values) for name, values in rates.items()}
         times = {name: median[name] / median["python"] for name in ("first", "later", "none")}
@@ -120,6 +126,10 @@ def race(args, kind, samples, lines):
         lines.append(f"| {workers} | {median['python']:,.0f} | {median['first']:,.0f} | {median['later']:,.0f} | {median['none']:,.0f} | "
                      f"{times['first']:.1f} | {times['later']:.1f} | {times['none']:.1f} |")
         print(lines[-1], file=sys.stderr, flush=True)
+    result["page_cache"] = {name: sorted(found) for name, found in states.items()}
+    lines += ["", "Our bytes came from: " + "; ".join(
+        f"{label}: {', '.join(result['page_cache'][name])}"
+        for name, label in (("first", "first epoch"), ("later", "later epochs"), ("none", "no cache"))) + "."]
     worst = min(row["times"]["first"] for row in result["rows"])
     lines += ["", f"Goal, {GOAL:.0f} times at equal workers, first epoch: {'met' if worst >= GOAL and same else 'MISSED'} "
                   f"(least {worst:.1f} times)."]
