@@ -110,9 +110,9 @@ def cases(cpus, strengths):
         [Case("too_few_workers", "none, a slow transform", 8, 0, "off", device="cpu", calm=True, note="SlowStep", transform_ms=3),
          Case("too_few_workers", "1, waiting 1500 us", 8, 1, "off", device="cpu", calm=True, wait_us=1500),
          Case("too_few_workers", "1, waiting 4000 us", 8, 1, "off", device="cpu", calm=True, wait_us=4000)],
-        [Case("batch_too_small", "20 ms a step", 4, 0, "off", device="cpu", calm=True, source="ram", fixed_ms=20, wait_sample_us=500)],
-        [Case("batch_too_small", "2, 4 million weights a layer", 2, 0, "off", device="cpu", source="ram", layers=4, hidden=2048)],
-        [Case("cpu_bound", "waits by the sample", 8, 0, "off", device="cpu", calm=True, source="ram", wait_sample_us=2500)],
+        [Case("batch_too_small", "%d ms a step" % ms, 4, 0, "off", device="cpu", calm=True, source="ram", fixed_ms=ms, wait_sample_us=500)
+         for ms in (20, 10)],
+        [Case("cpu_bound", "waits by the sample", 8, 0, "off", device="cpu", calm=True, source="ram", wait_sample_us=6000)],
         [Case("cpu_oversubscribed", "%d busy threads" % (2 * count), 8, 2, "off", device="cpu", host_kb=256, burners=count)
          for count in (cpus, 2 * cpus)],
     ]

@@ -14,9 +14,23 @@ def worker_pids(iterator):
     return [worker.pid for worker in getattr(iterator, "_workers", []) or [] if getattr(worker, "pid", None)]
 
 
+def _waited_seconds(pid):
+    """Time that its threads were ready to run and no CPU was free. 0 where the kernel does not count it."""
+    total = 0
+    try:
+        for thread in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/schedstat" % (pid, thread)) as file:
+                total += int(file.read().split()[1])
+    except (OSError, IndexError, ValueError):
+        pass
+    return total / 1e9
+
+
 def cpu_seconds(pids):
+    """CPU time that they used, and that they would have used had others not been on the CPUs: both are work to do."""
     total = 0.0
     for pid in pids:
+        total += _waited_seconds(pid)
         try:
             with open("/proc/%d/stat" % pid) as file:
                 fields = file.read().rpartition(")")[2].split()

@@ -64,6 +64,18 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   return out;
 }
 
+std::optional<double> busy_workers(const BenchEvidence& loading, const TrainingSettings& base,
+                                   const DiagnosisInput& input) {
+  const auto& resources = loading.resources;
+  if (resources.loader_read_s && resources.loader_decode_s && *resources.loader_read_s + *resources.loader_decode_s > 0)
+    return *resources.loader_decode_s / (*resources.loader_read_s + *resources.loader_decode_s);
+  if (!resources.loader_cpu_s || !resources.loader_wall_s || *resources.loader_wall_s <= 0) return std::nullopt;
+  // Workers beyond the number of cores cannot all run: their CPU time is bounded by the cores'.
+  const int workers = std::max(1, base.workers);
+  const double cores = input.cores > 0 ? std::min<double>(workers, input.cores) : workers;
+  return std::min(1.0, *resources.loader_cpu_s / (*resources.loader_wall_s * cores / workers));
+}
+
 LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input) {
   LoaderVerdict out;
   const auto& base = input.base;
@@ -82,7 +94,10 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);
   // A few per cent where twice the speed would be possible are the noise of a loader that something else limits.
   const double least = std::max(kWorthwhileGain, kUsefulShare * std::min(possible, kTwiceTheGain));
-  out.wants_more_workers = out.holds_up && more && clearly_faster(*more, *known, least);
+  // Workers that have all CPUs to themselves and use them: more of them get a larger share only of what others use.
+  const bool all_busy =
+      input.cores > 0 && base.workers >= input.cores && busy_workers(*known, base, input).value_or(0) >= kBusyWorkers;
+  out.wants_more_workers = out.holds_up && !all_busy && more && clearly_faster(*more, *known, least);
   return out;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/bench_evidence.hpp"
 #include "schema/training_run.hpp"
 
 namespace ridgeline::analysis {
@@ -22,10 +24,15 @@ struct DiagnosisInput {
 };
 
 constexpr double kWorthwhileGain = 0.05;  ///< causes worth less are not reported
+constexpr double kBusyWorkers = 0.60;     ///< of the workers' time, from which decoding is what they do
 constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on the device: less means it is filled
 
 /// Twice as many workers; in place of none a few, as far as the cores go.
 [[nodiscard]] int more_workers(int workers, double cores);
+
+/// Share of the workers' time that is work and not waiting: the loader's own count, else their CPU time.
+[[nodiscard]] std::optional<double> busy_workers(const BenchEvidence& loading, const schema::TrainingSettings& base,
+                                                 const DiagnosisInput& input);
 
 /// The loader's share in a run's trials under `base`.
 struct LoaderVerdict {

@@ -16,9 +16,8 @@ using schema::BenchFinding;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kIdleDevice = 0.70;   ///< busy share below which the device waits for launches
-constexpr double kBusyWorkers = 0.60;  ///< CPU share of loader workers above which decoding is what they do
-constexpr double kMuchFaster = 1.25;   ///< of the loader alone over training
+constexpr double kIdleDevice = 0.70;  ///< busy share below which the device waits for launches
+constexpr double kMuchFaster = 1.25;  ///< of the loader alone over training
 
 TrainingSettings with_workers(TrainingSettings settings, int workers) {
   settings.workers = workers;
@@ -45,8 +44,8 @@ class Diagnosis {
     if (!base) return {};
     base_evidence_ = *base;
     loader_ = judge_loader(run_, input_);
-    loading();
     oversubscription();
+    loading();
     if (!input_.on_cpu) copying();
     thrashing();
     if (!loader_.sets_pace) {
@@ -98,17 +97,19 @@ class Diagnosis {
           fmt::format("num_workers: {}", more_workers(base_.workers, input_.cores)), gain(*doubled), *doubled);
       return;
     }
+    // Where fewer workers are faster, what each of them does is not the cause.
+    if (!findings_.empty()) return;
     const auto alone = find(base_, DataMode::loader_only);
     // A loader that is much faster by itself does not hold training up: something else does while both run.
     if (alone && base_.workers > 0 && alone->rate > base_evidence_.rate * kMuchFaster) return;
     const auto& source = alone ? *alone : base_evidence_;
-    const auto busy = decode_share(source.resources);
+    const auto busy = busy_workers(source, base_, input_);
     if (!busy) return;
-    const auto shared =
-        fmt::format("with data in memory: {}; {}", against(*host),
-                    doubled ? fmt::format("{} workers bring {:+.0f} %", more_workers(base_.workers, input_.cores),
-                                          gain(*doubled) * 100)
-                            : std::string("there are no CPUs for more workers"));
+    const auto shared = fmt::format(
+        "with data in memory: {}; {}", against(*host),
+        doubled
+            ? fmt::format("{} workers bring {:+.0f} %", more_workers(base_.workers, input_.cores), gain(*doubled) * 100)
+            : std::string("there are no CPUs for more workers"));
     if (*busy >= kBusyWorkers)
       add("decode_bound", "decoding and transforms hold training up",
           fmt::format("{}; workers are busy {:.0f} % of the time", shared, *busy * 100),
@@ -119,18 +120,6 @@ class Diagnosis {
       add("storage_bound", "storage holds training up",
           fmt::format("{}; workers wait {:.0f} % of the time", shared, (1 - *busy) * 100),
           "put the data on faster storage or into memory, or read larger chunks", gain(*host), source);
-  }
-
-  /// Share of the workers' time that is work and not waiting: the loader's own count, else CPU time of the processes.
-  [[nodiscard]] std::optional<double> decode_share(const schema::TrainingResources& resources) const {
-    if (resources.loader_read_s && resources.loader_decode_s &&
-        *resources.loader_read_s + *resources.loader_decode_s > 0)
-      return *resources.loader_decode_s / (*resources.loader_read_s + *resources.loader_decode_s);
-    if (!resources.loader_cpu_s || !resources.loader_wall_s || *resources.loader_wall_s <= 0) return std::nullopt;
-    // Workers beyond the number of cores cannot all run: their CPU time is bounded by the cores'.
-    const int workers = std::max(1, base_.workers);
-    const double cores = input_.cores > 0 ? std::min<double>(workers, input_.cores) : workers;
-    return std::min(1.0, *resources.loader_cpu_s / (*resources.loader_wall_s * cores / workers));
   }
 
   void oversubscription() {

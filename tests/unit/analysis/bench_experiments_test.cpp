@@ -103,6 +103,29 @@ TEST(LoaderVerdict, a_few_per_cent_of_a_large_gain_are_no_reason_for_more_worker
   EXPECT_FALSE(Made().add(kBase, DataMode::loader, 100).loader().holds_up);
 }
 
+TEST(LoaderVerdict, workers_that_use_every_cpu_are_not_too_few) {
+  auto twice = kBase;
+  twice.workers = 8;
+  schema::BenchRun run;
+  const auto add = [&](const TrainingSettings& settings, DataMode data, double rate, double cpu_s) {
+    schema::BenchTrial trial;
+    trial.settings = settings;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+    trial.outcome.measurement->resources.loader_cpu_s = cpu_s;
+    trial.outcome.measurement->resources.loader_wall_s = 10;
+    run.trials.push_back(std::move(trial));
+  };
+  add(kBase, DataMode::loader, 100, 9);
+  add(kBase, DataMode::host, 1000, 0);
+  add(twice, DataMode::loader, 150, 9);
+  EXPECT_FALSE(judge_loader(run, {kBase, false, 4}).wants_more_workers);
+  EXPECT_TRUE(judge_loader(run, {kBase, false, 8}).wants_more_workers);
+  run.trials.front().outcome.measurement->resources.loader_cpu_s = 1;  // they wait
+  EXPECT_TRUE(judge_loader(run, {kBase, false, 4}).wants_more_workers);
+}
+
 TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
   schema::BenchRun run;
   const auto add = [&](DataMode data, schema::Estimate rate) {

@@ -122,6 +122,34 @@ TEST(BenchDiagnosis, the_predicted_gain_is_what_the_change_brings) {
   EXPECT_NE(findings.front().advice.find("num_workers: 4"), std::string::npos);
 }
 
+TEST(BenchDiagnosis, where_fewer_workers_are_faster_their_work_is_not_to_blame) {
+  const TrainingSettings base{64, 4, AmpMode::bf16, true};
+  auto half = base;
+  half.workers = 2;
+  schema::BenchRun run;
+  const auto add = [&](const TrainingSettings& settings, schema::DataMode data, double rate) {
+    schema::BenchTrial trial;
+    trial.id = static_cast<int>(run.trials.size()) + 1;
+    trial.settings = settings;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+    trial.outcome.measurement->resources.loader_cpu_s = 9;
+    trial.outcome.measurement->resources.loader_wall_s = 10;
+    run.trials.push_back(std::move(trial));
+  };
+  add(base, schema::DataMode::loader, 500);
+  add(base, schema::DataMode::host, 5000);
+  add(base, schema::DataMode::loader_only, 550);
+  auto alone = diagnose_bench(run, {base, false, 4});
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone.front().code, "decode_bound");
+  add(half, schema::DataMode::loader, 1000);
+  const auto findings = diagnose_bench(run, {base, false, 4});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().code, "cpu_oversubscribed");
+}
+
 TEST(BenchDiagnosis, without_the_base_trial_nothing_is_said) {
   EXPECT_TRUE(diagnose_bench(schema::BenchRun{}, {{256, 2, AmpMode::off, true}, false, 8}).empty());
 }
