@@ -135,6 +135,7 @@ class Running {
     options.current = request_.current;
     options.on_cpu = on_cpu();
     options.loads = loads();
+    options.cores = request_.cores;
     options.plan = request_.plan;
     if (request_.max_time) options.time_s = kSearchShare * base::to_seconds(*request_.max_time);
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));

@@ -53,6 +53,7 @@ struct BenchSearchOptions {
   std::optional<schema::TrainingSettings> current;  ///< what the user has: measured too
   bool on_cpu = false;                              ///< memory is the host's: copies and pinning cost nothing
   bool loads = true;                                ///< false: random data, which no loader brings
+  double cores = 0;                                 ///< that step and loader share; 0: not known
   double time_s = 0;                                ///< for the search; 0: no limit
   schema::TrainingPlan plan;                        ///< of its trials: what they take
 };

@@ -168,6 +168,7 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
   if (!options_.loads) return std::nullopt;
   const auto& workers = space_.workers;
   auto place = workers.size() * 3 / 4;
+  while (place > 0 && crowds_cores(workers[place])) --place;
   // Where workers crowd the step out, half of them may load nearly as fast.
   if (prediction_.crowding(workers[place]) > kCrowded && place > 0) --place;
   const auto batch =
@@ -187,6 +188,7 @@ std::vector<BenchSprint::Candidate> BenchSprint::candidates() const {
     for (const auto batch : space_.batches)
       for (const int workers : space_.workers) {
         const TrainingSettings settings{batch, workers, amp, pin};
+        if (crowds_cores(workers) && workers > space_.workers.front()) continue;
         if (known(settings, DataMode::loader) || !fits(settings) || times_what_was_ready(settings)) continue;
         const auto rate = prediction_.samples_per_s(settings);
         if (rate) out.push_back({settings, *rate, cost_s(settings, DataMode::loader)});

@@ -47,6 +47,8 @@ class BenchSprint {
   [[nodiscard]] bool known(const schema::TrainingSettings& settings, schema::DataMode data) const {
     return seen_.count({data, settings}) != 0;
   }
+  /// More workers than cores can ever feed: left to a longer search.
+  [[nodiscard]] bool crowds_cores(int workers) const { return options_.cores > 0 && workers > 2 * options_.cores; }
   [[nodiscard]] bool fits(const schema::TrainingSettings& settings) const;
   [[nodiscard]] bool times_what_was_ready(const schema::TrainingSettings& settings) const;
   [[nodiscard]] double warm_up_s(const schema::TrainingSettings& settings, schema::DataMode data) const;
