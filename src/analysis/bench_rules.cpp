@@ -55,6 +55,7 @@ class Diagnosis {
     std::stable_sort(findings_.begin(), findings_.end(), [](const auto& a, const auto& b) {
       return a.predicted_gain.value_or(0) > b.predicted_gain.value_or(0);
     });
+    if (findings_.empty()) crowding();
     if (findings_.empty()) compute();
     return std::move(findings_);
   }
@@ -129,6 +130,18 @@ class Diagnosis {
     add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
         fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
         fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
+  }
+
+  /// Loader and training are both fast by themselves and slow together, and half the workers change nothing.
+  void crowding() {
+    const auto host = find(base_, DataMode::host);
+    const auto alone = find(base_, DataMode::loader_only);
+    if (!loader_.sets_pace || !host || !alone || alone->rate <= base_evidence_.rate * kMuchFaster) return;
+    add("cpu_oversubscribed", "loader workers and training take the CPUs from each other",
+        fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{})", against(*host), alone->rate,
+                    alone->trials.front()),
+        "limit the threads of each worker (OMP_NUM_THREADS, torch.set_num_threads), or use more CPU cores",
+        std::nullopt, *alone);
   }
 
   void copying() {

@@ -148,6 +148,14 @@ TEST(BenchDiagnosis, where_fewer_workers_are_faster_their_work_is_not_to_blame) 
   const auto findings = diagnose_bench(run, {base, false, 4});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings.front().code, "cpu_oversubscribed");
+  // Each by itself is fast, and half the workers change nothing.
+  run.trials.pop_back();
+  run.trials.back().outcome.measurement->samples_per_s = {900, 900, 900};
+  add(half, schema::DataMode::loader, 505);
+  const auto together = diagnose_bench(run, {base, false, 4});
+  ASSERT_EQ(together.size(), 1U);
+  EXPECT_EQ(together.front().code, "cpu_oversubscribed");
+  EXPECT_FALSE(together.front().predicted_gain);
 }
 
 TEST(BenchDiagnosis, without_the_base_trial_nothing_is_said) {
