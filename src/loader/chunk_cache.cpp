@@ -14,13 +14,15 @@ ChunkCache::ChunkCache(std::uint64_t budget_bytes, std::uint64_t largest_chunk) 
   for (std::uint64_t i = 0; i < parts; ++i) parts_.push_back(std::make_unique<Part>());
 }
 
-base::Result<ChunkCache::Found> ChunkCache::get(std::uint64_t key, std::uint64_t next_use, const Make& make) {
+base::Result<ChunkCache::Found> ChunkCache::get(std::uint64_t key, std::uint64_t next_use, const Make& make,
+                                                bool may_wait) {
   auto& part = *parts_[(key * 0x9E3779B97F4A7C15ULL >> 32U) % parts_.size()];
   std::unique_lock lock(part.mutex);
   for (;;) {
     const auto found = part.entries.find(key);
     if (found == part.entries.end()) break;
     const auto entry = found->second;  // survives eviction while we wait
+    if (!may_wait && !entry->chunk && !entry->failed) return Found{};
     part.made.wait(lock, [&] { return entry->chunk || entry->failed; });
     if (entry->failed) continue;
     if (const auto still = part.entries.find(key); still != part.entries.end() && still->second == entry) {

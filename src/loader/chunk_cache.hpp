@@ -42,12 +42,13 @@ class ChunkCache {
   ChunkCache(std::uint64_t budget_bytes, std::uint64_t largest_chunk);
 
   struct Found {
-    ChunkPointer chunk;
+    ChunkPointer chunk;  ///< empty only where get() was not to wait
     bool hit = false;
   };
   /// The chunk of `key`, made by `make` when it is not there. `next_use`: position in the order of samples at which it
-  /// is wanted again, kNever when it is not.
-  [[nodiscard]] base::Result<Found> get(std::uint64_t key, std::uint64_t next_use, const Make& make);
+  /// is wanted again, kNever when it is not. Without `may_wait`, nothing is found while another thread makes it.
+  [[nodiscard]] base::Result<Found> get(std::uint64_t key, std::uint64_t next_use, const Make& make,
+                                        bool may_wait = true);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }

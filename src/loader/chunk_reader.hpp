@@ -29,6 +29,13 @@ struct ReadStatistics {
   [[nodiscard]] double read_amplification() const noexcept;
 };
 
+/// Requests [begin, begin + count) of a read whose chunk another thread is decoding: looked at again at the end.
+struct LaterRequests {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+  std::uint64_t box = 0;  ///< which of the chunks that their rows touch
+};
+
 /// Memory and tools that one thread keeps between reads.
 struct ReadScratch {
   FilterPipeline pipeline;
@@ -36,6 +43,7 @@ struct ReadScratch {
   std::vector<std::byte> row;
   std::vector<std::byte> chunk;
   std::vector<iovec> parts;
+  std::vector<LaterRequests> later;
   std::vector<std::pair<std::uint64_t, std::byte*>> missing;  ///< rows that no cache had, and where they go
 };
 

@@ -71,40 +71,44 @@ Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScrat
     return {};
   }
   const auto rows = layout_.rows_per_chunk();
-  while (!requests.empty()) {
-    const auto chunk_row = requests.front().row / rows;
-    const auto end = std::find_if(requests.begin(), requests.end(),
-                                  [&](const RowRequest& request) { return request.row / rows != chunk_row; });
-    const auto group = requests.first(static_cast<std::size_t>(end - requests.begin()));
-    RL_TRY(read_group(group, scratch, statistics, plan));
-    requests = requests.subspan(group.size());
+  auto& later = scratch.later;
+  later.clear();
+  for (std::size_t begin = 0; begin < requests.size();) {
+    const auto chunk_row = requests[begin].row / rows;
+    std::size_t count = 1;
+    while (begin + count < requests.size() && requests[begin + count].row / rows == chunk_row) ++count;
+    for (std::uint64_t box = 0; box < box_count_; ++box) {
+      RL_TRY_ASSIGN(const bool done, read_box(box, requests.subspan(begin, count), scratch, statistics, plan, false));
+      if (!done) later.push_back({begin, count, box});
+    }
+    begin += count;
   }
+  // Workers that waited here at once would follow each other from chunk to chunk, one decoding, the others watching.
+  for (const auto& part : later)
+    RL_TRY(read_box(part.box, requests.subspan(part.begin, part.count), scratch, statistics, plan, true));
   return {};
 }
 
 /// All requests lie in the same chunks along the first axis.
-Result<void> DatasetReader::read_group(std::span<const RowRequest> group, ReadScratch& scratch,
-                                       ReadStatistics& statistics, const StashPlan* plan) const {
-  const auto first = group.front().row / layout_.rows_per_chunk() * box_count_;
-  for (std::uint64_t i = 0; i < box_count_; ++i) {
-    const auto index = first + i;
-    const auto part = whole_rows_ ? Box{} : box(i);
-    const auto chunk = layout_.chunk(index);
-    if (chunk.missing()) {
-      scratch.row.resize(static_cast<std::size_t>(chunk_row_bytes_));
-      chunks_.fill(scratch.row);
-      for (const auto& request : group) copy_row(part, scratch.row.data(), request.to);
-      continue;
-    }
-    const bool small = uses_cache_ && layout_.filters.empty();
-    if (chunks_.plain(chunk) && !small)
-      RL_TRY(read_rows_of_chunk(index, part, group, scratch, statistics));
-    else if (plan != nullptr)
-      RL_TRY(read_by_stash(index, group, scratch, statistics, *plan));
-    else
-      RL_TRY(read_whole_chunk(index, part, group, scratch, statistics));
+Result<bool> DatasetReader::read_box(std::uint64_t number, std::span<const RowRequest> group, ReadScratch& scratch,
+                                     ReadStatistics& statistics, const StashPlan* plan, bool may_wait) const {
+  const auto index = group.front().row / layout_.rows_per_chunk() * box_count_ + number;
+  const auto part = whole_rows_ ? Box{} : box(number);
+  const auto chunk = layout_.chunk(index);
+  if (chunk.missing()) {
+    scratch.row.resize(static_cast<std::size_t>(chunk_row_bytes_));
+    chunks_.fill(scratch.row);
+    for (const auto& request : group) copy_row(part, scratch.row.data(), request.to);
+    return true;
   }
-  return {};
+  const bool small = uses_cache_ && layout_.filters.empty();
+  if (chunks_.plain(chunk) && !small) {
+    RL_TRY(read_rows_of_chunk(index, part, group, scratch, statistics));
+    return true;
+  }
+  if (plan == nullptr) return read_whole_chunk(index, part, group, scratch, statistics, may_wait);
+  RL_TRY(read_by_stash(index, group, scratch, statistics, *plan));
+  return true;
 }
 
 Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
@@ -149,8 +153,8 @@ Result<void> DatasetReader::read_rows_of_chunk(std::uint64_t index, const Box& b
   return {};
 }
 
-Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
-                                             ReadScratch& scratch, ReadStatistics& statistics) const {
+Result<bool> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box, std::span<const RowRequest> group,
+                                             ReadScratch& scratch, ReadStatistics& statistics, bool may_wait) const {
   const auto bytes = static_cast<std::size_t>(layout_.storage == Storage::contiguous ? layout_.chunk(index).size
                                                                                      : layout_.chunk_bytes());
   std::span<const std::byte> data;
@@ -163,7 +167,8 @@ Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
     };
     std::uint64_t next_use = 0;
     for (const auto& request : group) next_use = std::max(next_use, request.next_use);
-    RL_TRY_ASSIGN(auto found, cache_->get(cache_key_ | index, next_use, make));
+    RL_TRY_ASSIGN(auto found, cache_->get(cache_key_ | index, next_use, make, may_wait));
+    if (!found.chunk) return false;
     kept = std::move(found.chunk);
     statistics.chunk_cache_hits += found.hit ? 1 : 0;
     data = kept->bytes();
@@ -177,7 +182,7 @@ Result<void> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
     const auto* from = data.data() + request.row % layout_.rows_per_chunk() * chunk_row_bytes_;
     copy_row(box, from, request.to);
   }
-  return {};
+  return true;
 }
 
 Result<void> DatasetReader::read_by_stash(std::uint64_t index, std::span<const RowRequest> group, ReadScratch& scratch,

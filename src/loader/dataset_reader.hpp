@@ -43,8 +43,9 @@ class DatasetReader {
   [[nodiscard]] static base::Result<std::unique_ptr<DatasetReader>> open(const DataFile& file, DatasetLayout layout,
                                                                          ChunkCache* cache, unsigned cache_id);
 
-  /// Fills every request; they must be sorted by row. Errors name file, dataset and chunk (or rows, of the library).
-  /// With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only if can_stash().
+  /// Fills every request; those of a chunk must stand together, sorted by row. Errors name file, dataset and chunk (or
+  /// rows, of the library). With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only
+  /// if can_stash().
   [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
                                         ReadStatistics& statistics, const StashPlan* plan = nullptr) const;
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
@@ -64,17 +65,19 @@ class DatasetReader {
     std::vector<std::uint64_t> extent;
   };
   DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
-  [[nodiscard]] base::Result<void> read_group(std::span<const RowRequest> group, ReadScratch& scratch,
-                                              ReadStatistics& statistics, const StashPlan* plan) const;
+  /// One chunk's share of the requests of a group. False, with nothing done, when the chunk is in the making and
+  /// `may_wait` is not set.
+  [[nodiscard]] base::Result<bool> read_box(std::uint64_t box, std::span<const RowRequest> group, ReadScratch& scratch,
+                                            ReadStatistics& statistics, const StashPlan* plan, bool may_wait) const;
   [[nodiscard]] base::Result<void> read_by_stash(std::uint64_t index, std::span<const RowRequest> group,
                                                  ReadScratch& scratch, ReadStatistics& statistics,
                                                  const StashPlan& plan) const;
   [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box,
                                                       std::span<const RowRequest> group, ReadScratch& scratch,
                                                       ReadStatistics& statistics) const;
-  [[nodiscard]] base::Result<void> read_whole_chunk(std::uint64_t index, const Box& box,
+  [[nodiscard]] base::Result<bool> read_whole_chunk(std::uint64_t index, const Box& box,
                                                     std::span<const RowRequest> group, ReadScratch& scratch,
-                                                    ReadStatistics& statistics) const;
+                                                    ReadStatistics& statistics, bool may_wait) const;
   [[nodiscard]] base::Result<void> read_by_library(std::span<const RowRequest> requests,
                                                    ReadStatistics& statistics) const;
   [[nodiscard]] Box box(std::uint64_t index) const;

@@ -18,7 +18,9 @@ using base::Result;
 
 constexpr std::uint64_t kPieceBytes = 1U << 20U;
 constexpr std::uint64_t kPieceSamples = 1024;
-constexpr std::uint64_t kPieceSamplesToDecode = 32;  // a piece may cost as many chunks as it has samples
+constexpr std::uint64_t kPieceSamplesToDecode =
+    128;                                            // the first time, a piece may cost as many chunks as it has samples
+constexpr std::uint64_t kPieceSamplesNotKept = 32;  // every time: small pieces leave no worker idle at an epoch's end
 constexpr std::uint32_t kNoUse = std::numeric_limits<std::uint32_t>::max();
 
 /// Where to begin with the requests of a batch's piece: the first request of a chunk, another for each batch.
@@ -95,7 +97,8 @@ void Loader::Engine::make_stashes() {
     if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
     number += reader->can_stash() ? 1 : 0;
   }
-  if (wanted <= options_.cache_bytes || number == 0 || sampler_->size() >= kNoUse) return;
+  keeps_all_ = wanted <= options_.cache_bytes;
+  if (keeps_all_ || number == 0 || sampler_->size() >= kNoUse) return;
   const auto share = options_.cache_bytes / 4 * 3 / number;
   for (std::size_t i = 0; i < readers_.size(); ++i)
     if (readers_[i]->can_stash())
@@ -114,7 +117,7 @@ Result<void> Loader::Engine::make_pool(std::shared_ptr<BatchAllocator> allocator
     sample_bytes += rows.back();
     decodes = decodes || !reader->layout().filters.empty();
   }
-  const auto most = decodes ? kPieceSamplesToDecode : kPieceSamples;
+  const auto most = !decodes ? kPieceSamples : keeps_all_ ? kPieceSamplesToDecode : kPieceSamplesNotKept;
   piece_samples_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kPieceBytes / sample_bytes, 1, most));
   const auto pieces = (options_.batch_size + piece_samples_ - 1) / piece_samples_;
   prefetch_ = options_.prefetch_batches;
@@ -291,12 +294,14 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
     }
     const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
     const auto* stash = plan.stash != nullptr ? &plan : nullptr;
-    const std::span<const RowRequest> requests(worker.requests);
-    // Pieces of neighbouring batches want much the same chunks in the same order: workers that began with the same one
-    // would wait for each other at each. So every batch begins somewhere else.
-    const auto start = readers_[dataset]->shares_chunks() ? first_of_chunk(requests, slot.batch, layout) : 0;
-    for (const auto part : {requests.subspan(start), requests.first(start)})
-      RL_TRY(readers_[dataset]->read(part, worker.scratch, worker.running.read, stash));
+    // Pieces of neighbouring batches want much the same chunks in the same order; workers that all began with the same
+    // ones would soon have none left but those that others are decoding. So every batch begins somewhere else.
+    if (readers_[dataset]->shares_chunks()) {
+      const auto start = first_of_chunk(worker.requests, slot.batch, layout);
+      std::rotate(worker.requests.begin(), worker.requests.begin() + static_cast<std::ptrdiff_t>(start),
+                  worker.requests.end());
+    }
+    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read, stash));
     if (converts) RL_TRY(convert(slot, dataset, first, last, worker));
   }
   worker.running.samples += last - first;
@@ -316,7 +321,8 @@ Result<void> Loader::Engine::convert(const BatchPool::Slot& slot, std::size_t da
     if (too_large)
       return fail(ErrorCode::unsupported,
                   "{}: dataset \"{}\": sample {} holds {}, beyond the greatest int64: store it as float64 or less",
-                  file_.path().string(), layout.dataset, worker.requests[i - first].row, *too_large);
+                  file_.path().string(), layout.dataset,
+                  order_[static_cast<std::size_t>(slot.batch * options_.batch_size) + slot.plan[i]], *too_large);
   }
   return {};
 }

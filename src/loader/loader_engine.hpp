@@ -81,6 +81,7 @@ class Loader::Engine {
   std::shared_ptr<BatchPool> pool_;
   std::uint64_t prefetch_ = 0;
   std::size_t piece_samples_ = 1;
+  bool keeps_all_ = false;  ///< all chunks fit decoded into the memory for them
   std::vector<std::unique_ptr<Worker>> workers_;
 
   // Of the epoch; written by start_epoch while no worker is busy, guarded by the pool's mutex otherwise.
