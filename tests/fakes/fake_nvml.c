@@ -476,7 +476,7 @@ EXPORT int nvmlGpmMetricsGet(GpmMetrics* request) {
     GpmMetric* metric = &request->metrics[i];
     metric->status = kSuccess;
     switch (metric->id) {
-      case 1: metric->value = moving(device, 87, 70, 100); break;
+      case 1: metric->value = moving(device, 61, 45, 96); break;
       case 2: metric->value = moving(device, 80, 52, 97); break;
       case 3: metric->value = moving(device, 14, 10, 35); break;
       case 5: metric->value = moving(device, 55, 20, 93); break;

@@ -222,6 +222,22 @@ TEST_F(CommandRunnerProcess, watches_gpus_from_outside) {
   EXPECT_LE(metrics.at("gpu_busy"), 1);
 }
 
+TEST_F(CommandRunnerProcess, tells_the_time_with_work_by_gpm_beside_nvml_s_number) {
+  fakes::FakeNvml nvml(RL_TEST_FAKE_NVML);
+  nvml.script("healthy");
+  nvml.set(kFakeMoving, 0);
+  gpus_ = GpuTally({"GPU-fake-0"}, {RL_TEST_FAKE_NVML});
+  ASSERT_TRUE(run("sleep 0.7"));
+  const auto with = gpus_.metrics();
+  EXPECT_NEAR(with.at("gpu_busy"), 0.61, 1e-6);
+  EXPECT_NEAR(with.at("gpu_util"), 0.87, 1e-6);
+  nvml.set(kFakeGpm, 0);
+  gpus_ = GpuTally({"GPU-fake-0"}, {RL_TEST_FAKE_NVML});
+  ASSERT_TRUE(run("sleep 0.7"));
+  const auto without = gpus_.metrics();
+  EXPECT_EQ(without.at("gpu_busy"), without.at("gpu_util"));
+}
+
 TEST(GpuTally, is_empty_without_a_management_library) {
   GpuTally gpus({"GPU-1"}, {"/no/such/library.so"});
   EXPECT_TRUE(gpus.empty());

@@ -79,9 +79,9 @@ class TrainingExecutorTest : public ::testing::Test {
 
 TEST_F(TrainingExecutorTest, the_gpu_s_share_is_gpm_s_and_nvml_s_stays_beside_it) {
   const auto measured = run(*make());
-  // GPM of the fake says 87 % of the time between looks, which a little more than the windows went into.
-  EXPECT_GE(measured.resources.gpu_busy.value_or(0), 0.869);
-  ASSERT_TRUE(measured.resources.gpu_util);
+  // GPM of the fake says 61 % of the time between looks, which a little more than the windows went into.
+  EXPECT_GE(measured.resources.gpu_busy.value_or(0), 0.609);
+  EXPECT_NEAR(measured.resources.gpu_util.value_or(0), 0.87, 1e-6);
   EXPECT_TRUE(has_flag(measured, "gpu_busy_gpm"));
   EXPECT_FALSE(has_flag(measured, "gpu_busy_nvml"));
 }
