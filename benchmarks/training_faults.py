@@ -165,6 +165,8 @@ class Faults:
         self.forks = Forks(arguments.python_exe, self.folder)
         self.python = str(HERE / "fork_python.py") if self.forks.ready else arguments.python_exe
         self.environment = dict(os.environ, RIDGELINE_FORK_SOCKET=self.forks.path, NO_COLOR="1")
+        if (HERE.parent / "python" / "ridgeline_train").is_dir():  # a program that was built elsewhere looks for it there
+            self.environment.setdefault("RIDGELINE_PYTHON_FOLDER", str(HERE.parent / "python"))
         if self.forks.ready and not self.forks_work():
             print("fork_python.py does not work here: every trial imports torch, which takes longer", file=sys.stderr)
             self.python = arguments.python_exe
