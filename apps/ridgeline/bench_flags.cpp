@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "loader/page_cache.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
@@ -151,6 +152,7 @@ class BenchReader {
       job.options[name] = value;
       if (!typed(name)) note(name, value, "the data");
     }
+    for (const auto& line : found.notes) note("reading", line, "the loader");
     return {};
   }
   [[nodiscard]] bool typed(const std::string& option) const {
@@ -230,6 +232,10 @@ class BenchReader {
     job.data_sha256 =
         base::sha256_hex(fmt::format("{}/{}/{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
     note("data", job.data_path, origin);
+    // Cold or warm: the first trials read from the device what is not there, later ones find it.
+    if (const auto file = loader::DataFile::open(job.data_path))
+      if (const auto resident = loader::resident_share(*file))
+        note("page cache", fmt::format("{:.0f} % of the data file", 100 * *resident), "before anything is read");
     return {};
   }
 

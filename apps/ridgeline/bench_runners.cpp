@@ -88,7 +88,10 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
   child.close();
   RL_TRY_ASSIGN(auto found, (base::json_as<std::map<std::string, std::string>>(
                                 answer->value("options", base::Json::object()), "options of a native job")));
-  return NativeJobFacts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found)};
+  RL_TRY_ASSIGN(auto notes, (base::json_as<std::vector<std::string>>(answer->value("notes", base::Json::array()),
+                                                                     "notes of a native job")));
+  return NativeJobFacts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found),
+                        std::move(notes)};
 }
 
 Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target) {

@@ -28,6 +28,7 @@ struct NativeJobFacts {
   std::string runtime;                         ///< "torch 1.13.1, cpu"
   std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
   std::map<std::string, std::string> options;  ///< found out: dataset names, classes
+  std::vector<std::string> notes;              ///< of the loader, about the data
 };
 
 /// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,

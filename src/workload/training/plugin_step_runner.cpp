@@ -86,6 +86,7 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
     if (!data->label.empty()) out.options["label_dataset"] = data->label;
     auto census = inspect_training_data(*data);
     if (!census) return tl::unexpected(plain(std::move(census).error()));
+    out.notes = census->notes;
     if (census->classes) {
       // A class that the model lacks would stop a GPU for good.
       const auto named = job.options.find("classes");

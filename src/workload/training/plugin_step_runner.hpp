@@ -17,6 +17,7 @@ struct NativeJob {
   std::string runtime;                         ///< PluginLibrary::runtime
   std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
   std::map<std::string, std::string> options;  ///< found out and to be kept with the job: dataset names, classes
+  std::vector<std::string> notes;              ///< of the loader, about the data
 };
 
 /// Trains the built-in models and TorchScript files of the LibTorch plugin, on an HDF5 file or on random data. For

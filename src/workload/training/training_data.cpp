@@ -118,6 +118,7 @@ class Inspection {
           RL_TRY(check(data.data() + at, spread ? places[row] : row));
     }
   }
+  [[nodiscard]] std::vector<std::string> notes() const { return loader_->notes(); }
   [[nodiscard]] std::string what() const { return fmt::format("{}: dataset \"{}\"", path_, dataset_); }
 
  private:
@@ -176,12 +177,14 @@ Result<DataCensus> inspect_training_data(const TrainingData& data) {
   {
     RL_TRY_ASSIGN(auto inputs, Inspection::open(data, data.input));
     census.samples = inputs.rows();
+    census.notes = inputs.notes();
     const auto bytes = inputs.rows() * inputs.row_elements() * inputs.type().size;
     const bool spread = bytes > kReadWhole && inputs.rows() > kSpotChecks;
     if (inputs.type().kind == ElementKind::floating) RL_TRY(check_finite(inputs, spread));
   }
   if (data.label.empty()) return census;
   RL_TRY_ASSIGN(auto labels, Inspection::open(data, data.label));
+  for (auto& note : labels.notes()) census.notes.push_back(std::move(note));
   if (labels.rows() != census.samples)
     return fail(ErrorCode::invalid_argument,
                 "{}: dataset \"{}\" has {} samples and \"{}\" {} labels; expected equally many", data.path, data.input,

@@ -35,6 +35,7 @@ struct TrainingData {
 struct DataCensus {
   std::uint64_t samples = 0;
   std::optional<std::int64_t> classes;  ///< one more than the largest label, for one integer a sample
+  std::vector<std::string> notes;       ///< Loader::notes: what the HDF5 library must read, and why
 };
 
 /// Reads all labels, and of floating-point samples all up to 256 MiB, else 512 spread over the file. Errors:

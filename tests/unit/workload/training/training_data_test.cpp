@@ -107,5 +107,18 @@ TEST_F(TrainingDataTest, counts_at_least_two_classes) {
   EXPECT_EQ(census()->classes, 2);
 }
 
+TEST_F(TrainingDataTest, notes_what_the_hdf5_library_must_read) {
+  write<float>("images", H5T_NATIVE_FLOAT, {1, 2});
+  EXPECT_TRUE(census()->notes.empty());
+  const loader::Hdf5Handle twelve_bits(H5Tcopy(H5T_NATIVE_INT16), H5Tclose);
+  H5Tset_precision(twelve_bits.get(), 12);
+  write<std::int16_t>("label", twelve_bits.get(), {0, 1});
+  const auto found = census();
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->notes.size(), 1U);
+  EXPECT_NE(found->notes[0].find("dataset \"label\" is read by the HDF5 library"), std::string::npos)
+      << found->notes[0];
+}
+
 }  // namespace
 }  // namespace ridgeline::workload
