@@ -23,7 +23,7 @@ using base::fail;
 using base::Result;
 
 constexpr unsigned kInspectSeconds = 600;
-constexpr std::string_view kCacheMagic = "ridgeline layout 1\n";
+constexpr std::string_view kCacheMagic = "ridgeline layout 2\n";
 
 void append_number(std::string& out, std::uint64_t value) {
   for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xFFU));
