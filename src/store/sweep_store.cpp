@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "store/migration.hpp"
-#include "store/record_json.hpp"
-#include "store/sqlite.hpp"
+#include "store/run_records.hpp"
 
 namespace ridgeline::store {
 namespace {
@@ -36,11 +34,7 @@ constexpr std::string_view kMatchRuns =
     "ORDER BY started_utc DESC, id DESC LIMIT 6";
 constexpr std::string_view kLoadRecord = "SELECT record FROM sweep_run_records WHERE id = ?1";
 
-template <typename T>
-base::Result<T> read_record(std::string_view text, const std::string& what) {
-  RL_TRY_ASSIGN(const auto json, parse_record(text, what));
-  return base::json_as<T>(json, what);
-}
+constexpr RunWords kWords{"sweep", "sweep"};
 
 const schema::SweepSummary* recommended_of(const schema::SweepRun& run) {
   if (!run.answers) return nullptr;
@@ -53,27 +47,6 @@ const schema::SweepSummary* recommended_of(const schema::SweepRun& run) {
 
 struct SweepStore::Impl {
   std::unique_ptr<Connection> connection;
-
-  [[nodiscard]] base::Result<std::string> resolve(const std::string& id) const {
-    const auto file = connection->path().string();
-    if (id.empty())
-      return base::fail(ErrorCode::invalid_argument, "run id is empty, expected an id of a sweep or \"latest\"");
-    RL_TRY_ASSIGN(auto statement, connection->prepare(kMatchRuns));
-    statement.bind(1, id);
-    std::vector<std::string> matches;
-    while (true) {
-      RL_TRY_ASSIGN(const bool row, statement.step());
-      if (!row) break;
-      matches.emplace_back(statement.text(0));
-      if (matches.back() == id) return id;
-    }
-    if (matches.empty())
-      return base::fail(ErrorCode::not_found, "sweep {} is not in {}; `ridgeline sweep` makes one", id, file);
-    if (id != "latest" && matches.size() > 1)
-      return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}, give more digits", id, file,
-                        fmt::join(matches, ", "));
-    return matches.front();
-  }
 };
 
 SweepStore::SweepStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -83,18 +56,12 @@ SweepStore::~SweepStore() = default;
 
 base::Result<SweepStore> SweepStore::open(const std::filesystem::path& path, const StoreOptions& options) {
   auto impl = std::make_unique<Impl>();
-  RL_TRY_ASSIGN(impl->connection, Connection::open(path, options.busy_timeout));
-  RL_TRY(migrate(*impl->connection));
-  RL_TRY(impl->connection->execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON"));
+  RL_TRY_ASSIGN(impl->connection, open_results(path, options));
   return SweepStore(std::move(impl));
 }
 
 base::Result<std::optional<schema::SweepOutcome>> SweepStore::find_trial(const std::string& key) {
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kFindTrial));
-  RL_TRY_ASSIGN(const bool found, statement.bind(1, key).step());
-  if (!found) return std::optional<schema::SweepOutcome>();
-  RL_TRY_ASSIGN(auto outcome, read_record<schema::SweepOutcome>(statement.text(0), "sweep trial " + key));
-  return std::optional(std::move(outcome));
+  return find_record<schema::SweepOutcome>(*impl_->connection, kFindTrial, key, "sweep trial");
 }
 
 base::Result<void> SweepStore::save_trial(const schema::SweepTrialSpec& spec, const schema::SweepOutcome& outcome) {
@@ -129,11 +96,7 @@ base::Result<void> SweepStore::save_run(const schema::SweepRun& run) {
 }
 
 base::Result<schema::SweepRun> SweepStore::load_run(const std::string& id) {
-  RL_TRY_ASSIGN(const auto full, impl_->resolve(id));
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kLoadRecord));
-  RL_TRY_ASSIGN(const bool found, statement.bind(1, full).step());
-  if (!found) return base::fail(ErrorCode::corrupt, "sweep {} has no record", full);
-  return read_record<schema::SweepRun>(statement.text(0), "sweep " + full);
+  return load_run_record<schema::SweepRun>(*impl_->connection, kMatchRuns, kLoadRecord, id, kWords);
 }
 
 base::Result<std::vector<SweepRunSummary>> SweepStore::list_runs(std::size_t limit) {
