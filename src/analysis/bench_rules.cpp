@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/bench_evidence.hpp"
 
@@ -197,17 +198,36 @@ class Diagnosis {
         "use_amp: true (bf16)", gain(*other), *other);
   }
 
+  /// Why it may not be said that the device computes all the time; "" when it may.
+  [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<double>& busy) const {
+    if (!host) return "too few experiments were made to tell what holds training back";
+    if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
+    if (!input_.on_cpu && busy && *busy < kIdleDevice) return "the device is idle, but none of the experiments shows why";
+    return "";
+  }
+
   void compute() {
+    const auto host = find(base_, DataMode::host);
     const auto device = find(base_, DataMode::device);
-    const auto busy =
-        base_evidence_.resources.gpu_busy ? base_evidence_.resources.gpu_busy : base_evidence_.resources.gpu_util;
-    std::string evidence =
-        device ? fmt::format("with data on the device: {}", against(*device)) : "no experiment was faster";
-    if (busy) evidence += fmt::format("; device busy {:.0f} % of the time", *busy * 100);
-    add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
-        input_.on_cpu ? "the CPU computes all the time" : "the device computes all the time", std::move(evidence),
-        "a smaller or faster model, or more devices; no setting of the loader would help", std::nullopt,
-        device ? *device : base_evidence_);
+    const auto& base_busy = base_evidence_.resources.gpu_busy;
+    const auto busy = device && device->resources.gpu_busy ? device->resources.gpu_busy : base_busy;
+    const auto shown = base_busy ? base_busy : base_evidence_.resources.gpu_util;
+    std::vector<std::string> facts;
+    if (host && loader_.holds_up) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
+    if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));
+    if (facts.empty()) facts.emplace_back("no experiment was faster");
+    if (shown) facts.push_back(fmt::format("device busy {:.0f} % of the time", *shown * 100));
+    auto evidence = fmt::format("{}", fmt::join(facts, "; "));
+    const auto& measured = device ? *device : base_evidence_;
+    if (auto reason = doubt(host, busy); !reason.empty())
+      add("undetermined", std::move(reason), std::move(evidence),
+          host ? "a profile of one step (ncu, torch.profiler), or the loader's own statistics"
+               : "more time: a longer --max-time, or none",
+          std::nullopt, measured);
+    else
+      add(input_.on_cpu ? "cpu_bound" : "gpu_bound",
+          input_.on_cpu ? "the CPU computes all the time" : "the device computes all the time", std::move(evidence),
+          "a smaller or faster model, or more devices; no setting of the loader would help", std::nullopt, measured);
   }
 
   const schema::BenchRun& run_;

@@ -162,5 +162,32 @@ TEST(BenchDiagnosis, without_the_base_trial_nothing_is_said) {
   EXPECT_TRUE(diagnose_bench(schema::BenchRun{}, {{256, 2, AmpMode::off, true}, false, 8}).empty());
 }
 
+/// What is said of trials under one setting with these rates and this busy share of the device.
+std::string code_of(const std::vector<std::pair<schema::DataMode, double>>& rates, double busy) {
+  schema::BenchRun run;
+  for (const auto& [data, rate] : rates) {
+    schema::BenchTrial trial;
+    trial.id = static_cast<int>(run.trials.size()) + 1;
+    trial.settings = {256, 4, AmpMode::bf16, true};
+    trial.data = data;
+    auto& seen = trial.outcome.measurement.emplace();
+    seen.samples_per_s = {rate, rate, rate};
+    seen.resources.gpu_busy = busy;
+    run.trials.push_back(std::move(trial));
+  }
+  const auto findings = diagnose_bench(run, {{256, 4, AmpMode::bf16, true}, false, 16});
+  return findings.empty() ? "" : findings.front().code;
+}
+
+// A run of 15 s on an H200 had time for three trials and called each fault gpu_bound; an mlp whose device was busy 10 % of the
+// time was called so too.
+TEST(BenchDiagnosis, that_the_device_computes_all_the_time_takes_evidence) {
+  using schema::DataMode;
+  EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 101}, {DataMode::device, 104}}, 0.95), "gpu_bound");
+  EXPECT_EQ(code_of({{DataMode::loader, 100}}, 0.95), "undetermined");
+  EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 101}, {DataMode::device, 104}}, 0.3), "undetermined");
+  EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 130}, {DataMode::device, 140}}, 0.8), "undetermined");
+}
+
 }  // namespace
 }  // namespace ridgeline::analysis
