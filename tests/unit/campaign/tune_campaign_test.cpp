@@ -237,6 +237,21 @@ TEST_F(TuneCampaignTest, a_slow_start_of_the_runtime_does_not_end_the_search) {
   EXPECT_EQ(result.run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
 }
 
+// MobileNetV3 on an H200: the sixth trial took 3.1 s among others of 0.5 s, and a quick run of ten seconds 11.3.
+TEST_F(TuneCampaignTest, keeps_a_reserve_where_all_time_is_for_one_comparison) {
+  request_.max_time = std::chrono::seconds(10);
+  request_.paired.max_time_s = 8.5;
+  request_.leave_one_out = false;
+  executor_.duration_s = [](int) { return 0.5; };
+  request_.finalists = 2;
+  const auto several = must_run();
+  request_.use_store = false;
+  request_.finalists = 1;
+  const auto one = must_run();
+  EXPECT_LT(one.run.trials.size(), several.run.trials.size());
+  EXPECT_EQ(one.run.pairs.size(), 1U);
+}
+
 TEST_F(TuneCampaignTest, begins_no_comparison_that_its_time_cannot_hold) {
   const Configuration slow_to_set_up{{"enable_mem_pattern", false}, {"intra_op_num_threads", 2}};
   executor_.noise = 0.001;
