@@ -198,6 +198,19 @@ class Diagnosis {
         "use_amp: true (bf16)", gain(*other), *other);
   }
 
+  /// Pinned or not, the copies take a share of the steps that data on the device would not.
+  bool copies_hold_up(const std::optional<BenchEvidence>& device) {
+    const double wall_ms = base_evidence_.phases.wall_ms.value;
+    const double h2d_ms = base_evidence_.phases.h2d_ms.value;
+    if (input_.on_cpu || loader_.holds_up || !worth(device) || h2d_ms < kWorthwhileGain * wall_ms) return false;
+    const double without = std::min(gain(*device), wall_ms / std::max(wall_ms - h2d_ms, kWorthwhileGain * wall_ms) - 1);
+    add("copy_bound", "copies to the device hold training up",
+        fmt::format("with data on the device: {}; H2D {:.2f} of {:.2f} ms a step", against(*device), h2d_ms, wall_ms),
+        "fewer bytes a sample (uint8 in place of float32, converted on the device), or copies beside the steps (non_blocking "
+        "on a stream of their own)", without, *device);
+    return true;
+  }
+
   /// Why it may not be said that the device computes all the time; "" when it may.
   [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<double>& busy) const {
     if (!host) return "too few experiments were made to tell what holds training back";
@@ -209,9 +222,9 @@ class Diagnosis {
   void compute() {
     const auto host = find(base_, DataMode::host);
     const auto device = find(base_, DataMode::device);
-    const auto& base_busy = base_evidence_.resources.gpu_busy;
-    const auto busy = device && device->resources.gpu_busy ? device->resources.gpu_busy : base_busy;
-    const auto shown = base_busy ? base_busy : base_evidence_.resources.gpu_util;
+    if (copies_hold_up(device)) return;
+    const auto& busy = base_evidence_.resources.gpu_busy;
+    const auto shown = busy ? busy : base_evidence_.resources.gpu_util;
     std::vector<std::string> facts;
     if (host && loader_.holds_up) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
     if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));

@@ -163,7 +163,7 @@ TEST(BenchDiagnosis, without_the_base_trial_nothing_is_said) {
 }
 
 /// What is said of trials under one setting with these rates and this busy share of the device.
-std::string code_of(const std::vector<std::pair<schema::DataMode, double>>& rates, double busy) {
+std::string code_of(const std::vector<std::pair<schema::DataMode, double>>& rates, double busy, double h2d_ms = 0) {
   schema::BenchRun run;
   for (const auto& [data, rate] : rates) {
     schema::BenchTrial trial;
@@ -173,6 +173,8 @@ std::string code_of(const std::vector<std::pair<schema::DataMode, double>>& rate
     auto& seen = trial.outcome.measurement.emplace();
     seen.samples_per_s = {rate, rate, rate};
     seen.resources.gpu_busy = busy;
+    seen.phases.wall_ms.value = 1;
+    seen.phases.h2d_ms.value = h2d_ms;
     run.trials.push_back(std::move(trial));
   }
   const auto findings = diagnose_bench(run, {{256, 4, AmpMode::bf16, true}, false, 16});
@@ -187,6 +189,9 @@ TEST(BenchDiagnosis, that_the_device_computes_all_the_time_takes_evidence) {
   EXPECT_EQ(code_of({{DataMode::loader, 100}}, 0.95), "undetermined");
   EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 101}, {DataMode::device, 104}}, 0.3), "undetermined");
   EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 130}, {DataMode::device, 140}}, 0.8), "undetermined");
+  // That mlp: 25 MB a step over PCIe.
+  EXPECT_EQ(code_of({{DataMode::loader, 192}, {DataMode::host, 195}, {DataMode::device, 322}}, 0.34, 0.45), "copy_bound");
+  EXPECT_EQ(code_of({{DataMode::loader, 203}, {DataMode::host, 203}, {DataMode::device, 212}}, 0.95, 0.04), "gpu_bound");
 }
 
 }  // namespace
