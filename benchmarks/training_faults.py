@@ -82,7 +82,7 @@ def cases(cpus, strengths):
     few = 4 if cpus >= 8 else 2
     lists = [
         [Case("storage_bound", "%d us a sample" % us, 16, 4, read_us=us) for us in (400, 200, 800)],
-        [Case("decode_bound", "%d KiB a sample" % kb, 16, cpus, decode_kb=kb) for kb in (1024, 512, 2048)],
+        [Case("decode_bound", "%d KiB a sample" % kb, 16, cpus, decode_kb=kb) for kb in (4096, 2048, 8192)],
         [Case("too_few_workers", "1, unpacking", 16, 1, decode_kb=256), Case("too_few_workers", "2, unpacking", 16, 2, decode_kb=512),
          Case("too_few_workers", "4, waiting", 16, 4, wait_us=2000)],
         [Case("unpinned_copy", "77 MB batches in memory", 128, pin="off", source="ram", shape=image, model="wave", rounds=100),
