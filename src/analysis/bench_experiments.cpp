@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/bench_evidence.hpp"
+#include "analysis/bench_variants.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -16,15 +17,6 @@ constexpr int kFirstWorkers = 4;       ///< tried in place of none
 constexpr double kPaceSetter = 0.5;    ///< gain by data in memory from which the loader sets the pace
 constexpr double kUsefulShare = 0.2;   ///< of the gain that is possible: what more workers have to bring
 constexpr double kTwiceTheGain = 1.0;  ///< twice the workers cannot bring more
-
-TrainingSettings with_workers(TrainingSettings settings, int workers) {
-  settings.workers = workers;
-  return settings;
-}
-TrainingSettings with_batch(TrainingSettings settings, std::int64_t batch) {
-  settings.batch = batch;
-  return settings;
-}
 
 }  // namespace
 
@@ -46,16 +38,8 @@ std::vector<BenchExperiment> plan_experiments(const TrainingSettings& base, bool
   const auto doubled = with_batch(base, base.batch * 2);
   out.push_back({doubled, DataMode::device, "twice the batch with data on the device: is the device filled?"});
   out.push_back({doubled, DataMode::loader, "twice the batch"});
-  if (base.amp == AmpMode::off) {
-    auto mixed = base;
-    mixed.amp = AmpMode::bf16;
-    out.push_back({mixed, DataMode::loader, "with mixed precision"});
-  }
-  if (!on_cpu && !base.pin_memory) {
-    auto pinned = base;
-    pinned.pin_memory = true;
-    out.push_back({pinned, DataMode::loader, "with pinned memory"});
-  }
+  if (base.amp == AmpMode::off) out.push_back({with_amp(base), DataMode::loader, "with mixed precision"});
+  if (!on_cpu && !base.pin_memory) out.push_back({with_pin(base), DataMode::loader, "with pinned memory"});
   if (base.workers >= 2)
     out.push_back(
         {with_workers(base, base.workers / 2), DataMode::loader, "with fewer workers: are the cores crowded?"});

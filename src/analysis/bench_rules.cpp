@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/bench_evidence.hpp"
+#include "analysis/bench_variants.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -20,22 +21,6 @@ using schema::TrainingSettings;
 constexpr double kIdleDevice = 0.70;  ///< busy share below which the device waits for launches
 constexpr double kMuchFaster = 1.25;  ///< of the loader alone over training
 
-TrainingSettings with_workers(TrainingSettings settings, int workers) {
-  settings.workers = workers;
-  return settings;
-}
-TrainingSettings with_batch(TrainingSettings settings, std::int64_t batch) {
-  settings.batch = batch;
-  return settings;
-}
-TrainingSettings with_pin(TrainingSettings settings) {
-  settings.pin_memory = true;
-  return settings;
-}
-TrainingSettings with_amp(TrainingSettings settings) {
-  settings.amp = AmpMode::bf16;
-  return settings;
-}
 class Diagnosis {
  public:
   Diagnosis(const schema::BenchRun& run, const DiagnosisInput& input) : run_(run), input_(input), base_(input.base) {}
