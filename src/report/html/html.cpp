@@ -15,6 +15,7 @@ namespace ridgeline::report {
 namespace {
 
 constexpr std::size_t kTallRows = 25;   // longer tables scroll inside their box
+constexpr std::size_t kManyColumns = 12;  // from here on narrow ones, so that the last is seen without scrolling
 
 std::string escape(std::string_view text) {
   std::string out;
@@ -106,8 +107,9 @@ struct HtmlWriter {
   void operator()(const Table& block) {
     out += "<figure class=\"table\">\n";
     if (!block.caption.empty()) out += "<figcaption>" + plain(block.caption) + "</figcaption>\n";
-    out += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n<thead><tr>",
-                       block.rows.size() > kTallRows ? " tall" : "", plain(block.caption.empty() ? "Table" : block.caption));
+    out += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
+                       block.rows.size() > kTallRows ? " tall" : "", plain(block.caption.empty() ? "Table" : block.caption),
+                       block.columns.size() > kManyColumns ? " class=\"dense\"" : "");
     for (const auto& column : block.columns)
       out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::right ? " class=\"right\"" : "", plain(column.title));
     out += "</tr></thead>\n<tbody>\n";
