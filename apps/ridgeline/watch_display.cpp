@@ -12,6 +12,8 @@ namespace {
 
 using campaign::WatchEventKind;
 
+constexpr double kTakesTime = 0.001;  // s: a look at a file does not
+
 Style style_of(WatchEventKind kind) {
   switch (kind) {
     case WatchEventKind::degraded:
@@ -61,6 +63,7 @@ void WatchDisplay::probe(const campaign::ProbeReport& report) {
     text +=
         fmt::format("{:.4g} ms, {:.3f} times the baseline's {:.4g} ms; from probe to probe +-{:.1f} %", *report.now_ms,
                     report.ratio.value_or(0), report.baseline_ms.value_or(0), report.probe_deviation * 100);
+  if (report.problem.empty() && report.took_s >= kTakesTime) text += fmt::format("; took {:.3g} s", report.took_s);
   say("probe", report.problem.empty() ? Style::dim : Style::warning, text);
 }
 

@@ -112,6 +112,7 @@ schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configu
   if (slowest > kSlowInferenceNs) plan.min_block_runs = 1;
   plan.quads = std::max(4, static_cast<int>(plan.quads * share));
   plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
+  plan.min_time_s *= share;
   plan.max_time_s *= share;
   return plan;
 }

@@ -8,6 +8,8 @@ void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcep
   if (plan.min_time_s == schema::MeasurementPlan{}.min_time_s) plan.min_time_s = 0.1;
   if (paired.block_time_s == usual.block_time_s) paired.block_time_s = 0.04;
   if (paired.settle_s == usual.settle_s) paired.settle_s = 0.002;
+  if (paired.discard_time_s == usual.discard_time_s) paired.discard_time_s = 0;
+  if (paired.min_time_s == usual.min_time_s) paired.min_time_s = 0;
   if (paired.max_time_s == usual.max_time_s) paired.max_time_s = 3;
 }
 

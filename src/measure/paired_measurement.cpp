@@ -12,6 +12,7 @@
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
+#include "measure/settling.hpp"
 #include "measure/throttle_guard.hpp"
 #include "measure/warm_up.hpp"
 
@@ -47,12 +48,11 @@ class PairedSession {
   base::Result<bool> run_block(char name, schema::PairedBlock& block) {
     auto& arm = arm_of(name);
     // On a virtual clock nothing spins and nothing settles, and tests of campaigns would only get slower.
-    if (plan_.settle_s > 0 && &arm.workload->clock() == &base::system_clock()) {
-      arm.workload->clock().sleep_for(base::from_seconds(plan_.settle_s));
-      spent_s_ += plan_.settle_s;
-    }
-    if (plan_.discard_runs > 0) {
-      RL_TRY(arm.runner->run({plan_.discard_runs, plan_.discard_runs, std::nullopt}));
+    if (plan_.settle_s > 0 && &arm.workload->clock() == &base::system_clock())
+      spent_s_ += base::to_seconds(settle(base::from_seconds(plan_.settle_s)));
+    if (plan_.discard_runs > 0 || plan_.discard_time_s > 0) {
+      RL_TRY(arm.runner->run({arm.runner->capacity(), std::max<std::int64_t>(0, plan_.discard_runs),
+                              base::from_seconds(std::max(0.0, plan_.discard_time_s))}));
       spent_s_ += base::to_seconds(arm.runner->elapsed());
     }
     if (cancelled()) return false;
@@ -111,9 +111,10 @@ double half_width(const std::vector<double>& values) {
   return kQuantile * std::sqrt(squares / (count - 1) / count);
 }
 
-bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios) {
+bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s) {
   const auto quads = static_cast<int>(ratios.size());
-  return quads >= plan.quads && (quads >= plan.max_quads || half_width(ratios) <= plan.target_half_width);
+  return quads >= plan.quads &&
+         (quads >= plan.max_quads || (spent_s >= plan.min_time_s && half_width(ratios) <= plan.target_half_width));
 }
 
 /// The quads in order of time. With a watch those in which the GPU held its clocks down do not count.
@@ -194,7 +195,7 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   QuadLog log(control.gpu, plan.max_time_s);
-  while (!enough(plan, log.ratios()) && !session.cancelled() &&
+  while (!enough(plan, log.ratios(), session.spent_s()) && !session.cancelled() &&
          (log.kept() < kMinQuads || session.spent_s() < plan.max_time_s)) {
     Quad quad;
     bool complete = true;

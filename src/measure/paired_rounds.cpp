@@ -10,6 +10,7 @@ schema::PairedPlan share_of(const schema::PairedPlan& plan, int rounds) {
   auto share = plan;
   share.quads = (plan.quads + rounds - 1) / rounds;
   share.max_quads = std::max(share.quads, plan.max_quads / rounds);
+  share.min_time_s = plan.min_time_s / rounds;
   share.max_time_s = plan.max_time_s / rounds;
   return share;
 }

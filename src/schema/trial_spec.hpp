@@ -66,18 +66,22 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, d
 struct PairedPlan {
   int rounds = 2;             ///< pairs of sessions, made in turned order; the quads are shared out among them
   int quads = 12;             ///< at least; each quad gives one drift-free log ratio
-  int max_quads = 48;         ///< goes on up to here until the interval is narrow enough
+  int max_quads = 400;        ///< goes on up to here until the interval is narrow enough
   double target_half_width = 0.01;  ///< of the 95 % interval of the mean log ratio of block medians; stopping by width
                                     ///< alone leaves the verdict's error rate as it is
-  double block_time_s = 0.1;  ///< timed part of one block
+  /// Timed part of one block. The speed of a shared core wanders on all scales from milliseconds to minutes: block
+  /// medians of 100 ms scatter as much as those of 20 ms, of which five times as many fit in.
+  double block_time_s = 0.02;
   std::int64_t min_block_runs = 3;
-  double settle_s = 0.02;     ///< pause before a block, so that the other arm's spinning threads have gone to sleep
-  std::int64_t discard_runs = 1;  ///< first inferences of each block, not counted
+  double settle_s = 0.06;     ///< pause before a block at most: it ends when the other arm's threads spin no more
+  std::int64_t discard_runs = 1;  ///< first inferences of each block, not counted; at least so many,
+  double discard_time_s = 0.004;  ///< and for so long: with cold caches the first take 10 % longer, after 4 ms 1 %
+  double min_time_s = 4;      ///< however narrow the interval: tails need samples
   double max_time_s = 30;     ///< stops after the quad in which this passes (at least 4 quads are run)
   MeasurementPlan warmup;     ///< its warm-up part applies to each arm
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
-                                                max_time_s, warmup)
+                                                discard_time_s, min_time_s, max_time_s, warmup)
 
 /// Compares two configurations of one workload in one fresh process.
 struct PairedSpec {

@@ -55,8 +55,9 @@ grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat co
 run 0 watch --config config.yaml "${PROBES[@]}" --count 8
 event status .details.state fine
 event status .version 1
-run 0 watch --config config.yaml --once
+run 0 watch --config config.yaml --once -v
 event status .probes 9
+err "; took 0."
 
 # A tenth more: found by the probes of several calls, as cron makes them, and told once.
 echo 1.1 >load

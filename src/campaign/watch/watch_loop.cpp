@@ -238,7 +238,9 @@ Result<void> WatchLoop::judge(const Observation& seen, double ratio) {
 }
 
 Result<void> WatchLoop::step() {
+  const auto begun = clock_.now();
   RL_TRY_ASSIGN(auto seen, source_.look());
+  const double took_s = base::to_seconds(clock_.now() - begun);
   ++state_.probes;
   state_.source = source_.position();
   if (!seen.note.empty() && seen.note != last_note_) observer_.note(seen.note);
@@ -248,7 +250,7 @@ Result<void> WatchLoop::step() {
   state_.pause.see(state_.drift.degraded, now);
   look_for_changes(seen.state);
   if (!seen.figure) {
-    observer_.probe({state_.probes, std::nullopt, std::nullopt, std::nullopt, 0, "", false});
+    observer_.probe({state_.probes, std::nullopt, std::nullopt, std::nullopt, 0, "", false, false, took_s});
     return {};
   }
   if (std::exchange(state_.failures, 0) > 0 && std::exchange(state_.failing, false))
@@ -258,7 +260,7 @@ Result<void> WatchLoop::step() {
     state_.learned.push_back(*seen.figure);
     if (state_.learned.size() == kLearned) state_.healthy = seen.state;
     now_ms_ = analysis::figure_value(*seen.figure, *seen.figure, options_.objective) * 1e-6;
-    observer_.probe({state_.probes, now_ms_, std::nullopt, std::nullopt, 0, "", true});
+    observer_.probe({state_.probes, now_ms_, std::nullopt, std::nullopt, 0, "", true, false, took_s});
     return {};
   }
   const auto baseline = reference();
@@ -266,7 +268,7 @@ Result<void> WatchLoop::step() {
   now_ms_ = analysis::figure_value(*seen.figure, baseline, options_.objective) * 1e-6;
   baseline_ms_ = analysis::figure_value(baseline, *seen.figure, options_.objective) * 1e-6;
   if (!ratio) return {};
-  observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false});
+  observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false, false, took_s});
   return judge(seen, *ratio);
 }
 

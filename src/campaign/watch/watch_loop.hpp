@@ -25,6 +25,7 @@ struct ProbeReport {
   std::string problem;
   bool learning = false;  ///< the baseline is still being learned
   bool told = false;      ///< an event has said so already
+  double took_s = 0;      ///< the whole look at the service, session and warm-up included
 };
 
 class WatchObserver {

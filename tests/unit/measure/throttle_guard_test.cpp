@@ -206,6 +206,7 @@ TEST(MeasurePairedOnGpu, takes_throttled_quads_again) {
   FakeWorkload b(latency(1e6));
   schema::PairedPlan plan;
   plan.quads = 6;
+  plan.min_time_s = 0;
   plan.warmup.warmup_runs = 0;
   plan.warmup.warmup_max_s = 0;
   MeasureControl control;
@@ -229,6 +230,7 @@ TEST(MeasurePairedOnGpu, keeps_all_quads_of_a_card_that_always_throttles) {
   FakeWorkload b([](int, std::int64_t) { return kMillisecond; });
   schema::PairedPlan plan;
   plan.quads = 5;
+  plan.min_time_s = 0;
   plan.warmup.warmup_max_s = 0;
   MeasureControl control;
   control.gpu = &watch;
