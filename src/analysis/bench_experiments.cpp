@@ -60,6 +60,12 @@ std::optional<double> busy_workers(const BenchEvidence& loading, const TrainingS
   return std::min(1.0, *resources.loader_cpu_s / (*resources.loader_wall_s * cores / workers));
 }
 
+std::optional<double> cpus_per_worker(const BenchEvidence& loading) noexcept {
+  const auto& resources = loading.resources;
+  if (!resources.loader_cpu_s || !resources.loader_wall_s || *resources.loader_wall_s <= 0) return std::nullopt;
+  return *resources.loader_cpu_s / *resources.loader_wall_s;
+}
+
 LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input) {
   LoaderVerdict out;
   const auto& base = input.base;
@@ -81,7 +87,14 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   // Workers that have all CPUs to themselves and use them: more of them get a larger share only of what others use.
   const bool all_busy =
       input.cores > 0 && base.workers >= input.cores && busy_workers(*known, base, input).value_or(0) >= kBusyWorkers;
-  out.wants_more_workers = out.holds_up && !all_busy && more && clearly_faster(*more, *known, least);
+  // A worker that computes wants one CPU. Threads of its own, beyond the CPUs that there are, stand in each other's
+  // way.
+  const auto each = cpus_per_worker(*known);
+  if (out.holds_up && input.cores > 0 && base.workers > 0 && each.value_or(0) >= kThreadsEach &&
+      *each * base.workers >= kOverCommitted * input.cores)
+    out.threads_each = each;
+  out.wants_more_workers =
+      out.holds_up && !all_busy && !out.threads_each && more && clearly_faster(*more, *known, least);
   return out;
 }
 
@@ -96,6 +109,7 @@ bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run, 
     if (host_known && !loader.holds_up) return false;
     // Too few of them: neither are they too many, nor is it asked what they do.
     const bool fewer = other_workers && experiment.settings.workers < base.workers;
+    if (loader.threads_each && !fewer) return false;
     return !loader.wants_more_workers || !(fewer || experiment.data == DataMode::loader_only);
   }
   const bool larger = experiment.settings.batch > base.batch;

@@ -24,6 +24,9 @@ struct DiagnosisInput {
 };
 
 constexpr double kWorthwhileGain = 0.05;  ///< causes worth less are not reported
+constexpr double kThreadsEach = 1.5;      ///< CPUs that a worker wants, from which it runs threads of its own
+constexpr double kOverCommitted = 1.5;    ///< CPUs that all workers want, by those there are, from which threads queue
+constexpr double kUsedWorkers = 0.85;     ///< of the workers' time, below which more of them have no use
 constexpr double kBusyWorkers = 0.60;     ///< of the workers' time, from which decoding is what they do
 constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on the device: less means it is filled
 
@@ -34,11 +37,16 @@ constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on t
 [[nodiscard]] std::optional<double> busy_workers(const BenchEvidence& loading, const schema::TrainingSettings& base,
                                                  const DiagnosisInput& input);
 
+/// CPUs that each worker used or stood in line for: about 1 of one that computes, more where it runs threads.
+[[nodiscard]] std::optional<double> cpus_per_worker(const BenchEvidence& loading) noexcept;
+
 /// The loader's share in a run's trials under `base`.
 struct LoaderVerdict {
   bool holds_up = false;   ///< with data in memory training is faster
   bool sets_pace = false;  ///< so much faster, and loading goes on beside the steps, that a faster step brings nothing
   bool wants_more_workers = false;
+  std::optional<double>
+      threads_each;  ///< CPUs that each worker wants, where together they want far more than there are
 };
 /// Without the base trial or that with data in memory nothing is known: all false.
 [[nodiscard]] LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input);
@@ -50,8 +58,9 @@ struct LoaderVerdict {
                                                             double cores);
 
 /// Whether the outcome of the experiment can change what diagnose_bench says, after the trials that the run has made:
-/// with data in memory no faster, the loader's experiments cannot; where the loader sets the pace, a faster step
-/// cannot; without the allocator's retries, half the batch cannot.
+/// with data in memory no faster, the loader's experiments cannot; where the workers' threads crowd the CPUs, more of
+/// them cannot; where the loader sets the pace, a faster step cannot; without the allocator's retries, half the batch
+/// cannot.
 [[nodiscard]] bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run,
                               const DiagnosisInput& input);
 

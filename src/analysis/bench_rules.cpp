@@ -84,7 +84,7 @@ class Diagnosis {
           fmt::format("num_workers: {}", more_workers(base_.workers, input_.cores)), gain(*doubled), *doubled);
       return;
     }
-    // Where fewer workers are faster, what each of them does is not the cause.
+    // Where fewer workers are faster, or their threads crowd the CPUs, what each of them does is not the cause.
     if (!findings_.empty()) return;
     const auto alone = find(base_, DataMode::loader_only);
     // A loader that is much faster by itself does not hold training up: something else does while both run.
@@ -92,6 +92,9 @@ class Diagnosis {
     const auto& source = alone ? *alone : base_evidence_;
     const auto busy = busy_workers(source, base_, input_);
     if (!busy) return;
+    // CPUs were free and the further workers had too little to do: neither is the limit what each of them computes.
+    unused_workers_ = *busy >= kBusyWorkers ? unused_workers(doubled) : "";
+    if (!unused_workers_.empty()) return;
     const auto shared = fmt::format(
         "with data in memory: {}; {}", against(*host),
         doubled
@@ -109,13 +112,47 @@ class Diagnosis {
           "put the data on faster storage or into memory, or read larger chunks", gain(*host), source);
   }
 
+  /// "" unless twice the workers had CPUs to run on and did not use them.
+  [[nodiscard]] std::string unused_workers(const std::optional<BenchEvidence>& doubled) const {
+    auto more = base_;
+    more.workers = more_workers(base_.workers, input_.cores);
+    if (!doubled || base_.workers == 0 || more.workers > input_.cores) return "";
+    const auto busy = busy_workers(*doubled, more, input_);
+    if (!busy || *busy >= kUsedWorkers) return "";
+    return fmt::format(
+        "{} workers bring {:+.0f} % and are busy {:.0f} % of the time, so that something else limits the "
+        "loader, such as handing batches over to the training process",
+        more.workers, gain(*doubled) * 100, *busy * 100);
+  }
+
   void oversubscription() {
-    if (base_.workers < 2) return;
-    const auto half = find(with_workers(base_, base_.workers / 2), DataMode::loader);
+    const auto half = base_.workers < 2 ? std::nullopt : find(with_workers(base_, base_.workers / 2), DataMode::loader);
+    if (loader_.threads_each) {
+      threads_within_workers(half);
+      return;
+    }
     if (!worth(half)) return;
     add("cpu_oversubscribed", fmt::format("{} loader workers crowd the training thread out", base_.workers),
         fmt::format("with {} workers: {}", base_.workers / 2, against(*half)),
         fmt::format("num_workers: {}", base_.workers / 2), gain(*half), *half);
+  }
+
+  void threads_within_workers(const std::optional<BenchEvidence>& half) {
+    const double each = *loader_.threads_each;
+    const auto host = find(base_, DataMode::host);
+    auto evidence = fmt::format(
+        "{} workers want {:.1f} CPUs each, {:.0f} together, where {:g} can be used; "
+        "with data in memory: {}",
+        base_.workers, each, each * base_.workers, input_.cores, against(*host));
+    std::string advice = "one thread in each worker (torch.set_num_threads(1) in worker_init_fn, OMP_NUM_THREADS=1)";
+    if (worth(half)) {
+      evidence += fmt::format("; with {} workers: {:.0f}", base_.workers / 2, half->rate);
+      advice += fmt::format(", or num_workers: {}", base_.workers / 2);
+    } else if (base_.workers > 1) {
+      advice += ", or fewer workers";
+    }
+    add("cpu_oversubscribed", "the loader workers' own threads crowd the CPUs", std::move(evidence),
+        advice + "; if it is those threads that decode: lighter data, or more CPU cores", gain(*host), *host);
   }
 
   /// Loader and training are both fast by themselves and slow together, and half the workers change nothing.
@@ -126,7 +163,9 @@ class Diagnosis {
     add("cpu_oversubscribed", "loader workers and training take the CPUs from each other",
         fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{})", against(*host), alone->rate,
                     alone->trials.front()),
-        "limit the threads of each worker (OMP_NUM_THREADS, torch.set_num_threads), or use more CPU cores",
+        "limit the threads of training and of each worker (torch.set_num_threads, OMP_NUM_THREADS) so that together "
+        "they are "
+        "no more than the CPUs, or use more CPU cores",
         std::nullopt, *alone);
   }
 
@@ -213,6 +252,7 @@ class Diagnosis {
     std::vector<std::string> facts;
     if (host && loader_.holds_up) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
     if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));
+    if (!unused_workers_.empty()) facts.push_back(unused_workers_);
     if (facts.empty()) facts.emplace_back("no experiment was faster");
     if (shown) facts.push_back(fmt::format("device busy {:.0f} % of the time", *shown * 100));
     auto evidence = fmt::format("{}", fmt::join(facts, "; "));
@@ -233,6 +273,7 @@ class Diagnosis {
   const TrainingSettings base_;
   BenchEvidence base_evidence_;
   LoaderVerdict loader_;
+  std::string unused_workers_;  ///< why it is not said that decoding is the limit
   std::vector<BenchFinding> findings_;
 };
 

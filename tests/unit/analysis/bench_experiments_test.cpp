@@ -126,6 +126,38 @@ TEST(LoaderVerdict, workers_that_use_every_cpu_are_not_too_few) {
   EXPECT_TRUE(judge_loader(run, {kBase, false, 4}).wants_more_workers);
 }
 
+TEST(LoaderVerdict, workers_of_many_threads_crowd_the_cpus) {
+  auto twice = kBase;
+  twice.workers = 8;
+  schema::BenchRun run;
+  const auto add = [&](const TrainingSettings& settings, DataMode data, double rate, double cpu_s) {
+    schema::BenchTrial trial;
+    trial.settings = settings;
+    trial.data = data;
+    trial.outcome.measurement.emplace();
+    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+    trial.outcome.measurement->resources.loader_cpu_s = cpu_s;
+    trial.outcome.measurement->resources.loader_wall_s = 10;
+    run.trials.push_back(std::move(trial));
+  };
+  const DiagnosisInput input{kBase, false, kCores};
+  add(kBase, DataMode::loader, 100, 100);
+  EXPECT_FALSE(judge_loader(run, input).threads_each);
+  add(kBase, DataMode::host, 1000, 0);
+  ASSERT_TRUE(judge_loader(run, input).threads_each);
+  EXPECT_DOUBLE_EQ(*judge_loader(run, input).threads_each, 10);
+  EXPECT_FALSE(can_matter({twice, DataMode::loader, ""}, run, input));
+  EXPECT_FALSE(can_matter({kBase, DataMode::loader_only, ""}, run, input));
+  auto half = kBase;
+  half.workers = 2;
+  EXPECT_TRUE(can_matter({half, DataMode::loader, ""}, run, input));
+  // More of them take a larger share of the CPUs from others, and still stand in each other's way.
+  add(twice, DataMode::loader, 180, 120);
+  EXPECT_FALSE(judge_loader(run, input).wants_more_workers);
+  // A GPU's share of the CPUs that has room for all of them.
+  EXPECT_FALSE(judge_loader(run, {kBase, false, 64}).threads_each);
+}
+
 TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
   schema::BenchRun run;
   const auto add = [&](DataMode data, schema::Estimate rate) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/bench_rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::analysis {
+namespace {
+
+using schema::AmpMode;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+/// Trials of a loader whose workers' CPU time counts, by `workers`.
+class LoaderTrials {
+ public:
+  explicit LoaderTrials(TrainingSettings base) : base_(base) {}
+  /// `cpu_each`: CPUs that each worker used or waited for.
+  LoaderTrials& add(DataMode data, int workers, double rate, double cpu_each = 0) {
+    schema::BenchTrial trial;
+    trial.id = static_cast<int>(run_.trials.size()) + 1;
+    trial.settings = base_;
+    trial.settings.workers = workers;
+    trial.data = data;
+    auto& seen = trial.outcome.measurement.emplace();
+    seen.samples_per_s = {rate, rate, rate};
+    seen.phases.wall_ms.value = 1;
+    seen.resources.loader_cpu_s = 2 * workers * cpu_each;
+    seen.resources.loader_wall_s = 2 * workers;
+    run_.trials.push_back(std::move(trial));
+    return *this;
+  }
+  [[nodiscard]] std::vector<schema::BenchFinding> findings(double cores) const {
+    return diagnose_bench(run_, {base_, false, cores});
+  }
+
+ private:
+  TrainingSettings base_;
+  schema::BenchRun run_;
+};
+
+// On an H200's 16 CPUs, 12 and 24 busy threads in each of 4 workers were called decode_bound.
+TEST(BenchRules, threads_within_the_workers_are_oversubscription_and_not_decoding) {
+  auto trials = LoaderTrials({16, 4, AmpMode::bf16, true})
+                    .add(DataMode::loader, 4, 748, 10)
+                    .add(DataMode::host, 4, 5171)
+                    .add(DataMode::loader, 8, 881, 12.7)
+                    .add(DataMode::loader_only, 4, 741, 10.3)
+                    .add(DataMode::device, 4, 4937);
+  const auto found = trials.findings(16);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, "cpu_oversubscribed");
+  EXPECT_NE(found.front().evidence.find("4 workers want 10.0 CPUs each, 40 together, where 16 can be used"),
+            std::string::npos)
+      << found.front().evidence;
+  EXPECT_NE(found.front().advice.find("torch.set_num_threads"), std::string::npos);
+  EXPECT_NE(found.front().advice.find("OMP_NUM_THREADS"), std::string::npos);
+  // Fewer workers that are faster are a second way out.
+  const auto both = trials.add(DataMode::loader, 2, 1500, 10).findings(16);
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_NE(both.front().advice.find("num_workers: 2"), std::string::npos);
+}
+
+TEST(BenchRules, where_busy_threads_have_cpus_the_loader_is_not_oversubscribed) {
+  const auto code = [](double cpu_each, double cores) {
+    return LoaderTrials({16, 4, AmpMode::bf16, true})
+        .add(DataMode::loader, 4, 748, cpu_each)
+        .add(DataMode::host, 4, 5171)
+        .add(DataMode::loader_only, 4, 741, cpu_each)
+        .findings(cores)
+        .front()
+        .code;
+  };
+  EXPECT_EQ(code(3, 16), "decode_bound");       // 12 CPUs of 16
+  EXPECT_EQ(code(3, 6), "cpu_oversubscribed");  // 12 of 6
+  EXPECT_EQ(code(1.2, 2), "decode_bound");      // a thread each, and its feeder: the work itself
+  EXPECT_EQ(code(10, 0), "decode_bound");       // it is not known how many there are
+}
+
+// There, too: 512 KiB to unpack by 2 workers; 4 bring 7 %, since one process cannot take batches any faster.
+TEST(BenchRules, more_workers_that_are_not_used_say_that_decoding_is_not_the_limit) {
+  const auto found = [](double rate, double cpu_each, double cores) {
+    return LoaderTrials({16, 2, AmpMode::bf16, true})
+        .add(DataMode::loader, 2, 7484, 1.16)
+        .add(DataMode::host, 2, 12316)
+        .add(DataMode::loader, 4, rate, cpu_each)
+        .add(DataMode::loader_only, 2, 7836, 1.2)
+        .findings(cores)
+        .front();
+  };
+  const auto handed_over = found(8022, 0.74, 16);
+  EXPECT_EQ(handed_over.code, "undetermined");
+  EXPECT_NE(handed_over.evidence.find("4 workers bring +7 % and are busy 74 % of the time"), std::string::npos)
+      << handed_over.evidence;
+  EXPECT_EQ(found(8022, 1.0, 16).code, "decode_bound");  // they compute, and get no further
+  EXPECT_EQ(found(8022, 0.5, 2).code, "decode_bound");   // no CPUs for them
+  EXPECT_EQ(found(12000, 0.74, 16).code, "too_few_workers");
+}
+
+}  // namespace
+}  // namespace ridgeline::analysis
