@@ -4,17 +4,19 @@
 everything else that goes wrong?
 
     benchmarks/training_faults.py --ridgeline BIN --out FOLDER [--device cuda|cpu] [--plugin FILE] [--part faults,oom]
-                                  [--only CODE,CODE] [--calm] [--strengths N] [--seconds N] [--minutes N]
-                                  [--python-exe PYTHON]
+                                  [--only CODE,CODE] [--case 'CODE, STRENGTH']... [--calm] [--strengths N] [--seconds N]
+                                  [--minutes N] [--python-exe PYTHON]
 
 Each set-up (benchmarks/models/train_faults.py; with --plugin some on the built-in models too) is benchmarked under one
 setting, and the first finding compared with what was planted. With --device cuda cpu_bound is made on the CPU.
 Writes faults.md and faults.json into FOLDER after every case, and goes on whatever a case does; cases for which --minutes
-(8) left no time are listed as not run. --calm: only faults that wait and compute nothing, for a machine that is busy.
+(8) left no time are listed as not run. --case: these only, by their two first columns (* stands for anything), or a shortage
+by its name; as often as there are cases. --calm: only faults that wait and compute nothing, for a machine that is busy.
 --strengths: so many of each fault; --seconds: --max-time of each case (30).
 Exit code 1 when less than 95 % of the cases that ran are right, or a failure was classified wrongly.
 """
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -82,8 +84,8 @@ def cases(cpus, strengths):
     few = 4 if cpus >= 8 else 2
     lists = [
         [Case("storage_bound", "%d us a sample" % us, 16, 4, read_us=us) for us in (400, 200, 800)],
-        [Case("decode_bound", "%d KiB a sample" % kb, 16, cpus, decode_kb=kb) for kb in (4096, 2048, 8192)],
-        [Case("too_few_workers", "1, unpacking", 16, 1, decode_kb=256), Case("too_few_workers", "2, unpacking", 16, 2, decode_kb=512),
+        [Case("decode_bound", "%d KiB a sample" % kb, 16, cpus, decode_kb=kb) for kb in (4096, 8192, 16384)],
+        [Case("too_few_workers", "1, unpacking", 16, 1, decode_kb=256), Case("too_few_workers", "2, unpacking", 16, 2, decode_kb=1024),
          Case("too_few_workers", "4, waiting", 16, 4, wait_us=2000)],
         [Case("unpinned_copy", "77 MB batches in memory", 128, pin="off", source="ram", shape=image, model="wave", rounds=100),
          Case("unpinned_copy", "39 MB batches in memory", 64, pin="off", source="ram", shape=image, model="wave", rounds=150),
@@ -97,7 +99,8 @@ def cases(cpus, strengths):
          Case("launch_bound", "100 layers of 128", 64, amp="off", layers=100, hidden=128, **big),
          Case("launch_bound", "Adam, tensor by tensor", 32, amp="off", layers=30, hidden=128, optimizer="loop", **big)],
         [Case("gpu_bound", "products in bf16", 16384, layers=8, hidden=4096, **big),
-         Case("gpu_bound", "element by element", 128, amp="off", source="ram", shape=image, model="wave", rounds=200),
+         # So many rounds that copying what they work on is less than a twentieth of the step.
+         Case("gpu_bound", "element by element", 128, amp="off", source="ram", shape=image, model="wave", rounds=800),
          Case("gpu_bound", "convolutions in bf16", 512, source="ram", shape="3x28x28", model="conv", blocks=4, width=256)],
         [Case("memory_thrashing", "4.6 GB a step of 6", 64, source="ram", shape="1024", model="streams", layers=12, limit_gb=6),
          Case("memory_thrashing", "6.6 GB a step of 9", 64, source="ram", shape="1024", model="streams", layers=8, spread=2048,
@@ -111,9 +114,11 @@ def cases(cpus, strengths):
         [Case("gpu_bound", "plugin, products in bf16", 16384, native="mlp", depth=8, hidden=4096, input=64),
          Case("amp_would_help", "plugin, products in fp32", 2048, amp="off", native="mlp", depth=4, hidden=4096, input=64),
          Case("launch_bound", "plugin, 60 layers of 64", 32, amp="off", native="mlp", depth=60, hidden=64, input=64)],
-        # On the CPU.
-        [Case("cpu_bound", "element by element", 16, 0, "off", device="cpu", shape=image, model="wave", rounds=4, source="ram"),
-         Case("cpu_bound", "the same from a worker", 32, 1, "off", device="cpu", shape="3x112x112", model="wave", rounds=12)],
+        # On the CPU. Each thread has to have enough of every operation that starting them all is nothing beside it.
+        [Case("cpu_bound", "element by element", 8 * cpus, 0, "off", device="cpu", shape=image, model="wave", rounds=max(4, cpus),
+              source="ram"),
+         Case("cpu_bound", "element by element, smaller samples", 16 * cpus, 0, "off", device="cpu", shape="3x112x112", model="wave",
+              rounds=max(12, 2 * cpus), source="ram")],
         [Case("decode_bound", "%d KiB a sample" % kb, 8, cpus, "off", device="cpu", decode_kb=kb) for kb in (1024, 2048)],
         [Case("storage_bound", "%d us a sample, %d readers" % (us, count), 8, count, "off", device="cpu", calm=True, read_us=us)
          for us, count in ((1500, 1), (2000, 2), (3000, 1))],
@@ -302,13 +307,18 @@ class Faults:
             os.replace(self.out / (name + ".part"), self.out / name)
         return "\n".join(lines), right, len(ran)
 
+    def is_chosen(self, name):
+        """By --case."""
+        return not self.arguments.case or any(fnmatch.fnmatchcase(name, one) for one in self.arguments.case)
+
     def all(self):
         arguments = self.arguments
         only = [one for one in arguments.only.split(",") if one]
         on_gpu = arguments.device != "cpu"
         chosen = [case for case in cases(usable_cpus(arguments.ridgeline, self.folder), arguments.strengths)
                   if (case.code == "cpu_bound" or (case.device != "cpu") == on_gpu) and (not case.native or arguments.plugin) and
-                  (not only or case.code in only) and (case.calm or not arguments.calm)]
+                  (not only or case.code in only) and self.is_chosen("%s, %s" % (case.code, case.strength)) and
+                  (case.calm or not arguments.calm)]
         parts = arguments.part.split(",")
         if "oom" in parts:
             self.all_failures(only)
@@ -333,7 +343,7 @@ class Faults:
         for device in devices:
             for shortage in (True, False):
                 for name in kinds[0 if shortage else 1]["cpu" if device == "cpu" else "cuda"]:
-                    if only and name not in only:
+                    if (only and name not in only) or not self.is_chosen(name):
                         continue
                     try:
                         self.check_failure(name, device, shortage)
@@ -353,6 +363,7 @@ def main():
     parser.add_argument("--plugin", default="")
     parser.add_argument("--part", default="faults,oom")
     parser.add_argument("--only", default="")
+    parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--calm", action="store_true")
     parser.add_argument("--strengths", type=int, default=99)
     parser.add_argument("--seconds", type=float, default=30)
