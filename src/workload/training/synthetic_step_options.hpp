@@ -38,6 +38,7 @@ struct StepFault {
 /// | storage_rate | samples/s that storage can give at all; 0: no limit | 0 |
 /// | decode_us | a worker's CPU time a sample: filters, transforms | 300 |
 /// | cores | of the machine modelled | 16 |
+/// | threads | of each worker beside its own, which never rest | 0 |
 /// | over | share of a step's time lost when there are twice as many workers as cores | 0.6 |
 /// | sample_kb | bytes of a sample on its way to the device, in 1e3 | 150 |
 /// | pinned_gb_s, pageable_gb_s | bandwidth of copies | 20, 6 |
@@ -63,6 +64,7 @@ struct SyntheticStepOptions {
   double storage_rate = 0;
   double decode_us = 300;
   double cores = 16;
+  double threads = 0;
   double over = 0.6;
   double sample_kb = 150;
   double pinned_gb_s = 20;

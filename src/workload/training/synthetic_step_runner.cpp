@@ -17,14 +17,17 @@ constexpr double kDriftPeriodS = 60;
 constexpr double kTwoPi = 6.283185307179586;
 constexpr int kPrefetch = 2;  ///< batches a worker has ready when the first step begins
 
+/// By the workers with their threads, and the training thread.
+double wanted_cores(const SyntheticStepOptions& options, int workers) { return workers * (1 + options.threads) + 1; }
+
 /// How much longer a step takes when workers crowd the cores out.
 double crowding(const SyntheticStepOptions& options, int workers) {
-  return 1 + options.over * std::max(0.0, workers + 1 - options.cores) / options.cores;
+  return 1 + options.over * std::max(0.0, wanted_cores(options, workers) - options.cores) / options.cores;
 }
 
 /// Samples/s of the loader; workers > 0.
 double loader_rate(const SyntheticStepOptions& options, int workers) {
-  const double slow = std::max(1.0, (workers + 1) / options.cores);
+  const double slow = std::max(1.0, wanted_cores(options, workers) / options.cores);
   const double rate = workers * 1e6 / (options.read_us + options.decode_us * slow);
   return options.storage_rate > 0 ? std::min(rate, options.storage_rate) : rate;
 }
@@ -160,7 +163,8 @@ StepResult<schema::TrainingResources> SyntheticStepRunner::resources() {
     if (wall > 0) out.gpu_busy = std::min(1.0, kernels / wall);
   }
   if (spec_.data == DataMode::loader || spec_.data == DataMode::loader_only) {
-    out.loader_cpu_s = samples * options_.decode_us * 1e-6;
+    // Standing in line for a core counts as the real thing counts it, so that a thread that never rests wants one.
+    out.loader_cpu_s = samples * options_.decode_us * 1e-6 + options_.threads * settings.workers * counted_ms_ * 1e-3;
     out.loader_wall_s = counted_ms_ * 1e-3 * std::max(1, settings.workers);
     if (options_.loader_stats > 0) {
       const double storage_us =

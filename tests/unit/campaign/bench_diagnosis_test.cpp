@@ -79,6 +79,9 @@ std::vector<Planted> planted_causes() {
     out.push_back({"cpu_oversubscribed",
                    fmt::format("{},cores=8,over={:.2f},decode_us=20,compute_us=100", seed, 0.3 * more),
                    {256, 16, AmpMode::off, true}});
+    out.push_back({"cpu_oversubscribed",
+                   fmt::format("{},cores=8,over=0,threads={:.0f},compute_us=20", seed, 4 * more),
+                   {256, 4, AmpMode::off, true}});
     out.push_back({"cpu_bound",
                    fmt::format("{},compute_us={:.0f},decode_us=10,fill=2", seed, 800 * more),
                    {256, 2, AmpMode::off, false},
