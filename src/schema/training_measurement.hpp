@@ -59,8 +59,8 @@ struct TrainingResources {
   std::optional<std::int64_t> num_ooms;       ///< allocations that failed for good
   std::optional<double> gpu_busy;       ///< share of the timed window with at least one kernel, by device events or GPM
   std::optional<double> gpu_util;       ///< the same as NVML's utilisation says
-  std::optional<double> loader_cpu_s;   ///< CPU time of the loader's workers over the timed window
-  std::optional<double> loader_wall_s;  ///< that window's length times workers
+  std::optional<double> loader_cpu_s;   ///< CPU time of the workers with their threads; Python's: in line for a CPU too
+  std::optional<double> loader_wall_s;  ///< timed windows' length times workers; without: time spent fetching
   std::optional<double> loader_read_s;  ///< time workers spent in reads, where the loader counts it
   std::optional<double> loader_decode_s;  ///< time workers spent in filters and transforms, where the loader counts it
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
