@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -18,6 +19,7 @@ using schema::Objective;
 
 constexpr double kConfidence = 0.95;
 constexpr double kTrim = 0.2;
+constexpr std::size_t kLeastRounds = 4;  // from which their scatter can be told from chance
 
 /// A log ratio with its standard error and degrees of freedom.
 struct Estimate {
@@ -26,9 +28,13 @@ struct Estimate {
   double freedom = 0;
 };
 
+double half_width(const Estimate& estimate) {
+  return boost::math::quantile(boost::math::students_t(estimate.freedom), 0.5 + kConfidence / 2) * estimate.error;
+}
+
 schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
   const boost::math::students_t student(estimate.freedom);
-  const double half = boost::math::quantile(student, 0.5 + kConfidence / 2) * estimate.error;
+  const double half = half_width(estimate);
   const auto bounded = [](double log) { return std::clamp(std::exp(log), 1 / kUnbounded, kUnbounded); };
   schema::Comparison comparison;
   comparison.ratio = bounded(estimate.location);
@@ -63,13 +69,14 @@ Estimate robust_location(std::vector<double> values) {
 /// Four blocks with a cost each, in the order they ran.
 struct Quad {
   const schema::PairedBlock* block[4];
+  [[nodiscard]] int round() const noexcept { return block[0]->round; }
 };
 
 std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks) {
   std::vector<Quad> quads;
   for (std::size_t at = 0; at + 4 <= blocks.size(); at += 4) {
     const auto* block = &blocks[at];
-    const bool in_order = block[0].arm == block[3].arm && block[1].arm == block[2].arm && block[0].arm != block[1].arm;
+    const bool in_order = block[0].round == block[3].round && block[0].arm == block[3].arm && block[1].arm == block[2].arm && block[0].arm != block[1].arm;
     const bool filled = std::all_of(block, block + 4, [](const auto& one) { return !one.latency_ns.empty(); });
     if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}});
   }
@@ -81,23 +88,29 @@ double log_ratio(double cost_first, double cost_second, const schema::PairedBloc
   return first.arm == 'A' ? std::log(cost_first / cost_second) : std::log(cost_second / cost_first);
 }
 
+/// A log ratio and the pair of sessions that it comes from.
+struct Ratio {
+  double log = 0;
+  int round = 0;
+};
+
 /// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
-std::vector<double> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
+std::vector<Ratio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
                                 Objective objective) {
   const auto cost = [&](const schema::PairedBlock& block) {
     if (objective == Objective::latency) return quantile(block.latency_ns, 0.5);
     const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
     return block.wall_ns / (static_cast<double>(block.latency_ns.size()) * items);
   };
-  std::vector<double> ratios;
+  std::vector<Ratio> ratios;
   for (const auto& quad : quads) {
     double costs[4];
     for (int i = 0; i < 4; ++i) costs[i] = cost(*quad.block[i]);
     if (std::any_of(costs, costs + 4, [](double value) { return !(value > 0); })) continue;
     const double first = log_ratio(costs[0], costs[1], *quad.block[0]);
     const double second = log_ratio(costs[3], costs[2], *quad.block[3]);
-    if (quads.size() == 1) return {first, second};
-    ratios.push_back((first + second) / 2);
+    if (quads.size() == 1) return {{first, 0}, {second, 0}};
+    ratios.push_back({(first + second) / 2, quad.round()});
   }
   return ratios;
 }
@@ -110,24 +123,58 @@ std::vector<double> pooled(const std::vector<Quad>& quads, std::size_t begin, st
   return samples;
 }
 
-/// Tail ratios of groups of quads. Under "no difference" the arms of a group are exchangeable, so its log ratio is
-/// symmetric about 0 even where the tail estimate of a small group is biased; two samples beyond the quantile suffice.
-std::vector<double> tail_ratios(const std::vector<Quad>& quads) {
+/// Where each round begins, and the end.
+std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
+  std::vector<std::size_t> limits;
+  for (std::size_t at = 0; at < quads.size(); ++at)
+    if (at == 0 || quads[at].round() != quads[at - 1].round()) limits.push_back(at);
+  limits.push_back(quads.size());
+  return limits;
+}
+
+/// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group are
+/// exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
+/// samples beyond the quantile suffice.
+std::vector<Ratio> tail_ratios(const std::vector<Quad>& quads) {
   constexpr std::size_t kLeastGroups = 4;
   const auto samples = std::min(pooled(quads, 0, quads.size(), 'A').size(), pooled(quads, 0, quads.size(), 'B').size());
   const double q = supported_tail(static_cast<std::int64_t>(samples));
   const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
   const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
-  const std::size_t groups = std::min(quads.size(), std::max(most, kLeastGroups));
-  std::vector<double> ratios;
+  auto limits = round_limits(quads);
+  if (limits.size() - 1 < kLeastRounds) {
+    limits.resize(quads.size() + 1);
+    std::iota(limits.begin(), limits.end(), std::size_t{0});
+  }
+  const std::size_t parts = limits.size() - 1;
+  const std::size_t groups = std::min(parts, std::max(most, kLeastGroups));
+  std::vector<Ratio> ratios;
   for (std::size_t group = 0; group < groups; ++group) {
-    const std::size_t begin = group * quads.size() / groups;
-    const std::size_t end = (group + 1) * quads.size() / groups;
+    const std::size_t begin = limits[group * parts / groups];
+    const std::size_t end = limits[(group + 1) * parts / groups];
     const double a = quantile(pooled(quads, begin, end, 'A'), q);
     const double b = quantile(pooled(quads, begin, end, 'B'), q);
-    if (a > 0 && b > 0) ratios.push_back(std::log(a / b));
+    if (a > 0 && b > 0) ratios.push_back({std::log(a / b), static_cast<int>(group)});
   }
   return ratios;
+}
+
+/// Over the ratios, or where there are enough rounds over the means of the rounds, whichever is less certain: two
+/// sessions of one configuration differ for as long as they live, so the ratios of one round are wrong together.
+Estimate estimate(const std::vector<Ratio>& ratios) {
+  std::vector<double> logs;
+  std::map<int, std::vector<double>> rounds;
+  for (const auto& ratio : ratios) {
+    logs.push_back(ratio.log);
+    rounds[ratio.round].push_back(ratio.log);
+  }
+  const auto over_ratios = robust_location(std::move(logs));
+  if (rounds.size() < kLeastRounds) return over_ratios;
+  std::vector<double> means;
+  for (const auto& [round, values] : rounds) means.push_back(robust_location(values).location);
+  auto over_rounds = robust_location(std::move(means));
+  if (half_width(over_rounds) >= half_width(over_ratios)) return over_rounds;
+  return {over_rounds.location, over_ratios.error, over_ratios.freedom};
 }
 
 /// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The
@@ -220,7 +267,7 @@ schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, 
   const auto ratios =
       objective == Objective::p99 && quads.size() > 1 ? tail_ratios(quads) : quad_ratios(quads, measurement, objective);
   if (ratios.size() < 2) return {};
-  auto comparison = to_comparison(robust_location(ratios), min_effect);
+  auto comparison = to_comparison(estimate(ratios), min_effect);
   comparison.quads = static_cast<int>(quads.size());
   return comparison;
 }

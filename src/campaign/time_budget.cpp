@@ -2,6 +2,7 @@
 #include "campaign/time_budget.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -18,6 +19,7 @@ constexpr double kStartOnCpuS = 0.2;
 
 struct Arm {
   double setup_s = 0;
+  double session_s = 0;  ///< of it making the session and the first inference
   double inference_s = 0;
 };
 
@@ -55,7 +57,17 @@ Arm arm_of(const schema::TrialOutcome* outcome, double usual_s) {
   if (outcome == nullptr || !measured(*outcome)) return {};
   const auto& seen = *outcome->measurement;
   const double session_s = (seen.session_create_ns + seen.first_run_ns) * 1e-9;
-  return {std::max(session_s, std::min(untimed_s(*outcome), usual_s)), analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
+  return {std::max(session_s, std::min(untimed_s(*outcome), usual_s)), session_s, analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
+}
+
+/// Making and warming up the sessions of all rounds, of as many as an uneven machine may need.
+double sessions_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
+  const int least = std::max(1, plan.rounds);
+  const double first_s = a.setup_s + b.setup_s;
+  if (plan.max_rounds <= least || plan.quads < least) return least * first_s;
+  const double again_s = a.session_s + b.session_s;  // the machine is warm
+  const double round_s = std::max(plan.min_time_s / least, again_s);
+  return first_s + (std::clamp(std::ceil(plan.max_time_s / round_s), 2.0, static_cast<double>(plan.max_rounds)) - 1) * again_s;
 }
 
 const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::Configuration& configuration) {
@@ -84,7 +96,7 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
                                                          std::max(arm_a.inference_s, arm_b.inference_s));
   const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);
   const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
-  return start_s + std::max(1, plan.rounds) * (arm_a.setup_s + arm_b.setup_s) + std::min(blocks_s, plan.max_time_s);
+  return start_s + sessions_s(plan, arm_a, arm_b) + std::min(blocks_s, plan.max_time_s);
 }
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process) {

@@ -89,7 +89,7 @@ void suit_gpu(TuneRequest& request) {
   plan.quads = std::min(plan.quads, 8);
   plan.max_quads = std::min(plan.max_quads, 12);
   plan.max_time_s = std::min(plan.max_time_s, 1.5);
-  plan.rounds = 1;
+  plan.rounds = plan.max_rounds = 1;
   request.finalists = 1;
   request.leave_one_out = false;
   request.fresh_finals = false;

@@ -6,6 +6,8 @@ namespace ridgeline::measure {
 void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept {
   const schema::PairedPlan usual;
   if (plan.min_time_s == schema::MeasurementPlan{}.min_time_s) plan.min_time_s = 0.1;
+  // A pair of sessions takes seconds to make there.
+  if (paired.rounds == usual.rounds && paired.max_rounds == usual.max_rounds) paired.rounds = paired.max_rounds = 2;
   if (paired.block_time_s == usual.block_time_s) paired.block_time_s = 0.04;
   if (paired.settle_s == usual.settle_s) paired.settle_s = 0.002;
   if (paired.discard_time_s == usual.discard_time_s) paired.discard_time_s = 0;

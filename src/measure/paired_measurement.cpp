@@ -4,14 +4,13 @@
 // (warm caches, a raised clock), because each arm then opens as many quads as the other.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
+#include "measure/quad_ratio.hpp"
 #include "measure/settling.hpp"
 #include "measure/throttle_guard.hpp"
 #include "measure/warm_up.hpp"
@@ -85,32 +84,6 @@ class PairedSession {
 
 using Quad = std::array<schema::PairedBlock, 4>;
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// Mean log ratio of one quad, B over A, by block medians.
-double log_ratio(const Quad& quad) {
-  double sum = 0;
-  for (const auto& block : quad)
-    if (!block.latency_ns.empty()) sum += (block.arm == 'B' ? 0.5 : -0.5) * std::log(median_of(block.latency_ns));
-  return sum;
-}
-
-/// Half width of the 95 % interval of the mean (Student's t, whose quantile is below 2.2 from 12 values on).
-double half_width(const std::vector<double>& values) {
-  constexpr double kQuantile = 2.2;
-  if (values.size() < 2) return std::numeric_limits<double>::infinity();
-  const auto count = static_cast<double>(values.size());
-  double mean = 0;
-  for (const double value : values) mean += value / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return kQuantile * std::sqrt(squares / (count - 1) / count);
-}
-
 bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s) {
   const auto quads = static_cast<int>(ratios.size());
   return quads >= plan.quads &&
@@ -130,7 +103,7 @@ class QuadLog {
   void add(Quad quad, double timed_s) {
     for (const auto& block : quad) inferences_ += static_cast<std::int64_t>(block.latency_ns.size());
     quads_.push_back({std::move(quad), 0, timed_s});
-    quads_.back().log_ratio = log_ratio(quads_.back().blocks);
+    quads_.back().log_ratio = quad_log_ratio(quads_.back().blocks.data());
     if (watch_ != nullptr) {
       guard_.add(timed_s, watch_->end_part());
       watch_->begin_part();
@@ -196,7 +169,7 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   QuadLog log(control.gpu, plan.max_time_s);
   while (!enough(plan, log.ratios(), session.spent_s()) && !session.cancelled() &&
-         (log.kept() < kMinQuads || session.spent_s() < plan.max_time_s)) {
+         (log.kept() < std::min(kMinQuads, plan.quads) || session.spent_s() < plan.max_time_s)) {
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
@@ -207,6 +180,7 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
     log.add(std::move(quad), session.timed_s() - from_s);
   }
   log.finish(result);
+  result.blocks_s = session.spent_s();
   const int quads = log.kept();
   if (session.cancelled())
     result.flags.push_back(

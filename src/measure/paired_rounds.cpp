@@ -2,44 +2,117 @@
 #include "measure/paired_rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "measure/quad_ratio.hpp"
 
 namespace ridgeline::measure {
 namespace {
 
-schema::PairedPlan share_of(const schema::PairedPlan& plan, int rounds) {
-  auto share = plan;
-  share.quads = (plan.quads + rounds - 1) / rounds;
-  share.max_quads = std::max(share.quads, plan.max_quads / rounds);
-  share.min_time_s = plan.min_time_s / rounds;
-  share.max_time_s = plan.max_time_s / rounds;
-  return share;
-}
+constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session is new
+constexpr double kMostLaterRuns = 200;
 
-void append(schema::PairedMeasurement& to, schema::PairedMeasurement more) {
-  to.items_per_inference_a = more.items_per_inference_a;
-  to.items_per_inference_b = more.items_per_inference_b;
-  for (auto& block : more.blocks) to.blocks.push_back(std::move(block));
-  for (auto& flag : more.flags)
-    if (std::none_of(to.flags.begin(), to.flags.end(),
+/// What the rounds have given so far.
+class Rounds {
+ public:
+  explicit Rounds(const schema::PairedPlan& plan)
+      : plan_(plan),
+        least_(std::clamp(plan.rounds, 1, std::max(1, plan.quads))),
+        most_(least_ < plan.rounds ? least_ : std::max(least_, plan.max_rounds)) {}
+
+  [[nodiscard]] bool enough() const {
+    if (rounds_ == 0 || (rounds_ % 2 == 1 && most_ > 1)) return false;
+    if (rounds_ >= std::min(least_, 2) && all_.blocks_s >= plan_.max_time_s) return true;
+    if (rounds_ < least_) return false;
+    if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
+    return all_.blocks_s >= plan_.min_time_s && std::max(half_width(means_), half_width(ratios_)) <= plan_.target_half_width;
+  }
+
+  /// A share of the plan. `making_s`: what making the sessions of the last round took, and warming them up.
+  [[nodiscard]] schema::PairedPlan next(double making_s) const {
+    auto share = plan_;
+    share.quads = (plan_.quads + least_ - 1) / least_;
+    share.max_quads = std::max(share.quads, plan_.max_quads / least_);
+    share.min_time_s = plan_.min_time_s / least_;
+    share.max_time_s = plan_.max_time_s / least_;
+    if (most_ > least_) share.min_time_s = share.max_time_s = std::min(std::max(share.min_time_s, making_s), plan_.max_time_s / 2);
+    if (most_ > least_ && slowest_s_ > 0) {
+      const double runs = std::clamp(kLaterWarmUpS / slowest_s_, 1.0, kMostLaterRuns);
+      share.warmup.warmup_runs = std::max(plan_.warmup.warmup_runs, static_cast<std::int64_t>(runs));
+      share.warmup.warmup_max_s = 0;
+    }
+    return share;
+  }
+
+  void add(schema::PairedMeasurement round) {
+    double sum = 0;
+    for (std::size_t at = 0; at + 4 <= round.blocks.size(); at += 4) {
+      ratios_.push_back(quad_log_ratio(&round.blocks[at]));
+      sum += ratios_.back();
+    }
+    if (!round.blocks.empty()) means_.push_back(sum / static_cast<double>(round.blocks.size() / 4));
+    all_.items_per_inference_a = round.items_per_inference_a;
+    all_.items_per_inference_b = round.items_per_inference_b;
+    all_.blocks_s += round.blocks_s;
+    for (auto& block : round.blocks) {
+      block.round = rounds_;
+      if (!block.latency_ns.empty())
+        slowest_s_ = std::max(slowest_s_, block.wall_ns * 1e-9 / static_cast<double>(block.latency_ns.size()));
+      all_.blocks.push_back(std::move(block));
+    }
+    for (auto& flag : round.flags) add(std::move(flag));
+    ++rounds_;
+  }
+
+  [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
+    const auto quads = static_cast<int>(ratios_.size());
+    if (!cancelled && quads < plan_.quads)
+      add({schema::FlagLevel::info, "time_budget",
+           fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan_.max_time_s, quads, plan_.quads)});
+    return std::move(all_);
+  }
+
+  [[nodiscard]] int done() const noexcept { return rounds_; }
+
+ private:
+  void add(schema::QualityFlag flag) {
+    if (std::none_of(all_.flags.begin(), all_.flags.end(),
                      [&](const auto& known) { return known.code == flag.code && known.message == flag.message; }))
-      to.flags.push_back(std::move(flag));
-}
+      all_.flags.push_back(std::move(flag));
+  }
+
+  const schema::PairedPlan& plan_;
+  int least_;
+  int most_;
+  int rounds_ = 0;
+  double slowest_s_ = 0;       // an inference, of the slower arm
+  std::vector<double> means_;  // of the rounds' log ratios
+  std::vector<double> ratios_;
+  schema::PairedMeasurement all_;
+};
 
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a, const MakeArm& make_b,
                                                               const schema::PairedPlan& plan, MeasureControl& control) {
-  const int rounds = std::clamp(plan.rounds, 1, std::max(1, plan.quads));
-  const auto share = share_of(plan, rounds);
-  schema::PairedMeasurement all;
-  for (int round = 0; round < rounds && !control.cancel.load(std::memory_order_relaxed); ++round) {
-    const bool a_first = round % 2 == 0;
+  const auto cancelled = [&] { return control.cancel.load(std::memory_order_relaxed); };
+  const auto& clock = base::system_clock();
+  Rounds rounds(plan);
+  double making_s = 0;
+  while (!rounds.enough() && !cancelled()) {
+    const auto begin = clock.now();
+    const bool a_first = rounds.done() % 2 == 0;
     RL_TRY_ASSIGN(const auto first, a_first ? make_a() : make_b());
     RL_TRY_ASSIGN(const auto second, a_first ? make_b() : make_a());
-    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first, share, control));
-    append(all, std::move(measured));
+    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first, rounds.next(making_s), control));
+    making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
+    rounds.add(std::move(measured));
   }
-  return all;
+  return rounds.finish(cancelled());
 }
 
 }  // namespace ridgeline::measure

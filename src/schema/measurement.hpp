@@ -65,14 +65,19 @@ struct PairedBlock {
   char arm = 'A';
   std::vector<double> latency_ns;
   double wall_ns = 0;
+  int round = 0;  ///< of the pair of sessions
 };
 inline void to_json(base::Json& out, const PairedBlock& block) {
-  out = {{"arm", std::string(1, block.arm)}, {"latency_ns", block.latency_ns}, {"wall_ns", block.wall_ns}};
+  out = {{"arm", std::string(1, block.arm)},
+         {"latency_ns", block.latency_ns},
+         {"wall_ns", block.wall_ns},
+         {"round", block.round}};
 }
 inline void from_json(const base::Json& in, PairedBlock& block) {
   block.arm = in.at("arm").get<std::string>().at(0);
   in.at("latency_ns").get_to(block.latency_ns);
   in.at("wall_ns").get_to(block.wall_ns);
+  block.round = in.value("round", 0);
 }
 
 /// Blocks in the order they ran: A B B A A B B A ...
@@ -81,6 +86,7 @@ struct PairedMeasurement {
   double items_per_inference_a = 1;
   double items_per_inference_b = 1;
   std::vector<QualityFlag> flags;
+  double blocks_s = 0;  ///< that the blocks took, pauses and discarded inferences included
 };
 
 }  // namespace ridgeline::schema
@@ -107,7 +113,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns
                                                 peak_rss_bytes, flags, effective_settings, metrics, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
                                                 nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b, blocks_s,
                                                 flags)
 
 }  // namespace ridgeline::schema

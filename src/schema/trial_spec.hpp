@@ -64,7 +64,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, d
 
 /// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
 struct PairedPlan {
-  int rounds = 2;             ///< pairs of sessions, made in turned order; the quads are shared out among them
+  int rounds = 6;             ///< pairs of sessions at least, made in turned order; the quads are shared out among them
+  int max_rounds = 60;        ///< where above `rounds`: more pairs of sessions until the interval is narrow enough
   int quads = 12;             ///< at least; each quad gives one drift-free log ratio
   int max_quads = 400;        ///< goes on up to here until the interval is narrow enough
   double target_half_width = 0.01;  ///< of the 95 % interval of the mean log ratio of block medians; stopping by width
@@ -80,7 +81,7 @@ struct PairedPlan {
   double max_time_s = 30;     ///< stops after the quad in which this passes (at least 4 quads are run)
   MeasurementPlan warmup;     ///< its warm-up part applies to each arm
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
                                                 discard_time_s, min_time_s, max_time_s, warmup)
 
 /// Compares two configurations of one workload in one fresh process.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 
 namespace ridgeline::analysis {
@@ -223,6 +224,65 @@ TEST(CompareSeparate, of_a_handful_of_samples_is_unbounded) {
   EXPECT_DOUBLE_EQ(comparison.high, kUnbounded);
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
   EXPECT_EQ(compare_separate({}, b, Objective::latency, 0.02).verdict, Verdict::inconclusive);
+}
+
+/// Blocks of `rounds` pairs of sessions that each differ by chance, with noise from quad to quad besides.
+schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double session_stdev, double quad_stdev, double slower) {
+  base::Random random(seed);
+  schema::PairedMeasurement measurement;
+  for (int round = 0; round < rounds; ++round) {
+    const double session = std::exp(session_stdev * random.normal());
+    for (int quad = 0; quad < 6; ++quad) {
+      const double a = 1e6 * std::exp(quad_stdev * random.normal());
+      for (const char arm : {'A', 'B', 'B', 'A'})
+        measurement.blocks.push_back({arm, std::vector<double>(5, arm == 'A' ? a : 1e6 * session * slower), 5e6, round});
+    }
+  }
+  return measurement;
+}
+
+TEST(ComparePaired, the_scatter_of_sessions_is_in_the_interval) {
+  int wrong = 0;
+  int wrong_without_rounds = 0;
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    auto measurement = with_sessions(seed, 10, 0.01, 0.01, 1);
+    const auto judged = compare_paired(measurement, Objective::latency, 0);
+    wrong += judged.low > 1 || judged.high < 1;
+    for (auto& block : measurement.blocks) block.round = 0;
+    const auto blind = compare_paired(measurement, Objective::latency, 0);
+    wrong_without_rounds += blind.low > 1 || blind.high < 1;
+    found += compare_paired(with_sessions(seed, 10, 0.01, 0.01, 1.03), Objective::latency, 0.02).verdict == Verdict::slower;
+  }
+  EXPECT_LE(wrong, 30) << "5 % of 400 are 20";
+  EXPECT_GE(wrong_without_rounds, 60) << "one number for all would be too sure";
+  EXPECT_GE(found, 380);
+}
+
+TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_quads) {
+  auto measurement = with_sessions(7, 10, 0, 0.02, 1);
+  for (std::size_t at = 24; at < measurement.blocks.size(); ++at) measurement.blocks[at].latency_ns = measurement.blocks[at - 24].latency_ns;
+  const auto judged = compare_paired(measurement, Objective::latency, 0.02);
+  for (auto& block : measurement.blocks) block.round = 0;
+  const auto over_quads = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_NEAR(judged.high - judged.low, over_quads.high - over_quads.low, 1e-4);
+  EXPECT_GT(judged.high - judged.low, 0.002);
+}
+
+TEST(ComparePaired, too_few_rounds_leave_the_quads_to_speak) {
+  auto measurement = with_sessions(3, 3, 0.01, 0.02, 1);
+  const auto three = compare_paired(measurement, Objective::latency, 0.02);
+  for (auto& block : measurement.blocks) block.round = 0;
+  const auto one = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_DOUBLE_EQ(three.low, one.low);
+  EXPECT_DOUBLE_EQ(three.high, one.high);
+}
+
+TEST(ComparePaired, tails_of_sessions_that_differ_are_uncertain_too) {
+  const auto judged = compare_paired(with_sessions(5, 10, 0.02, 0, 1), Objective::p99, 0.02);
+  EXPECT_GT(judged.high - judged.low, 0.015);
+  EXPECT_LT(judged.low, 1.0);
+  EXPECT_GT(judged.high, 1.0);
 }
 
 }  // namespace

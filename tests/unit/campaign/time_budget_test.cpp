@@ -49,7 +49,7 @@ TEST_F(TimeBudget, expects_a_comparison_to_make_the_sessions_of_the_best_and_the
   add({}, 0.55, 1, 0.5);
   add({{"enable_cuda_graph", true}}, 2.03, 0.6, 2.0);
   schema::PairedPlan plan;
-  plan.rounds = 1;
+  plan.rounds = plan.max_rounds = 1;
   plan.quads = 5;
   plan.max_quads = 10;
   plan.block_time_s = 0.04;
@@ -58,7 +58,7 @@ TEST_F(TimeBudget, expects_a_comparison_to_make_the_sessions_of_the_best_and_the
   const double once = expected_pair_s(result_, plan, false);
   EXPECT_DOUBLE_EQ(once, 0.5 + 2.0 + 10 * 4 * 0.05) << "an uneven machine makes it go on to the last quad";
   EXPECT_GT(expected_pair_s(result_, plan, true), once + 1);
-  plan.rounds = 2;
+  plan.rounds = plan.max_rounds = 2;
   EXPECT_DOUBLE_EQ(expected_pair_s(result_, plan, false), once + 2.5);
   plan.max_time_s = 1;
   EXPECT_DOUBLE_EQ(expected_pair_s(result_, plan, false), 5 + 1);
@@ -71,7 +71,7 @@ TEST_F(TimeBudget, counts_the_warm_up_but_not_the_start_of_the_runtime) {
   add({{"enable_cuda_graph", true}}, 0.85, 1, 0.4);
   add({{"prefer_nhwc", true}}, 0.9, 2, 0.3);
   schema::PairedPlan plan;
-  plan.rounds = 1;
+  plan.rounds = plan.max_rounds = 1;
   plan.max_time_s = 1.5;
   EXPECT_NEAR(expected_pair_s(result_, plan, false), 0.8 + 0.8 + 1.5, 1e-9);
 }
@@ -83,6 +83,22 @@ TEST_F(TimeBudget, knows_that_slow_inferences_make_long_blocks) {
   plan.settle_s = 0;
   plan.min_block_runs = 3;
   EXPECT_NEAR(expected_pair_s(result_, plan, false), 4 * 4 * 0.3, 1e-9);
+}
+
+TEST_F(TimeBudget, counts_the_sessions_of_as_many_rounds_as_an_uneven_machine_needs) {
+  add({}, 1.2, 1, 0.3);
+  schema::PairedPlan plan;
+  plan.quads = plan.rounds = 4;
+  plan.max_rounds = 60;
+  plan.min_time_s = 4;
+  plan.max_time_s = 30;
+  const double setup_s = 2 * (1.2 - 0.05);
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 29 * 0.6 + 30, 0.1) << "rounds of a second";
+  plan.max_rounds = 10;
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 9 * 0.6 + 30, 0.1);
+  plan.max_rounds = 60;
+  plan.min_time_s = 0.4;
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 49 * 0.6 + 30, 0.1) << "a round lasts as long as making its sessions";
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/paired_rounds.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -37,8 +40,9 @@ schema::PairedPlan plan_of(int quads, int rounds) {
   schema::PairedPlan plan;
   plan.quads = quads;
   plan.max_quads = quads;
-  plan.rounds = rounds;
+  plan.rounds = plan.max_rounds = rounds;
   plan.block_time_s = 0.01;
+  plan.min_time_s = 0;
   plan.warmup.warmup_max_s = 0;
   return plan;
 }
@@ -87,6 +91,92 @@ TEST(MeasurePairedRounds, no_round_is_made_for_less_than_a_quad) {
   const auto measured = measure_paired_rounds(sessions.arm(), sessions.arm(), plan_of(1, 4), control);
   ASSERT_TRUE(measured) << measured.error().message;
   EXPECT_EQ(sessions.made(), 2);
+}
+
+/// Sessions of one configuration that differ, as if by chance: `speeds` one after the other.
+MakeArm chancy(std::vector<double> speeds) {
+  return [speeds = std::move(speeds), made = std::make_shared<std::size_t>(0)]() -> base::Result<std::unique_ptr<workload::Workload>> {
+    const double latency = kMillisecond * speeds[(*made)++ % speeds.size()];
+    return std::make_unique<FakeWorkload>([latency](int, std::int64_t) { return latency; });
+  };
+}
+
+schema::PairedPlan open_plan() {
+  auto plan = plan_of(12, 6);
+  plan.max_rounds = 40;
+  plan.max_quads = 10000;
+  plan.min_time_s = 0.6;
+  plan.max_time_s = 1000;
+  return plan;
+}
+
+int rounds_of(const schema::PairedMeasurement& measured) { return measured.blocks.empty() ? 0 : measured.blocks.back().round + 1; }
+
+TEST(MeasurePairedRounds, sessions_that_agree_take_the_least_number_of_rounds) {
+  MeasureControl control;
+  const auto measured = measure_paired_rounds(chancy({1}), chancy({1.03}), open_plan(), control);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(rounds_of(*measured), 6);
+  EXPECT_GE(measured->blocks_s, 0.6);
+  EXPECT_LT(measured->blocks_s, 1.2);
+  for (std::size_t at = 1; at < measured->blocks.size(); ++at) EXPECT_GE(measured->blocks[at].round, measured->blocks[at - 1].round);
+}
+
+TEST(MeasurePairedRounds, sessions_that_differ_take_more_rounds_until_their_scatter_is_known) {
+  MeasureControl control;
+  const auto measured = measure_paired_rounds(chancy({1, 1.02, 0.99, 1.01, 0.985}), chancy({1, 0.985, 1.015}), open_plan(), control);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_GT(rounds_of(*measured), 10);
+  EXPECT_LT(rounds_of(*measured), 40);
+  EXPECT_EQ(rounds_of(*measured) % 2, 0) << "the order is turned as often one way as the other";
+}
+
+TEST(MeasurePairedRounds, ends_at_the_most_rounds_quads_or_time) {
+  const std::vector<double> wild{1, 1.5, 0.7, 1.2, 0.6};
+  MeasureControl control;
+  const auto most_rounds = measure_paired_rounds(chancy(wild), chancy({1}), open_plan(), control);
+  ASSERT_TRUE(most_rounds);
+  EXPECT_EQ(rounds_of(*most_rounds), 40);
+  auto plan = open_plan();
+  plan.max_time_s = 3;
+  const auto most_time = measure_paired_rounds(chancy(wild), chancy({1}), plan, control);
+  ASSERT_TRUE(most_time);
+  EXPECT_GE(most_time->blocks_s, 3);
+  EXPECT_LT(most_time->blocks_s, 3.5);
+  plan.max_quads = 20;
+  const auto most_quads = measure_paired_rounds(chancy(wild), chancy({1}), plan, control);
+  ASSERT_TRUE(most_quads);
+  EXPECT_GE(most_quads->blocks.size(), 20U * 4);
+  EXPECT_LT(most_quads->blocks.size(), 28U * 4);
+}
+
+TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
+  MeasureControl control;
+  auto plan = open_plan();
+  plan.max_time_s = 0.5;
+  const auto measured = measure_paired_rounds(chancy({100}), chancy({100}), plan, control);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(rounds_of(*measured), 2);
+  ASSERT_EQ(measured->flags.size(), 1U);
+  EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 quads");
+}
+
+TEST(MeasurePairedRounds, a_round_lasts_as_long_as_making_its_sessions_did) {
+  MeasureControl control;
+  const auto slow_to_make = []() -> base::Result<std::unique_ptr<workload::Workload>> {
+    base::system_clock().sleep_for(std::chrono::milliseconds(40));
+    auto made = std::make_unique<FakeWorkload>([](int, std::int64_t) { return 1e5; });
+    made->real_time = true;
+    return made;
+  };
+  auto plan = open_plan();
+  plan.min_time_s = 0.006;
+  plan.max_rounds = 7;
+  plan.block_time_s = 0.001;
+  plan.target_half_width = 100;
+  const auto measured = measure_paired_rounds(slow_to_make, slow_to_make, plan, control);
+  ASSERT_TRUE(measured);
+  EXPECT_GE(measured->blocks_s, 5 * 0.08) << "all rounds but the first";
 }
 
 }  // namespace
