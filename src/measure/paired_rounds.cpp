@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/random.hpp"
 #include "measure/quad_ratio.hpp"
 
 namespace ridgeline::measure {
@@ -15,6 +18,13 @@ namespace {
 
 constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session is new
 constexpr double kMostLaterRuns = 200;
+constexpr std::uint64_t kMostShift = std::uint64_t{1} << 20U;
+
+/// Memory of a size by chance. Without it the allocator may hand every second round the same places, and what they are
+/// worth to an arm would stay for the whole comparison.
+std::vector<std::byte> shifted_memory(base::Random& random) {
+  return std::vector<std::byte>(1 + random.below(kMostShift), std::byte{1});
+}
 
 /// What the rounds have given so far.
 class Rounds {
@@ -102,11 +112,14 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
   const auto cancelled = [&] { return control.cancel.load(std::memory_order_relaxed); };
   const auto& clock = base::system_clock();
   Rounds rounds(plan);
+  base::Random random(1);
   double making_s = 0;
   while (!rounds.enough() && !cancelled()) {
     const auto begin = clock.now();
     const bool a_first = rounds.done() % 2 == 0;
+    const auto before_first = shifted_memory(random);
     RL_TRY_ASSIGN(const auto first, a_first ? make_a() : make_b());
+    const auto before_second = shifted_memory(random);
     RL_TRY_ASSIGN(const auto second, a_first ? make_b() : make_a());
     RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first, rounds.next(making_s), control));
     making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
