@@ -20,10 +20,16 @@ TEST(Deadline, fixed_runs_have_an_hour) {
   EXPECT_GT(derived_deadline_s(plan), without);
 }
 
-TEST(Deadline, a_pair_prepares_twice) {
+TEST(Deadline, a_pair_prepares_both_arms_in_two_rounds) {
   schema::PairedPlan plan;
   plan.max_time_s = 60;
+  plan.rounds = plan.max_rounds = 1;
   EXPECT_GT(derived_deadline_s(plan), 2 * 120 + 60);
+  plan.rounds = plan.max_rounds = 2;
+  const double two = derived_deadline_s(plan);
+  EXPECT_GT(two, 4 * 120 + 60);
+  plan.rounds = 6;
+  EXPECT_EQ(derived_deadline_s(plan), two) << "a hang is not waited for longer because rounds are many";
 }
 
 }  // namespace
