@@ -103,23 +103,25 @@ TEST(LoaderVerdict, a_few_per_cent_of_a_large_gain_are_no_reason_for_more_worker
   EXPECT_FALSE(Made().add(kBase, DataMode::loader, 100).loader().holds_up);
 }
 
+/// A trial whose workers' windows were 10 s.
+void add_trial(schema::BenchRun& run, const TrainingSettings& settings, DataMode data, double rate, double cpu_s) {
+  schema::BenchTrial trial;
+  trial.settings = settings;
+  trial.data = data;
+  trial.outcome.measurement.emplace();
+  trial.outcome.measurement->samples_per_s = {rate, rate, rate};
+  trial.outcome.measurement->resources.loader_cpu_s = cpu_s;
+  trial.outcome.measurement->resources.loader_wall_s = 10;
+  run.trials.push_back(std::move(trial));
+}
+
 TEST(LoaderVerdict, workers_that_use_every_cpu_are_not_too_few) {
   auto twice = kBase;
   twice.workers = 8;
   schema::BenchRun run;
-  const auto add = [&](const TrainingSettings& settings, DataMode data, double rate, double cpu_s) {
-    schema::BenchTrial trial;
-    trial.settings = settings;
-    trial.data = data;
-    trial.outcome.measurement.emplace();
-    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
-    trial.outcome.measurement->resources.loader_cpu_s = cpu_s;
-    trial.outcome.measurement->resources.loader_wall_s = 10;
-    run.trials.push_back(std::move(trial));
-  };
-  add(kBase, DataMode::loader, 100, 9);
-  add(kBase, DataMode::host, 1000, 0);
-  add(twice, DataMode::loader, 150, 9);
+  add_trial(run, kBase, DataMode::loader, 100, 9);
+  add_trial(run, kBase, DataMode::host, 1000, 0);
+  add_trial(run, twice, DataMode::loader, 150, 9);
   EXPECT_FALSE(judge_loader(run, {kBase, false, 4}).wants_more_workers);
   EXPECT_TRUE(judge_loader(run, {kBase, false, 8}).wants_more_workers);
   run.trials.front().outcome.measurement->resources.loader_cpu_s = 1;  // they wait
@@ -130,20 +132,10 @@ TEST(LoaderVerdict, workers_of_many_threads_crowd_the_cpus) {
   auto twice = kBase;
   twice.workers = 8;
   schema::BenchRun run;
-  const auto add = [&](const TrainingSettings& settings, DataMode data, double rate, double cpu_s) {
-    schema::BenchTrial trial;
-    trial.settings = settings;
-    trial.data = data;
-    trial.outcome.measurement.emplace();
-    trial.outcome.measurement->samples_per_s = {rate, rate, rate};
-    trial.outcome.measurement->resources.loader_cpu_s = cpu_s;
-    trial.outcome.measurement->resources.loader_wall_s = 10;
-    run.trials.push_back(std::move(trial));
-  };
   const DiagnosisInput input{kBase, false, kCores};
-  add(kBase, DataMode::loader, 100, 100);
+  add_trial(run, kBase, DataMode::loader, 100, 100);
   EXPECT_FALSE(judge_loader(run, input).threads_each);
-  add(kBase, DataMode::host, 1000, 0);
+  add_trial(run, kBase, DataMode::host, 1000, 0);
   ASSERT_TRUE(judge_loader(run, input).threads_each);
   EXPECT_DOUBLE_EQ(*judge_loader(run, input).threads_each, 10);
   EXPECT_FALSE(can_matter({twice, DataMode::loader, ""}, run, input));
@@ -152,7 +144,7 @@ TEST(LoaderVerdict, workers_of_many_threads_crowd_the_cpus) {
   half.workers = 2;
   EXPECT_TRUE(can_matter({half, DataMode::loader, ""}, run, input));
   // More of them take a larger share of the CPUs from others, and still stand in each other's way.
-  add(twice, DataMode::loader, 180, 120);
+  add_trial(run, twice, DataMode::loader, 180, 120);
   EXPECT_FALSE(judge_loader(run, input).wants_more_workers);
   // A GPU's share of the CPUs that has room for all of them.
   EXPECT_FALSE(judge_loader(run, {kBase, false, 64}).threads_each);
