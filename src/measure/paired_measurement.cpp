@@ -12,6 +12,7 @@
 #include "measure/measurement_session.hpp"
 #include "measure/quad_ratio.hpp"
 #include "measure/settling.hpp"
+#include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
 #include "measure/warm_up.hpp"
 

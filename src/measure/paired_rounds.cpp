@@ -12,11 +12,13 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "measure/quad_ratio.hpp"
+#include "measure/stopping_criterion.hpp"
 
 namespace ridgeline::measure {
 namespace {
 
 constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session is new
+constexpr const char* kTimeBudget = "time_budget";
 constexpr double kMostLaterRuns = 200;
 constexpr std::uint64_t kMostShift = std::uint64_t{1} << 20U;
 
@@ -74,14 +76,15 @@ class Rounds {
         slowest_s_ = std::max(slowest_s_, block.wall_ns * 1e-9 / static_cast<double>(block.latency_ns.size()));
       all_.blocks.push_back(std::move(block));
     }
-    for (auto& flag : round.flags) add(std::move(flag));
+    for (auto& flag : round.flags)
+      if (flag.code != kTimeBudget) add(std::move(flag));  // of all rounds together it is told at the end
     ++rounds_;
   }
 
   [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
     const auto quads = static_cast<int>(ratios_.size());
     if (!cancelled && quads < plan_.quads)
-      add({schema::FlagLevel::info, "time_budget",
+      add({schema::FlagLevel::info, kTimeBudget,
            fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan_.max_time_s, quads, plan_.quads)});
     return std::move(all_);
   }

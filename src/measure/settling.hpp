@@ -6,8 +6,8 @@
 namespace ridgeline::measure {
 
 /// Sleeps, a millisecond at a time and at least one, until no other thread of this process is running or waiting for a
-/// core, `limit` at most. After an inference the threads of ONNX Runtime's pool go on spinning for 2^20 pauses, which is
-/// 15 to 60 ms on today's cores, and would take theirs from whatever runs next; without a pool all is quiet at once.
+/// core, `limit` at most. After an inference the threads of ONNX Runtime's pool go on spinning for tens of milliseconds
+/// and would take their cores from whatever runs next; without a pool all is quiet at once.
 /// Returns the time slept.
 base::Nanoseconds settle(base::Nanoseconds limit);
 

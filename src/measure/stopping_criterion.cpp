@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+
+#include <boost/math/distributions/students_t.hpp>
 
 namespace ridgeline::measure {
 namespace {
@@ -55,6 +58,17 @@ std::optional<IntervalEstimate> median_interval(std::span<const double> samples,
   IntervalEstimate estimate{median, *low, 0};
   estimate.high = at(count + 1 - low_rank, middle);
   return estimate;
+}
+
+double half_width(std::span<const double> samples) {
+  if (samples.size() < 2) return std::numeric_limits<double>::infinity();
+  const auto count = static_cast<double>(samples.size());
+  double mean = 0;
+  for (const double sample : samples) mean += sample / count;
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  const boost::math::students_t student(count - 1);
+  return boost::math::quantile(student, 0.975) * std::sqrt(squares / (count - 1) / count);
 }
 
 std::optional<IntervalEstimate> mean_interval(std::span<const double> samples) {

@@ -28,6 +28,9 @@ struct IntervalEstimate {
 /// nullopt below 20 samples.
 [[nodiscard]] std::optional<IntervalEstimate> mean_interval(std::span<const double> samples);
 
+/// Half width of the 95 % interval of the mean (Student's t over single samples); infinite below two.
+[[nodiscard]] double half_width(std::span<const double> samples);
+
 /// Decides between rounds of samples whether enough were taken. Lives in measure and not in analysis, because a worker
 /// times without judging: its rule may change without touching how records are interpreted, and layers forbid the edge.
 class StoppingCriterion {

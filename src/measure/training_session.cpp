@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <boost/math/distributions/students_t.hpp>
 
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
@@ -46,10 +45,7 @@ std::optional<IntervalEstimate> mean_of(const std::vector<double>& samples) {
   const auto count = static_cast<double>(samples.size());
   double mean = 0;
   for (const double sample : samples) mean += sample / count;
-  double squares = 0;
-  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  const boost::math::students_t student(count - 1);
-  const double half = boost::math::quantile(student, 0.975) * std::sqrt(squares / (count - 1) / count);
+  const double half = half_width(samples);
   return IntervalEstimate{mean, mean - half, mean + half};
 }
 

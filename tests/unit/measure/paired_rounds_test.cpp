@@ -161,6 +161,16 @@ TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
   EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 quads");
 }
 
+TEST(MeasurePairedRounds, a_budget_that_ends_every_round_is_told_once) {
+  MeasureControl control;
+  auto plan = plan_of(12, 2);
+  plan.max_time_s = 0.2;
+  const auto measured = measure_paired_rounds(chancy({10}), chancy({10}), plan, control);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->flags.size(), 1U);
+  EXPECT_EQ(measured->flags[0].message, "the budget of 0.2 s ended after 8 of 12 quads");
+}
+
 TEST(MeasurePairedRounds, a_round_lasts_as_long_as_making_its_sessions_did) {
   MeasureControl control;
   const auto slow_to_make = []() -> base::Result<std::unique_ptr<workload::Workload>> {
