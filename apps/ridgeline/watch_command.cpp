@@ -60,7 +60,7 @@ void add_watch(CLI::App& app, Context& context) {
       ->type_name("SHARE")
       ->capture_default_str();
   add_choice(watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
-             "Keep the worker between probes, or take a fresh process for each, which holds no GPU memory meanwhile");
+             "Keep worker and session between probes, or take a fresh process for each, which holds no memory meanwhile");
 
   const std::string then = "What is done";
   watch.add_option("--on-degrade", flags->on_degrade, "alert: events only (default); retune; exec:COMMAND; repeatable")

@@ -24,6 +24,10 @@ struct TrialOptions {
   bool throughput = false;
   std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
   double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
+  /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another spec;
+  /// the next trial that differs in nothing but its plan measures it again without a new session: its session_create_ns is 0.
+  /// Not with several lanes.
+  bool keep_session = false;
 };
 
 /// What a live display may show while a trial runs.

@@ -55,7 +55,8 @@ class LocalExecutor final : public Executor {
   }
 
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
-    const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string()};
+    const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string(),
+                               options.keep_session};
     const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.provider != "cpu") pairs_.reset();

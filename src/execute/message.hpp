@@ -13,7 +13,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 struct Hello {
   int protocol = kProtocolVersion;
@@ -39,8 +39,9 @@ struct TrialRequest {
   std::optional<double> abandon_above_ns;
   bool throughput = false;
   std::string reference;        ///< path of the reference outputs, or ""
+  bool keep_session = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, throughput, reference)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, throughput, reference, keep_session)
 
 struct PairRequest {
   schema::PairedSpec spec;

@@ -30,6 +30,8 @@ class WorkerRequests {
   [[nodiscard]] base::Result<Frame> ceilings(const ProbeRequest& request);
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
+  /// The workload that the trial before has kept, when it is of this spec; else nullptr, and it is gone.
+  [[nodiscard]] std::unique_ptr<workload::Workload> take_kept(const schema::TrialSpec& spec);
   [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);
   /// What a request leaves behind must not follow the next one.
   void release();
@@ -41,6 +43,8 @@ class WorkerRequests {
   Heartbeat& heartbeat_;
   GpuObserver gpu_;
   bool served_trial_ = false;
+  std::unique_ptr<workload::Workload> kept_;  ///< of TrialRequest::keep_session; while it rests nothing else is prepared
+  std::string kept_key_;
 };
 
 }  // namespace ridgeline::execute

@@ -87,7 +87,7 @@ event changed .cause setting_changed
 event degraded .cause setting_changed
 event degraded '.causes[0].evidence' "graph_optimization_level all -> basic"
 event action_failed '.text | endswith("exit code 4")' true
-is "$(cut -d. -f1 called)" "degraded setting_changed 2" "what the command was told"
+is "$(LC_ALL=C awk '{ printf "%s %s %.1f", $1, $2, $3 }' called)" "degraded setting_changed 2.0" "what the command was told"
 
 # Retune, once the first alarm is over: applies the win with a backup, and goes on against the new run.
 cp good.yaml config.yaml

@@ -133,6 +133,49 @@ TEST_F(RequestsTest, parallel_sessions_add_up_to_throughput) {
   EXPECT_NEAR(outcome->measurement->throughput_per_s(), 4000, 40);
 }
 
+TEST_F(RequestsTest, a_kept_session_serves_the_next_trial_that_differs_in_its_plan_alone) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions keep;
+  keep.keep_session = true;
+  const auto session_time_ms = [&](schema::TrialSpec spec, const TrialOptions& options) {
+    const auto outcome = executor->run_trial(spec, options);
+    EXPECT_TRUE(outcome && outcome->measurement);
+    return outcome && outcome->measurement ? outcome->measurement->session_create_ns * 1e-6 : -1;
+  };
+  auto spec = synthetic_spec("base=1ms,session_time=30ms");
+  EXPECT_EQ(session_time_ms(spec, keep), 30);
+  spec.plan.max_time_s = 0.2;
+  EXPECT_EQ(session_time_ms(spec, keep), 0);
+  EXPECT_EQ(session_time_ms(spec, {}), 0) << "uses what is there, and lets go of it";
+  EXPECT_EQ(session_time_ms(spec, keep), 30);
+  spec.configuration.set("intra_op_num_threads", 4);
+  EXPECT_EQ(session_time_ms(spec, keep), 30) << "another configuration";
+  ASSERT_TRUE(executor->probe("synthetic", ""));
+  EXPECT_EQ(session_time_ms(spec, keep), 30) << "a request of another kind lets go of it";
+  spec.configuration.set("parallel_sessions", 2);
+  EXPECT_EQ(session_time_ms(spec, keep), 60);
+  EXPECT_EQ(session_time_ms(spec, keep), 60) << "lanes have threads of their own, which end with the measurement";
+}
+
+TEST_F(RequestsTest, a_kept_session_is_gone_after_a_trial_that_fails) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions keep;
+  keep.keep_session = true;
+  const auto load = folder_ / "load";
+  const auto spec = synthetic_spec("base=1ms,session_time=30ms,load=" + load.string());
+  std::ofstream(load) << "1";
+  ASSERT_TRUE(executor->run_trial(spec, keep));
+  std::ofstream(load) << "rubbish";
+  const auto failed = executor->run_trial(spec, keep);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->status, TrialStatus::invalid);
+  std::ofstream(load) << "3";
+  const auto again = executor->run_trial(spec, keep);
+  ASSERT_TRUE(again && again->measurement);
+  EXPECT_EQ(again->measurement->session_create_ns, 30e6);
+  EXPECT_NEAR(median(again->measurement->latency_ns), 3e6, 1e5) << "the load of now";
+}
+
 TEST_F(RequestsTest, dispatching_a_trial_costs_the_parent_little) {
   const auto executor = make_local_executor(worker_options());
   auto spec = synthetic_spec("base=1ms,noise=0");

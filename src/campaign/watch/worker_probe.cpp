@@ -56,6 +56,7 @@ Result<Observation> WorkerProbe::look() {
   spec.plan = plan_for(spec.plan, options_.probe_time_s);
   execute::TrialOptions trial;
   trial.throughput = options_.baseline.run.objective == schema::Objective::throughput;
+  trial.keep_session = options_.keep_worker;
   auto outcome = inspector_.executor().run_trial(spec, trial);
   if (!options_.keep_worker) inspector_.release();
   if (!outcome) {

@@ -14,7 +14,8 @@ class WorkerProbe final : public ProbeSource {
   struct Options {
     Baseline baseline;
     double probe_time_s = 2;  ///< longest timed window; it ends earlier when the median is known to 1 %
-    bool keep_worker = true;  ///< between probes; false: a fresh process each, which holds no GPU memory meanwhile
+    /// Between probes, with the session; false: a fresh process each, which holds no GPU memory meanwhile.
+    bool keep_worker = true;
   };
 
   WorkerProbe(Options options, ServiceInspector inspector, GpuGlance glance);

@@ -86,7 +86,7 @@ struct Fault {
 /// | slowdown=RATIO [if ...] | these configurations take that much longer; repeatable                   |         |
 /// | accuracy=RATIO [if ...] | these configurations' outputs are off by that much; repeatable           |         |
 /// | ignores=KEY             | that setting is swallowed: no effect, reads back as unset; repeatable    |         |
-/// | load=FILE               | a file with a number: all times are that many times as long; read for each session, so it can change while a service is watched; no file: 1 | |
+/// | load=FILE               | a file with a number: all times are that many times as long; read before each measurement, so it can change while a service is watched; no file: 1 | |
 /// | fault=KIND[@PHASE] [if ...] | a fault (FaultKind) in load_runtime, create_session, warmup, measure or verify; repeatable | |
 /// `if key=value and key!=value` binds an item to settings of the parameter catalogue.
 struct SyntheticOptions {

@@ -63,14 +63,22 @@ base::Result<void> SyntheticWorkload::prepare() {
   RL_TRY(show_fault(TrialPhase::load_runtime));
   enter(TrialPhase::create_session);
   RL_TRY(show_fault(TrialPhase::create_session));
-  RL_TRY(add_load());
+  RL_TRY(read_load());
   memory_.assign(static_cast<std::size_t>(options_.memory_mib) << 20U, '\1');
   session_create_time_ = options_.session_time * lanes();
   clock().sleep_for(session_create_time_);
   return {};
 }
 
-base::Result<void> SyntheticWorkload::add_load() {
+bool SyntheticWorkload::enter_thread(int lane) noexcept {
+  if (lane != 0) return true;
+  auto read = read_load();
+  if (!read) lanes_.front().error = std::move(read).error();
+  return read.has_value();
+}
+
+base::Result<void> SyntheticWorkload::read_load() {
+  load_ = 1;
   if (options_.load_file.empty()) return {};
   const auto text = base::read_file(options_.load_file);
   if (!text && text.error().code == base::ErrorCode::not_found) return {};
@@ -79,7 +87,7 @@ base::Result<void> SyntheticWorkload::add_load() {
   if (!factor || *factor < kLeastLoad || *factor > kMostLoad)
     return base::fail(base::ErrorCode::invalid_argument, "synthetic workload: {}: \"{}\" is no number from {:g} to {:g}",
                       options_.load_file, base::trim(*text), kLeastLoad, kMostLoad);
-  step_ns_ *= *factor;
+  load_ = *factor;
   return {};
 }
 
@@ -95,7 +103,7 @@ double SyntheticWorkload::drift_factor() const noexcept {
 }
 
 base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
-  double duration = step_ns_ * drift_factor();
+  double duration = step_ns_ * load_ * drift_factor();
   if (options_.noise > 0) duration *= std::exp(options_.noise * lane.random.normal());
   if (options_.spikes > 0 && lane.random.uniform() < options_.spikes) duration *= options_.spike_size;
   if (lane.steps < options_.warmup)

@@ -28,6 +28,7 @@ class SyntheticWorkload final : public Workload {
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return session_create_time_; }
   [[nodiscard]] int lanes() const noexcept override { return static_cast<int>(lanes_.size()); }
   [[nodiscard]] double items_per_step() const noexcept override { return items_per_step_; }
+  [[nodiscard]] bool enter_thread(int lane) noexcept override;
   [[nodiscard]] bool step(int lane) noexcept override;
   [[nodiscard]] base::Error last_error(int lane) const override;
   [[nodiscard]] const base::Clock& clock() const noexcept override;
@@ -44,7 +45,7 @@ class SyntheticWorkload final : public Workload {
     schema::TrialPhase faulted = schema::TrialPhase::launch;  ///< the phase whose fault this lane has already shown
   };
   void enter(schema::TrialPhase phase) noexcept;
-  [[nodiscard]] base::Result<void> add_load();
+  [[nodiscard]] base::Result<void> read_load();
   [[nodiscard]] base::Result<void> show_fault(schema::TrialPhase phase) const;
   [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) const noexcept;
   [[nodiscard]] double drift_factor() const noexcept;
@@ -55,6 +56,7 @@ class SyntheticWorkload final : public Workload {
   std::shared_ptr<const VirtualClock> virtual_clock_;
   std::uint64_t output_seed_;
   double step_ns_;
+  double load_ = 1;  ///< of SyntheticOptions::load_file
   double items_per_step_;
   std::vector<Lane> lanes_;
   std::string memory_;

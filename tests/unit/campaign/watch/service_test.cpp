@@ -26,6 +26,7 @@ struct Machine {
   std::string version = "1.29.0";
   int workers = 0;
   int inspections = 0;
+  bool kept_session = false;  ///< asked for by the last trial
   std::vector<schema::TrialSpec> specs;
 };
 
@@ -47,7 +48,8 @@ class Worker final : public execute::Executor {
     model.sha256 = machine_.model_sha256;
     return model;
   }
-  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions&) override {
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions& trial) override {
+    machine_.kept_session = trial.keep_session;
     machine_.specs.push_back(spec);
     schema::TrialOutcome outcome;
     if (machine_.failure) {
@@ -131,10 +133,21 @@ TEST_F(WorkerProbeTest, times_the_files_settings_briefly_in_a_worker_that_stays)
   EXPECT_EQ(spec.configuration, (schema::Configuration{{"batch_size", 2}, {"intra_op_num_threads", 4}}));
   EXPECT_DOUBLE_EQ(spec.plan.max_time_s, 0.5);
   EXPECT_LE(spec.plan.warmup_max_s, 0.5);
+  EXPECT_TRUE(machine_.kept_session);
   write("config.yaml", "onnxruntime:\n  intra_op_num_threads: 1\n");
   const auto changed = look();
   EXPECT_EQ(machine_.specs.back().configuration.get_or("intra_op_num_threads", 0), schema::Value(1));
   EXPECT_EQ(changed.state.configuration, machine_.specs.back().configuration);
+}
+
+TEST_F(WorkerProbeTest, holds_nothing_between_probes_when_asked_to) {
+  WorkerProbe::Options options;
+  options.baseline = baseline_;
+  options.keep_worker = false;
+  WorkerProbe probe(std::move(options), inspector(), GpuGlance("", clock_));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(probe.look());
+  EXPECT_EQ(machine_.workers, 2);
+  EXPECT_FALSE(machine_.kept_session);
 }
 
 TEST_F(WorkerProbeTest, a_library_replaced_on_disk_is_loaded_by_a_fresh_worker) {

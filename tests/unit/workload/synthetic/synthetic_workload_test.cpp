@@ -67,6 +67,22 @@ TEST(SyntheticWorkload, takes_on_the_load_that_a_file_holds_when_its_session_is_
   }
 }
 
+TEST(SyntheticWorkload, reads_its_load_again_before_a_further_measurement) {
+  fakes::TemporaryFolder folder;
+  const auto file = folder / "load";
+  std::ofstream(file) << "2";
+  const auto workload = make("surface=flat,base=1ms,noise=0,warmup=0,load=" + file.string());
+  ASSERT_TRUE(workload->prepare());
+  ASSERT_TRUE(workload->enter_thread(0));
+  EXPECT_EQ(durations(*workload, 1).front(), 2'000'000);
+  std::ofstream(file, std::ios::trunc) << "3";
+  ASSERT_TRUE(workload->enter_thread(0));
+  EXPECT_EQ(durations(*workload, 1).front(), 3'000'000);
+  std::ofstream(file, std::ios::trunc) << "rubbish";
+  EXPECT_FALSE(workload->enter_thread(0));
+  EXPECT_EQ(workload->last_error(0).code, ErrorCode::invalid_argument);
+}
+
 TEST(SyntheticKind, claims_a_gpu_only_where_the_environment_asks_for_it) {
   const auto kind = make_synthetic_kind();
   EXPECT_EQ(kind.probe("")->providers, std::vector<std::string>{"CPUExecutionProvider"});
