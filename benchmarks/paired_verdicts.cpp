@@ -9,6 +9,8 @@
 //   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, to judge other plans by
 //   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and the plan that tune takes there
 //   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
+//   ... --plan JSON                      with a model: parts of another plan, '{"block_time_s": 0.1, "rounds": 2}'
+//   ... --only same                      with a model: a configuration with itself alone
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -114,10 +116,11 @@ schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b)
   return judge(measure(a, b, schema::PairedPlan{}));
 }
 
-/// A line a block: the pair's title, its number, the block's number and arm, then the latencies in nanoseconds.
+/// A line a block: the pair's title, its number, the pair of sessions, the block's number and arm, then the latencies in
+/// nanoseconds. benchmarks/paired_raw.py reads it.
 void write_raw(std::FILE* file, const char* title, int number, const schema::PairedMeasurement& measured) {
   for (std::size_t block = 0; block < measured.blocks.size(); ++block) {
-    fmt::print(file, "{},{},{},{}", title, number, block, measured.blocks[block].arm);
+    fmt::print(file, "{},{},{},{},{}", title, number, measured.blocks[block].round, block, measured.blocks[block].arm);
     for (const double latency : measured.blocks[block].latency_ns) fmt::print(file, ",{:.0f}", latency);
     fmt::print(file, "\n");
   }
@@ -132,8 +135,9 @@ void print(const char* title, const Tally& tally, const char* goal, double share
 
 bool report(const Tally& same, const Tally& slowed) {
   const double false_share = static_cast<double>(same.faster + same.slower) / same.compared;
-  const double found_share = static_cast<double>(slowed.slower) / slowed.compared;
   print(kSame, same, "goal at most 5 %", false_share, false_share <= 0.05);
+  if (slowed.compared == 0) return false_share <= 0.05;
+  const double found_share = static_cast<double>(slowed.slower) / slowed.compared;
   print(kSlower, slowed, "goal at least 90 %", found_share, found_share >= 0.9);
   return false_share <= 0.05 && found_share >= 0.9;
 }
@@ -163,6 +167,8 @@ bool simulated(const workload::WorkloadKind& kind) {
 struct Flags {
   std::string provider = "cpu";
   std::string ort;
+  std::string only;
+  std::string plan = "{}";
   schema::Configuration settings{{"intra_op_num_threads", 1}};
 };
 
@@ -181,8 +187,15 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   spec.configuration = flags.settings;
   spec.provider = flags.provider;
   spec.runtime.library_path = flags.ort;
-  schema::PairedPlan plan;
-  if (flags.provider != "cpu") measure::suit_gpu(spec.plan, plan);
+  schema::PairedPlan usual;
+  if (flags.provider != "cpu") measure::suit_gpu(spec.plan, usual);
+  auto asked = base::parse_json(flags.plan, "--plan");
+  if (!asked) give_up(asked.error().message);
+  base::Json merged = usual;
+  merged.merge_patch(*asked);
+  auto read = base::json_as<schema::PairedPlan>(merged, "--plan");
+  if (!read) give_up(read.error().message);
+  const auto plan = std::move(*read);
   Tally same;
   Tally slowed;
   const auto one = [&](int number, const char* title, double share, Tally& tally) {
@@ -197,7 +210,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   };
   for (int i = 1; i <= count; ++i) {
     one(i, kSame, 0, same);
-    one(i, kSlower, kInjected, slowed);
+    if (flags.only.empty()) one(i, kSlower, kInjected, slowed);
   }
   if (file != nullptr) std::fclose(file);
   fmt::print("{}\n", model);
@@ -211,14 +224,20 @@ int main(int argc, char** argv) {
   std::vector<const char*> words;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
-    if (word != "--provider" && word != "--ort" && word != "--set") {
+    std::string* const text = word == "--provider" ? &flags.provider
+                              : word == "--ort"    ? &flags.ort
+                              : word == "--plan"   ? &flags.plan
+                              : word == "--only"   ? &flags.only
+                                                   : nullptr;
+    if (text == nullptr && word != "--set") {
       words.push_back(argv[at]);
       continue;
     }
     if (at + 1 == argc) give_up(fmt::format("{}: its value is missing", word));
     const std::string_view value = argv[++at];
-    if (word != "--set") {
-      (word == "--ort" ? flags.ort : flags.provider) = value;
+    if (word == "--only" && value != "same") give_up(fmt::format("--only {}: expected \"same\"", value));
+    if (text != nullptr) {
+      *text = value;
       continue;
     }
     const auto setting = schema::parse_setting(value);

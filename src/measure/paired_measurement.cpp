@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaved comparison: quads of blocks A B B A, every second quad mirrored (B A A B). Inside a quad a linear drift
+// Interleaved comparison: quads of blocks A B B A, one of every two mirrored (B A A B). Inside a quad a linear drift
 // cancels, because both arms have the same mean position; mirroring cancels what a block inherits from its neighbour
-// (warm caches, a raised clock), because each arm then opens as many quads as the other.
+// (warm caches, a raised clock), because each arm then opens as many quads as the other. Which of the two is mirrored is
+// left to chance: what else goes on in the machine has a beat of its own, and in step with a fixed order it would favour
+// one arm for as long as the comparison lasts.
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
+#include "base/random.hpp"
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
@@ -22,6 +25,12 @@ namespace {
 constexpr int kMinQuads = 4;
 constexpr std::int64_t kMaxBlockSamples = 1 << 16;  // in all lanes together
 constexpr std::array<std::string_view, 2> kOrders{"ABBA", "BAAB"};
+
+/// One of every two quads is mirrored; which of them is left to chance.
+std::string_view order_of(int quad, std::uint64_t seed) {
+  base::Random chance(seed + static_cast<std::uint64_t>(quad / 2));
+  return kOrders[(static_cast<std::uint64_t>(quad) + chance.next()) % kOrders.size()];
+}
 
 struct Arm {
   workload::Workload* workload = nullptr;
@@ -153,7 +162,8 @@ class QuadLog {
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
-                                                       const schema::PairedPlan& plan, MeasureControl& control) {
+                                                       const schema::PairedPlan& plan, MeasureControl& control,
+                                                       PairedOrder order) {
   if (plan.quads < 1)
     return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} quads, expected at least 1",
                       plan.quads);
@@ -162,8 +172,9 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   result.items_per_inference_b = b.items_per_step();
   control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
   PairedSession session(plan, control);
+  if (order.b_first) RL_TRY(session.warm('B', b, result));
   RL_TRY(session.warm('A', a, result));
-  RL_TRY(session.warm('B', b, result));
+  if (!order.b_first) RL_TRY(session.warm('B', b, result));
 
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
@@ -174,8 +185,9 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
+    const auto arms = order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
-      RL_TRY_ASSIGN(complete, session.run_block(kOrders[static_cast<std::size_t>(log.kept()) % 2][i], quad[i]));
+      RL_TRY_ASSIGN(complete, session.run_block(arms[i], quad[i]));
     }
     if (!complete) break;  // a part of a quad has no drift-free ratio
     log.add(std::move(quad), session.timed_s() - from_s);

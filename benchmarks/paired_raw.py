@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the raw times of paired_verdicts say about the plan of a comparison.
+
+    paired_verdicts MODEL.onnx 20 RAW.csv --only same [--plan '{"block_time_s": 0.1, "discard_runs": 0, "discard_time_s": 0}']
+    paired_raw.py RAW.csv...
+
+- How long the first inferences of a block take, against the median of the block's second half.
+- How block medians scatter when only the first part of each block is used: standard deviation of a quad's log ratio.
+- Whether comparisons differ by more than their quads and their pairs of sessions account for, and whether what a pair of
+  sessions gets follows from the pair before.
+"""
+import csv
+import math
+import statistics
+import sys
+
+
+def read(paths):
+    """{(file, title, number): [(round, arm, times in ms)]} in the order they ran."""
+    comparisons = {}
+    csv.field_size_limit(1 << 30)
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.reader(file):
+                times = [float(text) * 1e-6 for text in row[5:]]
+                comparisons.setdefault((path, row[0], int(row[1])), []).append((int(row[2]), row[4], times))
+    return comparisons
+
+
+def quad_ratios(blocks, part_ms=math.inf):
+    """[(round, log ratio of B to A)] of the whole quads, from the first part_ms of each block."""
+    found = []
+    for at in range(0, len(blocks) - 3, 4):
+        total = 0
+        for _, arm, times in blocks[at:at + 4]:
+            used, spent = [], 0
+            for time in times:
+                if used and spent + time > part_ms:
+                    break
+                used.append(time)
+                spent += time
+            total += (0.5 if arm == "B" else -0.5) * math.log(statistics.median(used))
+        found.append((blocks[at][0], total))
+    return found
+
+
+def correlation(values, lag):
+    mean = statistics.fmean(values)
+    square = sum((value - mean)**2 for value in values)
+    return sum((a - mean) * (b - mean) for a, b in zip(values, values[lag:])) / square if square else 0
+
+
+def first_inferences(comparisons):
+    edges = [0, 0.5, 1, 2, 4, 8, 16]
+    ratios = [[] for _ in edges]
+    for blocks in comparisons.values():
+        for _, _, times in blocks:
+            if len(times) < 4:
+                continue
+            level = statistics.median(times[len(times) // 2:])
+            spent = 0
+            for time in times[:len(times) // 2]:
+                place = max(i for i, edge in enumerate(edges) if spent >= edge)
+                ratios[place].append(time / level)
+                spent += time
+    print("| into the block, ms | inferences | median, against the block's second half |\n|---:|---:|---:|")
+    for i, edge in enumerate(edges):
+        if ratios[i]:
+            to = f" to {edges[i + 1]:g}" if i + 1 < len(edges) else " and more"
+            print(f"| {edge:g}{to} | {len(ratios[i])} | {100 * (statistics.median(ratios[i]) - 1):+.1f} % |")
+
+
+def scatter_by_length(comparisons):
+    longest = statistics.median(sum(times) for blocks in comparisons.values() for _, _, times in blocks)
+    print("\n| of each block, ms | standard deviation of a quad's log ratio |\n|---:|---:|")
+    for part in (2, 5, 10, 20, 50, 100):
+        if part > 1.1 * longest:
+            break
+        spread = [robust_deviation([ratio for _, ratio in quad_ratios(blocks, part)]) for blocks in comparisons.values()]
+        print(f"| {part} | {100 * statistics.fmean(spread):.2f} % |")
+
+
+def robust_deviation(values):
+    middle = statistics.median(values)
+    return 1.4826 * statistics.median(abs(value - middle) for value in values)
+
+
+def between_comparisons(comparisons):
+    for title in sorted({key[1] for key in comparisons}):
+        means, by_quads, by_rounds, next_quad, one, two = [], [], [], [], [], []
+        for key, blocks in comparisons.items():
+            if key[1] != title:
+                continue
+            ratios = quad_ratios(blocks)
+            rounds = {}
+            for number, ratio in ratios:
+                rounds.setdefault(number, []).append(ratio)
+            values = [ratio for _, ratio in ratios]
+            of_rounds = [statistics.fmean(group) for group in rounds.values()]
+            means.append(statistics.median(values))
+            by_quads.append(1.2533 * robust_deviation(values) / math.sqrt(len(values)))
+            next_quad.append(correlation(values, 1))
+            if len(of_rounds) > 3:
+                by_rounds.append(robust_deviation(of_rounds) / math.sqrt(len(of_rounds)))
+                one.append(correlation(of_rounds, 1))
+                two.append(correlation(of_rounds, 2))
+        print(f"\n{title}: {len(means)} comparisons, median ratio {math.exp(statistics.median(means)):.4f}")
+        if len(means) > 2:
+            print(f"  their medians scatter by {100 * statistics.stdev(means):.2f} %; the scatter of their quads accounts for "
+                  f"{100 * statistics.fmean(by_quads):.2f} %" +
+                  (f", that of their pairs of sessions for {100 * statistics.fmean(by_rounds):.2f} %" if by_rounds else ""))
+        print(f"  correlation of a quad with the next {statistics.fmean(next_quad):+.2f}" +
+              (f"; of a pair of sessions with the next {statistics.fmean(one):+.2f}, with the one after {statistics.fmean(two):+.2f}"
+               if one else ""))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    comparisons = read(sys.argv[1:])
+    first_inferences(comparisons)
+    scatter_by_length(comparisons)
+    between_comparisons(comparisons)
+
+
+if __name__ == "__main__":
+    main()
