@@ -16,6 +16,7 @@
 #include "gpu/nvml_device.hpp"
 #include "gpu/nvml_live.hpp"
 #include "monitor/gpu_probe.hpp"
+#include "monitor/resident_pages.hpp"
 
 namespace {
 
@@ -103,5 +104,9 @@ int main(int argc, char** argv) {
   monitor::GpuProbe probe(*api, *handle, 0, false);
   print_cost("all of one look", calls, [&] { (void)probe.read(base::system_clock().now()); });
   print_memory("all");
+  monitor::release_zero_pages();
+  print_memory("giving back zeros");
+  monitor::release_start_up_pages();
+  print_memory("giving back code");
   return 0;
 }

@@ -6,7 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace ridgeline::monitor {
 namespace {
@@ -25,7 +29,42 @@ int release_object(dl_phdr_info* object, std::size_t, void*) noexcept {
   return 0;
 }
 
+constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized variables
+
+bool only_thread() noexcept {
+  std::error_code failed;
+  int threads = 0;
+  for (std::filesystem::directory_iterator task("/proc/self/task", failed); !failed && task != end(task); task.increment(failed))
+    ++threads;
+  return !failed && threads == 1;
+}
+
+bool holds_zeros(const std::byte* memory, std::size_t size) noexcept {
+  return memory[0] == std::byte{0} && std::memcmp(memory, memory + 1, size - 1) == 0;
+}
+
+int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0 || segment.p_memsz - segment.p_filesz < kWorthALook)
+      continue;
+    const auto begin = object->dlpi_addr + segment.p_vaddr;
+    const auto last = (begin + segment.p_memsz) / page * page;
+    // The page with the end of the file's part is private to the file: released, it would hold the file's bytes again.
+    for (auto at = (begin + segment.p_filesz + page - 1) / page * page; at < last; at += page) {
+      auto* const memory = reinterpret_cast<std::byte*>(at);  // NOLINT(performance-no-int-to-ptr)
+      if (holds_zeros(memory, page)) ::madvise(memory, page, MADV_DONTNEED);
+    }
+  }
+  return 0;
+}
+
 }  // namespace
+
+void release_zero_pages() noexcept {
+  if (only_thread()) ::dl_iterate_phdr(&release_zeros, nullptr);
+}
 
 void release_start_up_pages() noexcept {
   ::malloc_trim(0);

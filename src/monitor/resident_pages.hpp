@@ -8,4 +8,9 @@ namespace ridgeline::monitor {
 /// touches several times the pages that it needs afterwards.
 void release_start_up_pages() noexcept;
 
+/// Gives back the pages of libraries' uninitialized variables that hold nothing but zeros: they read as zeros again and come
+/// back when they are written to. NVML clears 13 MiB of tables on an H200 and then uses 36 KiB of them. Only while the
+/// process has a single thread, else nothing: another one could write between the look and the release.
+void release_zero_pages() noexcept;
+
 }  // namespace ridgeline::monitor
