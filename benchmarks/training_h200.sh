@@ -9,7 +9,9 @@
 #   --ridgeline    the program (default: build/release/bin, build/bench/bin, then PATH)
 #   --loader-tool  loader_throughput, which makes the data (default: build/bench/bin); without it random data are used
 #   --python       the interpreter that has torch (default: python3)
-#   --parts        of: build,resnet18,mlp,gnn,precisions,oom,summary (default: all)
+#   --parts        of: build,resnet18,mlp,gnn,precisions,oom,summary (default: all of these); besides: the sweeps of
+#                  transformer,vit-tiny,vit-small,wideresnet,resnet50, and grid: resnet18 and mlp by both searches over
+#                  96 combinations with up to 8 workers, which takes 8 minutes
 #   --minutes      for all parts together (default: 8)
 #   --device       (default: cuda; cpu tries the script itself)
 set -uo pipefail
@@ -109,9 +111,17 @@ reserve=20
 has precisions && reserve=$((reserve + 75))
 has oom && reserve=$((reserve + 60))
 sweeps=()
-for model in resnet18 mlp gnn; do has $model && sweeps+=("$model"); done
+for model in resnet18 mlp gnn transformer vit-tiny vit-small wideresnet resnet50; do has $model && sweeps+=("$model"); done
 for i in ${sweeps[@]+"${!sweeps[@]}"}; do
   bench "${sweeps[$i]}" $((($(left) - reserve) / (${#sweeps[@]} - i))) --model "${sweeps[$i]}" ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
+done
+few=(16 64 256 1024 4096 8192)
+[ -z "$batches" ] || few=("${sizes[@]:1}")
+for model in resnet18 mlp; do
+  for search in adaptive grid; do
+    bench grid.$model.$search 300 --model $model ${data[@]+"${data[@]}"} --batch-sizes "${few[@]}" --num-workers 0 2 4 8 --amp both \
+      --pin-memory both --search $search --no-diagnosis
+  done
 done
 large=(256)
 [ -z "$batches" ] || large=("${sizes[@]:1:1}")
