@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "analysis/bench_rules.hpp"
-#include "base/hash.hpp"
+#include "campaign/run_id.hpp"
+#include "campaign/save_pace.hpp"
 #include "search/bench_searcher.hpp"
 
 namespace ridgeline::campaign {
@@ -27,15 +26,6 @@ constexpr std::size_t kMostLeaders = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in turned order
 constexpr int kMostSoaks = 3;
 constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
-constexpr double kSaveEveryS = 1;
-
-std::string make_id(const std::string& utc, const std::string& command, std::int64_t now) {
-  std::string digits;
-  for (const char c : utc)
-    if (c >= '0' && c <= '9') digits += c;
-  const auto tail = base::sha256_hex(fmt::format("{}/{}/{}", command, now, ::getpid())).substr(0, 4);
-  return fmt::format("{}-{}-{}", digits.substr(0, 8), digits.substr(8, 6), tail);
-}
 
 /// A stored outcome that another try would not change.
 bool answers_for_good(const schema::TrainingOutcome& outcome) {
@@ -89,7 +79,7 @@ class Running {
     start_ = executor_.clock().now();
     run_.command_line = request_.command_line;
     run_.started_utc = clock.utc_now();
-    run_.id = make_id(run_.started_utc, run_.command_line, clock.now().count());
+    run_.id = make_run_id(clock, run_.started_utc, run_.command_line);
     run_.job = request_.job;
     run_.device = request_.device;
     run_.device_id = request_.device_id;
@@ -302,10 +292,7 @@ class Running {
     observer_.trial_finished(trial);
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));
-    if (const double now = base::to_seconds(base::system_clock().now()); now - saved_s_ > kSaveEveryS) {
-      RL_TRY(store_.save_run(run_));
-      saved_s_ = now;
-    }
+    RL_TRY(save_pace_.when_due([&] { return store_.save_run(run_); }));
     return outcome;
   }
 
@@ -316,7 +303,7 @@ class Running {
   const BenchRequest& request_;
   schema::BenchRun run_;
   base::Nanoseconds start_{0};
-  double saved_s_ = 0;
+  SavePace save_pace_{base::system_clock()};
 };
 
 }  // namespace

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/sweep_campaign.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "analysis/sweep_answers.hpp"
-#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "campaign/run_id.hpp"
+#include "campaign/save_pace.hpp"
 #include "campaign/sweep_files.hpp"
 #include "schema/sweep_command.hpp"
 #include "search/searcher.hpp"
@@ -27,17 +26,7 @@ using schema::TrialStatus;
 constexpr double kLeaderMargin = 1.10;  ///< times the best's cost: measured again after an adaptive search
 constexpr std::size_t kMostLeaders = 8;
 constexpr std::size_t kAlikeFailures = 3;
-constexpr double kSaveEveryS = 1;
-constexpr double kSaveShare = 0.02;
 constexpr std::string_view kKeyPrefix = "sweep:";  ///< keeps parameters apart from the catalogue's
-
-std::string make_id(const std::string& utc, const std::string& command, std::int64_t now) {
-  std::string digits;
-  for (const char c : utc)
-    if (c >= '0' && c <= '9') digits += c;
-  const auto tail = base::sha256_hex(fmt::format("{}/{}/{}", command, now, ::getpid())).substr(0, 4);
-  return fmt::format("{}-{}-{}", digits.substr(0, 8), digits.substr(8, 6), tail);
-}
 
 bool is_number(const std::string& text) { return base::parse_number(text, "value").has_value(); }
 
@@ -104,7 +93,7 @@ class Running {
     start_ = executor_.clock().now();
     run_.command_line = request_.command_line;
     run_.started_utc = base::system_clock().utc_now();
-    run_.id = make_id(run_.started_utc, run_.command_line, base::system_clock().now().count());
+    run_.id = make_run_id(base::system_clock(), run_.started_utc, run_.command_line);
     run_.job = request_.job;
     run_.objective = request_.objective;
     run_.search = request_.search;
@@ -253,19 +242,8 @@ class Running {
     }
     run_.trials.push_back(std::move(trial));
     observer_.trial_finished(run_, run_.trials.back());
-    RL_TRY(save_now_and_then());
+    RL_TRY(save_pace_.when_due([&] { return store_.save_run(run_); }));
     return run_.trials.back().outcome;
-  }
-
-  /// The record grows with the run; saving it takes a small share of the time.
-  Result<void> save_now_and_then() {
-    const auto& clock = base::system_clock();
-    const double now = base::to_seconds(clock.now());
-    if (now < save_after_s_) return {};
-    RL_TRY(store_.save_run(run_));
-    const double took = base::to_seconds(clock.now()) - now;
-    save_after_s_ = now + std::max(kSaveEveryS, took / kSaveShare);
-    return {};
   }
 
   /// A trial that does not tell what is compared has failed.
@@ -299,7 +277,7 @@ class Running {
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
   base::Nanoseconds start_{0};
-  double save_after_s_ = 0;
+  SavePace save_pace_{base::system_clock()};
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ TrialRunner::TrialRunner(execute::Executor& executor, store::Store& store, const
       observer_(observer),
       request_(request),
       result_(result),
-      start_(clock.now()) {}
+      start_(clock.now()),
+      save_pace_(clock) {}
 
 double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - start_); }
 
@@ -303,11 +304,11 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
 }
 
 Result<void> TrialRunner::save_run(bool forced) {
-  const auto now = clock_.now();
-  if (!forced && saved_ && now - *saved_ < base::from_seconds(1)) return {};
-  saved_ = now;
-  result_.run.duration_s = elapsed_s();
-  return store_.save_run(result_.run);
+  const auto save = [&] {
+    result_.run.duration_s = elapsed_s();
+    return store_.save_run(result_.run);
+  };
+  return forced ? save() : save_pace_.when_due(save);
 }
 
 }  // namespace ridgeline::campaign

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "campaign/neighbour_check.hpp"
+#include "campaign/save_pace.hpp"
 #include "campaign/tune_campaign.hpp"
 #include "search/searcher.hpp"
 
@@ -47,7 +48,7 @@ class TrialRunner {
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
   /// Since the run began.
   [[nodiscard]] double elapsed_s() const;
-  /// Saves the run, at most once a second unless forced: its trial list only grows, its outcomes are saved on their own.
+  /// Saves the run when it is time, or at once.
   [[nodiscard]] base::Result<void> save_run(bool forced);
 
  private:
@@ -77,7 +78,7 @@ class TrialRunner {
   const TuneRequest& request_;
   TuneResult& result_;
   base::Nanoseconds start_;
-  std::optional<base::Nanoseconds> saved_;
+  SavePace save_pace_;
   std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
   std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
 };

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <limits>
 
-#include <unistd.h>
-
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "campaign/ceilings_cache.hpp"
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
+#include "campaign/run_id.hpp"
 #include "campaign/time_budget.hpp"
 #include "campaign/trial_runner.hpp"
 #include "measure/gpu_plans.hpp"
@@ -31,15 +30,6 @@ constexpr double kSearchShare = 0.7;   // of --max-time; the rest is for compari
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
 constexpr double kCeilingsS = 1;       // what the probes of a GPU's ceilings take
-
-/// "20261121-081500-3f2a" from "2026-11-21T08:15:00Z"; the tail keeps two runs of one second apart.
-std::string make_run_id(const base::Clock& clock, const std::string& utc, const std::string& command) {
-  std::string digits;
-  for (const char c : utc)
-    if (c >= '0' && c <= '9') digits += c;
-  const auto tail = base::sha256_hex(fmt::format("{}/{}/{}", command, clock.now().count(), ::getpid())).substr(0, 4);
-  return fmt::format("{}-{}-{}", digits.substr(0, 8), digits.substr(8, 6), tail);
-}
 
 Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                      const schema::Environment& environment) {

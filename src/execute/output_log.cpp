@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "execute/drain_pipe.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -28,15 +29,7 @@ base::Result<void> OutputLog::open(const std::filesystem::path& path) {
 }
 
 bool OutputLog::drain(int fd) {
-  static thread_local std::array<char, 262144> chunk;
-  for (std::size_t total = 0; total < kReadLimit;) {
-    const auto got = ::read(fd, chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    append({chunk.data(), static_cast<std::size_t>(got)});
-    total += static_cast<std::size_t>(got);
-  }
-  return true;
+  return drain_pipe(fd, kReadLimit, [this](std::string_view piece) { append(piece); });
 }
 
 void OutputLog::append(std::string_view piece) {

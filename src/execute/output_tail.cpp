@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/output_tail.hpp"
 
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "execute/drain_pipe.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -19,15 +15,7 @@ bool is_continuation(char byte) noexcept { return (static_cast<unsigned char>(by
 }  // namespace
 
 bool OutputTail::drain(int fd) {
-  std::array<char, 65536> chunk;
-  for (std::size_t total = 0; total < kReadLimit;) {
-    const auto got = ::read(fd, chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    append({chunk.data(), static_cast<std::size_t>(got)});
-    total += static_cast<std::size_t>(got);
-  }
-  return true;
+  return drain_pipe(fd, kReadLimit, [this](std::string_view piece) { append(piece); });
 }
 
 void OutputTail::append(std::string_view bytes) {
