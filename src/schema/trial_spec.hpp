@@ -76,7 +76,7 @@ struct PairedPlan {
   std::int64_t min_block_runs = 3;
   double settle_s = 0.06;     ///< pause before a block at most: it ends when the other arm's threads spin no more
   std::int64_t discard_runs = 1;  ///< first inferences of each block, not counted; at least so many,
-  double discard_time_s = 0.004;  ///< and for so long: with cold caches the first take 10 % longer, after 4 ms 1 %
+  double discard_time_s = 0.004;  ///< and for so long: with cold caches the first take 10 to 30 % longer, after 4 ms 1 to 3 %
   double min_time_s = 4;      ///< however narrow the interval: tails need samples
   double max_time_s = 30;     ///< stops after the quad in which this passes (at least 4 quads are run)
   MeasurementPlan warmup;     ///< its warm-up part applies to each arm

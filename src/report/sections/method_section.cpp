@@ -34,8 +34,8 @@ Section method_section(const TuneView& view) {
       "shape of the distribution.",
       "**p99**: 99 % took no longer; printed only from 1000 samples on, so that ten lie beyond it.",
       "**Throughput**: items finished in the timed window, divided by its length, all sessions together.",
-      "**Ratio**: the value of two configurations measured in turns (A B B A …) in one process, so that drift cancels, over two "
-      "pairs of sessions made in turned order, because two sessions of one configuration differ a little for as long as they live. "
+      "**Ratio**: the value of two configurations measured in turns (A B B A …) in one process, so that drift cancels, over "
+      "several pairs of sessions made in turned order, because two sessions of one configuration differ a little for as long as they live. "
       "Above 1 the second is better. With its 95 % interval: were the comparison repeated many times, 95 of 100 such intervals "
       "would hold the true ratio.",
       "**Drift**: the largest difference of an output element from the reference configuration's, as a share of that output's "

@@ -28,14 +28,25 @@ std::string instead_of(const TuneView& view) {
                      view.objective.text(now->cost.value));
 }
 
+/// Whoever divides the two medians should not wonder.
+std::string why_other_ratio(const TuneView& view) {
+  const auto* best = ranked_of(view, view.recommended());
+  const auto* now = ranked_of(view, view.current());
+  const auto& gain = *view.run.verdict->gain;
+  if (best == nullptr || now == nullptr || !(best->cost.value > 0)) return {};
+  const double ratio = now->cost.value / best->cost.value;
+  if (ratio >= gain.low && ratio <= gain.high) return {};
+  return " The two were taken at different times, at which this machine was not equally fast; the ratio is from measuring both in turns.";
+}
+
 std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   const auto rate = view.run.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
-  return fmt::format("{} {} **{}** {} the current configuration ({}){}.", who, rate ? "has" : "is",
+  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}", who, rate ? "has" : "is",
                      gain_phrase(view.run.objective, verdict.gain->ratio, ratio_decimals(*verdict.gain)), rate ? "of" : "as",
-                     interval_text(*verdict.gain), instead_of(view));
+                     interval_text(*verdict.gain), instead_of(view), why_other_ratio(view));
 }
 
 std::string keep_sentence(const TuneView& view) {

@@ -72,6 +72,19 @@ TEST(TuneReport, leads_with_the_verdict_its_ratio_and_its_interval) {
   EXPECT_NE(callout.text.find("95 % interval 1.59–1.63"), std::string::npos) << callout.text;
 }
 
+TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
+  auto records = fakes::TuneRunFixture::make();
+  const auto text = [&] {
+    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
+  };
+  EXPECT_EQ(text().find("different times"), std::string::npos) << "1.606 is within 1.59 to 1.63";
+  for (const double ratio : {1.4, 1.9}) {
+    records.run.verdict->gain = schema::Comparison{ratio, ratio - 0.05, ratio + 0.05, 0.0001, 40, schema::Verdict::faster};
+    EXPECT_NE(text().find("instead of 21.53 ms. The two were taken at different times"), std::string::npos) << text();
+  }
+}
+
 TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
   const auto page = page_body(render_html(shared_report(), ""));
   const auto targets = all_matches(page, "id=\"([^\"]+)\"");
