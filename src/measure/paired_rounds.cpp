@@ -128,7 +128,7 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
     rounds.add(std::move(measured));
     // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place in
-    // memory for the whole comparison, and that was seen to be worth 2 %.
+    // memory for the whole comparison, the likely reason why arms were seen 2 % apart.
     if (random.below(2) == 0) first.reset();  // else after the second
   }
   return rounds.finish(cancelled());

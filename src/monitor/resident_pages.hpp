@@ -9,7 +9,7 @@ namespace ridgeline::monitor {
 void release_start_up_pages() noexcept;
 
 /// Gives back the pages of libraries' uninitialized variables that hold nothing but zeros: they read as zeros again and come
-/// back when they are written to. NVML clears 13 MiB of tables on an H200 and then uses 36 KiB of them. Only while the
+/// back when they are written to. After its start NVML had 13 MiB of such zeros on an H200. Only while the
 /// process has a single thread, else nothing: another one could write between the look and the release.
 void release_zero_pages() noexcept;
 
