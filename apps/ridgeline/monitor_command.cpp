@@ -222,7 +222,6 @@ Result<int> monitor_machine(const Flags& flags) {
   options.devices = flags.devices;
   options.measure_pcie = flags.measure_pcie;
   RL_TRY_ASSIGN(auto source, monitor::SnapshotSource::open(std::move(options), base::system_clock()));
-  monitor::release_zero_pages();
   std::optional<monitor::CsvRecorder> csv;
   if (!flags.csv.empty()) {
     RL_TRY_ASSIGN(auto opened, monitor::CsvRecorder::open(flags.csv));

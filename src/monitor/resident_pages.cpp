@@ -6,11 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 namespace ridgeline::monitor {
 namespace {
@@ -31,16 +30,25 @@ int release_object(dl_phdr_info* object, std::size_t, void*) noexcept {
 
 constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized variables
 
-bool only_thread() noexcept {
-  std::error_code failed;
-  int threads = 0;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failed); !failed && task != end(task); task.increment(failed))
-    ++threads;
-  return !failed && threads == 1;
-}
-
 bool holds_zeros(const std::byte* memory, std::size_t size) noexcept {
   return memory[0] == std::byte{0} && std::memcmp(memory, memory + 1, size - 1) == 0;
+}
+
+/// Writes what is there, as one operation: the page counts as written to.
+void touch(std::byte* memory) noexcept {
+  const std::atomic_ref<std::byte> first(*memory);
+  auto value = first.load();
+  first.compare_exchange_strong(value, value);
+}
+
+/// NVML has threads of its own, and between the look and the release one may write. A page that is marked free is dropped
+/// only if nobody has written to it since (madvise(2), MADV_FREE), so it is looked at again after the mark and what was
+/// written in between is touched. Paging out drops what is still marked; without it that would wait for a shortage of memory.
+void release_if_zeros(std::byte* memory, std::size_t size, std::size_t page) noexcept {
+  if (!holds_zeros(memory, size) || ::madvise(memory, size, MADV_FREE) != 0) return;
+  for (auto* at = memory; at < memory + size; at += page)
+    if (!holds_zeros(at, page)) touch(at);
+  ::madvise(memory, size, MADV_PAGEOUT);
 }
 
 int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
@@ -52,10 +60,8 @@ int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
     const auto begin = object->dlpi_addr + segment.p_vaddr;
     const auto last = (begin + segment.p_memsz) / page * page;
     // The page with the end of the file's part is private to the file: released, it would hold the file's bytes again.
-    for (auto at = (begin + segment.p_filesz + page - 1) / page * page; at < last; at += page) {
-      auto* const memory = reinterpret_cast<std::byte*>(at);  // NOLINT(performance-no-int-to-ptr)
-      if (holds_zeros(memory, page)) ::madvise(memory, page, MADV_DONTNEED);
-    }
+    for (auto at = (begin + segment.p_filesz + page - 1) / page * page; at < last; at += page)
+      release_if_zeros(reinterpret_cast<std::byte*>(at), page, page);  // NOLINT(performance-no-int-to-ptr)
   }
   return 0;
 }
@@ -63,11 +69,12 @@ int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
 }  // namespace
 
 void release_zero_pages() noexcept {
-  if (only_thread()) ::dl_iterate_phdr(&release_zeros, nullptr);
+  ::dl_iterate_phdr(&release_zeros, nullptr);
 }
 
 void release_start_up_pages() noexcept {
   ::malloc_trim(0);
+  release_zero_pages();
   ::dl_iterate_phdr(&release_object, nullptr);
 }
 
