@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/bench_evidence.hpp"
 
+#include <algorithm>
+
+#include "analysis/summary.hpp"
+
 namespace ridgeline::analysis {
 
 std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const schema::TrainingSettings& settings,
                                            schema::DataMode data) {
   BenchEvidence out;
+  std::vector<double> rates;
+  std::vector<double> lows;
+  std::vector<double> highs;
   for (const auto& trial : run.trials) {
     if (trial.settings != settings || trial.data != data || trial.outcome.status != schema::TrialStatus::ok) continue;
     if (!trial.outcome.measurement || trial.outcome.measurement->samples_per_s.value <= 0) continue;
-    out.rate += trial.outcome.measurement->samples_per_s.value;
-    out.low += trial.outcome.measurement->samples_per_s.low;
-    out.high += trial.outcome.measurement->samples_per_s.high;
-    ++out.count;
+    rates.push_back(trial.outcome.measurement->samples_per_s.value);
+    lows.push_back(trial.outcome.measurement->samples_per_s.low);
+    highs.push_back(trial.outcome.measurement->samples_per_s.high);
     out.trials.push_back(trial.id);
     out.resources = trial.outcome.measurement->resources;
     out.phases = trial.outcome.measurement->phases;
   }
-  if (out.count == 0) return std::nullopt;
-  out.rate /= out.count;
-  out.low /= out.count;
-  out.high /= out.count;
+  if (rates.empty()) return std::nullopt;
+  out.count = static_cast<int>(rates.size());
+  const bool outvoted = out.count > 2;  // one that was disturbed
+  const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
+  out.spread = *fastest / *slowest - 1;
+  out.rate = quantile(rates, 0.5);
+  out.low = outvoted ? quantile(lows, 0.5) : quantile(lows, 0);
+  out.high = outvoted ? quantile(highs, 0.5) : quantile(highs, 1);
   return out;
 }
 

@@ -10,9 +10,10 @@ namespace ridgeline::analysis {
 
 /// All ok trials of a run under one pair of settings and data mode.
 struct BenchEvidence {
-  double rate = 0;  ///< samples/s, mean
-  double low = 0;   ///< 95 % interval, mean of the ends
+  double rate = 0;  ///< samples/s, median of the trials
+  double low = 0;   ///< 95 % interval: of two trials from the lower to the higher end, of more the medians of the ends
   double high = 0;
+  double spread = 0;  ///< of the trials' rates: the highest over the lowest, less 1
   int count = 0;
   std::vector<int> trials;
   schema::TrainingResources resources;  ///< of the last

@@ -28,6 +28,7 @@ constexpr double kThreadsEach = 1.5;      ///< CPUs that a worker wants, from wh
 constexpr double kOverCommitted = 1.5;    ///< CPUs that all workers want, by those there are, from which threads queue
 constexpr double kUsedWorkers = 0.85;     ///< of the workers' time, below which more of them have no use
 constexpr double kBusyWorkers = 0.60;     ///< of the workers' time, from which decoding is what they do
+constexpr double kPaceSetter = 0.5;       ///< gain by data in memory from which the loader sets the pace
 constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on the device: less means it is filled
 
 /// Twice as many workers; in place of none a few, as far as the cores go.
@@ -42,7 +43,8 @@ constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on t
 
 /// The loader's share in a run's trials under `base`.
 struct LoaderVerdict {
-  bool holds_up = false;   ///< with data in memory training is faster
+  double possible = 0;    ///< gain by data in memory; 0 where that is not clearly faster, or nothing runs beside the steps
+  bool holds_up = false;  ///< ... and the steps wait for their batches
   bool sets_pace = false;  ///< so much faster, and loading goes on beside the steps, that a faster step brings nothing
   bool wants_more_workers = false;
   std::optional<double>
@@ -50,6 +52,9 @@ struct LoaderVerdict {
 };
 /// Without the base trial or that with data in memory nothing is known: all false.
 [[nodiscard]] LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& input);
+
+/// Whether copying the batch takes a share of the steps that is worth a finding. True where no phases were measured.
+[[nodiscard]] bool copies_take_time(const BenchEvidence& known) noexcept;
 
 /// What to run so that diagnose_bench can tell every cause apart: data in host memory, data on the device, twice the
 /// workers, half the workers, twice and half the batch, the other pinning, AMP, the loader alone. `cores`: usable by
@@ -60,7 +65,7 @@ struct LoaderVerdict {
 /// Whether the outcome of the experiment can change what diagnose_bench says, after the trials that the run has made:
 /// with data in memory no faster, the loader's experiments cannot; where the workers' threads crowd the CPUs, more of
 /// them cannot; where the loader sets the pace, a faster step cannot; without the allocator's retries, half the batch
-/// cannot.
+/// cannot; where copies take no time, pinned memory cannot.
 [[nodiscard]] bool can_matter(const BenchExperiment& experiment, const schema::BenchRun& run,
                               const DiagnosisInput& input);
 

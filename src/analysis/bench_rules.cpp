@@ -20,6 +20,7 @@ using schema::TrainingSettings;
 
 constexpr double kIdleDevice = 0.70;  ///< busy share below which the device waits for launches
 constexpr double kMuchFaster = 1.25;  ///< of the loader alone over training
+constexpr double kNoisyBase = 0.10;   ///< width of the base's interval, of its rate
 
 class Diagnosis {
  public:
@@ -60,7 +61,7 @@ class Diagnosis {
   /// The numbers of an experiment: "4,100 samples/s against 2,000 as it is (#3 against #1)".
   [[nodiscard]] std::string against(const BenchEvidence& other) const {
     return fmt::format("{:.0f} samples/s against {:.0f} (#{} against #{})", other.rate, base_evidence_.rate,
-                       other.trials.front(), base_evidence_.trials.front());
+                       fmt::join(other.trials, ", #"), fmt::join(base_evidence_.trials, ", #"));
   }
 
   void add(std::string code, std::string title, std::string evidence, std::string advice,
@@ -159,7 +160,11 @@ class Diagnosis {
   void crowding() {
     const auto host = find(base_, DataMode::host);
     const auto alone = find(base_, DataMode::loader_only);
-    if (!loader_.sets_pace || !host || !alone || alone->rate <= base_evidence_.rate * kMuchFaster) return;
+    if (loader_.possible < kPaceSetter || !host || !alone || alone->rate <= base_evidence_.rate * kMuchFaster) return;
+    // Copies that nobody looked into may be what both wait for.
+    if (!input_.on_cpu && !base_.pin_memory && copies_take_time(base_evidence_) &&
+        !find(with_pin(base_), DataMode::loader))
+      return;
     add("cpu_oversubscribed", "loader workers and training take the CPUs from each other",
         fmt::format("with data in memory: {}; the loader alone: {:.0f} (#{})", against(*host), alone->rate,
                     alone->trials.front()),
@@ -238,7 +243,10 @@ class Diagnosis {
   /// Why it may not be said that the device computes all the time; "" when it may.
   [[nodiscard]] std::string doubt(const std::optional<BenchEvidence>& host, const std::optional<double>& busy) const {
     if (!host) return "too few experiments were made to tell what holds training back";
-    if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
+    if (base_evidence_.count == 2 && base_evidence_.spread > kWorthwhileGain)
+      return fmt::format("the machine is too uneven to tell: two measurements of these settings differ by {:.0f} %",
+                         base_evidence_.spread * 100);
+    if (loader_.possible > 0) return "the loader holds training up, but none of the experiments shows by what";
     if (!input_.on_cpu && busy && *busy < kIdleDevice) return "the device is idle, but none of the experiments shows why";
     return "";
   }
@@ -250,7 +258,7 @@ class Diagnosis {
     const auto& busy = base_evidence_.resources.gpu_busy;
     const auto shown = busy ? busy : base_evidence_.resources.gpu_util;
     std::vector<std::string> facts;
-    if (host && loader_.holds_up) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
+    if (host && loader_.possible > 0) facts.push_back(fmt::format("with data in memory: {}", against(*host)));
     if (device) facts.push_back(fmt::format("with data on the device: {}", against(*device)));
     if (!unused_workers_.empty()) facts.push_back(unused_workers_);
     if (facts.empty()) facts.emplace_back("no experiment was faster");
@@ -281,6 +289,15 @@ class Diagnosis {
 
 std::vector<BenchFinding> diagnose_bench(const schema::BenchRun& run, const DiagnosisInput& input) {
   return Diagnosis(run, input).run();
+}
+
+bool needs_another_base(const schema::BenchRun& run, const DiagnosisInput& input, bool only_if_noisy) {
+  const auto known = find_evidence(run, input.base, DataMode::loader);
+  if (!known || known->count > 2) return false;
+  if (known->count == 2) return known->spread > kWorthwhileGain;
+  if (only_if_noisy && known->high - known->low <= kNoisyBase * known->rate) return false;
+  const auto findings = diagnose_bench(run, input);
+  return std::any_of(findings.begin(), findings.end(), [](const auto& one) { return one.predicted_gain.has_value(); });
 }
 
 }  // namespace ridgeline::analysis

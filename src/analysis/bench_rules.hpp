@@ -16,4 +16,9 @@ namespace ridgeline::analysis {
 [[nodiscard]] std::vector<schema::BenchFinding> diagnose_bench(const schema::BenchRun& run,
                                                                const DiagnosisInput& input);
 
+/// Whether `base` has to be measured again before its findings can be believed: once for the first that promises a gain, as
+/// the machine may have changed between the base and the experiment, and a third time where the two do not agree.
+/// `only_if_noisy`: not for a base whose interval is narrow, which can wait for the last experiment.
+[[nodiscard]] bool needs_another_base(const schema::BenchRun& run, const DiagnosisInput& input, bool only_if_noisy);
+
 }  // namespace ridgeline::analysis

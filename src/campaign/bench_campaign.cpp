@@ -221,26 +221,44 @@ class Running {
       bases.insert(bases.begin(), *request_.current);
     observer_.stage("experiments");
     for (const auto& base : bases) {
+      const analysis::DiagnosisInput input{base, on_cpu(), request_.cores};
       const auto experiments = analysis::plan_experiments(base, on_cpu(), request_.cores);
       for (std::size_t i = 0; i < experiments.size(); ++i) {
         if (late(1)) break;
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
         if (!loads() && asks_the_loader(experiments[i], base)) continue;
-        if (!analysis::can_matter(experiments[i], run_, {base, on_cpu(), request_.cores})) continue;
+        if (!analysis::can_matter(experiments[i], run_, input)) continue;
         BenchTrial trial;
         trial.stage = BenchStage::experiment;
         trial.settings = experiments[i].settings;
         trial.data = experiments[i].data;
         trial.reason = experiments[i].reason;
         RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
+        RL_TRY(measure_again(input, true));
       }
+      RL_TRY(measure_again(input, false));
       bool loading = false;
-      for (auto& finding : analysis::diagnose_bench(run_, {base, on_cpu(), request_.cores})) {
+      for (auto& finding : analysis::diagnose_bench(run_, input)) {
         loading = loading || finding.code == "decode_bound" || finding.code == "too_few_workers";
         run_.findings.push_back(std::move(finding));
       }
       if (loading && request_.explain_loader && run_.notes.empty() && !late(1))
         run_.notes = request_.explain_loader(base);
+    }
+    return {};
+  }
+
+  Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {
+    while (!late(1) && analysis::needs_another_base(run_, input, only_if_noisy)) {
+      BenchTrial trial;
+      trial.stage = BenchStage::experiment;
+      trial.settings = input.base;
+      for (const auto& made : run_.trials)
+        if (made.settings == input.base && made.data == DataMode::loader) trial.repeat = std::max(trial.repeat, made.repeat + 1);
+      trial.reason = "as it is, once more: is it the experiment that is faster, or the machine?";
+      const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
+      RL_TRY(make(std::move(trial), request_.plan, 1));
+      if (analysis::find_evidence(run_, input.base, DataMode::loader)->count == before) break;  // it failed this time
     }
     return {};
   }

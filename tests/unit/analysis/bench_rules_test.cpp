@@ -96,5 +96,87 @@ TEST(BenchRules, more_workers_that_are_not_used_say_that_decoding_is_not_the_lim
   EXPECT_EQ(found(12000, 0.74, 16).code, "too_few_workers");
 }
 
+schema::BenchRun run_of(const TrainingSettings& base, std::initializer_list<schema::Estimate> rates) {
+  schema::BenchRun run;
+  for (const auto& rate : rates) {
+    auto& trial = run.trials.emplace_back();
+    trial.id = static_cast<int>(run.trials.size());
+    trial.settings = base;
+    trial.outcome.measurement.emplace().samples_per_s = rate;
+  }
+  return run;
+}
+
+TEST(BenchEvidence, two_that_disagree_span_what_both_say_and_a_third_outvotes_one) {
+  const TrainingSettings base{64, 4, AmpMode::off, true};
+  const auto one = find_evidence(run_of(base, {{2500, 1900, 3600}}), base, DataMode::loader);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->rate, 2500);
+  EXPECT_EQ(one->spread, 0);
+  const auto two = find_evidence(run_of(base, {{2500, 1900, 3600}, {5000, 4900, 5100}}), base, DataMode::loader);
+  EXPECT_EQ(two->rate, 3750);
+  EXPECT_EQ(two->low, 1900);
+  EXPECT_EQ(two->high, 5100);
+  EXPECT_EQ(two->spread, 1);
+  const auto three =
+      find_evidence(run_of(base, {{2500, 1900, 3600}, {5000, 4900, 5100}, {4900, 4800, 5000}}), base, DataMode::loader);
+  EXPECT_EQ(three->rate, 4900);
+  EXPECT_EQ(three->low, 4800);
+  EXPECT_EQ(three->high, 5000);
+}
+
+TEST(BenchRules, a_base_is_measured_again_before_a_gain_is_believed) {
+  const TrainingSettings base{64, 4, AmpMode::off, true};
+  const DiagnosisInput input{base, false, 16};
+  const auto needs = [&](std::initializer_list<schema::Estimate> rates, double with_amp, bool only_if_noisy) {
+    auto run = run_of(base, rates);
+    auto amp = run.trials.front();
+    amp.id = 10;
+    amp.settings.amp = AmpMode::bf16;
+    amp.outcome.measurement->samples_per_s = {with_amp, with_amp, with_amp};
+    run.trials.push_back(amp);
+    return needs_another_base(run, input, only_if_noisy);
+  };
+  EXPECT_TRUE(needs({{100, 99, 101}}, 150, false));
+  EXPECT_FALSE(needs({{100, 99, 101}}, 150, true)) << "it can wait for the last experiment";
+  EXPECT_TRUE(needs({{100, 90, 110}}, 150, true));
+  EXPECT_FALSE(needs({{100, 90, 110}}, 101, false)) << "nobody promises anything";
+  EXPECT_FALSE(needs({{100, 99, 101}, {101, 100, 102}}, 150, false));
+  EXPECT_TRUE(needs({{100, 99, 101}, {130, 129, 131}}, 150, false));
+  EXPECT_FALSE(needs({{100, 99, 101}, {130, 129, 131}, {131, 130, 132}}, 150, false));
+}
+
+TEST(BenchRules, two_measurements_that_disagree_leave_it_open) {
+  const TrainingSettings base{64, 4, AmpMode::bf16, true};
+  auto run = run_of(base, {{100, 99, 101}, {150, 149, 151}});
+  auto host = run.trials.back();
+  host.id = 3;
+  host.data = DataMode::host;
+  run.trials.push_back(host);
+  const auto found = diagnose_bench(run, {base, false, 16});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, "undetermined");
+  EXPECT_NE(found.front().title.find("two measurements of these settings differ by 50 %"), std::string::npos)
+      << found.front().title;
+}
+
+// With 8 workers on an H200's machine pinned memory had not been tried when the time ended.
+TEST(BenchRules, crowding_is_not_said_while_copies_have_not_been_looked_into) {
+  const TrainingSettings base{64, 8, AmpMode::bf16, false};
+  auto run = run_of(base, {{3622, 3486, 3768}});
+  run.trials[0].outcome.measurement->phases.wall_ms.value = 17;
+  auto host = run.trials[0];
+  host.data = DataMode::host;
+  host.outcome.measurement->samples_per_s = {5668, 5600, 5700};
+  auto alone = run.trials[0];
+  alone.data = DataMode::loader_only;
+  alone.outcome.measurement->samples_per_s = {18047, 18000, 18100};
+  run.trials.insert(run.trials.end(), {host, alone});
+  for (std::size_t i = 0; i < 3; ++i) run.trials[i].id = static_cast<int>(i) + 1;
+  EXPECT_EQ(diagnose_bench(run, {base, false, 16}).front().code, "cpu_oversubscribed");
+  run.trials[0].outcome.measurement->phases.h2d_ms.value = 10;
+  EXPECT_EQ(diagnose_bench(run, {base, false, 16}).front().code, "undetermined");
+}
+
 }  // namespace
 }  // namespace ridgeline::analysis

@@ -29,11 +29,16 @@ class CountingExecutor final : public execute::TrainingExecutor {
     inner_ = execute::make_training_executor(std::move(options));
   }
   base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
-    ++count;
-    return inner_->run(spec);
+    auto outcome = inner_->run(spec);
+    if (count++ == disturbed && outcome && outcome->measurement) {
+      auto& rate = outcome->measurement->samples_per_s;
+      rate = {rate.value / 2, rate.low / 2, rate.high / 2};
+    }
+    return outcome;
   }
   const base::Clock& clock() const noexcept override { return inner_->clock(); }
   int count = 0;
+  int disturbed = -1;  ///< number of the trial during which something else ran
 
  private:
   std::unique_ptr<execute::TrainingExecutor> inner_;
@@ -271,6 +276,21 @@ TEST_F(BenchCampaignTest, random_data_of_the_native_way_have_no_loader_to_ask) {
   ASSERT_TRUE(with);
   EXPECT_TRUE(std::any_of(with->trials.begin(), with->trials.end(),
                           [](const auto& trial) { return trial.data == DataMode::loader_only; }));
+}
+
+// A trial on a CPU that others kept busy was half as fast as those after it, and mixed precision got the credit.
+TEST_F(BenchCampaignTest, a_base_that_something_disturbed_gives_no_experiment_the_credit) {
+  auto one = request("noise=0.01,amp_gain=1.0,compute_us=300,decode_us=50", "grid");
+  one.space = {{512}, {8}, {AmpMode::off}, {true}};
+  executor_.disturbed = 0;
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  ASSERT_EQ(bench->findings.size(), 1U) << bench->findings.front().title;
+  EXPECT_EQ(bench->findings.front().code, "gpu_bound") << bench->findings.front().evidence;
+  const auto again = std::count_if(bench->trials.begin(), bench->trials.end(), [&](const auto& trial) {
+    return trial.settings == bench->trials.front().settings && trial.data == DataMode::loader;
+  });
+  EXPECT_EQ(again, 3) << "the second does not agree, so that a third is asked";
 }
 
 }  // namespace
