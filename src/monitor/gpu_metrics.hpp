@@ -56,7 +56,7 @@ inline constexpr std::array kGpuMetrics{
     GpuMetric{"power_instant_w", &GpuReading::power_instant_w, false, "power_instant_watts", 1, false, "Power at this moment."},
     GpuMetric{"power_limit_w", &GpuReading::power_limit_w, false, "power_limit_watts", 1, false, "Power limit in force."},
     GpuMetric{"energy_total_j", &GpuReading::energy_total_j, false, "energy_joules_total", 1, true,
-              "Energy since the driver was loaded, read every five seconds."},
+              "Energy since the driver was loaded, read every fifteen seconds."},
     GpuMetric{"energy_since_start_j", &GpuReading::energy_since_start_j, false, nullptr, 1, true,
               "Energy since the monitor began."},
     GpuMetric{"pcie_sent_bytes_per_s", &GpuReading::pcie_sent_bytes_per_s, true, "pcie_sent_bytes_per_second", 1, false,

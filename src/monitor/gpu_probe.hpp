@@ -22,7 +22,7 @@ namespace ridgeline::monitor {
 class GpuProbe {
  public:
   /// Time between readings of what is slow to read and slow to change.
-  static constexpr base::Nanoseconds kSlowEvery = std::chrono::seconds(5);
+  static constexpr base::Nanoseconds kSlowEvery = std::chrono::seconds(15);
   /// Between readings of processes' shares, which the driver averages over about as long.
   static constexpr base::Nanoseconds kSharesEvery = std::chrono::seconds(2);
 

@@ -72,14 +72,14 @@ TEST_F(SnapshotSourceTest, counts_the_time_held_down_since_the_start) {
   EXPECT_EQ(gpu.slowdown_reasons, std::vector<std::string>{"sw_power_cap"});
 }
 
-TEST_F(SnapshotSourceTest, reads_the_slow_energy_counter_every_five_seconds_only) {
+TEST_F(SnapshotSourceTest, reads_the_slow_energy_counter_every_fifteen_seconds_only) {
   nvml_.set(kFakeEnergy, 1'000'000);
   nvml_.set(kFakePower, 200'000);
   auto source = open().value();
   EXPECT_EQ(source.look().gpus[0].energy_since_start_j, 0);
   nvml_.set(kFakeEnergy, 9'000'000);
   EXPECT_EQ(look(source).gpus[0].energy_since_start_j, 200) << "200 W for a second";
-  EXPECT_EQ(look(source, 2).gpus[0].energy_since_start_j, 600);
+  EXPECT_EQ(look(source, 13).gpus[0].energy_since_start_j, 2800);
   EXPECT_EQ(nvml_.get(kFakeEnergyCalls), 1);
   const auto gpu = look(source, 2).gpus[0];
   EXPECT_EQ(nvml_.get(kFakeEnergyCalls), 2);
@@ -94,7 +94,7 @@ TEST_F(SnapshotSourceTest, never_lets_energy_shrink) {
   first_look(source);
   EXPECT_EQ(look(source, 4).gpus[0].energy_since_start_j, 2000);
   nvml_.set(kFakeEnergy, 2'500'000);  // the estimate was too high
-  EXPECT_EQ(look(source, 2).gpus[0].energy_since_start_j, 2000);
+  EXPECT_EQ(look(source, 12).gpus[0].energy_since_start_j, 2000);
 }
 
 TEST_F(SnapshotSourceTest, goes_on_when_a_gpu_is_lost_and_comes_back) {
