@@ -84,9 +84,10 @@ Table finalists_table(const TuneView& view) {
 }  // namespace
 
 Section effects_section(const TuneView& view) {
-  Section section{"effects", "What each setting contributes", {}};
   auto contributions = contributions_table(view);
   auto finalists = finalists_table(view);
+  // A single setting that changes is worth what the whole change is: nothing is left out, one at a time.
+  Section section{"effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
   if (!contributions.rows.empty()) {
     section.blocks.emplace_back(Paragraph{
         "Each setting of the best finalist was put back to its current value, alone, and the two were measured in turns in a "

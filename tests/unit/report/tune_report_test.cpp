@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/tune_report.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <regex>
@@ -83,6 +84,24 @@ TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
     records.run.verdict->gain = schema::Comparison{ratio, ratio - 0.05, ratio + 0.05, 0.0001, 40, schema::Verdict::faster};
     EXPECT_NE(text().find("instead of 21.53 ms. The two were taken at different times"), std::string::npos) << text();
   }
+}
+
+TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
+  auto records = fakes::TuneRunFixture::make();
+  const auto titles = [&] {
+    std::set<std::string> out;
+    for (const auto& section : build_tune_report(records.run, records.outcomes, records.pairs).sections) out.insert(section.title);
+    return out;
+  };
+  const std::string contributions = "What each setting contributes";
+  const std::string finalists = "The finalists, compared";
+  EXPECT_EQ(titles().count(contributions), 1U);
+  EXPECT_EQ(titles().count(finalists), 0U);
+  auto& made = records.run.pairs;
+  made.erase(std::remove_if(made.begin(), made.end(), [](const auto& one) { return one.purpose == schema::PairPurpose::leave_one_out; }),
+             made.end());
+  EXPECT_EQ(titles().count(contributions), 0U);
+  EXPECT_EQ(titles().count(finalists), 1U);
 }
 
 TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {
