@@ -246,7 +246,8 @@ class Diagnosis {
     if (base_evidence_.count == 2 && base_evidence_.spread > kWorthwhileGain)
       return fmt::format("the machine is too uneven to tell: two measurements of these settings differ by {:.0f} %",
                          base_evidence_.spread * 100);
-    if (loader_.possible > 0) return "the loader holds training up, but none of the experiments shows by what";
+    if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
+    if (loader_.possible > 0) return "training is faster with data in memory, but none of the experiments shows why";
     if (!input_.on_cpu && busy && *busy < kIdleDevice) return "the device is idle, but none of the experiments shows why";
     return "";
   }

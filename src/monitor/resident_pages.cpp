@@ -44,11 +44,10 @@ void touch(std::byte* memory) noexcept {
 /// NVML has threads of its own, and between the look and the release one may write. A page that is marked free is dropped
 /// only if nobody has written to it since (madvise(2), MADV_FREE), so it is looked at again after the mark and what was
 /// written in between is touched. Paging out drops what is still marked; without it that would wait for a shortage of memory.
-void release_if_zeros(std::byte* memory, std::size_t size, std::size_t page) noexcept {
-  if (!holds_zeros(memory, size) || ::madvise(memory, size, MADV_FREE) != 0) return;
-  for (auto* at = memory; at < memory + size; at += page)
-    if (!holds_zeros(at, page)) touch(at);
-  ::madvise(memory, size, MADV_PAGEOUT);
+void release_if_zeros(std::byte* memory, std::size_t page) noexcept {
+  if (!holds_zeros(memory, page) || ::madvise(memory, page, MADV_FREE) != 0) return;
+  if (!holds_zeros(memory, page)) touch(memory);
+  ::madvise(memory, page, MADV_PAGEOUT);
 }
 
 int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
@@ -61,7 +60,7 @@ int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
     const auto last = (begin + segment.p_memsz) / page * page;
     // The page with the end of the file's part is private to the file: released, it would hold the file's bytes again.
     for (auto at = (begin + segment.p_filesz + page - 1) / page * page; at < last; at += page)
-      release_if_zeros(reinterpret_cast<std::byte*>(at), page, page);  // NOLINT(performance-no-int-to-ptr)
+      release_if_zeros(reinterpret_cast<std::byte*>(at), page);  // NOLINT(performance-no-int-to-ptr)
   }
   return 0;
 }
