@@ -6,10 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace ridgeline::monitor {
 namespace {
@@ -30,21 +28,24 @@ int release_object(dl_phdr_info* object, std::size_t, void*) noexcept {
 
 constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized variables
 
-bool holds_zeros(const std::byte* memory, std::size_t size) noexcept {
-  return memory[0] == std::byte{0} && std::memcmp(memory, memory + 1, size - 1) == 0;
+/// Of a page of memory that is not ours: AddressSanitizer knows better than to read between variables.
+[[gnu::no_sanitize_address]] bool holds_zeros(const unsigned char* memory, std::size_t page) noexcept {
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(memory);
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < page / sizeof any; ++i) any |= words[i];
+  return any == 0;
 }
 
 /// Writes what is there, as one operation: the page counts as written to.
-void touch(std::byte* memory) noexcept {
-  const std::atomic_ref<std::byte> first(*memory);
-  auto value = first.load();
-  first.compare_exchange_strong(value, value);
+[[gnu::no_sanitize_address]] void touch(unsigned char* memory) noexcept {
+  auto value = __atomic_load_n(memory, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(memory, &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /// NVML has threads of its own, and between the look and the release one may write. A page that is marked free is dropped
 /// only if nobody has written to it since (madvise(2), MADV_FREE), so it is looked at again after the mark and what was
 /// written in between is touched. Paging out drops what is still marked; without it that would wait for a shortage of memory.
-void release_if_zeros(std::byte* memory, std::size_t page) noexcept {
+void release_if_zeros(unsigned char* memory, std::size_t page) noexcept {
   if (!holds_zeros(memory, page) || ::madvise(memory, page, MADV_FREE) != 0) return;
   if (!holds_zeros(memory, page)) touch(memory);
   ::madvise(memory, page, MADV_PAGEOUT);
@@ -60,7 +61,7 @@ int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
     const auto last = (begin + segment.p_memsz) / page * page;
     // The page with the end of the file's part is private to the file: released, it would hold the file's bytes again.
     for (auto at = (begin + segment.p_filesz + page - 1) / page * page; at < last; at += page)
-      release_if_zeros(reinterpret_cast<std::byte*>(at), page);  // NOLINT(performance-no-int-to-ptr)
+      release_if_zeros(reinterpret_cast<unsigned char*>(at), page);  // NOLINT(performance-no-int-to-ptr)
   }
   return 0;
 }
