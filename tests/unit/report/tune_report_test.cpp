@@ -8,6 +8,7 @@
 #include <set>
 
 #include "fakes/tune_run_fixture.hpp"
+#include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/renderers.hpp"
 #include "unit/report/golden.hpp"
@@ -102,6 +103,20 @@ TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
              made.end());
   EXPECT_EQ(titles().count(contributions), 0U);
   EXPECT_EQ(titles().count(finalists), 1U);
+}
+
+TEST(TuneReport, tells_what_stored_trials_took_beside_the_time_of_this_search) {
+  auto records = fakes::TuneRunFixture::make();
+  double took_s = 0;
+  for (auto& trial : records.run.trials) {
+    trial.from_store = true;
+    const auto outcome = records.outcomes.find(trial.key);
+    if (outcome != records.outcomes.end()) took_s += outcome->second.duration_s;
+  }
+  records.run.duration_s = 0.054;
+  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_NE(page.find("the stored trials took " + duration_text(took_s * 1e9)), std::string::npos);
+  EXPECT_EQ(render_markdown(shared_report()).find("the stored trials took"), std::string::npos);
 }
 
 TEST(TuneReport, resolves_every_link_to_one_anchor_of_the_page) {

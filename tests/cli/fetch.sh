@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# A package that npm cannot fetch: the reason in npm's own words, in one line, and nothing left in the cache.
+source "$(dirname "$0")/lib.sh"
+command -v npm >/dev/null || { echo "npm is not there"; exit 77; }
+export npm_config_fetch_retries=0
+# fetch TEXT...: fails with one error line that holds every text.
+fetch() {
+  checks=$((checks + 1))
+  bash -c 'source "$0/scripts/common.sh"; fetch_npm_package echarts 6.1.0 0123 12' "$SOURCE" >"$WORK/out" 2>"$WORK/err"
+  local code=$?
+  LAST="fetch_npm_package"
+  [ "$code" -eq 1 ] || problem "$LAST: exit code $code, expected 1"
+  [ "$(grep -c '^error: ' "$WORK/err")" -eq 1 ] || problem "$LAST: expected one error line"
+  local text
+  for text in "$@"; do err "$text"; done
+  [ -z "$(ls -A "$XDG_CACHE_HOME/ridgeline/npm")" ] || problem "$LAST: something was left in the cache"
+}
+npm_config_registry=http://127.0.0.1:9/ fetch "npm could not fetch echarts@6.1.0: " "failed, reason: " "127.0.0.1:9" "registry"
+# Another npm, by its older prefix, with what a proxy's certificate makes of it.
+mkdir bin
+cat >bin/npm <<'NPM'
+#!/bin/sh
+case $* in *--silent*) exit 1 ;; esac
+printf 'npm ERR! code SELF_SIGNED_CERT_IN_CHAIN\nnpm ERR! errno SELF_SIGNED_CERT_IN_CHAIN\n' >&2
+printf 'npm ERR! request to https://registry.npmjs.org/echarts failed, reason: self-signed certificate in certificate chain\n' >&2
+exit 1
+NPM
+chmod +x bin/npm
+PATH=$WORK/bin:$PATH fetch "reason: self-signed certificate in certificate chain" "NODE_EXTRA_CA_CERTS"
+printf '#!/bin/sh\necho other >echarts-6.1.0.tgz\n' >bin/npm
+PATH=$WORK/bin:$PATH fetch "echarts@6.1.0 has SHA-256" "expected 0123" "not used"
+finish
