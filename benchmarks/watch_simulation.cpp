@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How soon `ridgeline watch` finds a slow-down, and how often it is wrong, over simulated weeks of probes: the watch
 // loop, the measuring code and the simulated workload run as they are, on clocks that only count. Services of several
-// tempers: probes differ by more than their own noise, the machine swings through the day, a neighbour comes by for one
-// probe. Usage: watch_simulation [weeks a line, default 20] [slow-downs a line, default 500]
+// tempers: probes differ by more than their own noise, the machine swings through the day, a neighbour comes by for a
+// minute. Usage: watch_simulation [weeks a line, default 20] [slow-downs a line, default 500]
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -33,9 +33,9 @@ constexpr double kBaseNs = 2e6;
 struct Temper {
   const char* name;
   double noise;     ///< from inference to inference
-  double between;   ///< from probe to probe: memory layout, clocks
+  double between;   ///< from probe to probe: memory layout, clocks; half of the variance stays for a minute
   double swing;     ///< of the day
-  double outliers;  ///< share of probes that meet a neighbour and take up to three times as long
+  double outliers;  ///< share of minutes in which a neighbour makes probes up to three times as long
   double bias;      ///< of the stored baseline
 };
 
@@ -54,10 +54,15 @@ class SimulatedService final : public campaign::ProbeSource {
   }
   double slow_down = 1;
 
+  void begin_minute() {
+    const double day = temper_.swing * std::sin(kTwoPi * static_cast<double>(minutes_++) / 1440);
+    minute_ = std::exp(temper_.between * std::sqrt(0.5) * random_.normal() + day);
+    if (random_.uniform() < temper_.outliers) minute_ *= 1 + 2 * random_.uniform();
+  }
+
   base::Result<campaign::Observation> look() override {
-    const double day = temper_.swing * std::sin(kTwoPi * static_cast<double>(probes_++) / 1440);
-    double factor = slow_down * std::exp(temper_.between * random_.normal() + day);
-    if (random_.uniform() < temper_.outliers) factor *= 1 + 2 * random_.uniform();
+    ++probes_;
+    const double factor = slow_down * minute_ * std::exp(temper_.between * std::sqrt(0.5) * random_.normal());
     workload::SyntheticOptions options;
     options.surface = workload::SurfaceKind::flat;
     options.base = base::Nanoseconds(std::llround(kBaseNs * factor));
@@ -76,8 +81,11 @@ class SimulatedService final : public campaign::ProbeSource {
   void reset() override {}
   void set_baseline(const campaign::Baseline&) override {}
 
-  [[nodiscard]] double timed_s_a_probe() const {
-    return timed_s_ / static_cast<double>(std::max<std::int64_t>(1, probes_));
+  [[nodiscard]] double timed_s_a_minute() const {
+    return timed_s_ / static_cast<double>(std::max<std::int64_t>(1, minutes_));
+  }
+  [[nodiscard]] double probes_a_minute() const {
+    return static_cast<double>(probes_) / static_cast<double>(std::max<std::int64_t>(1, minutes_));
   }
 
  private:
@@ -85,27 +93,37 @@ class SimulatedService final : public campaign::ProbeSource {
   base::Random random_;
   schema::TrialSpec spec_;
   std::shared_ptr<const workload::VirtualClock> clock_ = std::make_shared<workload::VirtualClock>();
+  std::int64_t minutes_ = 0;
   std::int64_t probes_ = 0;
+  double minute_ = 1;  ///< what all probes of this minute are multiplied by
   double timed_s_ = 0;
 };
 
 class Watched {
  public:
   Watched(const Temper& temper, std::uint64_t seed)
-      : service(temper, seed), loop_({}, baseline(temper), service, {}, clock_, heard_, {}) {}
+      : service(temper, seed), loop_(options(), baseline(temper), service, {}, clock_, heard_, {}) {}
 
-  /// Events of that kind over so many probes.
-  int probe(int count, WatchEventKind kind = WatchEventKind::degraded) {
+  /// Events of that kind over so many minutes.
+  int watch(int minutes, WatchEventKind kind = WatchEventKind::degraded) {
     const int before = heard_.count(kind);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < minutes; ++i) {
       clock_.advance(std::chrono::seconds(60));
-      if (!loop_.step()) std::abort();
+      service.begin_minute();
+      do {
+        if (!loop_.step()) std::abort();
+      } while (loop_.undecided());
     }
     return heard_.count(kind) - before;
   }
   SimulatedService service;
 
  private:
+  static campaign::WatchLoop::Options options() {
+    campaign::WatchLoop::Options out;
+    out.opinions = 3;  // as `ridgeline watch` has it
+    return out;
+  }
   static campaign::Baseline baseline(const Temper& temper) {
     campaign::Baseline out;
     const double median = kBaseNs * (1 - temper.bias);
@@ -119,17 +137,19 @@ class Watched {
 
 void false_alarms(int weeks) {
   fmt::print(
-      "| service | simulated weeks | false alarms | a week | timed part of a probe, s |\n|---|---:|---:|---:|---:|\n");
+      "| service | simulated weeks | false alarms | a week | probes a minute | of it timed, s |\n|---|---:|---:|---:|---:|---:|\n");
   for (const auto& temper : kTempers) {
     int alarms = 0;
     double timed = 0;
+    double probes = 0;
     for (int week = 0; week < weeks; ++week) {
       Watched watched(temper, static_cast<std::uint64_t>(week) + 1);
-      alarms += watched.probe(kWeek);
-      timed += watched.service.timed_s_a_probe() / weeks;
+      alarms += watched.watch(kWeek);
+      timed += watched.service.timed_s_a_minute() / weeks;
+      probes += watched.service.probes_a_minute() / weeks;
     }
-    fmt::print("| {} | {} | {} | {:.3f} | {:.2f} |\n", temper.name, weeks, alarms, static_cast<double>(alarms) / weeks,
-               timed);
+    fmt::print("| {} | {} | {} | {:.3f} | {:.3f} | {:.2f} |\n", temper.name, weeks, alarms,
+               static_cast<double>(alarms) / weeks, probes, timed);
   }
 }
 
@@ -144,10 +164,10 @@ void detection(int cases) {
       int missed = 0;
       for (int i = 0; i < cases; ++i) {
         Watched watched(temper, 1000 + static_cast<std::uint64_t>(i));
-        if (watched.probe(60 + i * 37 % 240) > 0) continue;  // already alarmed: counted above
+        if (watched.watch(60 + i * 37 % 240) > 0) continue;  // already alarmed: counted above
         watched.service.slow_down = slow_down;
         int taken = 1;
-        while (taken <= 60 && watched.probe(1) == 0) ++taken;
+        while (taken <= 60 && watched.watch(1) == 0) ++taken;
         if (taken > 60)
           ++missed;
         else

@@ -34,6 +34,7 @@ using campaign::WatchEventKind;
 constexpr std::string_view kGpu = "gpu:";
 constexpr double kWeekS = 7 * 24 * 3600;
 constexpr double kLeastHorizon = 100;  // probes
+constexpr int kOpinions = 3;           // looks at a doubtful figure, spread over the time from probe to probe
 
 std::atomic<bool> reload_requested{false};
 
@@ -121,6 +122,8 @@ class WatchSession {
     options.learn = plan_.learn;
     options.config = flags_.config;
     options.source = plan_.source;
+    // What the service writes comes at its own pace, and with --once there is a single look.
+    if (plan_.source == "probe" && !plan_.count) options.opinions = kOpinions;
     return options;
   }
 
@@ -237,11 +240,13 @@ class WatchSession {
     for (std::int64_t done = 0; !base::cancel_requested() && (endless || done < *plan_.count); ++done) {
       // A service's latencies have to come in first.
       if (done > 0 || (plan_.source != "probe" && endless)) {
-        next = std::max(next + plan_.every, base::system_clock().now());
-        rest_until(next);
+        const auto now = base::system_clock().now();
+        auto moment = now + plan_.every / (kOpinions + 1);
+        if (!loop.undecided()) moment = next = std::max(next + plan_.every, now);
+        rest_until(moment);
         while (reload_requested.exchange(false)) {
           reload(loop);
-          rest_until(next);
+          rest_until(moment);
         }
         if (base::cancel_requested()) break;
       }

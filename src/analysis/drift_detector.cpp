@@ -44,17 +44,25 @@ std::optional<double> DriftDetector::recent_level() const {
   return quantile({state_.since.end() - static_cast<std::ptrdiff_t>(kStepsToTrust), state_.since.end()}, 0.5);
 }
 
-DriftEvent DriftDetector::observe(double ratio) {
+bool DriftDetector::is_doubtful(double ratio) const {
+  if (state_.degraded || !(ratio > 0) || !std::isfinite(ratio)) return false;
+  const double shift = std::log1p(options_.threshold);
+  const double evidence = (std::log(ratio) - offset() - shift / 2) * shift / (probe_deviation() * probe_deviation());
+  return evidence > 0 && evidence < alarm_level() * kLargestShare;
+}
+
+DriftEvent DriftDetector::observe(double ratio, double worth) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return DriftEvent::none;
   const double x = std::log(ratio);
   const double level = alarm_level();
   const double shift = std::log1p(options_.threshold);
   const double deviation = probe_deviation();
-  const double weight = shift / (deviation * deviation);
+  const double weight = worth * shift / (deviation * deviation);
   const double above = x - offset();
   const double most = level * kLargestShare;
-  if (state_.last) keep(state_.steps, std::abs(x - *state_.last));
-  state_.last = x;
+  const bool single = worth == 1;
+  if (single && state_.last) keep(state_.steps, std::abs(x - *state_.last));
+  state_.last = single ? std::optional(x) : std::nullopt;
   if (!state_.degraded) keep(state_.level, x);
 
   if (!state_.degraded) {

@@ -49,7 +49,10 @@ class DriftDetector {
   DriftDetector(const Options& options, State state) : options_(options), state_(std::move(state)) {}
 
   /// `ratio`: probe's median over the baseline's, above 1 is slower. What is not a positive number is passed over.
-  [[nodiscard]] DriftEvent observe(double ratio);
+  /// `worth`: as many single probes as the figure is as certain as, at least 1; only single ones tell the deviation.
+  [[nodiscard]] DriftEvent observe(double ratio, double worth = 1);
+  /// Whether further probes at once would say more than this one: it speaks for an alarm, but within its noise.
+  [[nodiscard]] bool is_doubtful(double ratio) const;
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
   /// Standard deviation of ln(ratio) from probe to probe, from the differences of neighbours, so that neither a shift

@@ -2,8 +2,10 @@
 #include "campaign/watch/watch_loop.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "analysis/summary.hpp"
 #include "campaign/watch/utc_seconds.hpp"
 
 namespace ridgeline::campaign {
@@ -15,6 +17,10 @@ using analysis::ServiceState;
 using base::Result;
 
 namespace {
+
+/// The median of three normal values is as certain as the mean of 2.2 (Kendall and Stuart, The Advanced Theory of
+/// Statistics 1, table of order statistics); a little less is claimed, as noise of one minute is not independent.
+constexpr double kWorthOfMedian = 2.0 / 3;
 
 std::string percent_slower(double ratio) { return fmt::format("{:.0f} % slower", (ratio - 1) * 100); }
 
@@ -102,6 +108,7 @@ void WatchLoop::rebase(Baseline baseline) {
   state_ = std::move(fresh);
   detector_ = analysis::DriftDetector(options_.drift);
   baseline_ms_.reset();
+  doubted_.clear();
 }
 
 Result<void> WatchLoop::take_over(Response response) {
@@ -174,6 +181,7 @@ void WatchLoop::remember(const ServiceState& now, bool calm) {
 }
 
 Result<void> WatchLoop::on_failure(Observation seen) {
+  doubted_.clear();
   ++state_.failures;
   ProbeReport report;
   report.number = state_.probes;
@@ -190,9 +198,9 @@ Result<void> WatchLoop::on_failure(Observation seen) {
   return tell(std::move(event), true);
 }
 
-Result<void> WatchLoop::judge(const Observation& seen, double ratio) {
+Result<void> WatchLoop::judge(const Observation& seen, double ratio, double worth) {
   const bool was_degraded = state_.drift.degraded;
-  const auto found = detector_.observe(ratio);
+  const auto found = detector_.observe(ratio, worth);
   const double slow_down = detector_.slow_down();
   const auto interval = detector_.slow_down_interval();
   state_.drift = detector_.state();
@@ -269,7 +277,11 @@ Result<void> WatchLoop::step() {
   baseline_ms_ = analysis::figure_value(baseline, *seen.figure, options_.objective) * 1e-6;
   if (!ratio) return {};
   observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false, false, took_s});
-  return judge(seen, *ratio);
+  const bool first = doubted_.empty();
+  doubted_.push_back(*ratio);
+  if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions) return {};
+  const auto together = std::exchange(doubted_, {});
+  return judge(seen, analysis::quantile(together, 0.5), first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
 }
 
 }  // namespace ridgeline::campaign

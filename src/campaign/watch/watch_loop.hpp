@@ -62,6 +62,7 @@ class WatchLoop {
     bool learn = false;  ///< the first kLearned probes are the baseline
     std::string config;  ///< for events
     std::string source;  ///< "probe", "file /var/log/...": part of the question
+    int opinions = 1;    ///< looks at most before a doubtful figure is judged, by their median; see undecided()
   };
   static constexpr std::size_t kLearned = 10;
   static constexpr int kFailuresToTell = 2;
@@ -82,12 +83,15 @@ class WatchLoop {
 
   [[nodiscard]] const WatchState& state() const noexcept { return state_; }
   [[nodiscard]] const Baseline& baseline() const noexcept { return baseline_; }
+  /// The last probe speaks for an alarm, but within its noise: the next ones should come at once, well within the time
+  /// from probe to probe, and are judged together with it.
+  [[nodiscard]] bool undecided() const noexcept { return !doubted_.empty(); }
   /// Slower than the baseline, or the last probe failed.
   [[nodiscard]] bool bad() const noexcept { return state_.drift.degraded || state_.failures > 0; }
 
  private:
   [[nodiscard]] base::Result<void> on_failure(Observation seen);
-  [[nodiscard]] base::Result<void> judge(const Observation& seen, double ratio);
+  [[nodiscard]] base::Result<void> judge(const Observation& seen, double ratio, double worth);
   [[nodiscard]] base::Result<void> tell(WatchEvent event, bool respond);
   [[nodiscard]] base::Result<void> take_over(Response response);
   void look_for_changes(const analysis::ServiceState& now);
@@ -108,6 +112,7 @@ class WatchLoop {
   std::optional<double> now_ms_;
   std::optional<double> baseline_ms_;
   std::string last_note_;
+  std::vector<double> doubted_;  ///< ratios of one figure that is not judged yet
 };
 
 }  // namespace ridgeline::campaign

@@ -152,6 +152,43 @@ TEST(DriftDetector, learns_how_noisy_the_probes_are) {
   EXPECT_NEAR(loud.probe_deviation(), 0.06, 0.02);
 }
 
+TEST(DriftDetector, a_figure_of_several_probes_says_more_and_nothing_of_the_noise) {
+  DriftDetector once(kUsual);
+  DriftDetector several(kUsual);
+  Service service(3, 0.03);
+  for (int i = 0; i < 60; ++i) {
+    const double ratio = service.probe();
+    (void)once.observe(ratio);
+    (void)several.observe(ratio);
+  }
+  const auto steps = several.state().steps;
+  (void)once.observe(1.06);
+  (void)several.observe(1.06, 2);
+  EXPECT_GT(once.state().rising, 0);
+  EXPECT_NEAR(several.state().rising, 2 * once.state().rising, 1e-9);
+  EXPECT_EQ(several.state().steps, steps);
+  (void)several.observe(1.06);
+  EXPECT_EQ(several.state().steps, steps) << "nor what comes after it";
+}
+
+TEST(DriftDetector, doubt_is_for_what_speaks_for_an_alarm_within_its_noise) {
+  DriftDetector quiet(kUsual);
+  DriftDetector noisy(kUsual);
+  for (int i = 0; i < 60; ++i) {
+    (void)quiet.observe(i % 2 == 0 ? 0.996 : 1.004);
+    (void)noisy.observe(i % 2 == 0 ? 0.97 : 1.03);
+  }
+  EXPECT_FALSE(noisy.is_doubtful(1.03)) << "less than half the threshold";
+  EXPECT_TRUE(noisy.is_doubtful(1.08));
+  EXPECT_FALSE(noisy.is_doubtful(1.5)) << "counts for as much as one may";
+  EXPECT_FALSE(quiet.is_doubtful(1.08)) << "clear by itself";
+  EXPECT_FALSE(noisy.is_doubtful(0));
+  EXPECT_FALSE(noisy.is_doubtful(std::nan("")));
+  for (int i = 0; i < 5; ++i) (void)noisy.observe(1.5);
+  ASSERT_TRUE(noisy.state().degraded);
+  EXPECT_FALSE(noisy.is_doubtful(1.08)) << "known already";
+}
+
 TEST(DriftDetector, passes_over_what_is_no_ratio) {
   DriftDetector test(kUsual);
   for (const double ratio : {0.0, -1.0, std::nan(""), HUGE_VAL}) EXPECT_EQ(test.observe(ratio), DriftEvent::none);

@@ -54,6 +54,21 @@ class WatchLoopTest : public ::testing::Test {
       ASSERT_TRUE(stepped) << stepped.error().message;
     }
   }
+  /// A service whose probes differ by 2.8 %, with three looks at what is doubtful.
+  void start_noisy() {
+    options_.opinions = 3;
+    service_.noise = 0;
+    for (int i = 0; i < 40; ++i) {
+      service_.median_ms = i % 2 == 0 ? 3.943 : 4.057;
+      probes(1);
+      ASSERT_FALSE(loop().undecided());
+    }
+  }
+  void look(double median_ms) {
+    service_.median_ms = median_ms;
+    probes(1);
+  }
+
   /// Probes until an alarm, at most ten; how many that took.
   int probes_to_alarm() {
     const auto before = heard_.count(WatchEventKind::degraded);
@@ -224,6 +239,60 @@ TEST_F(WatchLoopTest, an_exchange_is_told_once_though_nothing_became_slower) {
   probes(5);
   EXPECT_EQ(heard_.count(WatchEventKind::changed), 2);
   EXPECT_EQ(heard_.count(WatchEventKind::degraded), 0);
+}
+
+TEST_F(WatchLoopTest, a_doubtful_probe_is_judged_together_with_two_more) {
+  start_noisy();
+  look(4.32);
+  EXPECT_TRUE(loop().undecided());
+  look(4.0);
+  EXPECT_TRUE(loop().undecided());
+  EXPECT_EQ(loop().state().drift.rising, 0) << "nothing is judged yet";
+  look(4.0);
+  EXPECT_FALSE(loop().undecided());
+  EXPECT_EQ(loop().state().drift.rising, 0) << "the median is not slow";
+  look(4.32);
+  look(4.34);
+  look(3.9);
+  EXPECT_FALSE(loop().undecided());
+  EXPECT_GT(loop().state().drift.rising, 0);
+  EXPECT_EQ(loop().state().probes, 46);
+}
+
+TEST_F(WatchLoopTest, three_looks_a_figure_find_a_tenth_in_noise_within_as_many_figures_as_one_probe_may_take) {
+  start_noisy();
+  int figures = 0;
+  for (; figures < 10 && heard_.count(WatchEventKind::degraded) == 0; ++figures) {
+    look(4.32);
+    look(4.48);
+    if (loop().undecided()) look(4.4);
+  }
+  EXPECT_EQ(figures, 3);
+}
+
+TEST_F(WatchLoopTest, what_is_clear_or_has_one_opinion_is_judged_at_once) {
+  start_noisy();
+  look(8);
+  EXPECT_FALSE(loop().undecided());
+  EXPECT_GT(loop().state().drift.rising, 0);
+  options_.opinions = 1;
+  restart();
+  look(4.32);
+  EXPECT_FALSE(loop().undecided());
+}
+
+TEST_F(WatchLoopTest, a_failed_probe_and_another_baseline_leave_nothing_undecided) {
+  start_noisy();
+  look(4.32);
+  ASSERT_TRUE(loop().undecided());
+  service_.problem = "crashed";
+  probes(1);
+  EXPECT_FALSE(loop().undecided());
+  service_.problem.clear();
+  look(4.32);
+  ASSERT_TRUE(loop().undecided());
+  loop().rebase(fakes::fake_baseline("other/3"));
+  EXPECT_FALSE(loop().undecided());
 }
 
 TEST_F(WatchLoopTest, one_failed_probe_is_no_event_and_two_are) {
