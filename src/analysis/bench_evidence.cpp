@@ -2,6 +2,7 @@
 #include "analysis/bench_evidence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/summary.hpp"
 
@@ -13,15 +14,15 @@ std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const sc
   std::vector<double> rates;
   std::vector<double> lows;
   std::vector<double> highs;
+  std::vector<const schema::TrainingMeasurement*> seen;
   for (const auto& trial : run.trials) {
     if (trial.settings != settings || trial.data != data || trial.outcome.status != schema::TrialStatus::ok) continue;
     if (!trial.outcome.measurement || trial.outcome.measurement->samples_per_s.value <= 0) continue;
-    rates.push_back(trial.outcome.measurement->samples_per_s.value);
-    lows.push_back(trial.outcome.measurement->samples_per_s.low);
-    highs.push_back(trial.outcome.measurement->samples_per_s.high);
+    seen.push_back(&*trial.outcome.measurement);
+    rates.push_back(seen.back()->samples_per_s.value);
+    lows.push_back(seen.back()->samples_per_s.low);
+    highs.push_back(seen.back()->samples_per_s.high);
     out.trials.push_back(trial.id);
-    out.resources = trial.outcome.measurement->resources;
-    out.phases = trial.outcome.measurement->phases;
   }
   if (rates.empty()) return std::nullopt;
   out.count = static_cast<int>(rates.size());
@@ -29,6 +30,11 @@ std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const sc
   const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
   out.spread = *fastest / *slowest - 1;
   out.rate = quantile(rates, 0.5);
+  const auto& typical = **std::min_element(seen.begin(), seen.end(), [&](const auto* a, const auto* b) {
+    return std::abs(a->samples_per_s.value - out.rate) < std::abs(b->samples_per_s.value - out.rate);
+  });
+  out.resources = typical.resources;
+  out.phases = typical.phases;
   out.low = outvoted ? quantile(lows, 0.5) : quantile(lows, 0);
   out.high = outvoted ? quantile(highs, 0.5) : quantile(highs, 1);
   return out;

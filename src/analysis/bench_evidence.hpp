@@ -16,8 +16,8 @@ struct BenchEvidence {
   double spread = 0;  ///< of the trials' rates: the highest over the lowest, less 1
   int count = 0;
   std::vector<int> trials;
-  schema::TrainingResources resources;  ///< of the last
-  schema::PhaseSummary phases;          ///< of the last
+  schema::TrainingResources resources;  ///< of the trial whose rate is nearest
+  schema::PhaseSummary phases;          ///< of the same
 };
 
 /// nullopt where no such trial went well.

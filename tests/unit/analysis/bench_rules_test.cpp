@@ -118,8 +118,10 @@ TEST(BenchEvidence, two_that_disagree_span_what_both_say_and_a_third_outvotes_on
   EXPECT_EQ(two->low, 1900);
   EXPECT_EQ(two->high, 5100);
   EXPECT_EQ(two->spread, 1);
-  const auto three =
-      find_evidence(run_of(base, {{2500, 1900, 3600}, {5000, 4900, 5100}, {4900, 4800, 5000}}), base, DataMode::loader);
+  auto run = run_of(base, {{5000, 4900, 5100}, {4900, 4800, 5000}, {2500, 1900, 3600}});
+  for (auto& trial : run.trials) trial.outcome.measurement->phases.wall_ms.value = trial.id;
+  const auto three = find_evidence(run, base, DataMode::loader);
+  EXPECT_EQ(three->phases.wall_ms.value, 2) << "of the trial whose rate it is";
   EXPECT_EQ(three->rate, 4900);
   EXPECT_EQ(three->low, 4800);
   EXPECT_EQ(three->high, 5000);
