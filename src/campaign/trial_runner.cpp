@@ -144,9 +144,10 @@ bool TrialRunner::answers(const schema::TrialOutcome& stored, std::optional<doub
   if (!stored.measurement) return true;
   if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.drift) return false;
   if (stored.measurement->stop_reason != schema::StopReason::abandoned) return true;
-  // Abandoned against a threshold of its time: good enough only when it loses against today's as well.
+  // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as the
+  // race's interval is not this one: against the same threshold it has to lose again.
   return abandon_above && !stored.measurement->latency_ns.empty() &&
-         analysis::cost_of(*stored.measurement, result_.run.objective).interval.low > *abandon_above;
+         analysis::cost_of(*stored.measurement, result_.run.objective).value > *abandon_above;
 }
 
 std::vector<std::string> TrialRunner::devices() const {

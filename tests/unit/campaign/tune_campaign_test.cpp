@@ -140,6 +140,26 @@ TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
 }
 
+// The race ends a trial by an interval of its own, narrower than the reported one: a second run began to measure there.
+TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measured_again) {
+  request_.search = "adaptive";
+  const auto first = must_run();
+  const auto lost = std::find_if(first.run.trials.begin(), first.run.trials.end(), [](const auto& trial) {
+    return trial.configuration.get_or("intra_op_num_threads", 0) == Value(4);
+  });
+  ASSERT_NE(lost, first.run.trials.end());
+  auto stored = store_->find_trial(lost->key).value().value();
+  auto& seen = *stored.outcome.measurement;
+  seen.stop_reason = schema::StopReason::abandoned;
+  seen.latency_ns.assign(40, 2e6);
+  std::fill_n(seen.latency_ns.begin(), 18, 0.9e6);
+  ASSERT_TRUE(store_->save_trial(stored.spec, stored.outcome));
+  const auto again = must_run();
+  const auto same = std::find_if(again.run.trials.begin(), again.run.trials.end(), [&](const auto& trial) { return trial.key == lost->key; });
+  ASSERT_NE(same, again.run.trials.end());
+  EXPECT_TRUE(same->from_store);
+}
+
 TEST_F(TuneCampaignTest, measures_again_when_told_to) {
   must_run();
   const int trials = executor_.trials_run;
