@@ -44,16 +44,22 @@ std::optional<double> DriftDetector::recent_level() const {
   return quantile({state_.since.end() - static_cast<std::ptrdiff_t>(kStepsToTrust), state_.since.end()}, 0.5);
 }
 
+double DriftDetector::evidence_of(double x) const {
+  const double shift = std::log1p(options_.threshold);
+  const double deviation = probe_deviation();
+  return (x - offset() - shift / 2) * shift / (deviation * deviation);
+}
+
 bool DriftDetector::is_doubtful(double ratio) const {
   if (state_.degraded || !(ratio > 0) || !std::isfinite(ratio)) return false;
-  const double shift = std::log1p(options_.threshold);
-  const double evidence = (std::log(ratio) - offset() - shift / 2) * shift / (probe_deviation() * probe_deviation());
+  const double evidence = evidence_of(std::log(ratio));
   return evidence > 0 && evidence < alarm_level() * kLargestShare;
 }
 
 DriftEvent DriftDetector::observe(double ratio, double worth) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return DriftEvent::none;
   const double x = std::log(ratio);
+  const double evidence = worth * evidence_of(x);  // before this probe changes what the noise and the offset are
   const double level = alarm_level();
   const double shift = std::log1p(options_.threshold);
   const double deviation = probe_deviation();
@@ -66,7 +72,7 @@ DriftEvent DriftDetector::observe(double ratio, double worth) {
   if (!state_.degraded) keep(state_.level, x);
 
   if (!state_.degraded) {
-    state_.rising = std::max(0.0, state_.rising + std::min((above - shift / 2) * weight, most));
+    state_.rising = std::max(0.0, state_.rising + std::min(evidence, most));
     if (state_.rising == 0)
       state_.since.clear();
     else

@@ -67,6 +67,8 @@ class DriftDetector {
 
  private:
   [[nodiscard]] double alarm_level() const;
+  /// What a probe with that x adds to S before it is bounded.
+  [[nodiscard]] double evidence_of(double x) const;
   [[nodiscard]] std::optional<double> recent_level() const;
 
   Options options_;

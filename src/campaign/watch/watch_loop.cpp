@@ -18,8 +18,8 @@ using base::Result;
 
 namespace {
 
-/// The median of three normal values is as certain as the mean of 2.2 (Kendall and Stuart, The Advanced Theory of
-/// Statistics 1, table of order statistics); a little less is claimed, as noise of one minute is not independent.
+/// The variance of the median of three standard normal values is 1 - sqrt(3) / pi = 0.449, as certain as the mean of 2.2; a
+/// little less is claimed, as noise of one minute is not independent.
 constexpr double kWorthOfMedian = 2.0 / 3;
 
 std::string percent_slower(double ratio) { return fmt::format("{:.0f} % slower", (ratio - 1) * 100); }
