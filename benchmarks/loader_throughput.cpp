@@ -7,11 +7,16 @@
 //   loader_throughput scaling FILE [--workers 1,2,4,8,16] [--epochs 3] [--repeats 3] [--cache-mb 0] [...]
 //                                                                     a table: each rate against that of the first
 // In "scaling", "busy" is the share of the workers' time that they had work, "us a sample" the work itself: what is
-// lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other.
+// lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other. Where nothing
+// is decoded, "bare" are as many threads that only read pieces of a sample's size, in random order and without each other.
 // --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
 // delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before
 // each.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -185,6 +190,7 @@ base::Result<void> run(const Settings& s, unsigned workers) {
 
 struct ScalingRow {
   std::vector<double> rates;
+  std::vector<double> bare;  ///< samples/s of threads that only read; empty where chunks were decoded
   double wall_seconds = 0;
   double busy_seconds = 0;
   std::uint64_t samples = 0;
@@ -195,6 +201,31 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Samples a second of `threads` that read `samples` pieces of `piece` bytes each from random places of the file, each
+/// thread into a batch of its own: what is left of a loader without its order, its batches and its queue. 0 on a fault.
+double bare_rate(const Settings& s, unsigned threads, std::uint64_t samples, std::uint64_t piece) {
+  const int file = ::open(s.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::error_code ignored;
+  const auto places = piece == 0 ? 0 : std::filesystem::file_size(s.file, ignored) / piece;
+  std::vector<std::thread> pool;
+  std::atomic<bool> failed = places == 0;
+  std::vector<std::vector<unsigned char>> batches(threads, std::vector<unsigned char>(s.batch * piece));
+  const auto begin = base::system_clock().now();
+  for (unsigned t = 0; t < threads && !failed; ++t)
+    pool.emplace_back([&, t] {
+      base::Random random(s.seed + t + 1);
+      for (std::uint64_t i = t; i < samples; i += threads)
+        if (::pread(file, batches[t].data() + i / threads % s.batch * piece, piece,
+                    static_cast<off_t>(random.below(places) * piece)) != static_cast<ssize_t>(piece))
+          failed = true;
+    });
+  for (auto& thread : pool) thread.join();
+  const auto seconds = base::to_seconds(base::system_clock().now() - begin);
+  ::close(file);
+  return failed ? 0 : static_cast<double>(samples) / seconds;
 }
 
 /// Worker counts in turn, --repeats rounds, every other one backwards, so that a drift of the machine hits all alike.
@@ -216,13 +247,19 @@ base::Result<void> scaling(const Settings& s) {
         row.busy_seconds += after.total.busy_seconds - before.total.busy_seconds;
         row.samples += done.samples;
         ++row.states[std::string(base::enum_name(loader::cache_state(before, after)))];
+        if (after.total.read.chunks_decoded == 0)
+          row.bare.push_back(bare_rate(s, s.workers[at], done.samples,
+                                       (after.total.read.tally.bytes - before.total.read.tally.bytes) / done.samples));
       }
     }
   std::printf("%u CPUs, batch %llu, %llu MB for decoded data, %u rounds of %u epochs; medians\n\n",
               std::thread::hardware_concurrency(), static_cast<unsigned long long>(s.batch),
               static_cast<unsigned long long>(s.cache_mb), s.repeats, s.epochs);
-  std::printf("| workers | samples/s | of perfect | busy | us a sample | bytes from |\n|---|---|---|---|---|---|\n");
+  const bool bare = std::all_of(rows.begin(), rows.end(), [](const ScalingRow& row) { return !row.bare.empty(); });
+  std::printf("| workers | samples/s | of perfect | busy | us a sample | bytes from |%s\n|---|---|---|---|---|---|%s\n",
+              bare ? " bare | of perfect | of bare |" : "", bare ? "---|---|---|" : "");
   const auto one = median(rows.front().rates) / s.workers.front();
+  const auto one_bare = bare ? median(rows.front().bare) / s.workers.front() : 0;
   auto lines = nlohmann::json::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
@@ -232,9 +269,15 @@ base::Result<void> scaling(const Settings& s) {
     const auto work = row.busy_seconds * 1e6 / static_cast<double>(row.samples);
     std::string states;
     for (const auto& [state, epochs] : row.states) states += (states.empty() ? "" : ", ") + state;
-    std::printf("| %u | %.0f | %.0f %% | %.0f %% | %.1f | %s |\n", s.workers[i], rate, 100 * efficiency, 100 * busy,
+    std::printf("| %u | %.0f | %.0f %% | %.0f %% | %.2f | %s |", s.workers[i], rate, 100 * efficiency, 100 * busy,
                 work, states.c_str());
+    if (bare) {
+      const auto reads = median(row.bare);
+      std::printf(" %.0f | %.0f %% | %.0f %% |", reads, 100 * reads / (one_bare * s.workers[i]), 100 * rate / reads);
+    }
+    std::printf("\n");
     lines.push_back({{"workers", s.workers[i]},
+                     {"bare", row.bare},
                      {"samples_per_second", rate},
                      {"efficiency", efficiency},
                      {"busy", busy},

@@ -75,11 +75,19 @@ std::string introduction(const TuneView& view) {
   auto text = fmt::format(
       "{} ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
       "{} of the group's best. ", counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
+  const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
+  const bool from_outside = chosen != nullptr && chosen->tie_group > 1 && view.run.verdict->gain;
+  const std::string_view preferred = from_outside ? "" : "; of those, the one closest to the current configuration, with the "
+                                                         "fewest settings and the least memory is preferred";
   if (tied > 1)
-    text += fmt::format("**{} trials share the first group**; of those, the one closest to the current configuration, with the "
-                        "fewest settings and the least memory is preferred.", tied);
+    text += fmt::format("**{} trials share the first group**{}.", tied, preferred);
   else
     text += "**One trial stands alone in the first group.**";
+  if (from_outside)
+    text += fmt::format(" Trial {} is recommended although it stands in group {}: these figures were taken at different times; what "
+                        "decides is [measuring in turns](#effects) with the current configuration, where it came to {}.",
+                        trial_link(chosen->trial->id), chosen->tie_group,
+                        ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "analysis/ranking.hpp"
 #include "fakes/tune_run_fixture.hpp"
 #include "report/format.hpp"
 #include "report/json_report.hpp"
@@ -85,6 +86,27 @@ TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
     records.run.verdict->gain = schema::Comparison{ratio, ratio - 0.05, ratio + 0.05, 0.0001, 40, schema::Verdict::faster};
     EXPECT_NE(text().find("instead of 21.53 ms. The two were taken at different times"), std::string::npos) << text();
   }
+}
+
+TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_group) {
+  const auto records = fixture_records();
+  auto changed = records;
+  const auto text = [](const fakes::TuneRecords& of) {
+    const auto report = build_tune_report(of.run, of.outcomes, of.pairs);
+    const auto ranking = std::find_if(report.sections.begin(), report.sections.end(), [](const auto& one) { return one.id == "ranking"; });
+    return std::get<Paragraph>(ranking->blocks.at(0)).text;
+  };
+  EXPECT_EQ(text(records).find("although"), std::string::npos);
+  EXPECT_NE(text(records).find("; of those, the one closest"), std::string::npos);
+  const auto ranking = analysis::rank(changed.run, changed.outcomes);
+  const auto outside = std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.tie_group == 2; });
+  ASSERT_NE(outside, ranking.end());
+  changed.run.verdict->trial_id = outside->trial->id;
+  const auto said = text(changed);
+  const auto id = std::to_string(outside->trial->id);
+  EXPECT_NE(said.find("Trial [" + id + "](#trial-" + id + ") is recommended although it stands in group 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("with the current configuration, where it came to 1.61×."), std::string::npos) << said;
+  EXPECT_EQ(said.find("is preferred"), std::string::npos) << said;
 }
 
 TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
