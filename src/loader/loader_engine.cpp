@@ -120,6 +120,7 @@ Result<void> Loader::Engine::make_pool(std::shared_ptr<BatchAllocator> allocator
   const auto most = !decodes ? kPieceSamples : keeps_all_ ? kPieceSamplesToDecode : kPieceSamplesNotKept;
   piece_samples_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(kPieceBytes / sample_bytes, 1, most));
   const auto pieces = (options_.batch_size + piece_samples_ - 1) / piece_samples_;
+  piece_samples_ = static_cast<std::size_t>((options_.batch_size + pieces - 1) / pieces);  // alike, none of them a rest
   prefetch_ = options_.prefetch_batches;
   if (prefetch_ == 0) prefetch_ = std::max<std::uint64_t>(2, (2 * options_.workers + pieces - 1) / pieces);
   if (options_.workers == 0) prefetch_ = 0;
@@ -205,7 +206,8 @@ void Loader::Engine::run(Worker& worker) {
       lock.lock();
       --busy_;
       if (slot->batch < batches_) slot->state = BatchPool::State::filling;
-      if (slot->pieces > 1) pool_->work.notify_all();
+      // No more than there is work for: those woken for nothing would only take the mutex from the others.
+      for (std::size_t i = 1; i < std::min(slot->pieces, workers_.size()); ++i) pool_->work.notify_one();
       if (busy_ == 0) pool_->ready.notify_all();
     } else {
       {

@@ -19,23 +19,31 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-std::optional<double> share_by_mincore(const DataFile& file) {
+constexpr std::size_t kPlaces = 256;
+
+/// Of all pages, or with `sampled` of those at kPlaces places.
+std::optional<double> share_by_mincore(const DataFile& file, bool sampled) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto bytes = static_cast<std::size_t>(file.size());
+  const auto pages = (bytes + page - 1) / page;
   void* map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (map == MAP_FAILED) return std::nullopt;
-  std::vector<unsigned char> pages((bytes + page - 1) / page);
-  const bool answered = ::mincore(map, bytes, pages.data()) == 0;
+  const auto places = sampled ? std::min(pages, kPlaces) : 1;
+  const auto each = sampled ? 1 : pages;
+  std::vector<unsigned char> flags(places * each);
+  bool answered = true;
+  for (std::size_t i = 0; answered && i < places; ++i) {
+    auto* from = static_cast<unsigned char*>(map) + pages * i / places * page;
+    answered = ::mincore(from, each * page, flags.data() + i * each) == 0;
+  }
   ::munmap(map, bytes);
   if (!answered) return std::nullopt;
-  const auto resident =
-      std::count_if(pages.begin(), pages.end(), [](unsigned char flags) { return (flags & 1U) != 0; });
-  return static_cast<double>(resident) / static_cast<double>(pages.size());
+  const auto resident = std::count_if(flags.begin(), flags.end(), [](unsigned char flag) { return (flag & 1U) != 0; });
+  return static_cast<double>(resident) / static_cast<double>(flags.size());
 }
 
 /// A read that may not wait tells whether a page is there. It starts nothing, so the answer does not change the cache.
 Result<double> share_by_reads(const DataFile& file) {
-  constexpr std::uint64_t kPlaces = 256;
   std::uint64_t there = 0;
   for (std::uint64_t i = 0; i < kPlaces; ++i) {
     std::byte byte{};
@@ -50,11 +58,11 @@ Result<double> share_by_reads(const DataFile& file) {
   return static_cast<double>(there) / static_cast<double>(kPlaces);
 }
 
-Result<double> share_of(const DataFile& file, std::uint64_t most_by_mincore) {
+Result<double> share_of(const DataFile& file, bool sampled) {
   if (file.size() == 0) return 1.0;
   // For files of others mincore says "all there" since Linux 5.2, so as not to give secrets away.
-  if (file.size() <= most_by_mincore && ::access(file.path().c_str(), W_OK) == 0)
-    if (const auto share = share_by_mincore(file)) return *share;
+  if (::access(file.path().c_str(), W_OK) == 0)
+    if (const auto share = share_by_mincore(file, sampled)) return *share;
   return share_by_reads(file);
 }
 
@@ -62,12 +70,11 @@ Result<double> share_of(const DataFile& file, std::uint64_t most_by_mincore) {
 
 Result<double> resident_share(const std::filesystem::path& path) {
   RL_TRY_ASSIGN(const auto file, DataFile::open(path));
-  return share_of(file, ~std::uint64_t{0});
+  return share_of(file, false);
 }
 
 Result<double> resident_share(const DataFile& file) {
-  constexpr std::uint64_t kMostByMincore = std::uint64_t{4} << 30U;
-  return share_of(file, kMostByMincore);
+  return share_of(file, true);
 }
 
 Result<void> drop_from_page_cache(const std::filesystem::path& path) {

@@ -30,6 +30,18 @@ TEST(PageCache, a_file_never_touched_is_not) {
   EXPECT_LT(*share, 0.1);
 }
 
+TEST(PageCache, a_look_at_some_places_of_a_half_read_file_says_half) {
+  fakes::TemporaryFolder folder;
+  std::ofstream(folder / "half", std::ios::binary) << std::string(16U << 20U, 'x');
+  std::filesystem::resize_file(folder / "half", (32U << 20U) + 1);  // an odd last page
+  const auto file = DataFile::open(folder / "half");
+  ASSERT_TRUE(file);
+  const auto looked = resident_share(*file);
+  ASSERT_TRUE(looked) << looked.error().message;
+  EXPECT_NEAR(*looked, 0.5, 0.01);
+  EXPECT_NEAR(*resident_share(folder / "half"), 0.5, 0.01);
+}
+
 TEST(PageCache, dropping_and_asking_name_a_missing_file) {
   EXPECT_EQ(resident_share("/nonexistent/f").error().message, "cannot open /nonexistent/f: No such file or directory");
   EXPECT_EQ(drop_from_page_cache("/nonexistent/f").error().code, base::ErrorCode::not_found);
