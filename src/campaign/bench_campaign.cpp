@@ -21,6 +21,7 @@ using schema::DataMode;
 using schema::TrialStatus;
 
 constexpr double kSearchShare = 0.7;   ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kSearchAlone = 0.85;  ///< where repeats are all that comes after it
 constexpr double kLeaderShare = 0.95;  ///< of the best: measured again
 constexpr std::size_t kMostLeaders = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in turned order
@@ -96,6 +97,9 @@ class Running {
   [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
   [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
+  [[nodiscard]] double search_share() const {
+    return request_.diagnose || request_.soak_steps > 0 ? kSearchShare : kSearchAlone;
+  }
   /// Whether that share of --max-time is used up.
   [[nodiscard]] bool late(double share) const {
     return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
@@ -127,10 +131,10 @@ class Running {
     options.loads = loads();
     options.cores = request_.cores;
     options.plan = request_.plan;
-    if (request_.max_time) options.time_s = kSearchShare * base::to_seconds(*request_.max_time);
+    if (request_.max_time) options.time_s = search_share() * base::to_seconds(*request_.max_time);
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
     const auto tell_time = [&] {
-      if (request_.max_time) searcher->spent(elapsed_s() / (kSearchShare * base::to_seconds(*request_.max_time)));
+      if (request_.max_time) searcher->spent(elapsed_s() / options.time_s);
     };
     tell_time();
     while (auto proposal = searcher->propose()) {
@@ -141,14 +145,15 @@ class Running {
       trial.reason = proposal->reason;
       RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), request_.plan, searcher->remaining()));
       searcher->observe(*proposal, observation_of(outcome));
-      run_.skipped = searcher->skipped();
       tell_time();
+      run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
-      if (late(kSearchShare) && (late(1) || !analysis::bench_points(run_).empty())) {
+      if (late(search_share()) && (late(1) || !analysis::bench_points(run_).empty())) {
         run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
         break;
       }
     }
+    run_.skipped = searcher->skipped();
     return {};
   }
 

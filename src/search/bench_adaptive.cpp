@@ -61,6 +61,7 @@ std::optional<BenchProposal> BenchAdaptive::fresh(BenchProposal proposal) {
 void BenchAdaptive::spent(double share) {
   spent_ = share;
   if (sprint_) sprint_->spent(share);
+  if (share >= 1) skip_untried();
 }
 
 bool BenchAdaptive::affordable(const TrainingSettings& settings, DataMode data) const {
@@ -78,11 +79,8 @@ std::int64_t BenchAdaptive::middle_batch() const {
   return fitting[fitting.size() / 2];
 }
 
-std::optional<BenchProposal> BenchAdaptive::compute_point() {
-  if (computed_ && spent_ > kComputeShare) {
-    skip_untried();
-    return std::nullopt;
-  }
+std::optional<BenchProposal> BenchAdaptive::compute_point(double until) {
+  if (computed_ && spent_ > until) return std::nullopt;
   // Precisions in turn, so that all have been seen when time is short.
   std::set<std::int64_t> sizes;
   for (const auto& [amp, batches] : batches_) sizes.insert(batches.begin(), batches.end());
@@ -114,12 +112,11 @@ void BenchAdaptive::skip_untried() {
     for (const auto batch : batches) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (proposed_.count({DataMode::device, settings}) != 0 || fence_.too_large(settings)) continue;
-      if (fenced_.insert({amp, batch}).second)
-        skipped_.push_back({settings, "its time went to trials with the loader"});
+      if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, "there was no time for it"});
     }
 }
 
-std::optional<BenchProposal> BenchAdaptive::loader_point() {
+std::optional<BenchProposal> BenchAdaptive::loader_point(double until) {
   if (!options_.loads) return std::nullopt;
   const auto known = [&](int workers) {
     return std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
@@ -129,7 +126,7 @@ std::optional<BenchProposal> BenchAdaptive::loader_point() {
   // The most first: it takes least, and says whether loading matters at all.
   const std::vector<int> order(space_.workers.rbegin(), space_.workers.rend());
   const bool any = std::any_of(order.begin(), order.end(), known);
-  if ((any || !measured_.empty()) && spent_ > kCurvesShare) return std::nullopt;
+  if ((any || !measured_.empty()) && spent_ > until) return std::nullopt;
   for (const int workers : order)
     if (!known(workers))
       return fresh({{middle_batch(), workers, space_.amps.front(), space_.pins.front()},
@@ -139,8 +136,8 @@ std::optional<BenchProposal> BenchAdaptive::loader_point() {
   return std::nullopt;
 }
 
-std::optional<BenchProposal> BenchAdaptive::copy_point() {
-  if (options_.on_cpu || spent_ > kCurvesShare) return std::nullopt;
+std::optional<BenchProposal> BenchAdaptive::copy_point(double until) {
+  if (options_.on_cpu || spent_ > until) return std::nullopt;
   for (const bool pin : space_.pins) {
     const bool known = std::any_of(proposed_.begin(), proposed_.end(), [&](const Key& key) {
       return key.first == DataMode::host && key.second.pin_memory == pin;
@@ -241,16 +238,22 @@ std::optional<BenchProposal> BenchAdaptive::propose() {
     if (next && proposed_.count({next->data, next->settings}) == 0) return fresh(std::move(*next));
     sprinting_ = false;
   }
-  if (auto point = compute_point()) return point;
+  if (auto point = compute_point(kComputeShare)) return point;
   if (!computed_) {
     auto options = options_;
     options.current.reset();
     grid_ = std::make_unique<BenchGrid>(space_, options);
     return grid_->propose();
   }
-  if (auto point = loader_point()) return point;
-  if (auto point = copy_point()) return point;
-  return joint_point();
+  if (auto point = loader_point(kCurvesShare)) return point;
+  if (auto point = copy_point(kCurvesShare)) return point;
+  if (auto point = joint_point()) return point;
+  // What the curves did without for the sake of the joint trials, with the time that those left.
+  if (auto point = compute_point(1)) return point;
+  if (auto point = loader_point(1)) return point;
+  if (auto point = copy_point(1)) return point;
+  skip_untried();
+  return std::nullopt;
 }
 
 void BenchAdaptive::observe(const BenchProposal& proposal, const BenchObservation& observation) {

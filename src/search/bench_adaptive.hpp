@@ -27,10 +27,11 @@ class BenchAdaptive final : public BenchSearcher {
   using Key = std::pair<schema::DataMode, schema::TrainingSettings>;
 
   [[nodiscard]] std::optional<BenchProposal> fresh(BenchProposal proposal);
-  [[nodiscard]] std::optional<BenchProposal> compute_point();
+  /// Points of the curves, as long as no more than the share `until` of the time is spent.
+  [[nodiscard]] std::optional<BenchProposal> compute_point(double until);
   void skip_untried();
-  [[nodiscard]] std::optional<BenchProposal> loader_point();
-  [[nodiscard]] std::optional<BenchProposal> copy_point();
+  [[nodiscard]] std::optional<BenchProposal> loader_point(double until);
+  [[nodiscard]] std::optional<BenchProposal> copy_point(double until);
   [[nodiscard]] std::optional<BenchProposal> joint_point();
   [[nodiscard]] std::optional<BenchProposal> fastest_point();
   [[nodiscard]] std::optional<BenchProposal> frugal_point();
