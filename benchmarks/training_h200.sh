@@ -119,7 +119,7 @@ few=(16 64 256 1024 4096 8192)
 [ -z "$batches" ] || few=("${sizes[@]:1}")
 for model in resnet18 mlp; do
   for search in adaptive grid; do
-    bench grid.$model.$search 300 --model $model ${data[@]+"${data[@]}"} --batch-sizes "${few[@]}" --num-workers 0 2 4 8 --amp both \
+    bench grid.$model.$search 400 --model $model ${data[@]+"${data[@]}"} --batch-sizes "${few[@]}" --num-workers 0 2 4 8 --amp both \
       --pin-memory both --search $search --no-diagnosis
   done
 done

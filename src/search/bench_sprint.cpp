@@ -26,6 +26,7 @@ constexpr double kAsFast = 0.9;
 constexpr double kIdleAtFirst = 1.5;  ///< times the samples/s of the first batch: it did not fill the device
 constexpr std::int64_t kBackOff = 4;  ///< times smaller, where a batch failed
 constexpr std::int64_t kLoaderBatch = 16;
+constexpr double kShortBatchS = 0.002;  ///< a batch that is there sooner says more of handing it over than of its samples
 constexpr double kCrowded = 1.15;
 constexpr double kLittle =
     0.03;  ///< of the time: trials that take no more than that beside the shortest are all as cheap
@@ -49,6 +50,7 @@ void BenchSprint::observe(const BenchProposal& proposal, const BenchObservation&
   if (!observation.ok() || observation.samples_per_s <= 0) return;
   if (observation.capacity_gb) capacity_gb_ = observation.capacity_gb;
   if (proposal.data == DataMode::device) rates_[settings.amp][settings.batch] = observation.samples_per_s;
+  if (proposal.data == DataMode::loader_only) loading_[settings.workers] = {settings.batch, observation.samples_per_s};
   if (proposal.data == DataMode::loader) {
     ++joint_;
     best_ = std::max(best_, observation.samples_per_s);
@@ -163,7 +165,7 @@ std::optional<BenchProposal> BenchSprint::compute_point() const {
   return std::nullopt;
 }
 
-/// The loader by itself, in small batches, which take little time however slow it is.
+/// The loader by itself, in small batches, which take little time however slow it is; of a fast one in larger ones then.
 std::optional<BenchProposal> BenchSprint::loader_point() const {
   if (!options_.loads) return std::nullopt;
   const auto& workers = space_.workers;
@@ -171,8 +173,11 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
   while (place > 0 && crowds_cores(workers[place])) --place;
   // Where workers crowd the step out, half of them may load nearly as fast.
   if (prediction_.crowding(workers[place]) > kCrowded && place > 0) --place;
-  const auto batch =
-      std::find_if(space_.batches.begin(), space_.batches.end(), [](std::int64_t one) { return one >= kLoaderBatch; });
+  auto least = static_cast<double>(kLoaderBatch);
+  if (const auto seen = loading_.find(workers[place]); seen != loading_.end())
+    if (const auto [size, rate] = seen->second; static_cast<double>(size) < kShortBatchS * rate) least = kShortBatchS * rate;
+  const auto batch = std::find_if(space_.batches.begin(), space_.batches.end(),
+                                  [&](std::int64_t one) { return static_cast<double>(one) >= least; });
   const TrainingSettings settings{batch == space_.batches.end() ? space_.batches.back() : *batch, workers[place],
                                   space_.amps.front(), space_.pins.front()};
   if (known(settings, DataMode::loader_only)) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "search/batch_fence.hpp"
@@ -57,6 +58,7 @@ class BenchSprint {
   const BenchSearchOptions options_;
   BatchFence fence_;
   StepPrediction prediction_{true};
+  std::map<int, std::pair<std::int64_t, double>> loading_;  ///< by workers: batch and samples/s of the loader alone
   std::set<Key> seen_;
   std::map<schema::AmpMode, std::map<std::int64_t, double>> rates_;  ///< of device trials
   std::map<schema::AmpMode, std::int64_t> failed_;                   ///< the smallest batch of device trials

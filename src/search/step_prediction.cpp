@@ -78,9 +78,13 @@ void StepPrediction::learn_from_joint(const schema::TrainingSettings& settings, 
   const double own_ms = phases.forward_ms + phases.backward_ms + phases.optimizer_ms + phases.rest_ms;
   if (const auto alone = compute_ms(settings); alone && *alone > 0 && own_ms > 0)
     crowding_[settings.workers].push_back(own_ms / *alone);
+  // In a step that hardly waits the loader keeps up, whatever it did by itself.
+  const bool waits = phases.io_wait_ms >= kWaits * wall_ms;
+  if (const auto known = load_us_.find(settings.workers); known != load_us_.end() && settings.workers > 0 && !waits)
+    known->second = std::min(known->second, wall_ms * 1000 / batch);
   if (!gaps_) return;
   copy_us_.emplace(settings.pin_memory, phases.h2d_ms * 1000 / batch);
-  if (phases.io_wait_ms < kWaits * wall_ms) return;
+  if (!waits) return;
   const double load_ms = settings.workers == 0 ? phases.io_wait_ms : wall_ms;
   load_us_.emplace(settings.workers, load_ms * 1000 / batch);
 }

@@ -37,6 +37,7 @@ struct StepFault {
 /// | read_us | a worker's time a sample waiting for storage | 20 |
 /// | storage_rate | samples/s that storage can give at all; 0: no limit | 0 |
 /// | decode_us | a worker's CPU time a sample: filters, transforms | 300 |
+/// | batch_us | handing over a batch, for each worker: what small batches cost beside their samples | 0 |
 /// | cores | of the machine modelled | 16 |
 /// | threads | of each worker beside its own, which never rest | 0 |
 /// | over | share of a step's time lost when there are twice as many workers as cores | 0.6 |
@@ -63,6 +64,7 @@ struct SyntheticStepOptions {
   double read_us = 20;
   double storage_rate = 0;
   double decode_us = 300;
+  double batch_us = 0;
   double cores = 16;
   double threads = 0;
   double over = 0.6;

@@ -46,6 +46,17 @@ TEST(StepPrediction, a_step_lasts_as_long_as_the_slower_of_computing_and_loading
   EXPECT_FALSE(prediction.samples_per_s({200, 8, AmpMode::off, false})) << "never measured";
 }
 
+TEST(StepPrediction, a_loader_that_nobody_waits_for_is_as_fast_as_the_step) {
+  StepPrediction prediction;
+  compute(prediction, 100, 10);
+  compute(prediction, 1000, 40);
+  load(prediction, 8, 6000);
+  joint(prediction, {100, 8, AmpMode::off, false}, 10, 0.1);
+  EXPECT_NEAR(*prediction.samples_per_s({1000, 8, AmpMode::off, false}), 9901, 20) << "not the 6000 that it came to by itself";
+  joint(prediction, {1000, 8, AmpMode::off, false}, 40, 80);
+  EXPECT_LT(*prediction.samples_per_s({1000, 8, AmpMode::off, false}), 8600) << "one that is waited for is not";
+}
+
 // Two of 200 simulated machines were missed by 8 and 11 %: their workers slowed the step down, and not the loader.
 TEST(StepPrediction, crowding_slows_the_step_and_not_the_loader) {
   StepPrediction prediction;
