@@ -26,6 +26,7 @@ constexpr double kAsFast = 0.9;
 constexpr double kIdleAtFirst = 1.5;  ///< times the samples/s of the first batch: it did not fill the device
 constexpr std::int64_t kBackOff = 4;  ///< times smaller, where a batch failed
 constexpr std::int64_t kLoaderBatch = 16;
+constexpr double kSecondLookShare = 0.05;  ///< of the time: at most, for a loader that was seen before
 constexpr double kShortBatchS = 0.002;  ///< a batch that is there sooner says more of handing it over than of its samples
 constexpr double kCrowded = 1.15;
 constexpr double kLittle =
@@ -181,6 +182,8 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
   const TrainingSettings settings{batch == space_.batches.end() ? space_.batches.back() : *batch, workers[place],
                                   space_.amps.front(), space_.pins.front()};
   if (known(settings, DataMode::loader_only)) return std::nullopt;
+  if (loading_.count(workers[place]) != 0 && cost_s(settings, DataMode::loader_only) > kSecondLookShare * options_.time_s)
+    return std::nullopt;
   return BenchProposal{settings, DataMode::loader_only, BenchStage::loading,
                        "loader curve: batches fetched and dropped"};
 }
