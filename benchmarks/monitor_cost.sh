@@ -2,8 +2,8 @@
 # What `ridgeline monitor` costs: CPU time, resident memory and its growth at one look a second, and how long
 # `--once --json` takes.
 #   monitor_cost.sh RIDGELINE [SECONDS] [DEVICES]
-# Looks at the machine's GPUs, or those of DEVICES ("0": the goals are for one). With FAKE_NVML=librl_fake_nvml.so (of the tests) at that library's, whose calls cost
-# nothing: then it is the program's own cost.
+# Looks at the machine's GPUs, or those of DEVICES ("0": the goals are for one). With FAKE_NVML=librl_fake_nvml.so (of the tests)
+# at that library's, whose calls cost nothing: then it is the program's own cost.
 set -euo pipefail
 ridgeline=${1:?usage: monitor_cost.sh RIDGELINE [SECONDS] [DEVICES]}
 seconds=${2:-60}
@@ -31,7 +31,7 @@ memory_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 echo "| mode | CPU, % of a core | goal | resident, MiB | goal | growth, KiB |"
 echo "|---|---|---|---|---|---|"
-# cost NAME COMMAND...: CPU of the steady state, after the first ten seconds.
+# cost NAME COMMAND...: of the steady state, after 20 seconds: what the driver is slowest with has been read twice by then.
 cost() {
   local name=$1
   shift
@@ -41,7 +41,7 @@ cost() {
   # `script` gives the screen a terminal of its own: the monitor is its child.
   monitor=$(pgrep -P "$started" -f "$ridgeline" | head -n 1 || true)
   monitor=${monitor:-$started}
-  sleep 7
+  sleep 17
   local cpu memory
   cpu=$(cpu_ms "$monitor")
   memory=$(memory_kib "$monitor")
