@@ -97,9 +97,9 @@ ridgeline::schema::PairedMeasurement measure(std::uint64_t seed, const NoisyMach
 void print_line(const char* design, const Temper& temper, const char* objective, double slow_down, double min_effect,
                 int rounds, const Shares& shares) {
   const auto percent = [&](int count) { return 100.0 * count / rounds; };
-  fmt::print("| {:<8} | {:<13} | {:<10} | {:>4.0f} % | {:>4.0f} % | {:>6.2f} % | {:>6.2f} % | {:>6.2f} % | {:>5} |\n", design,
-             temper.name, objective, slow_down * 100, min_effect * 100, percent(shares.faster), percent(shares.slower),
-             percent(shares.missed),
+  fmt::print("| {:<8} | {:<13} | {:<10} | {:>4.0f} % | {:>4.0f} % | {:>6.2f} % | {:>6.2f} % | {:>6.2f} % | {:>5} |\n",
+             design, temper.name, objective, slow_down * 100, min_effect * 100, percent(shares.faster),
+             percent(shares.slower), percent(shares.missed),
              shares.quads > 0 ? fmt::format("{:.1f}", static_cast<double>(shares.quads) / rounds) : "-");
 }
 
@@ -108,8 +108,10 @@ void print_line(const char* design, const Temper& temper, const char* objective,
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
   fmt::print("{} comparisons a line, inference {:g} ms, default plan\n\n", rounds, kBaseNs * 1e-6);
-  fmt::print("| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses | quads |\n");
-  fmt::print("|----------|---------------|------------|--------|--------|----------|----------|-----------------|-------|\n");
+  fmt::print(
+      "| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses | quads |\n");
+  fmt::print(
+      "|----------|---------------|------------|--------|--------|----------|----------|-----------------|-------|\n");
   for (const auto& temper : kTempers) {
     Shares shares[std::size(kObjectives)][std::size(kSlowDowns)][std::size(kMinEffects)];
     for (std::size_t slow = 0; slow < std::size(kSlowDowns); ++slow)
@@ -118,7 +120,8 @@ int main(int argc, char** argv) {
         for (std::size_t objective = 0; objective < std::size(kObjectives); ++objective)
           for (std::size_t effect = 0; effect < std::size(kMinEffects); ++effect)
             shares[objective][slow][effect].add(
-                compare_paired(measured, kObjectives[objective].first, kMinEffects[effect]), 1 / (1 + kSlowDowns[slow]));
+                compare_paired(measured, kObjectives[objective].first, kMinEffects[effect]),
+                1 / (1 + kSlowDowns[slow]));
       }
     for (std::size_t objective = 0; objective < std::size(kObjectives); ++objective)
       for (std::size_t slow = 0; slow < std::size(kSlowDowns); ++slow)

@@ -10,12 +10,15 @@ int main() {
   for (const int sections : {10, 100, 1000, 10000}) {
     std::string yaml;
     for (int i = 0; i < sections; ++i)
-      yaml += fmt::format("service_{}:\n  image: \"registry.example.org/app:{}\"  # pinned\n  ports: [80, {}]\n  env:\n    A: 1\n", i, i, i);
+      yaml += fmt::format(
+          "service_{}:\n  image: \"registry.example.org/app:{}\"  # pinned\n  ports: [80, {}]\n  env:\n    A: 1\n", i,
+          i, i);
     yaml += "onnxruntime:\n  intra_op_num_threads: 8  # cores\n";
     constexpr int kRepeats = 5;
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < kRepeats; ++i) {
-      const auto patched = campaign::patch_settings(yaml, "config.yaml", {{"intra_op_num_threads", 4}, {"execution_mode", "parallel"}}, {});
+      const auto patched = campaign::patch_settings(yaml, "config.yaml",
+                                                    {{"intra_op_num_threads", 4}, {"execution_mode", "parallel"}}, {});
       if (!patched || patched->edits.size() != 2) {
         fmt::print(stderr, "the patch failed: {}\n", patched ? "no edits" : patched.error().message);
         return 1;

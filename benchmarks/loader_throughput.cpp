@@ -7,8 +7,9 @@
 //   loader_throughput scaling FILE [--workers 1,2,4,8,16] [--epochs 3] [--repeats 3] [--cache-mb 0] [...]
 //                                                                     a table: each rate against that of the first
 // In "scaling", "busy" is the share of the workers' time that they had work, "us a sample" the work itself: what is
-// lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other. Where nothing
-// is decoded, "bare" are as many threads that only read pieces of a sample's size, in random order and without each other.
+// lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other. Where
+// nothing is decoded, "bare" are as many threads that only read pieces of a sample's size, in random order and without
+// each other.
 // --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
 // delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before
 // each.
@@ -269,8 +270,8 @@ base::Result<void> scaling(const Settings& s) {
     const auto work = row.busy_seconds * 1e6 / static_cast<double>(row.samples);
     std::string states;
     for (const auto& [state, epochs] : row.states) states += (states.empty() ? "" : ", ") + state;
-    std::printf("| %u | %.0f | %.0f %% | %.0f %% | %.2f | %s |", s.workers[i], rate, 100 * efficiency, 100 * busy,
-                work, states.c_str());
+    std::printf("| %u | %.0f | %.0f %% | %.0f %% | %.2f | %s |", s.workers[i], rate, 100 * efficiency, 100 * busy, work,
+                states.c_str());
     if (bare) {
       const auto reads = median(row.bare);
       std::printf(" %.0f | %.0f %% | %.0f %% |", reads, 100 * reads / (one_bare * s.workers[i]), 100 * rate / reads);

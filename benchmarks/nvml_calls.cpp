@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the monitor's calls of NVML cost on the first GPU: wall and CPU time of a call, of NVML's own start and end, and the memory that NVML takes.
+// What the monitor's calls of NVML cost on the first GPU: wall and CPU time of a call, of NVML's own start and end, and
+// the memory that NVML takes.
 //   nvml_calls [CALLS]
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our measured median against a bare C-API loop over the same model and settings, interleaved. Goal: within 1 % at 100 us.
+// Our measured median against a bare C-API loop over the same model and settings, interleaved. Goal: within 1 % at 100
+// us.
 //   cmake --preset bench && cmake --build build/bench --target onnx_bare_loop && build/bench/bin/onnx_bare_loop [ROWS]
 // The model is one MatMul, [ROWS, 512] x [512, 512], in a single thread; 16 rows take about 100 us on a recent core.
 #include <algorithm>
@@ -42,8 +43,7 @@ double median(std::vector<double> values) {
 /// What a careful user would write by hand: no wrapper, buffers allocated once.
 class BareLoop {
  public:
-  BareLoop(const OrtApi& api, const std::string& model, std::int64_t rows)
-      : api_(api) {
+  BareLoop(const OrtApi& api, const std::string& model, std::int64_t rows) : api_(api) {
     const std::int64_t shape[] = {rows, kWidth};
     const auto count = static_cast<std::size_t>(rows * kWidth);
     x_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, count * sizeof(float))));
@@ -98,7 +98,7 @@ class BareLoop {
   struct Free {
     void operator()(float* memory) const noexcept { std::free(memory); }
   };
-  std::unique_ptr<float, Free> x_;   // aligned as ONNX Runtime aligns its own buffers: worth 1 % at 100 us
+  std::unique_ptr<float, Free> x_;  // aligned as ONNX Runtime aligns its own buffers: worth 1 % at 100 us
   std::unique_ptr<float, Free> y_;
   OrtEnv* env_ = nullptr;
   OrtSession* session_ = nullptr;
@@ -162,10 +162,11 @@ int main(int argc, char** argv) {
   std::filesystem::remove(path, error);
   std::sort(ratios.begin(), ratios.end());
   const double ratio = ratios[ratios.size() / 2];
-  fmt::print("ONNX Runtime {}, MatMul [{}, {}] x [{}, {}], 1 thread, {} rounds of {} inferences\n", library->version(), rows,
-             kWidth, kWidth, kWidth, kRounds, kRuns);
-  fmt::print("bare loop median {:.1f} us; ours / bare = {:.4f} (quartiles {:.4f} .. {:.4f}); goal {:.2f} .. {:.2f}: {}\n",
-             median(bare_times) / 1e3, ratio, ratios[ratios.size() / 4], ratios[ratios.size() * 3 / 4], 1 - kGoalRatio,
-             1 + kGoalRatio, std::abs(ratio - 1) <= kGoalRatio ? "met" : "missed");
+  fmt::print("ONNX Runtime {}, MatMul [{}, {}] x [{}, {}], 1 thread, {} rounds of {} inferences\n", library->version(),
+             rows, kWidth, kWidth, kWidth, kRounds, kRuns);
+  fmt::print(
+      "bare loop median {:.1f} us; ours / bare = {:.4f} (quartiles {:.4f} .. {:.4f}); goal {:.2f} .. {:.2f}: {}\n",
+      median(bare_times) / 1e3, ratio, ratios[ratios.size() / 4], ratios[ratios.size() * 3 / 4], 1 - kGoalRatio,
+      1 + kGoalRatio, std::abs(ratio - 1) <= kGoalRatio ? "met" : "missed");
   return std::abs(ratio - 1) <= kGoalRatio ? 0 : 1;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often interleaved comparisons are wrong, through the real measuring code: a configuration against itself must come
-// out as different in at most 5 % of cases, an injected 3 % slow-down must be found in at least 90 %.
+// How often interleaved comparisons are wrong, through the real measuring code: a configuration against itself must
+// come out as different in at most 5 % of cases, an injected 3 % slow-down must be found in at least 90 %.
 //   cmake --preset bench && cmake --build build/bench --target paired_verdicts
 //   build/bench/bin/paired_verdicts                 200 + 100 comparisons of a simulated workload (virtual clock)
 //   build/bench/bin/paired_verdicts MODEL.onnx 20   20 + 20 comparisons of a real model, the slow-down added after each
-//                                                   inference by keeping the core busy for 3 % of its time; a line each,
-//                                                   so that a run cut short is not lost
-//   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, to judge other plans by
-//   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and the plan that tune takes there
+//                                                   inference by keeping the core busy for 3 % of its time; a line
+//                                                   each, so that a run cut short is not lost
+//   build/bench/bin/paired_verdicts MODEL.onnx 20 RAW.csv     also writes every inference's time, for other plans
+//   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and tune's plan there
 //   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
 //   ... --plan JSON                      with a model: parts of another plan, '{"block_time_s": 0.1, "rounds": 2}'
 //   ... --only same                      with a model: a configuration with itself alone
@@ -101,7 +101,8 @@ measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSp
 }
 
 /// New sessions for each comparison, as tune makes them.
-schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b, const schema::PairedPlan& plan) {
+schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b,
+                                  const schema::PairedPlan& plan) {
   measure::MeasureControl control;
   auto measured = measure::measure_paired_rounds(a, b, plan, control);
   if (!measured) give_up(measured.error().message);
@@ -116,8 +117,8 @@ schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b)
   return judge(measure(a, b, schema::PairedPlan{}));
 }
 
-/// A line a block: the pair's title, its number, the pair of sessions, the block's number and arm, then the latencies in
-/// nanoseconds. benchmarks/paired_raw.py reads it.
+/// A line a block: the pair's title, its number, the pair of sessions, the block's number and arm, then the latencies
+/// in nanoseconds. benchmarks/paired_raw.py reads it.
 void write_raw(std::FILE* file, const char* title, int number, const schema::PairedMeasurement& measured) {
   for (std::size_t block = 0; block < measured.blocks.size(); ++block) {
     fmt::print(file, "{},{},{},{},{}", title, number, measured.blocks[block].round, block, measured.blocks[block].arm);
@@ -128,9 +129,11 @@ void write_raw(std::FILE* file, const char* title, int number, const schema::Pai
 }
 
 void print(const char* title, const Tally& tally, const char* goal, double share, bool met) {
-  fmt::print("{:<34} {:>4} comparisons: {:>3} slower {:>3} faster {:>3} inconclusive; mean ratio {:.4f}, mean width {:.4f}; {:.1f} % ({}): {}\n",
-             title, tally.compared, tally.slower, tally.faster, tally.inconclusive, std::exp(tally.log_ratio / tally.compared),
-             tally.width / tally.compared, share * 100, goal, met ? "met" : "missed");
+  fmt::print(
+      "{:<34} {:>4} comparisons: {:>3} slower {:>3} faster {:>3} inconclusive; mean ratio {:.4f}, mean width {:.4f}; "
+      "{:.1f} % ({}): {}\n",
+      title, tally.compared, tally.slower, tally.faster, tally.inconclusive, std::exp(tally.log_ratio / tally.compared),
+      tally.width / tally.compared, share * 100, goal, met ? "met" : "missed");
 }
 
 bool report(const Tally& same, const Tally& slowed) {
@@ -148,8 +151,10 @@ bool simulated(const workload::WorkloadKind& kind) {
   const auto spec_of = [](int seed) {
     schema::TrialSpec spec;
     spec.workload.kind = "synthetic";
-    spec.workload.location = fmt::format("surface=flat,base=2ms,noise=3%,drift=2%,drift_period=15s,spikes=0.4%,spike_size=3,seed={},"
-                                         "slowdown=3% if enable_mem_pattern=false", seed);
+    spec.workload.location = fmt::format(
+        "surface=flat,base=2ms,noise=3%,drift=2%,drift_period=15s,spikes=0.4%,spike_size=3,seed={},"
+        "slowdown=3% if enable_mem_pattern=false",
+        seed);
     return spec;
   };
   for (int seed = 1; seed <= 200; ++seed) {

@@ -100,8 +100,9 @@ int main(int argc, char** argv) {
   const auto comparison = analysis::compare_paired(measured, schema::Objective::latency, 0.02);
   const double slower = 1 / comparison.ratio - 1;
   const double most = 1 / comparison.low - 1;
-  fmt::print("{} quads of {} ms blocks: watched inferences take {:+.3f} % [{:+.3f}, {:+.3f}]; goal below {:.1f} %: {}\n", quads,
-             kBlockS * 1e3, slower * 100, (1 / comparison.high - 1) * 100, most * 100, kGoal * 100,
-             most < kGoal ? "met" : "missed");
+  fmt::print(
+      "{} quads of {} ms blocks: watched inferences take {:+.3f} % [{:+.3f}, {:+.3f}]; goal below {:.1f} %: {}\n",
+      quads, kBlockS * 1e3, slower * 100, (1 / comparison.high - 1) * 100, most * 100, kGoal * 100,
+      most < kGoal ? "met" : "missed");
   return most < kGoal ? 0 : 1;
 }

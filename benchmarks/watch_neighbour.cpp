@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the probes of `ridgeline watch` do to a service on the same device: this program is the service, one inference
 // after another with pauses between, and the 99th percentile of all its latencies stands against that of the inferences
-// that no probe touched. Both are of the same minutes, so that a machine's own ups and downs are in both. The goal is below 0.5 %.
+// that no probe touched. Both are of the same minutes, so that a machine's own ups and downs are in both. The goal is
+// below 0.5 %.
 //   cmake --preset bench && cmake --build build/bench --target watch_neighbour ridgeline
 //   build/bench/bin/watch_neighbour RIDGELINE MODEL.onnx FOLDER [--provider cuda|cpu] [--ort PATH] [--every 60s]
 //                                   [--probe-time 2s] [--probes N] [--duty SHARE] [--isolation pooled|trial]
@@ -130,7 +131,8 @@ std::vector<Cycle> cycles_of(const std::vector<Inference>& inferences, const std
   std::size_t at = 0;
   for (const auto& inference : inferences) {
     while (at < probes.size() && inference.span.begin > probes[at].end + kMargin) ++at;
-    if (at == 0 || at >= probes.size()) continue;  // before the first probe's end, which starts the worker, or after the last
+    if (at == 0 || at >= probes.size())
+      continue;  // before the first probe's end, which starts the worker, or after the last
     auto& cycle = cycles[at - 1];
     (inference.span.end >= probes[at].begin - kMargin ? cycle.touched : cycle.alone).push_back(inference.ms);
   }
@@ -162,8 +164,9 @@ analysis::Interval interval_of(const std::vector<const Cycle*>& cycles) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> words;
-  std::map<std::string, std::string> flags{{"--provider", "cuda"}, {"--ort", ""},    {"--every", "60s"},          {"--probe-time", "2s"},
-                                           {"--probes", "10"},     {"--duty", "0.5"}, {"--isolation", "pooled"}};
+  std::map<std::string, std::string> flags{{"--provider", "cuda"},   {"--ort", ""},      {"--every", "60s"},
+                                           {"--probe-time", "2s"},   {"--probes", "10"}, {"--duty", "0.5"},
+                                           {"--isolation", "pooled"}};
   for (int at = 1; at < argc; ++at) {
     const std::string word = argv[at];
     if (word.rfind("--", 0) != 0)
@@ -177,7 +180,8 @@ int main(int argc, char** argv) {
   const int wanted = std::atoi(flags["--probes"].c_str());
   if (words.size() != 3 || wanted < 2 || duty <= 0 || duty > 1)
     give_up(
-        "expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--probe-time T] [--probes N, at least 2] "
+        "expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--probe-time T] [--probes N, at "
+        "least 2] "
         "[--duty SHARE] [--isolation pooled|trial]");
   const auto folder = std::filesystem::absolute(words[2]);
   std::error_code ignored;
@@ -187,8 +191,9 @@ int main(int argc, char** argv) {
     if (!flags["--ort"].empty()) argv_of.insert(argv_of.end(), {"--ort-library", flags["--ort"]});
     return argv_of;
   };
-  const auto tuned = start(with_ort({words[0], "tune", words[1], "--quick", "--max-time", "40s", "--provider", flags["--provider"],
-                                     "--db", db, "-q"}), false)
+  const auto tuned = start(with_ort({words[0], "tune", words[1], "--quick", "--max-time", "40s", "--provider",
+                                     flags["--provider"], "--db", db, "-q"}),
+                           false)
                          .wait();
   if (tuned.exit_code.value_or(1) != 0) give_up("ridgeline tune did not work; run it by hand to see why");
 
@@ -206,8 +211,10 @@ int main(int argc, char** argv) {
   if (!service) give_up(service.error().message);
   if (const auto prepared = (*service)->prepare(); !prepared) give_up(prepared.error().message);
 
-  auto watch = start(with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(), "--every", flags["--every"],
-                               "--probe-time", flags["--probe-time"], "--isolation", flags["--isolation"], "-v"}), true);
+  auto watch = start(
+      with_ort({words[0], "watch", "--db", db, "--state", (folder / "state.json").string(), "--every", flags["--every"],
+                "--probe-time", flags["--probe-time"], "--isolation", flags["--isolation"], "-v"}),
+      true);
   const ProbeLog log(watch.output_fd());
   // One more: nothing counts before the first has ended, which starts the worker.
   const auto inferences = serve(**service, duty, [&] {
@@ -217,7 +224,9 @@ int main(int argc, char** argv) {
   const auto probes = log.probes();
   const auto cycles = cycles_of(inferences, probes);
 
-  fmt::print("| probe | took, s | inferences | touched | p50 alone, ms | p50 touched, ms | p99 alone, ms |\n|---:|---:|---:|---:|---:|---:|---:|\n");
+  fmt::print(
+      "| probe | took, s | inferences | touched | p50 alone, ms | p50 touched, ms | p99 alone, ms "
+      "|\n|---:|---:|---:|---:|---:|---:|---:|\n");
   std::vector<const Cycle*> all;
   std::size_t touched = 0;
   std::size_t count = 0;
@@ -226,14 +235,17 @@ int main(int argc, char** argv) {
     all.push_back(&cycle);
     touched += cycle.touched.size();
     count += cycle.touched.size() + cycle.alone.size();
-    fmt::print("| {} | {:.2f} | {} | {} | {:.4f} | {:.4f} | {:.4f} |\n", i + 1, base::to_seconds(probes[i + 1].end - probes[i + 1].begin),
-               cycle.touched.size() + cycle.alone.size(), cycle.touched.size(), analysis::quantile(cycle.alone, 0.5),
-               analysis::quantile(cycle.touched, 0.5), analysis::quantile(cycle.alone, 0.99));
+    fmt::print("| {} | {:.2f} | {} | {} | {:.4f} | {:.4f} | {:.4f} |\n", i + 1,
+               base::to_seconds(probes[i + 1].end - probes[i + 1].begin), cycle.touched.size() + cycle.alone.size(),
+               cycle.touched.size(), analysis::quantile(cycle.alone, 0.5), analysis::quantile(cycle.touched, 0.5),
+               analysis::quantile(cycle.alone, 0.99));
   }
   const double more = added(all);
   const auto interval = interval_of(all);
-  fmt::print("\np99 with the {:.2f} % of inferences that a probe touched: {:+.2f} % [{:+.2f}, {:+.2f}]; goal below {:.1f} %: {}\n",
-             100.0 * static_cast<double>(touched) / static_cast<double>(std::max<std::size_t>(count, 1)), more * 100, interval.low * 100,
-             interval.high * 100, kGoal * 100, more < kGoal ? "met" : "missed");
+  fmt::print(
+      "\np99 with the {:.2f} % of inferences that a probe touched: {:+.2f} % [{:+.2f}, {:+.2f}]; goal below {:.1f} %: "
+      "{}\n",
+      100.0 * static_cast<double>(touched) / static_cast<double>(std::max<std::size_t>(count, 1)), more * 100,
+      interval.low * 100, interval.high * 100, kGoal * 100, more < kGoal ? "met" : "missed");
   return more < kGoal ? 0 : 1;
 }

@@ -137,7 +137,8 @@ class Watched {
 
 void false_alarms(int weeks) {
   fmt::print(
-      "| service | simulated weeks | false alarms | a week | probes a minute | of it timed, s |\n|---|---:|---:|---:|---:|---:|\n");
+      "| service | simulated weeks | false alarms | a week | probes a minute | of it timed, s "
+      "|\n|---|---:|---:|---:|---:|---:|\n");
   for (const auto& temper : kTempers) {
     int alarms = 0;
     double timed = 0;

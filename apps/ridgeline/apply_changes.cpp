@@ -47,17 +47,20 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
     request.patch.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   const auto wanted = campaign::settings_to_write(run);
   for (const auto& key : campaign::settings_to_remove(run))
-    say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file, key));
+    say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file,
+                    key));
   RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, request.file, wanted, request.patch));
   const auto write = [&] {
     return campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
   };
-  return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file), terminal);
+  return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
+                      terminal);
 }
 
-base::Result<void> apply_change(const ApplyRequest& request, const std::string& text, const campaign::PatchResult& patch,
-                                const WriteChange& write, const std::string& later, const Terminal& terminal) {
+base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,
+                                const campaign::PatchResult& patch, const WriteChange& write, const std::string& later,
+                                const Terminal& terminal) {
   const auto say = [&](const std::string& line) {
     if (!request.quiet) fmt::print("{}", line);
   };
@@ -76,8 +79,8 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
   }
   RL_TRY_ASSIGN(const auto applied, write());
   say(fmt::format("{}: {} value{} changed, backup {}; undo: ridgeline rollback --config {}\n", request.file,
-             applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s", applied.backup.filename().string(),
-             request.file));
+                  applied.patch.edits.size(), applied.patch.edits.size() == 1 ? "" : "s",
+                  applied.backup.filename().string(), request.file));
   return {};
 }
 

@@ -12,7 +12,7 @@
 namespace ridgeline::app {
 
 enum class ApplyMode {
-  ask,      ///< asks in a terminal, applies elsewhere
+  ask,  ///< asks in a terminal, applies elsewhere
   apply,
   dry_run,  ///< shows the diff only
 };
@@ -22,17 +22,18 @@ struct ApplyRequest {
   campaign::PatchOptions patch;
   ApplyMode mode = ApplyMode::ask;
   bool provenance = false;
-  bool quiet = false;       ///< print nothing but errors and a question
+  bool quiet = false;  ///< print nothing but errors and a question
 };
 
 /// Shows what the run's recommendation changes in the file as a diff and, as the mode says, writes it. Nothing is
 /// written when the run's answer is to keep what there is.
-[[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal);
+[[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request,
+                                                      const Terminal& terminal);
 
 using WriteChange = std::function<base::Result<campaign::AppliedPatch>()>;
 
-/// Shows a patch of the file's text as a diff and, as the mode says, calls `write`. `later` is the command that does so when
-/// the user says no.
+/// Shows a patch of the file's text as a diff and, as the mode says, calls `write`. `later` is the command that does so
+/// when the user says no.
 [[nodiscard]] base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,
                                               const campaign::PatchResult& patch, const WriteChange& write,
                                               const std::string& later, const Terminal& terminal);

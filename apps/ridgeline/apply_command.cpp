@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/file.hpp"
 #include "base/clock.hpp"
+#include "base/file.hpp"
 #include "campaign/gpu_profiles.hpp"
 #include "campaign/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
@@ -27,7 +27,11 @@ struct Flags {
 };
 
 ApplyRequest request_of(const Flags& flags) {
-  ApplyRequest request{flags.config, {}, flags.dry_run ? ApplyMode::dry_run : flags.yes ? ApplyMode::apply : ApplyMode::ask,
+  ApplyRequest request{flags.config,
+                       {},
+                       flags.dry_run ? ApplyMode::dry_run
+                       : flags.yes   ? ApplyMode::apply
+                                     : ApplyMode::ask,
                        flags.provenance};
   request.patch.section = flags.section;
   return request;
@@ -44,11 +48,13 @@ base::Result<void> read_mapping(const Flags& flags, ApplyRequest& request) {
 /// --for-gpu: the newest answer of every GPU model into its profile.
 base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const schema::TuneRun& run) {
   RL_TRY_ASSIGN(const auto profiles, campaign::collect_profiles(store, run));
-  for (const auto& profile : profiles) fmt::print("{}: run {}  {}\n", profile.name, profile.run_id, profile.settings.to_text());
+  for (const auto& profile : profiles)
+    fmt::print("{}: run {}  {}\n", profile.name, profile.run_id, profile.settings.to_text());
   const std::string provenance = flags.provenance ? "ridgeline" : "";
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_profiles(text, flags.config, profiles, provenance));
-  const bool only_defaults = std::all_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.settings.size() == 0; });
+  const bool only_defaults =
+      std::all_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.settings.size() == 0; });
   if (only_defaults && patch.edits.empty()) {
     fmt::print("{}: not touched: the runtime's defaults need no profile\n", flags.config);
     return kOk;
@@ -57,21 +63,23 @@ base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const 
     return campaign::apply_profiles(flags.config, profiles, provenance, base::system_clock().utc_now());
   };
   RL_TRY(apply_change(request_of(flags), text, patch, write,
-                      fmt::format("ridgeline apply {} --config {} --for-gpu", run.id, flags.config), inspect_terminal(stdout)));
+                      fmt::format("ridgeline apply {} --config {} --for-gpu", run.id, flags.config),
+                      inspect_terminal(stdout)));
   return kOk;
 }
 
 /// --match: the profile of the GPU at hand into the main section.
 base::Result<int> apply_match(const Flags& flags) {
   if (!flags.run.empty() || flags.for_gpu)
-    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}", flags.config,
-                      flags.for_gpu ? "--for-gpu" : "the run");
+    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}",
+                      flags.config, flags.for_gpu ? "--for-gpu" : "the run");
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
   const auto environment = find_environment();
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto profiles, campaign::read_profiles(text, flags.config));
   const std::string name = environment.gpus.empty() ? campaign::GpuProfile::kCpu : environment.gpus.front().name;
-  fmt::print("{}: profile {}\n", environment.gpus.empty() ? "no GPU" : campaign::gpu_list({environment.gpus.front()}), name);
+  fmt::print("{}: profile {}\n", environment.gpus.empty() ? "no GPU" : campaign::gpu_list({environment.gpus.front()}),
+             name);
   RL_TRY_ASSIGN(const auto wanted, campaign::settings_for(profiles, name, flags.config));
   auto request = request_of(flags);
   RL_TRY(read_mapping(flags, request));
@@ -88,7 +96,8 @@ base::Result<int> apply_match(const Flags& flags) {
 base::Result<int> apply(const Flags& flags, const Context& context) {
   if (flags.match) return apply_match(flags);
   if (flags.run.empty())
-    return base::fail(base::ErrorCode::invalid_argument, "no run is named; for example: ridgeline apply latest --config {}", flags.config);
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store());
   const auto loaded = store.load_run(flags.run);
@@ -108,16 +117,21 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
 
 void add_apply(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command = add_subcommand(app, context, "apply", "Write a run's recommended settings into a config.yaml",
-                                 "  ridgeline apply latest --config config.yaml --dry-run\n"
-                                 "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
-                                 "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
-                                 [flags, &context] { return apply(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, "apply", "Write a run's recommended settings into a config.yaml",
+                     "  ridgeline apply latest --config config.yaml --dry-run\n"
+                     "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
+                     "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
+                     [flags, &context] { return apply(*flags, context); });
   command->add_option("RUN", flags->run, "Run id, its beginning, or latest");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
-  command->add_option("--config-section", flags->section, "Section for keys it does not have yet")->type_name("NAME")->capture_default_str();
-  command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")->type_name("FILE.yaml");
-  command->add_flag("--for-gpu", flags->for_gpu, "Write profiles instead: the newest answer for each GPU model to the run's question");
+  command->add_option("--config-section", flags->section, "Section for keys it does not have yet")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")
+      ->type_name("FILE.yaml");
+  command->add_flag("--for-gpu", flags->for_gpu,
+                    "Write profiles instead: the newest answer for each GPU model to the run's question");
   command->add_flag("--match", flags->match, "Use the profile of the GPU in this machine (without one: cpu)");
   command->add_flag("--dry-run", flags->dry_run, "Show the change, write nothing");
   command->add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");

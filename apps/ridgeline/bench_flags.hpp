@@ -36,7 +36,7 @@ struct BenchFlags {
   std::string html;  ///< "auto": beside --output
   std::string seed = "1";
   std::string torch_plugin;  ///< file of the LibTorch plugin
-  std::string show;  ///< a run to show again instead of measuring
+  std::string show;          ///< a run to show again instead of measuring
   bool no_diagnosis = false;
   bool fresh = false;
   bool json = false;

@@ -25,10 +25,12 @@ std::vector<std::string> differences(const campaign::ComparedTrial& a, const cam
     if (x != y) lines.push_back(fmt::format("{}: {} -> {}", what, x, y));
   };
   differs("settings", a.trial.configuration.to_text(), b.trial.configuration.to_text());
-  differs("runtime", a.run.runtime.name + " " + a.run.runtime.version, b.run.runtime.name + " " + b.run.runtime.version);
+  differs("runtime", a.run.runtime.name + " " + a.run.runtime.version,
+          b.run.runtime.name + " " + b.run.runtime.version);
   differs("provider", a.run.provider, b.run.provider);
   differs("device", a.run.device, b.run.device);
-  differs("operating system", a.run.environment.os + ", " + a.run.environment.kernel, b.run.environment.os + ", " + b.run.environment.kernel);
+  differs("operating system", a.run.environment.os + ", " + a.run.environment.kernel,
+          b.run.environment.os + ", " + b.run.environment.kernel);
   return lines;
 }
 
@@ -37,7 +39,8 @@ std::string sentence(const schema::Comparison& comparison, const Flags& flags) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
     case schema::Verdict::no_difference: return "no difference worth speaking of";
-    case schema::Verdict::inconclusive: return "inconclusive: the interval is too wide; measure longer with --runs or --trial-time";
+    case schema::Verdict::inconclusive:
+      return "inconclusive: the interval is too wide; measure longer with --runs or --trial-time";
   }
   return "";
 }
@@ -60,12 +63,13 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
   }
   const auto terminal = inspect_terminal(stdout);
   const auto objective = a.run.objective;
-  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name(), objective_text(*a.outcome.measurement, objective), a.outcome.measured_utc,
-             b.name(), objective_text(*b.outcome.measurement, objective), b.outcome.measured_utc);
+  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name(), objective_text(*a.outcome.measurement, objective),
+             a.outcome.measured_utc, b.name(), objective_text(*b.outcome.measurement, objective),
+             b.outcome.measured_utc);
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}: {}\n",
-             styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low, comparison.high,
-             sentence(comparison, flags));
+             styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low,
+             comparison.high, sentence(comparison, flags));
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
   return worse ? kFinding : kOk;
 }
@@ -74,13 +78,16 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
 
 void add_compare(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command = add_subcommand(app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
-                                 "  ridgeline compare 20261120-0900 latest\n"
-                                 "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)",
-                                 [flags, &context] { return compare(*flags, context); });
+  auto* command =
+      add_subcommand(app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
+                     "  ridgeline compare 20261120-0900 latest\n"
+                     "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)",
+                     [flags, &context] { return compare(*flags, context); });
   command->add_option("RUN_A", flags->a, "Run (its recommended trial), or RUN/TRIAL")->required();
   command->add_option("RUN_B", flags->b, "The one to judge against RUN_A")->required();
-  command->add_option("--min-effect", flags->min_effect, "Smaller differences are none")->type_name("SHARE")->capture_default_str();
+  command->add_option("--min-effect", flags->min_effect, "Smaller differences are none")
+      ->type_name("SHARE")
+      ->capture_default_str();
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);
 }

@@ -8,13 +8,14 @@ namespace ridgeline::app {
 
 void add_completion(CLI::App& app, Context& context) {
   auto shell = std::make_shared<std::string>();
-  auto* command = add_subcommand(app, context, "completion", "Print a completion script for bash or zsh",
-                                 "  source <(ridgeline completion bash)\n"
-                                 "  ridgeline completion zsh > ~/.zfunc/_ridgeline",
-                                 [shell, &app, &context]() -> base::Result<int> {
-                                   fmt::print("{}", *shell == "bash" ? bash_completion(app, context) : zsh_completion(app, context));
-                                   return kOk;
-                                 });
+  auto* command = add_subcommand(
+      app, context, "completion", "Print a completion script for bash or zsh",
+      "  source <(ridgeline completion bash)\n"
+      "  ridgeline completion zsh > ~/.zfunc/_ridgeline",
+      [shell, &app, &context]() -> base::Result<int> {
+        fmt::print("{}", *shell == "bash" ? bash_completion(app, context) : zsh_completion(app, context));
+        return kOk;
+      });
   command->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
 }
 

@@ -48,24 +48,29 @@ std::string bash_completion(const CLI::App& app, const Context& context) {
   std::string out =
       "# bash completion for ridgeline; made by: ridgeline completion bash\n"
       "_ridgeline() {\n"
-      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"${COMP_WORDS[1]}\" words=\"\"\n"
+      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+      "command=\"${COMP_WORDS[1]}\" words=\"\"\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
-  out += fmt::format("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n    return\n  fi\n", joined(names));
+  out += fmt::format("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$current\"))\n    return\n  fi\n",
+                     joined(names));
   out += "  case \"$previous\" in\n";
   for (const auto& [option, words] : context.choices)
     out += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); return ;;\n", option, joined(words));
-  out += fmt::format("    --set) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); compopt -o nospace; return ;;\n", parameter_words());
+  out += fmt::format("    --set) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); compopt -o nospace; return ;;\n",
+                     parameter_words());
   out += "  esac\n  case \"$command\" in\n";
   for (const auto* command : visible_commands(app)) {
     const std::string runs = takes_run(*command) ? " latest $(ridgeline history --ids 2>/dev/null)" : "";
     const std::string extra = command->get_name() == "completion" ? " bash zsh" : "";
-    out += fmt::format("    {}) words=\"{}{}{}\" ;;\n", command->get_name(), joined(long_options(*command)), extra, runs);
+    out +=
+        fmt::format("    {}) words=\"{}{}{}\" ;;\n", command->get_name(), joined(long_options(*command)), extra, runs);
   }
   out +=
       "  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-      "  case \"$current\" in -*) ;; *) COMPREPLY+=($(compgen -f -- \"$current\")); compopt -o filenames 2>/dev/null ;; esac\n"
+      "  case \"$current\" in -*) ;; *) COMPREPLY+=($(compgen -f -- \"$current\")); compopt -o filenames 2>/dev/null "
+      ";; esac\n"
       "}\n"
       "complete -F _ridgeline ridgeline\n";
   return out;
@@ -89,7 +94,8 @@ std::string zsh_completion(const CLI::App& app, const Context& context) {
       "_ridgeline() {\n  local -a commands\n  commands=(\n";
   for (const auto* command : visible_commands(app))
     out += fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description()));
-  out += "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' commands\n    return\n  fi\n  case $words[2] in\n";
+  out +=
+      "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' commands\n    return\n  fi\n  case $words[2] in\n";
   for (const auto* command : visible_commands(app)) {
     out += fmt::format("    {})\n      _arguments -s \\\n", command->get_name());
     for (const auto* option : command->get_options()) {
@@ -104,9 +110,9 @@ std::string zsh_completion(const CLI::App& app, const Context& context) {
         out += "        " + line + "' \\\n";
       }
     }
-    out += takes_run(*command)                       ? "        '*:run:(latest ${(f)\"$(ridgeline history --ids 2>/dev/null)\"})'\n"
-           : command->get_name() == "completion"     ? "        '*:shell:(bash zsh)'\n"
-                                                     : "        '*:file:_files'\n";
+    out += takes_run(*command) ? "        '*:run:(latest ${(f)\"$(ridgeline history --ids 2>/dev/null)\"})'\n"
+           : command->get_name() == "completion" ? "        '*:shell:(bash zsh)'\n"
+                                                 : "        '*:file:_files'\n";
     out += "      ;;\n";
   }
   out += "  esac\n}\n_ridgeline \"$@\"\n";

@@ -48,11 +48,12 @@ int run(int argc, char** argv) {
   context.arguments.assign(argv, argv + argc);
   CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
                "ridgeline"};
-  cli.footer("Examples:\n"
-             "  ridgeline tune model.onnx\n"
-             "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
-             "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n"
-             "\n`ridgeline COMMAND --help` shows a command's options and an example.");
+  cli.footer(
+      "Examples:\n"
+      "  ridgeline tune model.onnx\n"
+      "  ridgeline tune model.onnx --config config.yaml --output report.md\n"
+      "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n"
+      "\n`ridgeline COMMAND --help` shows a command's options and an example.");
   cli.require_subcommand(1);
   cli.set_version_flag("--version", "ridgeline " + std::string(base::version()));
   cli.get_formatter()->column_width(34);
@@ -77,7 +78,7 @@ int run(int argc, char** argv) {
   app::add_train_worker(cli, context);
   try {
     cli.parse(own_words(argc, argv), argv);
-  } catch (const CLI::Success& success) {   // --help, --version
+  } catch (const CLI::Success& success) {  // --help, --version
     return cli.exit(success);
   } catch (const CLI::ParseError& error) {
     if (argc <= 1) {
@@ -87,7 +88,8 @@ int run(int argc, char** argv) {
     const auto used = cli.get_subcommands();
     const std::string_view first = argv[1];
     const bool slip = used.empty() && !first.empty() && first.front() != '-';
-    print_error(fmt::format("{}; see ridgeline{} --help", slip ? unknown_command(cli, first) : std::string(error.what()),
+    print_error(fmt::format("{}; see ridgeline{} --help",
+                            slip ? unknown_command(cli, first) : std::string(error.what()),
                             used.empty() ? "" : " " + used.front()->get_name()));
     return app::kBadInput;
   }

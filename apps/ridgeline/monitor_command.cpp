@@ -50,7 +50,8 @@ constexpr milliseconds kFirstGap{60};
 /// Looks at the machine and hands each look to whoever wants it.
 class Watch {
  public:
-  Watch(monitor::SnapshotSource source, std::optional<monitor::CsvRecorder> csv) : source_(std::move(source)), csv_(std::move(csv)) {}
+  Watch(monitor::SnapshotSource source, std::optional<monitor::CsvRecorder> csv)
+      : source_(std::move(source)), csv_(std::move(csv)) {}
 
   /// `recorded`: false for the first of two looks, whose rates are not known yet.
   Result<std::shared_ptr<const monitor::Snapshot>> look(bool recorded) {
@@ -257,10 +258,13 @@ void add_monitor(CLI::App& app, Context& context) {
   command->add_flag("--json", flags->json, "JSON with units in the keys: one object with --once, else one a line");
   command->add_option("--csv", flags->csv, "Record to this file, one line a GPU and interval; a recording is continued")
       ->type_name("FILE");
-  command->add_option("--interval", flags->interval, "Time between looks, 100ms to 1h")->type_name("TIME")->capture_default_str();
+  command->add_option("--interval", flags->interval, "Time between looks, 100ms to 1h")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_option("--count", flags->count, "End after so many looks")->type_name("N");
-  command->add_option("--prometheus", flags->prometheus,
-                      "Serve metrics over HTTP at /metrics; without HOST on the loopback only")
+  command
+      ->add_option("--prometheus", flags->prometheus,
+                   "Serve metrics over HTTP at /metrics; without HOST on the loopback only")
       ->type_name("[HOST]:PORT");
   command->add_option("--devices", flags->devices, "GPUs by number or UUID, joined by commas, or all")
       ->type_name("LIST")

@@ -84,8 +84,12 @@ struct MonitorTerminal::Impl {
   bool colour = false;
   bool unicode = false;
 
-  [[nodiscard]] attr_t attribute(Style style) const { return colour ? look_of(style).attribute & ~A_REVERSE & ~A_DIM : look_of(style).attribute; }
-  [[nodiscard]] short pair(Style style) const { return colour ? static_cast<short>(static_cast<short>(style) + 1) : short{0}; }
+  [[nodiscard]] attr_t attribute(Style style) const {
+    return colour ? look_of(style).attribute & ~A_REVERSE & ~A_DIM : look_of(style).attribute;
+  }
+  [[nodiscard]] short pair(Style style) const {
+    return colour ? static_cast<short>(static_cast<short>(style) + 1) : short{0};
+  }
 };
 
 void MonitorTerminal::Close::operator()(Impl* impl) const noexcept {
@@ -150,7 +154,7 @@ std::optional<KeyPress> MonitorTerminal::wait_for_key(std::chrono::milliseconds 
     const int ready = ::poll(&input, 1, static_cast<int>(patience.count()));
     if (ready > 0 && (input.revents & (POLLHUP | POLLERR)) != 0 && (input.revents & POLLIN) == 0)
       return KeyPress{KeyPress::Kind::character, U'q'};  // the terminal has gone
-    code = get_wch(&character);  // also after an interruption: a resize comes as a key
+    code = get_wch(&character);                          // also after an interruption: a resize comes as a key
   }
   if (code == ERR || (code == KEY_CODE_YES && character == KEY_RESIZE)) return std::nullopt;
   return key_of(code, character);

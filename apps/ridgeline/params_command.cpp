@@ -36,8 +36,11 @@ std::string default_of(const schema::ParamDef& param) {
 
 report::Facts facts_of(const schema::ParamDef& param) {
   report::Facts facts;
-  facts.rows = {{"what", param.summary}, {"type", std::string(base::enum_name(param.type))}, {"values", values_of(param)},
-                {"default", default_of(param)}, {"matters", param.when}};
+  facts.rows = {{"what", param.summary},
+                {"type", std::string(base::enum_name(param.type))},
+                {"values", values_of(param)},
+                {"default", default_of(param)},
+                {"matters", param.when}};
   if (!param.hazard.empty()) facts.rows.emplace_back("hazard", param.hazard);
   if (!param.since.empty()) facts.rows.emplace_back("since", "ONNX Runtime " + param.since);
   std::string providers;
@@ -58,7 +61,9 @@ report::ReportModel reference() {
 
 report::Table overview() {
   report::Table table;
-  table.columns = {{"Parameter", report::Align::left}, {"Values", report::Align::left}, {"Default", report::Align::left},
+  table.columns = {{"Parameter", report::Align::left},
+                   {"Values", report::Align::left},
+                   {"Default", report::Align::left},
                    {"What it does", report::Align::left}};
   for (const auto& param : schema::catalog())
     table.rows.push_back({{param.key, values_of(param), default_of(param), param.summary}, report::Tone::neutral, ""});
@@ -91,8 +96,9 @@ base::Result<int> params(const Flags& flags) {
 
 void add_params(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command = add_subcommand(app, context, "params", "The settings that can be tuned: values, defaults, hazards",
-                                 "  ridgeline params\n  ridgeline params intra_op_num_threads", [flags] { return params(*flags); });
+  auto* command =
+      add_subcommand(app, context, "params", "The settings that can be tuned: values, defaults, hazards",
+                     "  ridgeline params\n  ridgeline params intra_op_num_threads", [flags] { return params(*flags); });
   command->add_option("KEY", flags->key, "One parameter");
   command->add_flag("--json", flags->json, "As JSON");
   command->add_flag("--markdown", flags->markdown, "As a Markdown page");

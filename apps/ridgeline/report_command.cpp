@@ -19,11 +19,13 @@ void add_report(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
   auto* command = add_subcommand(
       app, context, "report", "Write a run's report again, from the results file alone",
-      "  ridgeline report latest --output report.md --report-html\n  ridgeline report latest           (Markdown on standard output)",
+      "  ridgeline report latest --output report.md --report-html\n  ridgeline report latest           (Markdown on "
+      "standard output)",
       [flags, &context]() -> base::Result<int> {
         if (flags->html == "auto" && flags->output.empty())
-          return base::fail(base::ErrorCode::invalid_argument,
-                            "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+          return base::fail(
+              base::ErrorCode::invalid_argument,
+              "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
         const auto html = flags->html == "auto" ? html_beside(flags->output) : flags->html;
         RL_TRY(check_writable(flags->output, "--output"));
         RL_TRY(check_writable(html, "--report-html"));
@@ -35,13 +37,16 @@ void add_report(CLI::App& app, Context& context) {
         if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);
         if (!html.empty()) fmt::print("report   {}\n", html);
         if (flags->output.empty() && html.empty())
-          fmt::print("{}", report::render_markdown(report::build_tune_report(result.run, result.outcomes, result.pairs)));
+          fmt::print("{}",
+                     report::render_markdown(report::build_tune_report(result.run, result.outcomes, result.pairs)));
         return kOk;
       });
   command->add_option("RUN", flags->run, "Run id, its beginning, or latest")->required();
   command->add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   command->add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")->expected(0, 1)->default_str("auto");
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->default_str("auto");
   add_database_option(*command, context);
 }
 

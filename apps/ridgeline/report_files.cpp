@@ -12,12 +12,14 @@
 
 namespace ridgeline::app {
 
-base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown, const std::string& html) {
+base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown,
+                                 const std::string& html) {
   if (markdown.empty() && html.empty()) return {};
   return write_reports(report::build_tune_report(result.run, result.outcomes, result.pairs), markdown, html);
 }
 
-base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown, const std::string& html) {
+base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
+                                 const std::string& html) {
   if (!markdown.empty()) {
     RL_TRY(base::write_file_atomically(markdown, report::render_markdown(model)));
   }
@@ -36,12 +38,15 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
   std::error_code ignored;
   const std::filesystem::path file(path);
   if (std::filesystem::is_directory(file, ignored))
-    return base::fail(base::ErrorCode::invalid_argument, "{} {}: is a folder; expected a file name, for example {}/report.md", flag, path, path);
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "{} {}: is a folder; expected a file name, for example {}/report.md", flag, path, path);
   const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
   if (!std::filesystem::is_directory(folder, ignored))
-    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist; create it first", flag, path, folder.string());
+    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist; create it first", flag, path,
+                      folder.string());
   if (::access(folder.c_str(), W_OK) != 0)
-    return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable; choose another place", flag, path, folder.string());
+    return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable; choose another place", flag, path,
+                      folder.string());
   return {};
 }
 

@@ -20,21 +20,22 @@ struct Flags {
 base::Result<int> rerun(const Flags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store());
   const auto slash = flags.trial.find('/');
-  const bool bare_number = slash == std::string::npos && flags.trial.find_first_not_of("0123456789") == std::string::npos &&
-                           flags.trial.size() < 6;
+  const bool bare_number = slash == std::string::npos &&
+                           flags.trial.find_first_not_of("0123456789") == std::string::npos && flags.trial.size() < 6;
   RL_TRY_ASSIGN(const auto before, campaign::find_compared(store, bare_number ? "latest/" + flags.trial : flags.trial));
   RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
   if (!stored)
-    return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(), context.database_path().string());
+    return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(),
+                      context.database_path().string());
   RL_TRY_ASSIGN(const auto executor, make_executor_for(stored->spec.device));
   execute::TrialOptions options;
   options.throughput = before.run.objective == schema::Objective::throughput;
   RL_TRY_ASSIGN(const auto again, executor->run_trial(stored->spec, options));
   if (again.status != schema::TrialStatus::ok || !again.measurement)
-    return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(), base::enum_name(again.status),
-                      again.failure ? again.failure->message : "no reason given");
-  const auto comparison =
-      analysis::compare_separate(*before.outcome.measurement, *again.measurement, before.run.objective, before.run.min_effect);
+    return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
+                      base::enum_name(again.status), again.failure ? again.failure->message : "no reason given");
+  const auto comparison = analysis::compare_separate(*before.outcome.measurement, *again.measurement,
+                                                     before.run.objective, before.run.min_effect);
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
@@ -54,10 +55,13 @@ base::Result<int> rerun(const Flags& flags, const Context& context) {
 
 void add_rerun(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command = add_subcommand(app, context, "rerun", "Measure one trial again and compare it with its record",
-                                 "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
-                                 [flags, &context] { return rerun(*flags, context); });
-  command->add_option("TRIAL", flags->trial, "RUN/TRIAL, RUN (its recommended trial), or a trial number of the latest run")->required();
+  auto* command =
+      add_subcommand(app, context, "rerun", "Measure one trial again and compare it with its record",
+                     "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
+                     [flags, &context] { return rerun(*flags, context); });
+  command
+      ->add_option("TRIAL", flags->trial, "RUN/TRIAL, RUN (its recommended trial), or a trial number of the latest run")
+      ->required();
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);
 }

@@ -9,14 +9,14 @@ namespace ridgeline::app {
 void add_rollback(CLI::App& app, Context& context) {
   auto config = std::make_shared<std::string>();
   auto yes = std::make_shared<bool>(false);
-  auto* command = add_subcommand(app, context, "rollback", "Put back the config.yaml that was there before the last change",
-                                 "  ridgeline rollback --config config.yaml", [config, yes]() -> base::Result<int> {
-                                   RL_TRY_ASSIGN(const auto backup,
-                                                 campaign::rollback(*config, *yes ? campaign::LaterEdits::lose
-                                                                                  : campaign::LaterEdits::refuse));
-                                   fmt::print("{}: restored from {}\n", *config, backup.filename().string());
-                                   return kOk;
-                                 });
+  auto* command = add_subcommand(
+      app, context, "rollback", "Put back the config.yaml that was there before the last change",
+      "  ridgeline rollback --config config.yaml", [config, yes]() -> base::Result<int> {
+        RL_TRY_ASSIGN(const auto backup,
+                      campaign::rollback(*config, *yes ? campaign::LaterEdits::lose : campaign::LaterEdits::refuse));
+        fmt::print("{}: restored from {}\n", *config, backup.filename().string());
+        return kOk;
+      });
   command->add_option("--config", *config, "YAML file to restore")->type_name("FILE")->required();
   command->add_flag("-y,--yes", *yes, "Lose edits made since that change, instead of refusing");
 }

@@ -60,7 +60,8 @@ struct BlockWriter {
   }
   void operator()(const report::KeyFigures& figures) const {
     for (const auto& figure : figures.figures) {
-      std::string line = fmt::format("{}  {}", styled(figure.value, style_of(figure.tone), terminal.colour), figure.label);
+      std::string line =
+          fmt::format("{}  {}", styled(figure.value, style_of(figure.tone), terminal.colour), figure.label);
       if (!figure.note.empty()) line += " (" + report::strip_marks(figure.note) + ")";
       out += line + "\n";
     }

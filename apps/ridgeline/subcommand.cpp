@@ -42,7 +42,8 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
       ->check(CLI::Validator(
           [words, listed](std::string& text) -> std::string {
             if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-            return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words), listed);
+            return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words),
+                               listed);
           },
           std::string{}, "choice"));
 }

@@ -18,18 +18,18 @@ namespace ridgeline::app {
 /// Exit codes are part of the interface: scripts and CI branch on them.
 enum ExitCode : int {
   kOk = 0,
-  kFinding = 1,     ///< the command worked and has bad news (compare: a significant slow-down)
-  kBadInput = 2,    ///< the user can mend it
-  kInternal = 70,   ///< a fault of ours
-  kCancelled = 130, ///< interrupted; what was found is kept
+  kFinding = 1,      ///< the command worked and has bad news (compare: a significant slow-down)
+  kBadInput = 2,     ///< the user can mend it
+  kInternal = 70,    ///< a fault of ours
+  kCancelled = 130,  ///< interrupted; what was found is kept
 };
 
 /// What every subcommand shares.
 struct Context {
-  std::vector<std::string> arguments;   ///< the whole command line, argv[0] included
-  std::string database;                 ///< --db, or ""
+  std::vector<std::string> arguments;  ///< the whole command line, argv[0] included
+  std::string database;                ///< --db, or ""
   int exit_code = kOk;
-  std::optional<base::Error> error;     ///< set by a subcommand that failed
+  std::optional<base::Error> error;                         ///< set by a subcommand that failed
   std::map<std::string, std::vector<std::string>> choices;  ///< option name to its words, for completions
 
   /// --db, or the default in the XDG state folder.

@@ -9,9 +9,9 @@ namespace ridgeline::app {
 
 /// What a stream can show. Colours follow NO_COLOR, CLICOLOR_FORCE and TERM=dumb.
 struct Terminal {
-  bool interactive = false;   ///< a terminal, not a file or pipe
+  bool interactive = false;  ///< a terminal, not a file or pipe
   bool colour = false;
-  int width = 100;            ///< columns; 100 when unknown
+  int width = 100;  ///< columns; 100 when unknown
 };
 
 [[nodiscard]] Terminal inspect_terminal(std::FILE* stream);

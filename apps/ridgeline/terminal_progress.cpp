@@ -60,7 +60,8 @@ std::string objective_text(const schema::Measurement& measurement, schema::Objec
   return base::format_duration(cost.value);
 }
 
-TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective, std::string patched_file)
+TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective,
+                                   std::string patched_file)
     : terminal_(terminal), verbosity_(verbosity), objective_(objective), patched_file_(std::move(patched_file)) {}
 
 TerminalProgress::~TerminalProgress() { erase(); }
@@ -91,8 +92,9 @@ void TerminalProgress::fact(std::string_view name, std::string_view text) {
 
 void TerminalProgress::environment_ready(const schema::TuneRun& run) {
   const auto& environment = run.environment;
-  std::string machine = fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
-                                    environment.usable_cpus, environment.logical_cpus);
+  std::string machine =
+      fmt::format("{}, {:g} usable of {} CPUs", environment.cpu_model.empty() ? "unknown CPU" : environment.cpu_model,
+                  environment.usable_cpus, environment.logical_cpus);
   if (environment.memory_bytes > 0)
     machine += fmt::format(", {}", base::format_bytes(static_cast<double>(environment.memory_bytes)));
   if (!environment.os.empty()) machine += ", " + environment.os;
@@ -104,16 +106,20 @@ void TerminalProgress::environment_ready(const schema::TuneRun& run) {
 
 void TerminalProgress::model_ready(const schema::TuneRun& run) {
   const auto& model = run.model;
-  fact("model", fmt::format("{}: {} nodes, {} parameters, {} FLOP per inference", report::one_line(run.workload.location), model.nodes,
-                            base::format_count(static_cast<double>(model.parameters)), base::format_count(model.flops)));
+  fact("model",
+       fmt::format("{}: {} nodes, {} parameters, {} FLOP per inference", report::one_line(run.workload.location),
+                   model.nodes, base::format_count(static_cast<double>(model.parameters)),
+                   base::format_count(model.flops)));
   for (const auto& text : model.shape_notes) fact("shapes", text);
   if (verbosity_ >= 1)
     for (const auto& text : model.notes) fact("note", text);
 }
 
 void TerminalProgress::space_ready(const schema::TuneRun& run) {
-  std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(), base::format_count(run.space_size), run.search);
-  if (run.search == "grid") text += fmt::format(", about {} at most", minutes(run.space_size * (run.plan.max_time_s + 1)));
+  std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
+                                 base::format_count(run.space_size), run.search);
+  if (run.search == "grid")
+    text += fmt::format(", about {} at most", minutes(run.space_size * (run.plan.max_time_s + 1)));
   fact("space", text);
   fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)
@@ -163,8 +169,9 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
   } else {
     ++failed_;
     style = Style::bad;
-    result = fmt::format("{}{}", base::enum_name(outcome.status),
-                         outcome.failure ? ": " + report::shorten(report::one_line(outcome.failure->message), 100) : "");
+    result =
+        fmt::format("{}{}", base::enum_name(outcome.status),
+                    outcome.failure ? ": " + report::shorten(report::one_line(outcome.failure->message), 100) : "");
   }
   if (!terminal_.interactive || verbosity_ >= 1) {
     line(fmt::format("[{:>3}/{}] {:<10} {}  {}{}", trial.id, finished_ + remaining_, stage_name(trial.stage),
@@ -179,16 +186,18 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
   if (terminal_.interactive && verbosity_ < 1) return;
   std::string text = pair.failure;
   if (pair.comparison)
-    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}", pair.comparison->ratio, pair.comparison->low, pair.comparison->high,
-                       base::enum_name(pair.comparison->verdict));
-  line(fmt::format("[pair]    {:<10} {}", pair.purpose == schema::PairPurpose::finalist ? "finalist" : pair.setting, text));
+    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}", pair.comparison->ratio, pair.comparison->low,
+                       pair.comparison->high, base::enum_name(pair.comparison->verdict));
+  line(fmt::format("[pair]    {:<10} {}", pair.purpose == schema::PairPurpose::finalist ? "finalist" : pair.setting,
+                   text));
 }
 
 void TerminalProgress::note(std::string_view text) { fact("note", text); }
 
 void TerminalProgress::on_progress(const execute::TrialProgress& progress) {
   phase_ = phase_text(progress.phase);
-  if (progress.phase == schema::TrialPhase::measure && progress.steps > 0) phase_ += fmt::format(", {} runs", progress.steps);
+  if (progress.phase == schema::TrialPhase::measure && progress.steps > 0)
+    phase_ += fmt::format(", {} runs", progress.steps);
   draw(false);
 }
 
@@ -200,10 +209,11 @@ std::string TerminalProgress::headline() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto total = finished_ + remaining_;
   const auto cells = static_cast<std::size_t>(std::clamp(terminal_.width / 4, 10, 30));
-  std::string text = fmt::format("{} {} {}/{} trials  {} elapsed", styled(fmt::format("{:<10}", "tuning"), Style::bold, terminal_.colour),
-                                 styled(bar(total > 0 ? static_cast<double>(finished_) / static_cast<double>(total) : 0, cells),
-                                        Style::accent, terminal_.colour),
-                                 finished_, total, minutes(elapsed));
+  std::string text = fmt::format(
+      "{} {} {}/{} trials  {} elapsed", styled(fmt::format("{:<10}", "tuning"), Style::bold, terminal_.colour),
+      styled(bar(total > 0 ? static_cast<double>(finished_) / static_cast<double>(total) : 0, cells), Style::accent,
+             terminal_.colour),
+      finished_, total, minutes(elapsed));
   if (stage_ == "searching" && seconds_left() > 0) text += fmt::format(", about {} left", minutes(seconds_left()));
   return text;
 }

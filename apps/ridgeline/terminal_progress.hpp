@@ -59,7 +59,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::string stage_;
   std::string now_;
   std::string phase_;
-  std::optional<double> best_;       ///< cost, lower is better
+  std::optional<double> best_;  ///< cost, lower is better
   std::string best_text_;
 };
 

@@ -27,7 +27,8 @@ constexpr std::string_view kEpilogueSections = "verdict ranking effects";
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
   const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);
   for (const auto& section : report.sections)
-    if (kEpilogueSections.find(section.id) != std::string_view::npos) fmt::print("{}\n", section_text(section, terminal));
+    if (kEpilogueSections.find(section.id) != std::string_view::npos)
+      fmt::print("{}\n", section_text(section, terminal));
 }
 
 int exit_code_of(const schema::TuneRun& run) {
@@ -54,7 +55,7 @@ struct Session {
   const TunePlan& plan;
   store::Store& store;
   Terminal terminal;
-  bool alone = true;          ///< one run only
+  bool alone = true;  ///< one run only
   base::Json json = base::Json::array();
 };
 
@@ -63,9 +64,10 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   const auto& flags = session.flags;
   auto request = session.plan.request;
   if (!gpus.empty()) request.environment->gpus = gpus;
-  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective, flags.config);
-  const auto executor =
-      make_executor(session.plan.isolation, gpus, [&](const execute::TrialProgress& now) { progress.on_progress(now); });
+  TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
+                            flags.config);
+  const auto executor = make_executor(session.plan.isolation, gpus,
+                                      [&](const execute::TrialProgress& now) { progress.on_progress(now); });
   campaign::TuneCampaign campaign(*executor, session.store, base::system_clock(), progress, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto result, campaign.run(request));
   progress.finish();
@@ -83,7 +85,8 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   }
   RL_TRY(write_reports(result, output, html));
   // The machine-readable answer stays alone on standard output; a file is still written when that was asked for.
-  if (session.alone && !flags.config.empty() && !flags.no_apply && !run.interrupted && (!flags.json || flags.apply || flags.yes)) {
+  if (session.alone && !flags.config.empty() && !flags.no_apply && !run.interrupted &&
+      (!flags.json || flags.apply || flags.yes)) {
     ApplyRequest apply{flags.config, session.plan.patch, ApplyMode::ask, flags.provenance};
     if (flags.dry_run) apply.mode = ApplyMode::dry_run;
     if (flags.apply || flags.yes) apply.mode = ApplyMode::apply;
@@ -103,7 +106,8 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY(check_writable(flags.output, "--output"));
   RL_TRY(check_writable(flags.html == "auto" ? html_beside(flags.output) : flags.html, "--report-html"));
   if (!flags.devices.empty() && flags.provider == "cpu")
-    return base::fail(base::ErrorCode::invalid_argument, "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
   plan.request.environment = find_environment();
   RL_TRY_ASSIGN(auto groups, campaign::choose_gpus(flags.devices, *plan.request.environment));
   RL_TRY_ASSIGN(auto store, context.open_store());
@@ -112,7 +116,9 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   if (groups.empty()) groups.emplace_back();
   int code = kOk;
   for (const auto& gpus : groups) {
-    if (!session.alone && !flags.quiet) fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n", campaign::gpu_list(gpus));
+    if (!session.alone && !flags.quiet)
+      fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n",
+                 campaign::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run);
     // Without a usable GPU provider the other models would only repeat the same run.
@@ -120,8 +126,10 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   }
   if (flags.json) fmt::print("{}\n", base::dump_json(session.alone ? session.json.front() : session.json));
   if (!session.alone && !flags.config.empty() && !flags.json && !flags.quiet)
-    fmt::print("{}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config {} --for-gpu\n",
-               flags.config, flags.config);
+    fmt::print(
+        "{}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config "
+        "{} --for-gpu\n",
+        flags.config, flags.config);
   return code;
 }
 
@@ -143,29 +151,41 @@ void add_tune(CLI::App& app, Context& context) {
 
   const std::string what = "What is tuned";
   add_choice(tune, context, "--provider", flags->provider, {"auto", "cpu", "cuda", "tensorrt"}, "Execution provider");
-  add_choice(tune, context, "--objective", flags->objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
+  add_choice(tune, context, "--objective", flags->objective, {"latency", "p99", "throughput"},
+             "What \"fastest\" means");
   tune.add_option("--constraint", flags->constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
-      ->type_name("METRIC<=N")->allow_extra_args(false);
+      ->type_name("METRIC<=N")
+      ->allow_extra_args(false);
   tune.add_option("--shape", flags->shapes, "Input shape; several for one input are a mix; repeatable")
-      ->type_name("NAME:AxBxC")->allow_extra_args(false);
+      ->type_name("NAME:AxBxC")
+      ->allow_extra_args(false);
   tune.add_option("--batch", flags->batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
   tune.add_option("--input", flags->inputs, "Real input data instead of generated; repeatable")
-      ->type_name("NAME:FILE.npy")->allow_extra_args(false);
-  tune.add_option("--seed", flags->seed, "Of generated inputs and random search")->type_name("N")->capture_default_str();
+      ->type_name("NAME:FILE.npy")
+      ->allow_extra_args(false);
+  tune.add_option("--seed", flags->seed, "Of generated inputs and random search")
+      ->type_name("N")
+      ->capture_default_str();
   tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
   add_choice(tune, context, "--io", flags->io, {"host", "device"},
              "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
-  tune.add_option("--devices", flags->devices, "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
+  tune.add_option(
+          "--devices", flags->devices,
+          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
       ->type_name("all|N[,N...]");
-  for (const auto* name : {"--provider", "--devices", "--io", "--objective", "--constraint", "--shape", "--batch", "--input", "--seed", "--ort-library"})
+  for (const auto* name : {"--provider", "--devices", "--io", "--objective", "--constraint", "--shape", "--batch",
+                           "--input", "--seed", "--ort-library"})
     tune.get_option(name)->group(what);
 
   const std::string how = "How it is searched";
   add_choice(tune, context, "--search", flags->search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
   tune.add_flag("--quick", flags->quick, "About a dozen well-chosen trials, short measurements");
-  tune.add_option("--space", flags->space, "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
+  tune.add_option("--space", flags->space,
+                  "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
       ->type_name("FILE.yaml|NAME");
-  tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")->type_name("KEY=VALUE")->allow_extra_args(false);
+  tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   tune.add_option("--trials", flags->trials, "Trials of --search random")->type_name("N");
   tune.add_option("--max-time", flags->max_time, "Time for the whole run, for example 5m")->type_name("TIME");
   tune.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
@@ -173,18 +193,28 @@ void add_tune(CLI::App& app, Context& context) {
     tune.get_option(name)->group(how);
 
   const std::string measured = "How it is measured and judged";
-  tune.add_option("--warmup", flags->warmup, "Least warm-up inferences a trial (more until times are steady)")->type_name("N");
-  tune.add_option("--runs", flags->runs, "Timed inferences a trial (default: until the 95 % interval is within 1 %)")->type_name("N");
-  tune.add_option("--trial-time", flags->trial_time, "Longest timed window of one trial (default 5s)")->type_name("TIME");
-  tune.add_option("--min-effect", flags->min_effect, "Smallest gain worth a change")->type_name("SHARE")->capture_default_str();
-  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance, "Allowed scaled output error, or off")->type_name("X");
-  add_choice(tune, context, "--isolation", flags->isolation, {"pooled", "trial"}, "One worker for many trials, or one each");
+  tune.add_option("--warmup", flags->warmup, "Least warm-up inferences a trial (more until times are steady)")
+      ->type_name("N");
+  tune.add_option("--runs", flags->runs, "Timed inferences a trial (default: until the 95 % interval is within 1 %)")
+      ->type_name("N");
+  tune.add_option("--trial-time", flags->trial_time, "Longest timed window of one trial (default 5s)")
+      ->type_name("TIME");
+  tune.add_option("--min-effect", flags->min_effect, "Smallest gain worth a change")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance, "Allowed scaled output error, or off")
+      ->type_name("X");
+  add_choice(tune, context, "--isolation", flags->isolation, {"pooled", "trial"},
+             "One worker for many trials, or one each");
   for (const auto* name : {"--warmup", "--runs", "--trial-time", "--min-effect", "--accuracy-tolerance", "--isolation"})
     tune.get_option(name)->group(measured);
 
   const std::string output = "What is written";
-  tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")->type_name("FILE");
-  tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")->type_name("NAME")->capture_default_str();
+  tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")
+      ->type_name("FILE");
+  tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")
+      ->type_name("NAME")
+      ->capture_default_str();
   tune.add_flag("--apply", flags->apply, "Write --config without asking");
   tune.add_flag("--dry-run", flags->dry_run, "Show the change to --config, write nothing");
   tune.add_flag("--no-apply", flags->no_apply, "Leave --config alone");
@@ -192,13 +222,15 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_flag("-y,--yes", flags->yes, "Answer every question with yes");
   tune.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   tune.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")->expected(0, 1)->default_str("auto");
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->default_str("auto");
   tune.add_flag("--json", flags->json, "The result as JSON on standard output");
   add_database_option(tune, context);
   tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
   tune.add_flag("-q,--quiet", flags->quiet, "Errors only");
-  for (const auto* name : {"--config", "--config-section", "--apply", "--dry-run", "--no-apply", "--provenance", "--yes", "--output",
-                           "--report-html", "--json", "--db", "--verbose", "--quiet"})
+  for (const auto* name : {"--config", "--config-section", "--apply", "--dry-run", "--no-apply", "--provenance",
+                           "--yes", "--output", "--report-html", "--json", "--db", "--verbose", "--quiet"})
     tune.get_option(name)->group(output);
 }
 

@@ -32,7 +32,8 @@ Result<std::pair<std::string, std::string>> name_and_rest(const std::string& tex
                                                           std::string_view example) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon + 1 == text.size())
-    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE, for example {} {}", flag, text, flag, example);
+    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE, for example {} {}", flag, text, flag,
+                example);
   return std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
@@ -45,11 +46,13 @@ Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>
     for (const auto& part : base::split(pair.second, 'x')) {
       auto dim = base::parse_integer(part, "--shape");
       if (!dim || *dim < 1 || *dim > 1'000'000'000)
-        return fail(ErrorCode::invalid_argument, "--shape {}: \"{}\" is not a size from 1 to 1000000000, for example --shape {}:1x3x640x640",
-                    text, part, pair.first);
+        return fail(ErrorCode::invalid_argument,
+                    "--shape {}: \"{}\" is not a size from 1 to 1000000000, for example --shape {}:1x3x640x640", text,
+                    part, pair.first);
       dims.push_back(*dim);
     }
-    const auto known = std::find_if(inputs.begin(), inputs.end(), [&](const auto& input) { return input.first == pair.first; });
+    const auto known =
+        std::find_if(inputs.begin(), inputs.end(), [&](const auto& input) { return input.first == pair.first; });
     if (known == inputs.end())
       inputs.push_back({pair.first, {dims}});
     else
@@ -60,8 +63,9 @@ Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>
   std::vector<schema::ShapeSet> sets(members);
   for (const auto& [name, shapes] : inputs) {
     if (shapes.size() != 1 && shapes.size() != members)
-      return fail(ErrorCode::invalid_argument, "--shape {}: given {} times, another input {} times; expected once or the same number of times",
-                  name, shapes.size(), members);
+      return fail(ErrorCode::invalid_argument,
+                  "--shape {}: given {} times, another input {} times; expected once or the same number of times", name,
+                  shapes.size(), members);
     for (std::size_t i = 0; i < members; ++i) sets[i].push_back({name, shapes[shapes.size() == 1 ? 0 : i]});
   }
   return sets;
@@ -79,8 +83,10 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
     return {};
   }
   if (objective != schema::Objective::throughput)
-    return fail(ErrorCode::invalid_argument, "--batch {}: several batch sizes can only be ranked by throughput; add --objective throughput, "
-                "or give one", flags.batch);
+    return fail(ErrorCode::invalid_argument,
+                "--batch {}: several batch sizes can only be ranked by throughput; add --objective throughput, "
+                "or give one",
+                flags.batch);
   space.values.push_back({"batch_size", values});
   return {};
 }
@@ -129,8 +135,9 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
   }
   auto text = base::read_file(flags.space);
   if (!text && flags.space.find_first_of("./") == std::string::npos)
-    return fail(ErrorCode::invalid_argument, "--space {}: no such file and no space of that name{}; expected FILE.yaml or one of: {}",
-                flags.space, base::did_you_mean(flags.space, names), fmt::join(names, ", "));
+    return fail(ErrorCode::invalid_argument,
+                "--space {}: no such file and no space of that name{}; expected FILE.yaml or one of: {}", flags.space,
+                base::did_you_mean(flags.space, names), fmt::join(names, ", "));
   if (!text) return tl::unexpected(std::move(text).error());
   RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
   request.space = std::move(file.request);
@@ -143,8 +150,8 @@ Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, 
   for (const auto& text : flags.set) {
     RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
     if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)
-      return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}; give one value", text, setting.first,
-                  request.space.fixed.find(setting.first)->to_text());
+      return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}; give one value", text,
+                  setting.first, request.space.fixed.find(setting.first)->to_text());
     request.space.fixed.set(std::move(setting.first), std::move(setting.second));
   }
   return {};
@@ -159,14 +166,16 @@ Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request
   RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, flags.config, patch));
   for (const auto& setting : found) {
     request.current.set(setting.key, setting.value);
-    request.current_origins.push_back(fmt::format("{}:{} {} = {}", flags.config, setting.line, setting.path, setting.value.to_text()));
+    request.current_origins.push_back(
+        fmt::format("{}:{} {} = {}", flags.config, setting.line, setting.path, setting.value.to_text()));
   }
   return {};
 }
 
 Result<std::string> model_of(const TuneFlags& flags) {
   if (!flags.model.empty() && !flags.model_option.empty() && flags.model != flags.model_option)
-    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}; give one", flags.model, flags.model_option);
+    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}; give one", flags.model,
+                flags.model_option);
   const auto& model = flags.model.empty() ? flags.model_option : flags.model;
   if (model.empty())
     return fail(ErrorCode::invalid_argument, "no model is named; for example: ridgeline tune model.onnx");
@@ -209,13 +218,15 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   }
   RL_TRY_ASSIGN(request.min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
   if (request.min_effect < 0 || request.min_effect >= 1)
-    return fail(ErrorCode::invalid_argument, "--min-effect {}: expected a share from 0 to below 1, for example 2%", flags.min_effect);
+    return fail(ErrorCode::invalid_argument, "--min-effect {}: expected a share from 0 to below 1, for example 2%",
+                flags.min_effect);
   if (flags.accuracy_tolerance == "off") {
     request.check_accuracy = false;
   } else if (!flags.accuracy_tolerance.empty()) {
     const auto tolerance = base::parse_number(flags.accuracy_tolerance, "--accuracy-tolerance");
     if (!tolerance || *tolerance <= 0)
-      return fail(ErrorCode::invalid_argument, "--accuracy-tolerance {}: expected a number above 0 (scaled error, for example 1e-3) or off",
+      return fail(ErrorCode::invalid_argument,
+                  "--accuracy-tolerance {}: expected a number above 0 (scaled error, for example 1e-3) or off",
                   flags.accuracy_tolerance);
     request.accuracy_tolerance = *tolerance;
   }
@@ -226,9 +237,11 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   if (flags.apply + flags.dry_run + flags.no_apply > 1)
     return fail(ErrorCode::invalid_argument, "--apply, --dry-run and --no-apply exclude each other; give one");
   if ((flags.apply || flags.dry_run) && flags.config.empty())
-    return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE", flags.apply ? "--apply" : "--dry-run");
+    return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE",
+                flags.apply ? "--apply" : "--dry-run");
   if (flags.html == "auto" && flags.output.empty())
-    return fail(ErrorCode::invalid_argument, "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+    return fail(ErrorCode::invalid_argument,
+                "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
   RL_TRY(read_plan(flags, request));
   plan.patch.section = flags.config_section;
   RL_TRY(read_space(flags, request, plan.patch));
@@ -251,8 +264,9 @@ std::string shell_line(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     // The program's own path says nothing on another machine.
     const std::string word = i == 0 ? "ridgeline" : arguments[i];
-    const bool plain = !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                               "0123456789_-./:=,+%@") == std::string::npos;
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                            "0123456789_-./:=,+%@") == std::string::npos;
     std::string quoted = word;
     if (!plain) {
       quoted = "'";

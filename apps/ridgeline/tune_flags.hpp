@@ -22,7 +22,7 @@ struct TuneFlags {
   std::string config;
   std::string config_section = "onnxruntime";
   std::string output;
-  std::string html;            ///< "auto": beside --output
+  std::string html;  ///< "auto": beside --output
   bool quick = false;
   std::string warmup;
   std::string runs;
@@ -42,7 +42,7 @@ struct TuneFlags {
   std::string accuracy_tolerance;
   std::string isolation = "pooled";
   std::string ort_library;
-  std::string devices;         ///< "": the first GPU
+  std::string devices;  ///< "": the first GPU
   std::string seed = "1";
   std::string trials;
   bool fresh = false;

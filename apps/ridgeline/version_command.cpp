@@ -12,7 +12,8 @@ void add_version(CLI::App& app, Context& context) {
   auto* command = add_subcommand(app, context, "version", "Versions of Ridgeline and of the runtime it would use",
                                  "  ridgeline version", [library]() -> base::Result<int> {
                                    fmt::print("ridgeline    {}\n", base::version());
-                                   const auto executor = execute::make_local_executor(worker_options(execute::Isolation::trial));
+                                   const auto executor =
+                                       execute::make_local_executor(worker_options(execute::Isolation::trial));
                                    const auto runtime = executor->probe("onnx", *library);
                                    if (!runtime) {
                                      fmt::print("onnxruntime  none: {}\n", runtime.error().message);
@@ -20,7 +21,8 @@ void add_version(CLI::App& app, Context& context) {
                                    }
                                    fmt::print("onnxruntime  {}  {}\n", runtime->version, runtime->library_path);
                                    std::string providers;
-                                   for (const auto& name : runtime->providers) providers += (providers.empty() ? "" : ", ") + name;
+                                   for (const auto& name : runtime->providers)
+                                     providers += (providers.empty() ? "" : ", ") + name;
                                    fmt::print("providers    {}\n", providers);
                                    return kOk;
                                  });

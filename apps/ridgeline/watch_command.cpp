@@ -59,8 +59,9 @@ void add_watch(CLI::App& app, Context& context) {
   watch.add_option("--confidence", flags->confidence, "At most 1 - this share of a false alarm a week")
       ->type_name("SHARE")
       ->capture_default_str();
-  add_choice(watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
-             "Keep worker and session between probes, or take a fresh process for each, which holds no memory meanwhile");
+  add_choice(
+      watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
+      "Keep worker and session between probes, or take a fresh process for each, which holds no memory meanwhile");
 
   const std::string then = "What is done";
   watch.add_option("--on-degrade", flags->on_degrade, "alert: events only (default); retune; exec:COMMAND; repeatable")

@@ -11,12 +11,14 @@ namespace ridgeline::app {
 
 void add_worker(CLI::App& app, Context& context) {
   const auto library = std::make_shared<std::string>();
-  auto* command = add_subcommand(app, context, "worker", "Runs trials for a parent process", "", [library]() -> base::Result<int> {
-    if (!library->empty()) return doctor::open_library_main(*library);
-    return execute::worker_main(workload::make_default_registry());
-  });
-  command->add_option("--open-library", *library, "Only opens a shared library and says what became of it")->type_name("FILE");
-  command->group("");   // hidden: started by ridgeline itself
+  auto* command =
+      add_subcommand(app, context, "worker", "Runs trials for a parent process", "", [library]() -> base::Result<int> {
+        if (!library->empty()) return doctor::open_library_main(*library);
+        return execute::worker_main(workload::make_default_registry());
+      });
+  command->add_option("--open-library", *library, "Only opens a shared library and says what became of it")
+      ->type_name("FILE");
+  command->group("");  // hidden: started by ridgeline itself
 }
 
 }  // namespace ridgeline::app

@@ -15,8 +15,9 @@ namespace ridgeline::app {
 
 /// A lane for each GPU, whose workers see that GPU only; without a GPU a single lane. The first one's progress goes to
 /// `on_progress`.
-[[nodiscard]] std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, const campaign::GpuGroup& gpus,
-                                                               std::function<void(const execute::TrialProgress&)> on_progress);
+[[nodiscard]] std::unique_ptr<execute::Executor> make_executor(
+    execute::Isolation isolation, const campaign::GpuGroup& gpus,
+    std::function<void(const execute::TrialProgress&)> on_progress);
 
 /// For a trial recorded on `device` (TrialSpec::device). Errors: that GPU is not in this machine.
 [[nodiscard]] base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device);

@@ -147,9 +147,7 @@ int cuda_device_count() noexcept {
   return guard().deviceCount();
 }
 
-bool release_device_memory() {
-  return cuda_device_count() > 0 && empty_cache_of(c10::DeviceType::CUDA);
-}
+bool release_device_memory() { return cuda_device_count() > 0 && empty_cache_of(c10::DeviceType::CUDA); }
 
 TrainingDevice::TrainingDevice(const std::string& name) : device_(device_named(name)) {
   if (cuda()) guard().setDevice(device_);

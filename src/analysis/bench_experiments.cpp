@@ -17,8 +17,8 @@ constexpr int kFirstWorkers = 4;       ///< tried in place of none
 constexpr double kUsefulShare = 0.2;   ///< of the gain that is possible: what more workers have to bring
 constexpr double kTwiceTheGain = 1.0;  ///< twice the workers cannot bring more
 
-/// Whether steps wait for their batches for a share of their time that is worth a finding. Workers bring batches in bursts,
-/// so that the median step may wait for none: what all steps took beyond the median's own work counts as well.
+/// Whether steps wait for their batches for a share of their time that is worth a finding. Workers bring batches in
+/// bursts, so that the median step may wait for none: what all steps took beyond the median's own work counts as well.
 bool waits_for_batches(const BenchEvidence& known, const TrainingSettings& base) {
   const double waits_ms = known.phases.io_wait_ms.value;
   const double rest_ms = known.phases.wall_ms.value - waits_ms;
@@ -82,7 +82,8 @@ LoaderVerdict judge_loader(const schema::BenchRun& run, const DiagnosisInput& in
   if (!known || !host) return out;
   const bool waits = waits_for_batches(*known, base);
   // Without workers loading can cost no more than the time that steps wait.
-  if (clearly_faster(*host, *known, kWorthwhileGain) && (waits || base.workers > 0)) out.possible = host->rate / known->rate - 1;
+  if (clearly_faster(*host, *known, kWorthwhileGain) && (waits || base.workers > 0))
+    out.possible = host->rate / known->rate - 1;
   out.holds_up = waits && out.possible > 0;
   out.sets_pace = out.holds_up && base.workers > 0 && out.possible >= kPaceSetter;
   const auto more = find_evidence(run, with_workers(base, more_workers(base.workers, input.cores)), DataMode::loader);

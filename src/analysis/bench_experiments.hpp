@@ -43,8 +43,9 @@ constexpr double kFilledGain = 0.10;      ///< of twice the batch with data on t
 
 /// The loader's share in a run's trials under `base`.
 struct LoaderVerdict {
-  double possible = 0;    ///< gain by data in memory; 0 where that is not clearly faster, or nothing runs beside the steps
-  bool holds_up = false;  ///< ... and the steps wait for their batches
+  double possible =
+      0;  ///< gain by data in memory; 0 where that is not clearly faster, or nothing runs beside the steps
+  bool holds_up = false;   ///< ... and the steps wait for their batches
   bool sets_pace = false;  ///< so much faster, and loading goes on beside the steps, that a faster step brings nothing
   bool wants_more_workers = false;
   std::optional<double>

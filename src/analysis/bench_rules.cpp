@@ -235,8 +235,10 @@ class Diagnosis {
     const double without = std::min(gain(*device), wall_ms / std::max(wall_ms - h2d_ms, kWorthwhileGain * wall_ms) - 1);
     add("copy_bound", "copies to the device hold training up",
         fmt::format("with data on the device: {}; H2D {:.2f} of {:.2f} ms a step", against(*device), h2d_ms, wall_ms),
-        "fewer bytes a sample (uint8 in place of float32, converted on the device), or copies beside the steps (non_blocking "
-        "on a stream of their own)", without, *device);
+        "fewer bytes a sample (uint8 in place of float32, converted on the device), or copies beside the steps "
+        "(non_blocking "
+        "on a stream of their own)",
+        without, *device);
     return true;
   }
 
@@ -248,7 +250,8 @@ class Diagnosis {
                          base_evidence_.spread * 100);
     if (loader_.holds_up) return "the loader holds training up, but none of the experiments shows by what";
     if (loader_.possible > 0) return "training is faster with data in memory, but none of the experiments shows why";
-    if (!input_.on_cpu && busy && *busy < kIdleDevice) return "the device is idle, but none of the experiments shows why";
+    if (!input_.on_cpu && busy && *busy < kIdleDevice)
+      return "the device is idle, but none of the experiments shows why";
     return "";
   }
 

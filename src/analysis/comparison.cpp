@@ -76,7 +76,8 @@ std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks)
   std::vector<Quad> quads;
   for (std::size_t at = 0; at + 4 <= blocks.size(); at += 4) {
     const auto* block = &blocks[at];
-    const bool in_order = block[0].round == block[3].round && block[0].arm == block[3].arm && block[1].arm == block[2].arm && block[0].arm != block[1].arm;
+    const bool in_order = block[0].round == block[3].round && block[0].arm == block[3].arm &&
+                          block[1].arm == block[2].arm && block[0].arm != block[1].arm;
     const bool filled = std::all_of(block, block + 4, [](const auto& one) { return !one.latency_ns.empty(); });
     if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}});
   }
@@ -96,7 +97,7 @@ struct Ratio {
 
 /// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
 std::vector<Ratio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
-                                Objective objective) {
+                               Objective objective) {
   const auto cost = [&](const schema::PairedBlock& block) {
     if (objective == Objective::latency) return quantile(block.latency_ns, 0.5);
     const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
@@ -132,8 +133,8 @@ std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
   return limits;
 }
 
-/// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group are
-/// exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
+/// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group
+/// are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
 /// samples beyond the quantile suffice.
 std::vector<Ratio> tail_ratios(const std::vector<Quad>& quads) {
   constexpr std::size_t kLeastGroups = 4;

@@ -41,10 +41,11 @@ struct GpuLimits {
   std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling
   std::optional<double> copy_ns;  ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
   std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph
-  /// Share of the time with a kernel running, as the driver counts; nullopt for a trial shorter than the driver averages.
+  /// Share of the time with a kernel running, as the driver counts; nullopt for a trial shorter than the driver
+  /// averages.
   std::optional<double> busy;
-  std::string compute_type;         ///< "TF32", "FP32", "FP16"
-  bool pageable_assumed = false;    ///< pageable copies were not probed: taken at a third of the pinned rate
+  std::string compute_type;       ///< "TF32", "FP32", "FP16"
+  bool pageable_assumed = false;  ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;
   /// inference_ns over the floor of `bound` (launch: over the larger of compute and memory): how many times faster it
   /// could be at best as far as that limit goes. Caches can bring it below 1.

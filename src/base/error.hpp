@@ -54,15 +54,15 @@ template <typename... Args>
 #define RL_CONCAT(a, b) RL_CONCAT_INNER(a, b)
 
 /// Evaluates a Result; returns its error from the enclosing function when it failed.
-#define RL_TRY(expression)                                                                     \
-  do {                                                                                         \
-    if (auto rl_try_result = (expression); !rl_try_result)                                     \
-      return tl::unexpected<::ridgeline::base::Error>(std::move(rl_try_result).error());       \
+#define RL_TRY(expression)                                                               \
+  do {                                                                                   \
+    if (auto rl_try_result = (expression); !rl_try_result)                               \
+      return tl::unexpected<::ridgeline::base::Error>(std::move(rl_try_result).error()); \
   } while (false)
 
 /// RL_TRY_ASSIGN(auto x, f()): as RL_TRY, then binds the value.
 #define RL_TRY_ASSIGN(declaration, expression) RL_TRY_ASSIGN_AT(declaration, expression, RL_CONCAT(rl_value_, __LINE__))
-#define RL_TRY_ASSIGN_AT(declaration, expression, name)                                        \
-  auto name = (expression);                                                                    \
-  if (!name) return tl::unexpected<::ridgeline::base::Error>(std::move(name).error());         \
+#define RL_TRY_ASSIGN_AT(declaration, expression, name)                                \
+  auto name = (expression);                                                            \
+  if (!name) return tl::unexpected<::ridgeline::base::Error>(std::move(name).error()); \
   declaration = std::move(*name)

@@ -34,7 +34,8 @@ tl::unexpected<Error> os_failure(std::string_view verb, const fs::path& path, in
 }
 
 fs::path xdg_folder(const char* variable, std::string_view fallback_below_home) {
-  if (const char* value = std::getenv(variable); value != nullptr && value[0] == '/') return fs::path(value) / "ridgeline";
+  if (const char* value = std::getenv(variable); value != nullptr && value[0] == '/')
+    return fs::path(value) / "ridgeline";
   const char* home = std::getenv("HOME");
   return fs::path(home != nullptr && home[0] != '\0' ? home : "/tmp") / fallback_below_home / "ridgeline";
 }

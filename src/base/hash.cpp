@@ -48,7 +48,8 @@ Result<std::string> sha256_file(const std::filesystem::path& path) {
   std::vector<unsigned char> buffer(1U << 20U);
   std::size_t count = 0;
   while ((count = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0) hash.update(buffer.data(), count);
-  if (std::ferror(file.get()) != 0) return fail(ErrorCode::io, "cannot read {}: {}", path.string(), std::strerror(errno));
+  if (std::ferror(file.get()) != 0)
+    return fail(ErrorCode::io, "cannot read {}: {}", path.string(), std::strerror(errno));
   return hash.finish();
 }
 

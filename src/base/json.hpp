@@ -26,7 +26,9 @@ template <typename E>
 struct EnumNames;
 
 template <typename E>
-concept NamedEnum = std::is_enum_v<E> && requires { EnumNames<E>::names.size(); };
+concept NamedEnum = std::is_enum_v<E> && requires {
+  EnumNames<E>::names.size();
+};
 
 template <NamedEnum E>
 [[nodiscard]] constexpr std::string_view enum_name(E value) noexcept {

@@ -97,7 +97,8 @@ void place_descriptors(ChildPlan& plan) noexcept {
   int above = std::max(kFirstPassedFd, plan.report_fd);
   for (const auto& [from, to] : wanted) above = std::max({above, from, to});
   if (plan.output_fd >= 0) {
-    if (::dup2(plan.output_fd, STDOUT_FILENO) < 0 || ::dup2(plan.output_fd, STDERR_FILENO) < 0) give_up(plan, "redirect");
+    if (::dup2(plan.output_fd, STDOUT_FILENO) < 0 || ::dup2(plan.output_fd, STDERR_FILENO) < 0)
+      give_up(plan, "redirect");
   }
   const int report = ::fcntl(plan.report_fd, F_DUPFD_CLOEXEC, above + 1);
   if (report < 0) give_up(plan, "duplicate");

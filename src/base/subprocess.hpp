@@ -29,11 +29,11 @@ struct ExitStatus {
 };
 
 struct SubprocessOptions {
-  std::vector<std::string> argv;                      ///< argv[0] is a path, or a name looked up in PATH
+  std::vector<std::string> argv;                                 ///< argv[0] is a path, or a name looked up in PATH
   std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of the parent's
-  std::vector<std::pair<int, int>> file_descriptors;  ///< {parent's, child's number}: passed on
+  std::vector<std::pair<int, int>> file_descriptors;             ///< {parent's, child's number}: passed on
   bool capture_output = true;  ///< stdout and stderr share one pipe, see Subprocess::output_fd; else inherited
-  std::optional<std::uint64_t> address_space_bytes;   ///< RLIMIT_AS
+  std::optional<std::uint64_t> address_space_bytes;  ///< RLIMIT_AS
   bool allow_core_dumps = false;
 };
 

@@ -9,7 +9,8 @@
 namespace ridgeline::base {
 namespace {
 
-/// Insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment"): a swap is the commonest slip.
+/// Insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment"): a swap is the commonest
+/// slip.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -17,7 +18,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j) {
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }
@@ -92,10 +94,11 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text, std::stri
     std::string_view name;
     double nanoseconds;
   };
-  static constexpr std::array<Unit, 7> kUnits{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9},
-                                               {"min", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<Unit, 7> kUnits{
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
   const auto bad = [&] {
-    return fail(ErrorCode::invalid_argument, "{}: \"{}\" is not a positive duration such as 90s, 5m or 1h30m", what, text);
+    return fail(ErrorCode::invalid_argument, "{}: \"{}\" is not a positive duration such as 90s, 5m or 1h30m", what,
+                text);
   };
   double total = 0;
   auto rest = trim(text);

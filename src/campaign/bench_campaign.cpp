@@ -259,7 +259,8 @@ class Running {
       trial.stage = BenchStage::experiment;
       trial.settings = input.base;
       for (const auto& made : run_.trials)
-        if (made.settings == input.base && made.data == DataMode::loader) trial.repeat = std::max(trial.repeat, made.repeat + 1);
+        if (made.settings == input.base && made.data == DataMode::loader)
+          trial.repeat = std::max(trial.repeat, made.repeat + 1);
       trial.reason = "as it is, once more: is it the experiment that is faster, or the machine?";
       const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
       RL_TRY(make(std::move(trial), request_.plan, 1));

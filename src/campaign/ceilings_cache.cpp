@@ -60,7 +60,8 @@ Result<schema::GpuCeilings> CeilingsCache::get(const schema::TuneRun& run, const
     std::error_code ignored;
     std::filesystem::create_directories(folder_, ignored);
     // Measured again next time if it cannot be kept.
-    (void)base::write_file_atomically(path_of(question), base::dump_json({{"question", question}, {"ceilings", found}}) + "\n");
+    (void)base::write_file_atomically(path_of(question),
+                                      base::dump_json({{"question", question}, {"ceilings", found}}) + "\n");
   }
   return found;
 }

@@ -22,8 +22,8 @@ class CeilingsCache {
   /// Of the run's GPU, as far as it was measured before.
   [[nodiscard]] std::optional<schema::GpuCeilings> known(const schema::TuneRun& run) const;
 
-  /// Of the run's GPU. A file that is damaged or of another card is measured again; a folder that cannot be written is no
-  /// error. Errors: those of `measure`.
+  /// Of the run's GPU. A file that is damaged or of another card is measured again; a folder that cannot be written is
+  /// no error. Errors: those of `measure`.
   [[nodiscard]] base::Result<schema::GpuCeilings> get(const schema::TuneRun& run, const Measure& measure) const;
 
  private:

@@ -23,6 +23,7 @@ struct ComparedTrial {
 [[nodiscard]] base::Result<ComparedTrial> find_compared(store::Store& store, const std::string& reference);
 
 /// B against A by separate measurements. Errors (invalid_argument): different models, shapes or objectives.
-[[nodiscard]] base::Result<schema::Comparison> compare_runs(const ComparedTrial& a, const ComparedTrial& b, double min_effect);
+[[nodiscard]] base::Result<schema::Comparison> compare_runs(const ComparedTrial& a, const ComparedTrial& b,
+                                                            double min_effect);
 
 }  // namespace ridgeline::campaign

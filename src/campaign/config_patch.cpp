@@ -20,8 +20,8 @@ base::Result<void> check_options(const PatchOptions& options) {
   for (const auto& [key, path] : options.mapping) RL_TRY(schema::require_param(key));
   const auto& section = options.section;
   if (section.empty() || section.front() == '.' || section.back() == '.' || section.find("..") != std::string::npos)
-    return fail(ErrorCode::invalid_argument, "config section \"{}\" is not a path: expected keys joined by dots, such as a.b",
-                section);
+    return fail(ErrorCode::invalid_argument,
+                "config section \"{}\" is not a path: expected keys joined by dots, such as a.b", section);
   return {};
 }
 

@@ -23,7 +23,8 @@ std::string ratio_text(const Comparison& gain) {
 
 /// Good enough to stand in for `best`: cannot be told from it, or is less than the minimum effect behind it.
 bool stands_in(const Comparison& gain, const Comparison& best, double min_effect) {
-  return gain.verdict == schema::Verdict::faster && (gain.high >= best.ratio || gain.ratio * (1 + min_effect) >= best.ratio);
+  return gain.verdict == schema::Verdict::faster &&
+         (gain.high >= best.ratio || gain.ratio * (1 + min_effect) >= best.ratio);
 }
 
 /// Closest to the current configuration, then fewest settings.
@@ -38,8 +39,9 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
 
 }  // namespace
 
-DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space, TuneResult& result,
-                   CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled)
+DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space,
+                             TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
+                             std::function<bool()> cancelled)
     : runner_(runner),
       request_(request),
       space_(space),
@@ -69,7 +71,8 @@ void DecisionMaker::give_up() {
   result_.run.verdict->trial_id = best.trial->id;
 }
 
-std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const {
+std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
+    const std::vector<analysis::RankedTrial>& ranking) const {
   std::vector<Contender> contenders;
   const auto add = [&](const analysis::RankedTrial* ranked) {
     if (ranked == nullptr || !ranked->meets_constraints || contenders.size() >= request_.finalists) return;
@@ -88,7 +91,8 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   if (cost_of(*first) > time_left_s_())
     for (const auto& ranked : ranking)
       if (ranked.tie_group == 1 && ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
-          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned && cost_of(ranked) < cost_of(*first))
+          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned &&
+          cost_of(ranked) < cost_of(*first))
         first = &ranked;
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
@@ -117,8 +121,9 @@ schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configu
   return plan;
 }
 
-Result<schema::TunedPair> DecisionMaker::measured_pair(schema::PairPurpose purpose, const Configuration& a, const Configuration& b,
-                                                       const std::string& setting, const schema::PairedPlan& plan) {
+Result<schema::TunedPair> DecisionMaker::measured_pair(schema::PairPurpose purpose, const Configuration& a,
+                                                       const Configuration& b, const std::string& setting,
+                                                       const schema::PairedPlan& plan) {
   const bool fresh = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
   const double expected = expected_pair_s(result_, plan, fresh, a, b);
   const double begun = runner_.elapsed_s();
@@ -143,10 +148,10 @@ Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
     }
-    observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved", i + 1,
-                                contenders.size(), contenders[i].ranked->trial->id));
-    RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "",
-                                                plan));
+    observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved",
+                                i + 1, contenders.size(), contenders[i].ranked->trial->id));
+    RL_TRY_ASSIGN(const auto pair,
+                  measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan));
     contenders[i].gain = pair.comparison;
   }
   return {};
@@ -156,7 +161,8 @@ bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const 
   return complexity(a, result_.run.current) < complexity(b, result_.run.current);
 }
 
-const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contender>& contenders, bool current_is_legal) const {
+const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contender>& contenders,
+                                                      bool current_is_legal) const {
   const Contender* best = nullptr;
   for (const auto& contender : contenders) {
     if (current_is_legal && !(contender.gain && contender.gain->verdict == schema::Verdict::faster)) continue;
@@ -182,7 +188,7 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
   Doubts doubts;
   double worst = 1;
   const auto keys = schema::differing_keys(winner, current);
-  if (keys.size() < 2) return doubts;   // a single setting's contribution is the gain itself
+  if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     if (!has_time_for_a_pair()) {
@@ -194,7 +200,7 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     if (without == winner || !space_.allows(without)) continue;
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
     RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
-                                                plan_for(winner, without, kLeaveOneOutShare)));
+                                                 plan_for(winner, without, kLeaveOneOutShare)));
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
     doubts.unproven.push_back(keys[i]);
     if (pair.comparison->verdict != schema::Verdict::faster || pair.comparison->ratio < worst) continue;
@@ -204,7 +210,8 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
   return doubts;
 }
 
-Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys, const std::optional<Comparison>& as_good_as) {
+Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
+                                     const std::optional<Comparison>& as_good_as) {
   auto& run = result_.run;
   auto simpler = run.verdict->configuration;
   for (const auto& key : keys) {
@@ -219,19 +226,21 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys, const
   if (id == 0) {
     std::string names;
     for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
-    RL_TRY_ASSIGN(const auto outcome, runner_.trial(simpler, schema::TrialStage::finalist,
-                                                    fmt::format("the winner without what was not shown to add anything: {}", names),
-                                                    std::nullopt, 0));
+    RL_TRY_ASSIGN(const auto outcome,
+                  runner_.trial(simpler, schema::TrialStage::finalist,
+                                fmt::format("the winner without what was not shown to add anything: {}", names),
+                                std::nullopt, 0));
     if (outcome.status != schema::TrialStatus::ok) return false;
     id = run.trials.back().id;
   }
   const auto ranking = analysis::rank(run, result_.outcomes);
-  const auto place = std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
+  const auto place =
+      std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
   if (place == ranking.end() || !place->meets_constraints) return false;
   if (!has_time_for_a_pair()) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
   RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, run.current, simpler, "",
-                                              plan_for(run.current, simpler, 1)));
+                                               plan_for(run.current, simpler, 1)));
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
   if (as_good_as && !stands_in(*pair.comparison, *as_good_as, run.min_effect)) return false;
   run.verdict->configuration = simpler;
@@ -247,12 +256,14 @@ Result<void> DecisionMaker::decide() {
     std::string first;
     for (const auto& trial : run.trials)
       if (first.empty()) first = fmt::format("; trial {}: {}", trial.id, failure_text(result_.outcomes[trial.key]));
-    conclude(schema::Decision::none, fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
+    conclude(schema::Decision::none,
+             fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
     return {};
   }
   if (!ranking.front().meets_constraints) {
-    conclude(schema::Decision::none, fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks {}",
-                                                 ranking.front().trial->id, ranking.front().broken_constraint));
+    conclude(schema::Decision::none,
+             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks {}",
+                         ranking.front().trial->id, ranking.front().broken_constraint));
     return {};
   }
   const auto current = std::find_if(ranking.begin(), ranking.end(),
@@ -271,7 +282,8 @@ Result<void> DecisionMaker::decide() {
       return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
     });
     if (nearest != contenders.end() && nearest->gain)
-      detail = fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
+      detail =
+          fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
     conclude(schema::Decision::keep,
              fmt::format("keep what you have: nothing beat it by {:.3g} %; {}", run.min_effect * 100, detail));
     if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
@@ -300,10 +312,10 @@ Result<void> DecisionMaker::decide() {
   if (current_is_legal)
     verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
   else
-    verdict.reason = fmt::format("the current configuration {}; trial {} is the best that does",
-                                 current == ranking.end() ? "does not run to the end"
-                                                          : "breaks " + current->broken_constraint,
-                                 verdict.trial_id);
+    verdict.reason =
+        fmt::format("the current configuration {}; trial {} is the best that does",
+                    current == ranking.end() ? "does not run to the end" : "breaks " + current->broken_constraint,
+                    verdict.trial_id);
   return {};
 }
 

@@ -8,13 +8,13 @@
 
 namespace ridgeline::campaign {
 
-/// From search results to the run's answer: the best few are compared with the current configuration, interleaved and in
-/// fresh processes; the winner's settings are taken out one by one; what was not shown to add anything is dropped.
+/// From search results to the run's answer: the best few are compared with the current configuration, interleaved and
+/// in fresh processes; the winner's settings are taken out one by one; what was not shown to add anything is dropped.
 class DecisionMaker {
  public:
   /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
   DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space, TuneResult& result,
-           CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled);
+                CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled);
 
   /// Sets run.verdict. Errors: the executor's or the store's own (cancelled included).
   [[nodiscard]] base::Result<void> decide();
@@ -32,15 +32,17 @@ class DecisionMaker {
   [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
   /// What leave-one-out says against the winner.
   struct Doubts {
-    std::vector<std::string> unproven;   ///< settings that no comparison showed to add anything
-    std::optional<std::string> harmful;  ///< the one of them without which the winner was faster, side by side (by most)
+    std::vector<std::string> unproven;  ///< settings that no comparison showed to add anything
+    std::optional<std::string>
+        harmful;  ///< the one of them without which the winner was faster, side by side (by most)
   };
   [[nodiscard]] base::Result<Doubts> leave_one_out(const schema::Configuration& winner);
   /// Takes `keys` out of the verdict if what is left beats the current configuration and, when `as_good_as` is given,
   /// can stand in for that gain. False when the verdict stays.
   [[nodiscard]] base::Result<bool> simplify(const std::vector<std::string>& keys,
                                             const std::optional<schema::Comparison>& as_good_as);
-  [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b, double share) const;
+  [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
+                                            double share) const;
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
 
@@ -49,8 +51,10 @@ class DecisionMaker {
   const search::SearchSpace& space_;
   TuneResult& result_;
   CampaignObserver& observer_;
-  [[nodiscard]] base::Result<schema::TunedPair> measured_pair(schema::PairPurpose purpose, const schema::Configuration& a,
-                                                              const schema::Configuration& b, const std::string& setting,
+  [[nodiscard]] base::Result<schema::TunedPair> measured_pair(schema::PairPurpose purpose,
+                                                              const schema::Configuration& a,
+                                                              const schema::Configuration& b,
+                                                              const std::string& setting,
                                                               const schema::PairedPlan& plan);
   /// Seconds that comparing `b` with `a` is likely to take, going by those before.
   [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,

@@ -7,8 +7,8 @@
 
 namespace ridgeline::campaign {
 
-/// Reads the machine from /proc, /sys and the scheduler. Never fails: what cannot be read stays empty. `root` is replaced in
-/// tests by a fixture tree. GPUs are listed as the NVIDIA kernel driver names them, memory_bytes 0.
+/// Reads the machine from /proc, /sys and the scheduler. Never fails: what cannot be read stays empty. `root` is
+/// replaced in tests by a fixture tree. GPUs are listed as the NVIDIA kernel driver names them, memory_bytes 0.
 [[nodiscard]] schema::Environment probe_environment(const std::filesystem::path& root = "/");
 
 }  // namespace ridgeline::campaign

@@ -29,16 +29,17 @@ base::Result<const GpuDescription*> find_gpu(std::string_view word, const std::s
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
   const GpuDescription* found = nullptr;
   for (const auto& gpu : gpus) {
-    const bool fits = is_number ? fmt::to_string(number_of(gpus, gpu)) == word : !word.empty() && gpu.uuid.rfind(word, 0) == 0;
+    const bool fits =
+        is_number ? fmt::to_string(number_of(gpus, gpu)) == word : !word.empty() && gpu.uuid.rfind(word, 0) == 0;
     if (!fits) continue;
     if (found != nullptr)
-      return fail(ErrorCode::invalid_argument, "{} {}: \"{}\" fits several GPUs; expected all or some of {}", kFlag, asked,
-                  word, gpu_list(gpus));
+      return fail(ErrorCode::invalid_argument, "{} {}: \"{}\" fits several GPUs; expected all or some of {}", kFlag,
+                  asked, word, gpu_list(gpus));
     found = &gpu;
   }
   if (found == nullptr)
-    return fail(ErrorCode::invalid_argument, "{} {}: there is no GPU \"{}\"; expected all or some of {}", kFlag, asked, word,
-                gpu_list(gpus));
+    return fail(ErrorCode::invalid_argument, "{} {}: there is no GPU \"{}\"; expected all or some of {}", kFlag, asked,
+                word, gpu_list(gpus));
   return found;
 }
 

@@ -21,8 +21,8 @@ using GpuGroup = std::vector<schema::GpuDescription>;
 void describe_gpus(schema::Environment& environment, gpu::GpuInventory inventory,
                    const std::optional<std::string>& visible_devices);
 
-/// Reads --devices: "" is the first GPU (none when there is none), "all", or numbers as nvidia-smi counts, or beginnings
-/// of UUIDs, joined by commas. Errors name what was asked and list what there is.
+/// Reads --devices: "" is the first GPU (none when there is none), "all", or numbers as nvidia-smi counts, or
+/// beginnings of UUIDs, joined by commas. Errors name what was asked and list what there is.
 [[nodiscard]] base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked,
                                                               const schema::Environment& environment);
 

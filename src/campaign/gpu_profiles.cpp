@@ -36,7 +36,8 @@ std::set<std::string> keys_of(const std::vector<GpuProfile>& profiles) {
 /// Sets what is not set yet to its default, where that can be spelled out.
 void add_defaults(Configuration& settings, const std::set<std::string>& keys) {
   for (const auto& key : keys)
-    if (const auto value = schema::effective_value({}, key); value && !settings.contains(key)) settings.set(key, *value);
+    if (const auto value = schema::effective_value({}, key); value && !settings.contains(key))
+      settings.set(key, *value);
 }
 
 std::string names_of(const std::vector<GpuProfile>& profiles) {
@@ -51,8 +52,10 @@ Result<std::vector<GpuProfile>> read_all(std::string_view yaml, std::string_view
   if (section.stranger >= 0) {
     const auto& node = tree.at(section.stranger);
     return fail(ErrorCode::invalid_argument,
-                "{}:{}:{}: \"{}\" does not fit into a GPU profile: expected {}: to hold one mapping of parameters for each GPU name",
-                file_name, node.line, node.column, node.kind == YamlKind::scalar ? node.value : tree.path(section.stranger), kProfiles);
+                "{}:{}:{}: \"{}\" does not fit into a GPU profile: expected {}: to hold one mapping of parameters for "
+                "each GPU name",
+                file_name, node.line, node.column,
+                node.kind == YamlKind::scalar ? node.value : tree.path(section.stranger), kProfiles);
   }
   std::vector<GpuProfile> profiles;
   for (const auto& [name, mapping] : section.profiles) {
@@ -68,21 +71,24 @@ Result<std::vector<GpuProfile>> read_all(std::string_view yaml, std::string_view
   return profiles;
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name, const std::vector<GpuProfile>& profiles,
-                              const std::string& provenance) {
+Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                              const std::vector<GpuProfile>& profiles, const std::string& provenance) {
   RL_TRY_ASSIGN(const auto before, read_all(yaml, file_name));
   PatchResult result{std::string(yaml), {}};
   for (const auto& profile : profiles) {
     if (profile.name.empty() || profile.name.find('.') != std::string::npos)
-      return fail(ErrorCode::invalid_argument, "GPU name \"{}\" cannot be a profile's name: expected text without a dot", profile.name);
+      return fail(ErrorCode::invalid_argument,
+                  "GPU name \"{}\" cannot be a profile's name: expected text without a dot", profile.name);
     auto settings = profile.settings;
-    const auto old = std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.name == profile.name; });
+    const auto old =
+        std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.name == profile.name; });
     if (old != before.end()) add_defaults(settings, keys_of({*old}));
     // An empty mapping would say nothing: the defaults of what others set do.
     for (const auto* others : {&profiles, &before})
       if (settings.size() == 0) add_defaults(settings, keys_of(*others));
     PatchOptions options;
-    options.provenance = provenance.empty() || profile.run_id.empty() ? provenance : fmt::format("{} {}", provenance, profile.run_id);
+    options.provenance =
+        provenance.empty() || profile.run_id.empty() ? provenance : fmt::format("{} {}", provenance, profile.run_id);
     for (const auto& [key, value] : settings.values())
       options.mapping[key] = fmt::format("{}.{}.{}", kProfiles, profile.name, key);
     RL_TRY_ASSIGN(auto patch, patch_settings(result.text, file_name, settings, options));
@@ -115,7 +121,8 @@ Result<std::vector<GpuProfile>> collect_profiles(store::Store& store, const sche
   std::set<std::string> seen_devices;
   const auto add = [&](const schema::TuneRun& answer) {
     auto profile = profile_of(answer);
-    const bool known = std::any_of(profiles.begin(), profiles.end(), [&](const auto& one) { return one.name == profile.name; });
+    const bool known =
+        std::any_of(profiles.begin(), profiles.end(), [&](const auto& one) { return one.name == profile.name; });
     if (profile.name.empty()) return;
     seen_devices.insert(answer.device);
     if (!known) profiles.push_back(std::move(profile));
@@ -123,7 +130,9 @@ Result<std::vector<GpuProfile>> collect_profiles(store::Store& store, const sche
   add(run);
   RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsLookedAt));
   for (const auto& summary : summaries) {
-    if (!summary.finished || seen_devices.count(summary.device) != 0 || summary.objective != base::enum_name(run.objective)) continue;
+    if (!summary.finished || seen_devices.count(summary.device) != 0 ||
+        summary.objective != base::enum_name(run.objective))
+      continue;
     RL_TRY_ASSIGN(const auto other, store.load_run(summary.id));
     if (!other.interrupted && asks_the_same(run, other)) add(other);
   }
@@ -135,8 +144,8 @@ Result<std::vector<GpuProfile>> read_profiles(std::string_view yaml, std::string
   return read_all(yaml, file_name).map_error(one_line);
 }
 
-Result<PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name, const std::vector<GpuProfile>& profiles,
-                                   const std::string& provenance) {
+Result<PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
+                                   const std::vector<GpuProfile>& profiles, const std::string& provenance) {
   return patch_all(yaml, file_name, profiles, provenance).map_error(one_line);
 }
 
@@ -155,7 +164,8 @@ Result<Configuration> settings_for(const std::vector<GpuProfile>& profiles, cons
                                    std::string_view file_name) {
   const auto found = std::find_if(profiles.begin(), profiles.end(), [&](const auto& one) { return one.name == name; });
   if (found == profiles.end())
-    return fail(ErrorCode::not_found, "{} has no profile \"{}\"; it has {}; tune here, then: ridgeline apply latest --config {} --for-gpu",
+    return fail(ErrorCode::not_found,
+                "{} has no profile \"{}\"; it has {}; tune here, then: ridgeline apply latest --config {} --for-gpu",
                 file_name, name, profiles.empty() ? "none" : names_of(profiles), file_name);
   auto settings = found->settings;
   add_defaults(settings, keys_of(profiles));

@@ -18,24 +18,24 @@ namespace ridgeline::campaign {
 struct GpuProfile {
   static constexpr const char* kCpu = "cpu";
 
-  std::string name;   ///< as the driver names the GPU: "NVIDIA H200"
+  std::string name;  ///< as the driver names the GPU: "NVIDIA H200"
   schema::Configuration settings;
-  std::string run_id;   ///< where it comes from; "" when read from a file
+  std::string run_id;  ///< where it comes from; "" when read from a file
 };
 
 /// The settings that a run answers with, defaults spelled out where its `current` differs from them, so that applying
 /// them replaces whatever was there. Empty name: the run has no answer.
 [[nodiscard]] GpuProfile profile_of(const schema::TuneRun& run);
 
-/// The newest answer for each GPU model (and for the CPU) to the question that `run` asked: its model, inputs, objective and
-/// io. By name; `run` itself is the answer for its own GPU.
+/// The newest answer for each GPU model (and for the CPU) to the question that `run` asked: its model, inputs,
+/// objective and io. By name; `run` itself is the answer for its own GPU.
 [[nodiscard]] base::Result<std::vector<GpuProfile>> collect_profiles(store::Store& store, const schema::TuneRun& run);
 
 /// Errors (invalid_argument): as patch_settings has them, and a "profiles:" that holds something else.
 [[nodiscard]] base::Result<std::vector<GpuProfile>> read_profiles(std::string_view yaml, std::string_view file_name);
 
-/// Pure, as patch_settings: writes each profile into its mapping below "profiles:", both made when absent. Settings that
-/// an older profile of that name has beyond the new ones go back to their defaults.
+/// Pure, as patch_settings: writes each profile into its mapping below "profiles:", both made when absent. Settings
+/// that an older profile of that name has beyond the new ones go back to their defaults.
 [[nodiscard]] base::Result<PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
                                                        const std::vector<GpuProfile>& profiles,
                                                        const std::string& provenance);
@@ -45,8 +45,8 @@ struct GpuProfile {
                                                         const std::vector<GpuProfile>& profiles,
                                                         const std::string& provenance, std::string_view utc);
 
-/// What to write into the main section for the GPU of that name: its profile, and the defaults of what only other profiles
-/// set. Error (not_found): no such profile; lists those there are.
+/// What to write into the main section for the GPU of that name: its profile, and the defaults of what only other
+/// profiles set. Error (not_found): no such profile; lists those there are.
 [[nodiscard]] base::Result<schema::Configuration> settings_for(const std::vector<GpuProfile>& profiles,
                                                                const std::string& name, std::string_view file_name);
 

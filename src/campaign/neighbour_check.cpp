@@ -20,7 +20,8 @@ std::optional<double> cost_of(const schema::TrialOutcome& outcome, schema::Objec
   return analysis::cost_of(*outcome.measurement, objective).value;
 }
 
-Result<std::vector<std::optional<double>>> costs(execute::Executor& executor, const std::vector<execute::TrialJob>& jobs,
+Result<std::vector<std::optional<double>>> costs(execute::Executor& executor,
+                                                 const std::vector<execute::TrialJob>& jobs,
                                                  schema::Objective objective) {
   std::vector<std::optional<double>> found;
   for (auto& outcome : executor.run_trials(jobs)) {
@@ -45,7 +46,7 @@ Result<Neighbours> check_neighbours(execute::Executor& executor, const std::vect
   Neighbours found;
   if (jobs.size() < 2) return found;
 
-  std::vector<execute::TrialJob> like;   // of lane 0's pace, with what they cost alone
+  std::vector<execute::TrialJob> like;  // of lane 0's pace, with what they cost alone
   std::vector<double> alone;
   std::string left_out;
   for (const auto& job : jobs) {
@@ -56,9 +57,9 @@ Result<Neighbours> check_neighbours(execute::Executor& executor, const std::vect
       return found;
     }
     if (!cost.front() || std::abs(pace - 1) > Neighbours::kMostDisturbance) {
-      left_out += fmt::format("; {} is left out: {}", job.spec.device,
-                              cost.front() ? fmt::format("alone it takes {:.3g} times as long", pace)
-                                           : "the defaults do not run there");
+      left_out += fmt::format(
+          "; {} is left out: {}", job.spec.device,
+          cost.front() ? fmt::format("alone it takes {:.3g} times as long", pace) : "the defaults do not run there");
       continue;
     }
     like.push_back(job);
@@ -81,15 +82,16 @@ Result<Neighbours> check_neighbours(execute::Executor& executor, const std::vect
     found.note = std::isinf(worst)
                      ? fmt::format("trials run one after another: the defaults do not run on {} beside the others{}",
                                    worst_device, left_out)
-                     : fmt::format("trials run one after another: {} is {:.1f} % slower when the others are at work "
-                                   "(limit {:g} %){}",
-                                   worst_device, 100 * worst, 100 * Neighbours::kMostDisturbance, left_out);
+                     : fmt::format(
+                           "trials run one after another: {} is {:.1f} % slower when the others are at work "
+                           "(limit {:g} %){}",
+                           worst_device, 100 * worst, 100 * Neighbours::kMostDisturbance, left_out);
     return found;
   }
   found.lanes.clear();
   for (const auto& job : like) found.lanes.push_back(job.lane);
-  found.note = fmt::format("trials are spread over {} GPUs, which slow each other down by at most {:.1f} %{}", like.size(),
-                           100 * worst, left_out);
+  found.note = fmt::format("trials are spread over {} GPUs, which slow each other down by at most {:.1f} %{}",
+                           like.size(), 100 * worst, left_out);
   return found;
 }
 

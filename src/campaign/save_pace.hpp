@@ -10,8 +10,8 @@
 
 namespace ridgeline::campaign {
 
-/// How often the record of a run is saved while it grows: at most once a second, and for at most 2 % of the time. What it
-/// consists of is saved on its own, so that nothing is lost in between.
+/// How often the record of a run is saved while it grows: at most once a second, and for at most 2 % of the time. What
+/// it consists of is saved on its own, so that nothing is lost in between.
 class SavePace {
  public:
   explicit SavePace(const base::Clock& clock) : clock_(clock) {}

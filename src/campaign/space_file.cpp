@@ -25,7 +25,8 @@ class SpaceReader {
     if (tree_.documents.size() > 1)
       return fail(ErrorCode::invalid_argument, "{}: {} YAML documents: expected one", file_, tree_.documents.size());
     const int root = tree_.resolved(tree_.documents.front().root);
-    RL_TRY(expect(root, YamlKind::mapping, "the space file", "a mapping with parameters, fixed, exclude, constraints ..."));
+    RL_TRY(expect(root, YamlKind::mapping, "the space file",
+                  "a mapping with parameters, fixed, exclude, constraints ..."));
     for (std::size_t i = 0; i < tree_.at(root).children.size(); i += 2) {
       const int key = tree_.at(root).children[i];
       const int value = tree_.resolved(tree_.at(root).children[i + 1]);
@@ -52,13 +53,15 @@ class SpaceReader {
     if (name == "only_listed") return read_flag(value);
     const std::vector<std::string> names{"parameters", "fixed", "exclude", "constraints", "only_listed", "mapping"};
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return bad(key, "unknown section \"{}\"{}; expected parameters, fixed, exclude, constraints, only_listed or mapping", name,
-                 base::did_you_mean(name, names));
+      return bad(key,
+                 "unknown section \"{}\"{}; expected parameters, fixed, exclude, constraints, only_listed or mapping",
+                 name, base::did_you_mean(name, names));
     if (is_null(tree_.at(value))) return {};
     if (name == "exclude" || name == "constraints") return read_list(name, value);
     RL_TRY(expect(value, YamlKind::mapping, name, "a mapping of parameter keys"));
     const auto& children = tree_.at(value).children;
-    for (std::size_t i = 0; i < children.size(); i += 2) RL_TRY(read_pair(name, children[i], tree_.resolved(children[i + 1])));
+    for (std::size_t i = 0; i < children.size(); i += 2)
+      RL_TRY(read_pair(name, children[i], tree_.resolved(children[i + 1])));
     return {};
   }
 
@@ -71,7 +74,8 @@ class SpaceReader {
   }
 
   Result<const schema::ParamDef*> param(int node) const {
-    if (tree_.at(node).kind != YamlKind::scalar) return bad(node, "expected a parameter's key; `ridgeline params` lists them");
+    if (tree_.at(node).kind != YamlKind::scalar)
+      return bad(node, "expected a parameter's key; `ridgeline params` lists them");
     auto found = schema::require_param(tree_.at(node).value);
     if (!found) return bad(node, "{}", found.error().message);
     return found;
@@ -86,8 +90,10 @@ class SpaceReader {
   Result<void> read_pair(const std::string& section, int key, int value) {
     RL_TRY_ASSIGN(const auto* def, param(key));
     if (section == "mapping") {
-      RL_TRY(expect(value, YamlKind::scalar, "mapping of " + def->key, "a path in the config file, such as runtime.threads"));
-      if (tree_.at(value).value.empty()) return bad(value, "mapping of {} is empty: expected a path, such as a.b", def->key);
+      RL_TRY(expect(value, YamlKind::scalar, "mapping of " + def->key,
+                    "a path in the config file, such as runtime.threads"));
+      if (tree_.at(value).value.empty())
+        return bad(value, "mapping of {} is empty: expected a path, such as a.b", def->key);
       space_.mapping[def->key] = tree_.at(value).value;
     } else if (section == "fixed") {
       RL_TRY_ASSIGN(auto fixed, value_of(*def, value));
@@ -118,7 +124,8 @@ class SpaceReader {
         space_.request.exclude.push_back(def->key);
         continue;
       }
-      RL_TRY(expect(item, YamlKind::scalar, "a constraint", "text such as \"intra_op_num_threads * parallel_sessions <= 8\""));
+      RL_TRY(expect(item, YamlKind::scalar, "a constraint",
+                    "text such as \"intra_op_num_threads * parallel_sessions <= 8\""));
       space_.request.constraints.push_back(tree_.at(item).value);
     }
     return {};
@@ -127,7 +134,8 @@ class SpaceReader {
   Result<void> check_overlaps() const {
     const auto& request = space_.request;
     for (const auto& dimension : request.values) {
-      const bool excluded = std::find(request.exclude.begin(), request.exclude.end(), dimension.key) != request.exclude.end();
+      const bool excluded =
+          std::find(request.exclude.begin(), request.exclude.end(), dimension.key) != request.exclude.end();
       if (request.fixed.contains(dimension.key) || excluded)
         return fail(ErrorCode::invalid_argument, "{}: {} is under parameters and under {}: keep one of the two", file_,
                     dimension.key, excluded ? "exclude" : "fixed");

@@ -57,7 +57,8 @@ Arm arm_of(const schema::TrialOutcome* outcome, double usual_s) {
   if (outcome == nullptr || !measured(*outcome)) return {};
   const auto& seen = *outcome->measurement;
   const double session_s = (seen.session_create_ns + seen.first_run_ns) * 1e-9;
-  return {std::max(session_s, std::min(untimed_s(*outcome), usual_s)), session_s, analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
+  return {std::max(session_s, std::min(untimed_s(*outcome), usual_s)), session_s,
+          analysis::quantile(seen.latency_ns, 0.5) * 1e-9};
 }
 
 /// Making and warming up the sessions of all rounds, of as many as an uneven machine may need.
@@ -67,7 +68,8 @@ double sessions_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
   if (plan.max_rounds <= least || plan.quads < least) return least * first_s;
   const double again_s = a.session_s + b.session_s;  // the machine is warm
   const double round_s = std::max(plan.min_time_s / least, again_s);
-  return first_s + (std::clamp(std::ceil(plan.max_time_s / round_s), 2.0, static_cast<double>(plan.max_rounds)) - 1) * again_s;
+  return first_s +
+         (std::clamp(std::ceil(plan.max_time_s / round_s), 2.0, static_cast<double>(plan.max_rounds)) - 1) * again_s;
 }
 
 const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::Configuration& configuration) {
@@ -82,7 +84,8 @@ const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::C
 }  // namespace
 
 double expected_trial_s(const TuneResult& result) {
-  const auto seconds = of_warm_trials(result, [](const auto& outcome) { return std::optional<double>(outcome.duration_s); });
+  const auto seconds =
+      of_warm_trials(result, [](const auto& outcome) { return std::optional<double>(outcome.duration_s); });
   if (seconds.empty()) return 0;
   return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
 }
@@ -92,8 +95,8 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
   const double usual_s = usual_untimed_s(result);
   const auto arm_a = arm_of(outcome_of(result, a), usual_s);
   const auto arm_b = arm_of(outcome_of(result, b), usual_s);
-  const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) *
-                                                         std::max(arm_a.inference_s, arm_b.inference_s));
+  const double block_s = std::max(
+      plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(arm_a.inference_s, arm_b.inference_s));
   const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);
   const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
   return start_s + sessions_s(plan, arm_a, arm_b) + std::min(blocks_s, plan.max_time_s);

@@ -9,8 +9,9 @@ namespace ridgeline::campaign {
 /// are others, because it starts the runtime. 0 before any.
 [[nodiscard]] double expected_trial_s(const TuneResult& result);
 
-/// Seconds that comparing `b` with `a` may take: both arms' sessions with their warm-up in each round, as many blocks as an
-/// uneven machine asks for, and the start of a process where it needs a fresh one. A configuration that was not measured counts as one that is set up at once.
+/// Seconds that comparing `b` with `a` may take: both arms' sessions with their warm-up in each round, as many blocks
+/// as an uneven machine asks for, and the start of a process where it needs a fresh one. A configuration that was not
+/// measured counts as one that is set up at once.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                                      const schema::Configuration& a, const schema::Configuration& b);
 

@@ -67,7 +67,7 @@ schema::TrialSpec TrialRunner::reference_spec(const schema::Configuration& like)
   spec.provider = on_gpu ? "cuda" : "cpu";
   spec.io = "host";
   spec.plan = {};
-  spec.plan.runs = 0;   // sets its key apart from that of a timed trial
+  spec.plan.runs = 0;  // sets its key apart from that of a timed trial
   spec.plan.max_runs = kOutputSets;
   return spec;
 }
@@ -91,10 +91,11 @@ Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Confi
   const auto begun = clock_.now();
   RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path));
   if (drift.nonfinite > 0)
-    return base::fail(ErrorCode::invalid_argument,
-                      "{}: output \"{}\" holds {} NaN or Inf values with the inputs given; expected finite numbers: give "
-                      "real inputs with --input NAME:FILE.npy, or skip the check with --accuracy-tolerance off",
-                      result_.run.workload.location, drift.worst_output, drift.nonfinite);
+    return base::fail(
+        ErrorCode::invalid_argument,
+        "{}: output \"{}\" holds {} NaN or Inf values with the inputs given; expected finite numbers: give "
+        "real inputs with --input NAME:FILE.npy, or skip the check with --accuracy-tolerance off",
+        result_.run.workload.location, drift.worst_output, drift.nonfinite);
   schema::TrialOutcome outcome;
   outcome.drift = drift;
   outcome.measured_utc = clock_.utc_now();
@@ -120,9 +121,10 @@ Result<void> TrialRunner::prepare_reference() {
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
   if (noise.tiny_outputs > 0) {
-    run.notes.push_back(fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
-                                    "give real inputs with --input NAME:FILE.npy",
-                                    noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
+    run.notes.push_back(
+        fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
+                    "give real inputs with --input NAME:FILE.npy",
+                    noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
     observer_.note(run.notes.back());
   }
   return {};
@@ -133,9 +135,12 @@ void TrialRunner::accept_default_numerics(const schema::AccuracyDrift& drift) {
   constexpr double kMostDrift = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
   auto& run = result_.run;
   const double widened = kHeadroom * drift.scaled_max_abs;
-  if (run.provider == "cpu" || request_.accuracy_tolerance || widened <= run.accuracy_tolerance || widened > kMostDrift) return;
-  run.notes.push_back(fmt::format("the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
-                                  "--accuracy-tolerance sets another limit", drift.scaled_max_abs, widened));
+  if (run.provider == "cpu" || request_.accuracy_tolerance || widened <= run.accuracy_tolerance || widened > kMostDrift)
+    return;
+  run.notes.push_back(fmt::format(
+      "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
+      "--accuracy-tolerance sets another limit",
+      drift.scaled_max_abs, widened));
   observer_.note(run.notes.back());
   run.accuracy_tolerance = widened;
 }
@@ -144,8 +149,8 @@ bool TrialRunner::answers(const schema::TrialOutcome& stored, std::optional<doub
   if (!stored.measurement) return true;
   if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.drift) return false;
   if (stored.measurement->stop_reason != schema::StopReason::abandoned) return true;
-  // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as the
-  // race's interval is not this one: against the same threshold it has to lose again.
+  // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as
+  // the race's interval is not this one: against the same threshold it has to lose again.
   return abandon_above && !stored.measurement->latency_ns.empty() &&
          analysis::cost_of(*stored.measurement, result_.run.objective).value > *abandon_above;
 }
@@ -187,7 +192,8 @@ Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<
   return verdicts;
 }
 
-Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining) {
+Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place,
+                                              std::size_t remaining) {
   Begun trial;
   trial.spec = spec_for(proposal.configuration);
   trial.options.abandon_above_ns = proposal.abandon_above;
@@ -227,8 +233,8 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
     std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
     for (std::size_t lane = 0; lane < specs.size(); ++lane) {
       specs[lane].device = devices[lane];
-      specs[lane].configuration = result_.run.trials.empty() ? open.front()->spec.configuration
-                                                             : result_.run.trials.front().configuration;
+      specs[lane].configuration =
+          result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
     }
     RL_TRY_ASSIGN(neighbours_, check_neighbours(executor_, specs, result_.run.objective));
     result_.run.notes.push_back(neighbours_->note);
@@ -271,8 +277,8 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
                                             const schema::PairedPlan& plan) {
   auto& run = result_.run;
   schema::PairedSpec spec{spec_for(a), b, plan};
-  // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because starting
-  // CUDA takes long.
+  // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because
+  // starting CUDA takes long.
   spec.fresh_process = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
   schema::TunedPair entry;
   entry.purpose = purpose;

@@ -14,8 +14,9 @@
 
 namespace ridgeline::campaign {
 
-/// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store keeps
-/// the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less accepts everything.
+/// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store
+/// keeps the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less accepts
+/// everything.
 [[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
 
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
@@ -29,9 +30,9 @@ class TrialRunner {
   [[nodiscard]] base::Result<void> prepare_reference();
 
   /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
-  [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration, schema::TrialStage stage,
-                                                         const std::string& reason, std::optional<double> abandon_above,
-                                                         std::size_t remaining);
+  [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration,
+                                                         schema::TrialStage stage, const std::string& reason,
+                                                         std::optional<double> abandon_above, std::size_t remaining);
 
   /// Adds the trials to the run, in order, and returns their judged outcomes. What the store does not know is measured
   /// on as many GPUs as do not disturb each other, which is found out when it first matters.
@@ -79,8 +80,8 @@ class TrialRunner {
   TuneResult& result_;
   base::Nanoseconds start_;
   SavePace save_pace_;
-  std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
-  std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
+  std::optional<Neighbours> neighbours_;                ///< unset: not looked at yet
+  std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by reference key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign

@@ -24,12 +24,12 @@ using base::Result;
 
 namespace {
 
-constexpr double kSearchShare = 0.7;   // of --max-time; the rest is for comparisons
-// Of --max-time; what is expected may take longer. Where all of the time is for one comparison none can be left out, and one
-// session alone may take seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
+constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
+// Of --max-time; what is expected may take longer. Where all of the time is for one comparison none can be left out,
+// and one session alone may take seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
-constexpr double kCeilingsS = 1;       // what the probes of a GPU's ceilings take
+constexpr double kCeilingsS = 1;  // what the probes of a GPU's ceilings take
 
 Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                      const schema::Environment& environment) {
@@ -47,11 +47,14 @@ Result<std::string> resolve_provider(const std::string& asked, const schema::Run
   }
   const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
   if (environment.gpus.empty())
-    return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu",
-                      asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+    return base::fail(ErrorCode::unavailable,
+                      "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu", asked,
+                      environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
   if (!has(listed))
-    return base::fail(ErrorCode::unavailable, "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
-                      "another library with --ort-library", asked, runtime.name, runtime.version, runtime.library_path, listed);
+    return base::fail(ErrorCode::unavailable,
+                      "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
+                      "another library with --ort-library",
+                      asked, runtime.name, runtime.version, runtime.library_path, listed);
   if (const auto reason = why_not(asked); !reason.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
   return asked;
@@ -64,8 +67,10 @@ std::string idle_gpu_note(const schema::TuneRun& run) {
   const auto note = runtime.provider_notes.find("cuda");
   const auto reason = note != runtime.provider_notes.end()
                           ? note->second
-                          : fmt::format("{} {} at {} was built without the CUDA provider; scripts/fetch_onnxruntime.sh --gpu "
-                                        "fetches one that has it", runtime.name, runtime.version, runtime.library_path);
+                          : fmt::format(
+                                "{} {} at {} was built without the CUDA provider; scripts/fetch_onnxruntime.sh --gpu "
+                                "fetches one that has it",
+                                runtime.name, runtime.version, runtime.library_path);
   return fmt::format("{} is present but not used: {}", run.environment.gpus.front().name, reason);
 }
 
@@ -148,7 +153,8 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   const CeilingsCache cache(request.ceilings_folder);
   if (!has_time) {
     run.gpu_ceilings = cache.known(run);
-    if (!run.gpu_ceilings) run.notes.push_back("what this GPU reaches at best was not measured: the time budget is spent");
+    if (!run.gpu_ceilings)
+      run.notes.push_back("what this GPU reaches at best was not measured: the time budget is spent");
     return;
   }
   const auto found = cache.get(run, [&] {
@@ -210,7 +216,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.plan = request.plan;
   run.io = request.io;
   if (run.io == "device" && run.provider == "cpu")
-    return base::fail(ErrorCode::invalid_argument, "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
+    return base::fail(ErrorCode::invalid_argument,
+                      "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
                       request.provider == "auto" ? " (no usable GPU was found)" : "");
   observer_.environment_ready(run);
   if (auto note = request.provider == "auto" ? idle_gpu_note(run) : std::string(); !note.empty()) {
@@ -248,7 +255,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   const bool one_pair = request.finalists == 1 && !request.leave_one_out;
   const auto time_left_s = [&] {
     if (!request.max_time) return std::numeric_limits<double>::infinity();
-    return (one_pair ? kPlannedShareForOnePair : kPlannedShare) * base::to_seconds(*request.max_time) - runner.elapsed_s();
+    return (one_pair ? kPlannedShareForOnePair : kPlannedShare) * base::to_seconds(*request.max_time) -
+           runner.elapsed_s();
   };
   // The search ends early enough for the comparisons, but a slow start does not take the first candidate's chance.
   const auto time_is_up = [&](double next_s) {
@@ -259,7 +267,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     });
     const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
     if (!has_candidate) return late;
-    return (late && !one_pair) || time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
+    return (late && !one_pair) ||
+           time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
   };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
 
@@ -270,9 +279,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
       if (!run.trials.empty() && time_is_up(expected_trial_s(result))) {
-        run.notes.push_back(fmt::format("time budget of {:.3g} s spent: about {} proposals of the search were not tried; "
-                                        "--max-time gives it more",
-                                        base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
+        run.notes.push_back(
+            fmt::format("time budget of {:.3g} s spent: about {} proposals of the search were not tried; "
+                        "--max-time gives it more",
+                        base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
         break;
       }
       const auto before = run.trials.size();

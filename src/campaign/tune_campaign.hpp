@@ -21,9 +21,9 @@ namespace ridgeline::campaign {
 
 /// Everything `ridgeline tune` was asked for.
 struct TuneRequest {
-  schema::WorkloadRef workload;             ///< kind, location, the user's shapes and input files, seed
+  schema::WorkloadRef workload;  ///< kind, location, the user's shapes and input files, seed
   std::string provider = "auto";
-  std::string io = "host";                  ///< TrialSpec::io of every trial
+  std::string io = "host";  ///< TrialSpec::io of every trial
   std::string ort_library;
   std::string search = "adaptive";
   schema::Objective objective = schema::Objective::latency;
@@ -33,21 +33,21 @@ struct TuneRequest {
   double min_effect = 0.02;
   std::optional<double> accuracy_tolerance;
   std::optional<std::chrono::nanoseconds> max_time;
-  schema::Configuration current;            ///< read from config.yaml
+  schema::Configuration current;  ///< read from config.yaml
   std::vector<std::string> current_origins;
   std::uint64_t seed = 1;
   std::string command_line;
-  bool use_store = true;                    ///< false (--fresh): measure again even what the store knows
-  bool check_accuracy = true;               ///< false: outputs are not compared at all
-  schema::Configuration reference;          ///< WorkloadKind::reference of the workload's kind
-  schema::Configuration gpu_reference;      ///< WorkloadKind::gpu_reference, for models too large for that
-  std::filesystem::path reference_folder;   ///< where reference outputs are kept
-  std::filesystem::path ceilings_folder;    ///< where what each GPU reaches is kept; "" = measured in every run
+  bool use_store = true;                   ///< false (--fresh): measure again even what the store knows
+  bool check_accuracy = true;              ///< false: outputs are not compared at all
+  schema::Configuration reference;         ///< WorkloadKind::reference of the workload's kind
+  schema::Configuration gpu_reference;     ///< WorkloadKind::gpu_reference, for models too large for that
+  std::filesystem::path reference_folder;  ///< where reference outputs are kept
+  std::filesystem::path ceilings_folder;   ///< where what each GPU reaches is kept; "" = measured in every run
   schema::PairedPlan paired;
-  std::size_t finalists = 3;                ///< configurations compared with the current one, at most
+  std::size_t finalists = 3;  ///< configurations compared with the current one, at most
   bool leave_one_out = true;
-  bool fresh_finals = true;                 ///< finalists are compared in processes that have run nothing before
-  std::size_t random_budget = 40;           ///< proposals of the random strategy
+  bool fresh_finals = true;                        ///< finalists are compared in processes that have run nothing before
+  std::size_t random_budget = 40;                  ///< proposals of the random strategy
   std::optional<schema::Environment> environment;  ///< unset: probed
 };
 
@@ -72,8 +72,9 @@ struct TuneResult {
   analysis::PairsByKey pairs;
 };
 
-/// Environment, model, space, search, finalists, verdict, leave-one-out; every record is stored as soon as it exists, so
-/// a killed run loses at most the running trial and the same call continues. An interrupt ends it early with what was found.
+/// Environment, model, space, search, finalists, verdict, leave-one-out; every record is stored as soon as it exists,
+/// so a killed run loses at most the running trial and the same call continues. An interrupt ends it early with what
+/// was found.
 class TuneCampaign {
  public:
   TuneCampaign(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,

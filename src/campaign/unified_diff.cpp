@@ -38,7 +38,9 @@ void diff_middle(const Lines& a, int from_a, int to_a, const Lines& b, int from_
   const auto right = [&](int i) { return b[static_cast<std::size_t>(from_b + i)]; };
   std::vector<std::vector<int>> trace;
   std::vector<int> reach(2 * static_cast<std::size_t>(kMaxDifferences) + 3, 0);
-  const auto at = [](std::vector<int>& row, int k) -> int& { return row[static_cast<std::size_t>(k + kMaxDifferences + 1)]; };
+  const auto at = [](std::vector<int>& row, int k) -> int& {
+    return row[static_cast<std::size_t>(k + kMaxDifferences + 1)];
+  };
   int found = -1;
   for (int d = 0; d <= std::min(n + m, kMaxDifferences) && found < 0; ++d) {
     trace.push_back(reach);
@@ -129,7 +131,8 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
   int head = 0;
   while (head < n && head < m && a[static_cast<std::size_t>(head)] == b[static_cast<std::size_t>(head)]) ++head;
   int tail = 0;
-  while (tail < n - head && tail < m - head && a[static_cast<std::size_t>(n - 1 - tail)] == b[static_cast<std::size_t>(m - 1 - tail)])
+  while (tail < n - head && tail < m - head &&
+         a[static_cast<std::size_t>(n - 1 - tail)] == b[static_cast<std::size_t>(m - 1 - tail)])
     ++tail;
   std::vector<Op> ops;
   for (int i = 0; i < head; ++i) ops.push_back({' ', a[static_cast<std::size_t>(i)]});

@@ -16,8 +16,8 @@ using schema::TrialStatus;
 constexpr std::string_view kBufferSize = "requested buffer of size ";
 
 bool tells_of_failed_allocation(std::string_view text) {
-  constexpr std::array<std::string_view, 5> kSigns{"Failed to allocate memory", "bad_alloc", "out of memory", "Out of memory",
-                                                   "bad allocation"};
+  constexpr std::array<std::string_view, 5> kSigns{"Failed to allocate memory", "bad_alloc", "out of memory",
+                                                   "Out of memory", "bad allocation"};
   return std::any_of(kSigns.begin(), kSigns.end(),
                      [&](std::string_view sign) { return text.find(sign) != std::string_view::npos; });
 }

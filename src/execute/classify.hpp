@@ -23,11 +23,11 @@ enum class DeathCause {
 
 struct WorkerDeath {
   DeathCause cause = DeathCause::ended;
-  base::ExitStatus exit;          ///< of the process; a kill of ours shows here as signal 9
+  base::ExitStatus exit;  ///< of the process; a kill of ours shows here as signal 9
   schema::TrialPhase phase = schema::TrialPhase::launch;
-  std::string message;            ///< one line
+  std::string message;  ///< one line
   std::string stderr_tail;
-  bool oom_killed = false;        ///< the kernel's out-of-memory killer was seen at work
+  bool oom_killed = false;  ///< the kernel's out-of-memory killer was seen at work
 };
 
 /// The status of a trial whose runtime reported `error`. Allocation failures are told by their texts as well, because

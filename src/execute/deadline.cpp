@@ -6,7 +6,7 @@
 namespace ridgeline::execute {
 namespace {
 
-constexpr double kStartUpS = 120;   ///< a large model's graph optimization takes tens of seconds
+constexpr double kStartUpS = 120;  ///< a large model's graph optimization takes tens of seconds
 constexpr double kVerifyS = 60;
 constexpr double kFixedRunsS = 3600;
 

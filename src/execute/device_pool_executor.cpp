@@ -103,8 +103,9 @@ std::vector<Result<schema::TrialOutcome>> DevicePoolExecutor::run_trials(const s
   std::vector<bool> busy(lanes(), false);
   for (const auto& job : jobs) {
     if (job.lane >= lanes() || busy[job.lane])
-      return {jobs.size(), Result<schema::TrialOutcome>(base::fail(
-                               ErrorCode::internal, "lane {} of {}: no such lane or two trials for it", job.lane, lanes()))};
+      return {jobs.size(),
+              Result<schema::TrialOutcome>(base::fail(
+                  ErrorCode::internal, "lane {} of {}: no such lane or two trials for it", job.lane, lanes()))};
     busy[job.lane] = true;
   }
   const TrialJob* own = nullptr;

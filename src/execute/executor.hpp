@@ -20,13 +20,13 @@ namespace ridgeline::execute {
 
 /// How a trial is to be run; nothing here changes its identity.
 struct TrialOptions {
-  std::optional<double> abandon_above_ns;   ///< MeasureControl::abandon_above_ns
+  std::optional<double> abandon_above_ns;  ///< MeasureControl::abandon_above_ns
   bool throughput = false;
   std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
   double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
-  /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another spec;
-  /// the next trial that differs in nothing but its plan measures it again without a new session: its session_create_ns is 0.
-  /// Not with several lanes.
+  /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another
+  /// spec; the next trial that differs in nothing but its plan measures it again without a new session: its
+  /// session_create_ns is 0. Not with several lanes.
   bool keep_session = false;
 };
 
@@ -49,7 +49,8 @@ struct TrialJob {
 class Executor {
  public:
   virtual ~Executor() = default;
-  [[nodiscard]] virtual base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) = 0;
+  [[nodiscard]] virtual base::Result<schema::RuntimeIdentity> probe(const std::string& kind,
+                                                                    const std::string& library) = 0;
   [[nodiscard]] virtual base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) = 0;
   [[nodiscard]] virtual base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                                      const TrialOptions& options) = 0;
@@ -74,24 +75,25 @@ class Executor {
 enum class Isolation { pooled, trial };
 
 struct WorkerOptions {
-  std::vector<std::string> command;    ///< argv of the worker: {executable_path, "worker"}
+  std::vector<std::string> command;                              ///< argv of the worker: {executable_path, "worker"}
   std::vector<std::pair<std::string, std::string>> environment;  ///< set on top of ours: which GPU it sees
   Isolation isolation = Isolation::pooled;
-  double heartbeat_timeout_s = 10;     ///< no heartbeat at all for so long: the worker is stopped or swapped out
-  double stall_timeout_s = 60;         ///< heartbeats but no progress for so long inside one phase: a hang
+  double heartbeat_timeout_s = 10;  ///< no heartbeat at all for so long: the worker is stopped or swapped out
+  double stall_timeout_s = 60;      ///< heartbeats but no progress for so long inside one phase: a hang
   double launch_timeout_s = 30;
   std::optional<std::uint64_t> address_space_bytes;
-  std::function<void(const TrialProgress&)> on_progress;   ///< called at most 20 times a second
-  std::function<bool()> cancelled;     ///< polled; true ends the running trial with ErrorCode::cancelled
+  std::function<void(const TrialProgress&)> on_progress;  ///< called at most 20 times a second
+  std::function<bool()> cancelled;  ///< polled; true ends the running trial with ErrorCode::cancelled
 };
 
-/// Worker processes on this machine: one long-lived worker runs many trials (pooled); any failure that may have poisoned
-/// it ends it, and the next trial gets a fresh one. Workers die with the thread that called the executor, so use it from
-/// a thread that lives as long as it does.
+/// Worker processes on this machine: one long-lived worker runs many trials (pooled); any failure that may have
+/// poisoned it ends it, and the next trial gets a fresh one. Workers die with the thread that called the executor, so
+/// use it from a thread that lives as long as it does.
 [[nodiscard]] std::unique_ptr<Executor> make_local_executor(WorkerOptions options);
 
 /// The body of `ridgeline worker`: serves requests on file descriptors 3 (in) and 4 (out) until end of file, and tells
-/// its phase and progress through shared memory on 5. Returns the exit code: 0, or 2 when no parent of ours set these up.
+/// its phase and progress through shared memory on 5. Returns the exit code: 0, or 2 when no parent of ours set these
+/// up.
 [[nodiscard]] int worker_main(const workload::WorkloadRegistry& registry);
 
 }  // namespace ridgeline::execute

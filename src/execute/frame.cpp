@@ -58,7 +58,8 @@ base::Result<void> check(const Header& header) {
   if (header.magic != kMagic)
     return base::fail(ErrorCode::corrupt, "message starts with {:#010x}, expected {:#010x}", header.magic, kMagic);
   if (header.header_sum != header_sum(header)) return base::fail(ErrorCode::corrupt, "message header is damaged");
-  if (header.type < static_cast<std::uint32_t>(FrameType::hello) || header.type > static_cast<std::uint32_t>(FrameType::error))
+  if (header.type < static_cast<std::uint32_t>(FrameType::hello) ||
+      header.type > static_cast<std::uint32_t>(FrameType::error))
     return base::fail(ErrorCode::corrupt, "message of unknown type {}", header.type);
   if (header.json_bytes > kMaxJsonBytes || header.sample_count > kMaxSamples)
     return base::fail(ErrorCode::corrupt, "message of {} bytes and {} samples is past the limit of {} and {}",

@@ -13,19 +13,19 @@ namespace ridgeline::execute {
 
 /// What a message between parent and worker is.
 enum class FrameType : std::uint32_t {
-  hello = 1,   ///< worker, first of all: {protocol, version, status_bytes}
-  probe,       ///< parent: {kind, library}
-  inspect,     ///< parent: {workload, library}
-  trial,       ///< parent: {spec, abandon_above_ns, throughput, reference}
-  pair,        ///< parent: {spec}
-  reference,   ///< parent: {spec, path}
-  ceilings,    ///< parent: {kind, library}
-  result,      ///< worker: the answer's JSON
-  error,       ///< worker: {code, message}
+  hello = 1,  ///< worker, first of all: {protocol, version, status_bytes}
+  probe,      ///< parent: {kind, library}
+  inspect,    ///< parent: {workload, library}
+  trial,      ///< parent: {spec, abandon_above_ns, throughput, reference}
+  pair,       ///< parent: {spec}
+  reference,  ///< parent: {spec, path}
+  ceilings,   ///< parent: {kind, library}
+  result,     ///< worker: the answer's JSON
+  error,      ///< worker: {code, message}
 };
 
-/// One message: a JSON text and raw samples. Samples travel outside the JSON because a trial may have 200,000 of them and
-/// the parent has 5 ms.
+/// One message: a JSON text and raw samples. Samples travel outside the JSON because a trial may have 200,000 of them
+/// and the parent has 5 ms.
 struct Frame {
   FrameType type = FrameType::error;
   std::string json;
@@ -43,8 +43,8 @@ inline constexpr std::size_t kMaxSamples = std::size_t{16} << 20U;
 class FrameReader {
  public:
   void append(std::string_view bytes) { buffer_.append(bytes); }
-  /// The next whole frame; nullopt: more bytes are needed. Errors (corrupt): wrong magic, unknown type, a length past the
-  /// limits, a checksum that does not hold.
+  /// The next whole frame; nullopt: more bytes are needed. Errors (corrupt): wrong magic, unknown type, a length past
+  /// the limits, a checksum that does not hold.
   [[nodiscard]] base::Result<std::optional<Frame>> next();
   /// Bytes of an incomplete frame are waiting.
   [[nodiscard]] bool has_partial() const noexcept { return !buffer_.empty(); }

@@ -23,8 +23,8 @@ class GpuMemoryGate {
   explicit GpuMemoryGate(Reader reader, const base::Clock& clock = base::system_clock())
       : reader_(std::move(reader)), clock_(clock) {}
 
-  /// Before a trial on `device` ("gpu:<uuid>"; others pass). Waits at most kPatienceS, and only when the trial before it
-  /// on that GPU ended badly. "gpu_memory_not_released" (notice) when the memory is still missing then.
+  /// Before a trial on `device` ("gpu:<uuid>"; others pass). Waits at most kPatienceS, and only when the trial before
+  /// it on that GPU ended badly. "gpu_memory_not_released" (notice) when the memory is still missing then.
   [[nodiscard]] std::optional<schema::QualityFlag> enter(const std::string& device);
   /// After it.
   void leave(bool ended_badly) noexcept { ended_badly_ = ended_badly; }

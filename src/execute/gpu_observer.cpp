@@ -25,8 +25,7 @@ void GpuObserver::begin(const schema::TrialSpec& spec) {
 base::Result<void> GpuObserver::open(const std::string& uuid) {
   if (sampler_ && sampler_->uuid() == uuid) return {};
   sampler_.reset();
-  if (uuid.empty())
-    return base::fail(base::ErrorCode::unavailable, "the UUID of the trial's GPU is not known");
+  if (uuid.empty()) return base::fail(base::ErrorCode::unavailable, "the UUID of the trial's GPU is not known");
   if (!api_) api_ = gpu::NvmlApi::load(candidates_);
   if (!*api_) return tl::unexpected<base::Error>(api_->error());
   RL_TRY_ASSIGN(sampler_, gpu::TelemetrySampler::make(**api_, uuid));

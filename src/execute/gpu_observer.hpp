@@ -15,8 +15,8 @@ namespace ridgeline::execute {
 /// The UUID of a TrialSpec::device "gpu:<uuid>"; "" for anything else.
 [[nodiscard]] std::string gpu_uuid_of(const std::string& device);
 
-/// A worker's view of the GPU that its trials run on. Kept from trial to trial: the sampler must have seen the GPU before
-/// this process appeared on it.
+/// A worker's view of the GPU that its trials run on. Kept from trial to trial: the sampler must have seen the GPU
+/// before this process appeared on it.
 class GpuObserver {
  public:
   explicit GpuObserver(std::vector<std::string> nvml_candidates = gpu::NvmlApi::default_candidates())
@@ -27,7 +27,8 @@ class GpuObserver {
   /// nullptr while there is no record.
   [[nodiscard]] gpu::RoundWatch* watch() noexcept { return open_ ? sampler_.get() : nullptr; }
   /// Ends the record, if any, and adds it to the measurement: telemetry, metrics gpu_memory_gb and
-  /// gpu_energy_mj_per_item, flags gpu_unobserved (why there is none) and gpu_memory_of_device. After the workload ended.
+  /// gpu_energy_mj_per_item, flags gpu_unobserved (why there is none) and gpu_memory_of_device. After the workload
+  /// ended.
   void end(schema::Measurement& measurement);
   /// Ends the record, if any, without a measurement to go to.
   void drop();

@@ -27,9 +27,8 @@ class LocalExecutor final : public Executor {
   explicit LocalExecutor(WorkerOptions options) : options_(std::move(options)) {}
 
   Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
-    RL_TRY_ASSIGN(const auto frame,
-                  ask(make_frame(FrameType::probe, ProbeRequest{kind, library}), kProbeDeadlineS,
-                      fmt::format("loading the runtime of \"{}\"", kind)));
+    RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::probe, ProbeRequest{kind, library}), kProbeDeadlineS,
+                                        fmt::format("loading the runtime of \"{}\"", kind)));
     return read_frame<schema::RuntimeIdentity>(frame, kAnswer);
   }
 
@@ -40,7 +39,8 @@ class LocalExecutor final : public Executor {
     return read_frame<schema::ModelDescription>(frame, kAnswer);
   }
 
-  Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path) override {
+  Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
+                                               const std::filesystem::path& path) override {
     RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
                                         derived_deadline_s(spec.plan), "running the accuracy reference"));
     return read_frame<schema::AccuracyDrift>(frame, kAnswer);
@@ -68,7 +68,8 @@ class LocalExecutor final : public Executor {
     auto outcome = ask();
     // A GPU runtime that aborts in a used process may have died of the trial before: seen with ONNX Runtime 1.29, which
     // freed pinned memory after another session's graph.
-    if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT) outcome = ask();
+    if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT)
+      outcome = ask();
     leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
     return outcome;
@@ -118,7 +119,8 @@ class LocalExecutor final : public Executor {
     auto reply = exchange(pooled_, request, deadline_s);
     if (options_.isolation == Isolation::trial) pooled_.reset();
     if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
-    if (const auto* death = std::get_if<WorkerDeath>(&*reply)) return tl::unexpected<base::Error>(error_of(*death).in(doing));
+    if (const auto* death = std::get_if<WorkerDeath>(&*reply))
+      return tl::unexpected<base::Error>(error_of(*death).in(doing));
     auto& frame = std::get<Frame>(*reply);
     if (frame.type == FrameType::error) {
       auto error = read_error_frame(frame);

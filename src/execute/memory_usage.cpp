@@ -58,7 +58,8 @@ std::optional<std::int64_t> oom_kills(const std::string& root) {
     return labelled_number(read_small_file((root + path).c_str()), label);
   };
   const auto own = read_small_file((root + "/proc/self/cgroup").c_str());
-  // "0::/group" is of version 2, "4:memory:/group" of version 1. In a container the group's own folder may not be there.
+  // "0::/group" is of version 2, "4:memory:/group" of version 1. In a container the group's own folder may not be
+  // there.
   const auto group = [&](std::string_view sign) -> std::optional<std::string> {
     const auto at = own.find(sign);
     if (at == std::string::npos) return std::nullopt;

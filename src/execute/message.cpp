@@ -11,10 +11,10 @@ using base::ErrorCode;
 
 constexpr std::string_view kAnswer = "worker's answer";
 
-constexpr std::array kCodes{
-    ErrorCode::invalid_argument, ErrorCode::not_found,     ErrorCode::unavailable, ErrorCode::unsupported,
-    ErrorCode::timeout,          ErrorCode::crashed,       ErrorCode::out_of_memory, ErrorCode::corrupt,
-    ErrorCode::io,               ErrorCode::cancelled,     ErrorCode::internal};
+constexpr std::array kCodes{ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::unavailable,
+                            ErrorCode::unsupported,      ErrorCode::timeout,   ErrorCode::crashed,
+                            ErrorCode::out_of_memory,    ErrorCode::corrupt,   ErrorCode::io,
+                            ErrorCode::cancelled,        ErrorCode::internal};
 
 }  // namespace
 
@@ -62,7 +62,8 @@ base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame) {
     left -= fits ? count : 0;
   }
   if (!fits || left != 0)
-    return base::fail(ErrorCode::corrupt, "{}: {} samples do not fit its {} blocks", kAnswer, frame.samples.size(), blocks);
+    return base::fail(ErrorCode::corrupt, "{}: {} samples do not fit its {} blocks", kAnswer, frame.samples.size(),
+                      blocks);
   auto next = frame.samples.begin();
   for (std::size_t i = 0; i < blocks; ++i) {
     const auto end = next + static_cast<std::ptrdiff_t>(counts[i]);
@@ -83,7 +84,8 @@ base::Error read_error_frame(const Frame& frame) {
   base::Error error;
   const auto text = json->is_object() ? json->value("code", base::Json()) : base::Json();
   const auto message = json->is_object() ? json->value("message", base::Json()) : base::Json();
-  if (!text.is_string() || !message.is_string()) return {ErrorCode::corrupt, "worker's answer: not a code and a message"};
+  if (!text.is_string() || !message.is_string())
+    return {ErrorCode::corrupt, "worker's answer: not a code and a message"};
   for (const auto code : kCodes)
     if (base::to_string(code) == text.get<std::string>()) error.code = code;
   error.message = message.get<std::string>();

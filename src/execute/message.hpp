@@ -17,8 +17,8 @@ inline constexpr int kProtocolVersion = 3;
 
 struct Hello {
   int protocol = kProtocolVersion;
-  std::string version;          ///< base::version() of the worker's build
-  std::size_t status_bytes = 0; ///< size of WorkerStatus in the worker's build
+  std::string version;           ///< base::version() of the worker's build
+  std::size_t status_bytes = 0;  ///< size of WorkerStatus in the worker's build
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, version, status_bytes)
 
@@ -38,7 +38,7 @@ struct TrialRequest {
   schema::TrialSpec spec;
   std::optional<double> abandon_above_ns;
   bool throughput = false;
-  std::string reference;        ///< path of the reference outputs, or ""
+  std::string reference;  ///< path of the reference outputs, or ""
   bool keep_session = false;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, throughput, reference, keep_session)

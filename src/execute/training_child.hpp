@@ -33,9 +33,10 @@ struct TrainingChildOptions {
 ///   {"op":"reset"}                                -> {"ok":{}}
 ///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN
 ///   loss}
-///   {"op":"transforms"}                           -> {"ok":{"sample_ms":.., "transforms":[[name, ms]..]}}, after prepare
-///   {"op":"release"}                              -> {"ok":{"kept":true}}: the trial is over and nothing is left of it,
-///   another may be prepared; false, or an error from a child that does not know it: it may not
+///   {"op":"transforms"}                           -> {"ok":{"sample_ms":.., "transforms":[[name, ms]..]}}, after
+///   prepare
+///   {"op":"release"}                              -> {"ok":{"kept":true}}: the trial is over and nothing is left of
+///   it, another may be prepared; false, or an error from a child that does not know it: it may not
 ///   {"op":"close"}                                -> {"ok":{}}, then the child ends
 /// or {"error":workload::FailureFacts} to any of them.
 class TrainingChild final : public workload::StepRunner {

@@ -111,10 +111,9 @@ class RunnerExecutor final : public TrainingExecutor {
       measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_gpm",
                                    "gpu_busy is GPM's share of the timed windows with work on the GPU"});
     } else if (resources.gpu_util) {
-      measurement.flags.push_back(
-          {schema::FlagLevel::info, "gpu_busy_nvml",
-           fmt::format("only NVML's utilisation is known, which is blind to short gaps ({})",
-                       gpm_ ? "GPM: the GPU did not answer" : gpm_problem_)});
+      measurement.flags.push_back({schema::FlagLevel::info, "gpu_busy_nvml",
+                                   fmt::format("only NVML's utilisation is known, which is blind to short gaps ({})",
+                                               gpm_ ? "GPM: the GPU did not answer" : gpm_problem_)});
     }
   }
 

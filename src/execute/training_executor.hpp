@@ -40,8 +40,9 @@ struct TrainingExecutorOptions {
   std::vector<std::string> nvml = {};  ///< candidates for the library; empty: the usual ones
 };
 
-/// A runner for each trial, prepared, measured and closed. What the GPU did is added to the measurement: gpu_util by NVML,
-/// and gpu_busy by GPM where the runner cannot tell; a flag of level info says which (gpu_busy_gpm, gpu_busy_nvml).
+/// A runner for each trial, prepared, measured and closed. What the GPU did is added to the measurement: gpu_util by
+/// NVML, and gpu_busy by GPM where the runner cannot tell; a flag of level info says which (gpu_busy_gpm,
+/// gpu_busy_nvml).
 [[nodiscard]] std::unique_ptr<TrainingExecutor> make_training_executor(TrainingExecutorOptions options);
 
 }  // namespace ridgeline::execute

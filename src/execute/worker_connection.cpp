@@ -25,9 +25,9 @@ using std::chrono::steady_clock;
 constexpr int kRequestFd = 3;
 constexpr int kReplyFd = 4;
 constexpr int kStatusFd = 5;
-constexpr auto kTick = std::chrono::milliseconds(50);          ///< how often cancellation and signs of life are looked at
-constexpr auto kLastWords = std::chrono::milliseconds(1000);   ///< for a worker that has hung up to end by itself
-constexpr auto kFarewell = std::chrono::milliseconds(500);     ///< for an idle worker to end after its input closed
+constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellation and signs of life are looked at
+constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
+constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed
 constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use
 
 steady_clock::duration seconds(double value) {
@@ -70,7 +70,8 @@ base::Result<std::unique_ptr<WorkerConnection>> WorkerConnection::launch(const W
   return connection;
 }
 
-WorkerConnection::WorkerConnection(const WorkerOptions& options, base::Subprocess process, SharedStatus status, int socket)
+WorkerConnection::WorkerConnection(const WorkerOptions& options, base::Subprocess process, SharedStatus status,
+                                   int socket)
     : options_(options), process_(std::move(process)), status_(std::move(status)), socket_(socket) {
   status_->control.phase.store(schema::TrialPhase::launch);
 }
@@ -78,7 +79,8 @@ WorkerConnection::WorkerConnection(const WorkerOptions& options, base::Subproces
 WorkerConnection::~WorkerConnection() {
   ::close(socket_);
   // An idle worker ends at end of file and runs its exit handlers; a busy or stuck one is killed with its group.
-  if (!process_.poll() && status_->control.phase.load() == schema::TrialPhase::launch) (void)process_.wait_for(kFarewell);
+  if (!process_.poll() && status_->control.phase.load() == schema::TrialPhase::launch)
+    (void)process_.wait_for(kFarewell);
 }
 
 base::Result<void> WorkerConnection::greet() {
@@ -88,10 +90,11 @@ base::Result<void> WorkerConnection::greet() {
     const auto line = tail_.last_line();
     const auto printed = line.empty() ? std::string() : fmt::format("; it printed: {}", line);
     if (death->cause == DeathCause::ended)
-      return base::fail(ErrorCode::crashed, "worker \"{}\" ended before it was ready: {}{}", command, death->message, printed);
+      return base::fail(ErrorCode::crashed, "worker \"{}\" ended before it was ready: {}{}", command, death->message,
+                        printed);
     return base::fail(death->cause == DeathCause::protocol ? ErrorCode::corrupt : ErrorCode::timeout,
-                      "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s, death->message,
-                      printed);
+                      "worker \"{}\" was not ready within {:g} s: {}{}", command, options_.launch_timeout_s,
+                      death->message, printed);
   }
   const auto& frame = std::get<Frame>(reply);
   if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame).in(command));
@@ -100,10 +103,11 @@ base::Result<void> WorkerConnection::greet() {
     return base::fail(ErrorCode::corrupt, "worker \"{}\" did not greet: is it a ridgeline worker", command);
   if (hello->protocol != kProtocolVersion || hello->version != base::version() ||
       hello->status_bytes != sizeof(WorkerStatus))
-    return base::fail(ErrorCode::unsupported,
-                      "worker \"{}\" is version {} (protocol {}), expected {} (protocol {}): the program was replaced while "
-                      "it ran, start it again",
-                      command, hello->version, hello->protocol, base::version(), kProtocolVersion);
+    return base::fail(
+        ErrorCode::unsupported,
+        "worker \"{}\" is version {} (protocol {}), expected {} (protocol {}): the program was replaced while "
+        "it ran, start it again",
+        command, hello->version, hello->protocol, base::version(), kProtocolVersion);
   return {};
 }
 
@@ -145,7 +149,8 @@ base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::stri
     report(watch, now);
 
     const auto events = static_cast<short>(POLLIN | (bytes.empty() ? 0 : POLLOUT));
-    std::array<pollfd, 2> waiting{pollfd{socket_, events, 0}, pollfd{output_open_ ? process_.output_fd() : -1, POLLIN, 0}};
+    std::array<pollfd, 2> waiting{pollfd{socket_, events, 0},
+                                  pollfd{output_open_ ? process_.output_fd() : -1, POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - now);
     ::poll(waiting.data(), waiting.size(),
            static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kTick).count())));

@@ -91,7 +91,9 @@ Result<Frame> WorkerRequests::dispatch(const Frame& request) {
       RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
       return ceilings(message);
     }
-    default: return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}", static_cast<int>(request.type));
+    default:
+      return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}",
+                        static_cast<int>(request.type));
   }
 }
 

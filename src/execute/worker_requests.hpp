@@ -16,8 +16,8 @@ class WorkerRequests {
   WorkerRequests(const workload::WorkloadRegistry& registry, WorkerStatus& status, Heartbeat& heartbeat)
       : registry_(registry), status_(status), heartbeat_(heartbeat) {}
 
-  /// Never fails: what goes wrong becomes an outcome with a status, or an error frame when the request itself or our own
-  /// files are at fault. Exceptions of libraries end here.
+  /// Never fails: what goes wrong becomes an outcome with a status, or an error frame when the request itself or our
+  /// own files are at fault. Exceptions of libraries end here.
   [[nodiscard]] Frame answer(const Frame& request);
 
  private:
@@ -43,7 +43,8 @@ class WorkerRequests {
   Heartbeat& heartbeat_;
   GpuObserver gpu_;
   bool served_trial_ = false;
-  std::unique_ptr<workload::Workload> kept_;  ///< of TrialRequest::keep_session; while it rests nothing else is prepared
+  std::unique_ptr<workload::Workload>
+      kept_;  ///< of TrialRequest::keep_session; while it rests nothing else is prepared
   std::string kept_key_;
 };
 

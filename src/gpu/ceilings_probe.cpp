@@ -15,10 +15,10 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20U;
-constexpr std::size_t kHostBytes = 64 * kMiB;        // past every cache; pinning more would take longer than copying it
-constexpr std::size_t kMostDeviceCopy = 1024 * kMiB; // far past an L2 of 50 to 100 MiB
+constexpr std::size_t kHostBytes = 64 * kMiB;  // past every cache; pinning more would take longer than copying it
+constexpr std::size_t kMostDeviceCopy = 1024 * kMiB;  // far past an L2 of 50 to 100 MiB
 constexpr int kRepetitions = 5;
-constexpr double kEnoughMs = 60;                     // per probe: slow cards repeat less
+constexpr double kEnoughMs = 60;  // per probe: slow cards repeat less
 constexpr int kLaunches = 2000;
 constexpr const char* kEmptyKernel =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry ridgeline_empty() { ret; }\n";
@@ -80,7 +80,8 @@ void fill_random(void* data, std::size_t bytes, Cublas::Precision precision) {
     state ^= state >> 7U;
     state ^= state << 17U;
     auto word = static_cast<std::uint32_t>(state >> 32U);
-    word = precision == Cublas::Precision::fp16 ? (word & 0x83ff83ffU) | 0x38003800U : (word & 0x807fffffU) | 0x3f000000U;
+    word =
+        precision == Cublas::Precision::fp16 ? (word & 0x83ff83ffU) | 0x38003800U : (word & 0x807fffffU) | 0x3f000000U;
     std::memcpy(out + at, &word, sizeof(word));
   }
   for (std::size_t at = pattern; at < bytes; at += pattern) std::memcpy(out + at, out, std::min(pattern, bytes - at));
@@ -89,7 +90,8 @@ void fill_random(void* data, std::size_t bytes, Cublas::Precision precision) {
 bool fill_device(const Bench& bench, const PinnedBuffer& host, const DeviceBuffer& to) {
   for (std::size_t at = 0; at < to.size(); at += host.size()) {
     const auto bytes = std::min(host.size(), to.size() - at);
-    if (bench.driver->copy_to_device_async(to.address() + at, host.data(), bytes, bench.stream.handle()) != kCudaSuccess)
+    if (bench.driver->copy_to_device_async(to.address() + at, host.data(), bytes, bench.stream.handle()) !=
+        kCudaSuccess)
       return false;
   }
   return bench.stream.synchronize() == kCudaSuccess;
@@ -119,13 +121,14 @@ Result<void> probe_copies(const Bench& bench, std::size_t free_bytes, schema::Gp
     }));
   }
   std::vector<unsigned char> pageable(bytes, 1);
-  found.h2d_pageable_gb_per_s = rate(size, Bench::best_wall_ms([&] {
-    return driver.copy_to_device(device.address(), pageable.data(), bytes) == kCudaSuccess &&
-           driver.synchronize_context() == kCudaSuccess;
-  }));
-  found.d2h_pageable_gb_per_s = rate(size, Bench::best_wall_ms([&] {
-    return driver.copy_to_host(pageable.data(), device.address(), bytes) == kCudaSuccess;
-  }));
+  found.h2d_pageable_gb_per_s =
+      rate(size, Bench::best_wall_ms([&] {
+             return driver.copy_to_device(device.address(), pageable.data(), bytes) == kCudaSuccess &&
+                    driver.synchronize_context() == kCudaSuccess;
+           }));
+  found.d2h_pageable_gb_per_s =
+      rate(size, Bench::best_wall_ms(
+                     [&] { return driver.copy_to_host(pageable.data(), device.address(), bytes) == kCudaSuccess; }));
   return {};
 }
 

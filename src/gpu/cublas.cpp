@@ -36,13 +36,15 @@ Result<Cublas> Cublas::make(const CudaStream& stream, const std::vector<std::str
   find(api.set_stream, "cublasSetStream_v2");
   find(api.gemm, "cublasGemmEx");
   if (!missing.empty())
-    return base::fail(ErrorCode::unavailable, "{} has no {}: expected cuBLAS 11 or later", library.path().string(), missing);
+    return base::fail(ErrorCode::unavailable, "{} has no {}: expected cuBLAS 11 or later", library.path().string(),
+                      missing);
   Handle handle = nullptr;
   if (const auto status = api.create(&handle); status != 0)
     return base::fail(ErrorCode::unavailable, "{}: cublasCreate ended with status {}", library.path().string(), status);
   Cublas cublas(api, handle);
   if (const auto status = api.set_stream(handle, stream.handle()); status != 0)
-    return base::fail(ErrorCode::unavailable, "{}: cublasSetStream ended with status {}", library.path().string(), status);
+    return base::fail(ErrorCode::unavailable, "{}: cublasSetStream ended with status {}", library.path().string(),
+                      status);
   return cublas;
 }
 
@@ -59,9 +61,10 @@ Result<void> Cublas::multiply(Precision precision, int n, CudaAddress a, CudaAdd
   const int compute = precision == Precision::fp16   ? kCompute32F
                       : precision == Precision::tf32 ? kComputeFastTf32
                                                      : kComputePedantic32F;
-  const auto status = api_.gemm(handle_, kOpNone, kOpNone, n, n, n, &one, address(a), type, n, address(b), type, n, &zero,
-                                address(c), type, n, compute, kDefaultAlgorithm);
-  if (status != 0) return base::fail(ErrorCode::unavailable, "cublasGemmEx of {0} x {0} ended with status {1}", n, status);
+  const auto status = api_.gemm(handle_, kOpNone, kOpNone, n, n, n, &one, address(a), type, n, address(b), type, n,
+                                &zero, address(c), type, n, compute, kDefaultAlgorithm);
+  if (status != 0)
+    return base::fail(ErrorCode::unavailable, "cublasGemmEx of {0} x {0} ended with status {1}", n, status);
   return {};
 }
 

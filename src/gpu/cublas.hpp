@@ -36,7 +36,8 @@ class Cublas {
   }
 
   /// c = a b for square matrices of `n` rows. Asynchronous. Errors: unavailable, with cuBLAS's status.
-  [[nodiscard]] base::Result<void> multiply(Precision precision, int n, CudaAddress a, CudaAddress b, CudaAddress c) const;
+  [[nodiscard]] base::Result<void> multiply(Precision precision, int n, CudaAddress a, CudaAddress b,
+                                            CudaAddress c) const;
 
  private:
   using Status = int;
@@ -45,8 +46,8 @@ class Cublas {
     Status (*create)(Handle*);
     Status (*destroy)(Handle);
     Status (*set_stream)(Handle, CudaStreamHandle);
-    Status (*gemm)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*,
-                   void*, int, int, int, int);
+    Status (*gemm)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                   const void*, void*, int, int, int, int);
   };
 
   Cublas(const Api& api, Handle handle) : api_(api), handle_(handle) {}

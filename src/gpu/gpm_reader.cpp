@@ -54,7 +54,8 @@ base::Result<GpmReader::Sample> GpmReader::allocate() const {
 
 std::optional<GpmReading> GpmReader::read() {
   const auto& f = api_->functions();
-  const auto status = slice_ ? f.gpm_mig_sample_get(device_, *slice_, after_.get()) : f.gpm_sample_get(device_, after_.get());
+  const auto status =
+      slice_ ? f.gpm_mig_sample_get(device_, *slice_, after_.get()) : f.gpm_sample_get(device_, after_.get());
   if (status != nvml::kSuccess) {
     has_before_ = false;
     return std::nullopt;

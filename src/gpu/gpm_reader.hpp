@@ -22,12 +22,12 @@ struct GpmReading {
   std::optional<double> nvlink_received_per_s;
 };
 
-/// Reads GPM (Hopper and later). One look costs 0.2 to 0.6 ms on an H200; values are steady from 50 ms between looks on.
-/// Not thread-safe.
+/// Reads GPM (Hopper and later). One look costs 0.2 to 0.6 ms on an H200; values are steady from 50 ms between looks
+/// on. Not thread-safe.
 class GpmReader {
  public:
-  /// `slice`: the GPU instance of a MIG device, whose parent `device` then is. Errors: unsupported (this GPU or driver has
-  /// no GPM), unavailable.
+  /// `slice`: the GPU instance of a MIG device, whose parent `device` then is. Errors: unsupported (this GPU or driver
+  /// has no GPM), unavailable.
   [[nodiscard]] static base::Result<GpmReader> open(std::shared_ptr<const NvmlApi> api, nvml::Device device,
                                                     std::optional<unsigned> slice = std::nullopt);
 

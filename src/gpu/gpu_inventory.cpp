@@ -58,8 +58,7 @@ GpuInventory GpuInventory::read(const std::vector<std::string>& candidates) {
     else  // a GPU that fell off the bus, or one that a container may not see, must not hide the others
       add_note(inventory.note, handle.error().message);
   }
-  if (*count == 0)
-    inventory.note = fmt::format("no NVIDIA GPU is visible: {} lists none", (*api)->path().string());
+  if (*count == 0) inventory.note = fmt::format("no NVIDIA GPU is visible: {} lists none", (*api)->path().string());
   return inventory;
 }
 

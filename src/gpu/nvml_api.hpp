@@ -17,7 +17,9 @@ namespace ridgeline::gpu {
 /// creates no CUDA context, so the parent process may use it. Thread-safe.
 class NvmlApi {
  public:
-  [[nodiscard]] static std::vector<std::string> default_candidates() { return {"libnvidia-ml.so.1", "libnvidia-ml.so"}; }
+  [[nodiscard]] static std::vector<std::string> default_candidates() {
+    return {"libnvidia-ml.so.1", "libnvidia-ml.so"};
+  }
 
   /// Opens the first candidate that loads and starts it. Errors: unavailable (no library, no driver, no permission),
   /// with what was tried.

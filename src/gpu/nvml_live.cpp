@@ -7,8 +7,8 @@
 namespace ridgeline::gpu {
 namespace {
 
-constexpr unsigned kMaxLinks = 18;           // NVML_NVLINK_MAX_LINKS
-constexpr unsigned kAllLinks = ~0U;          // scope of the field: all links together
+constexpr unsigned kMaxLinks = 18;   // NVML_NVLINK_MAX_LINKS
+constexpr unsigned kAllLinks = ~0U;  // scope of the field: all links together
 
 // Field numbers of nvml.h.
 enum Field : unsigned {
@@ -135,8 +135,8 @@ base::Result<void> NvmlLive::alive() const {
   unsigned temperature = 0;
   nvml::Memory memory{};
   const auto gone = [](nvml::Status status) { return status == nvml::kGpuLost || status == nvml::kResetRequired; };
-  auto status = functions().temperature != nullptr ? functions().temperature(handle_, 0, &temperature)
-                                                   : nvml::kFunctionNotFound;
+  auto status =
+      functions().temperature != nullptr ? functions().temperature(handle_, 0, &temperature) : nvml::kFunctionNotFound;
   if (status == nvml::kSuccess) return {};
   if (!gone(status) && functions().memory_info != nullptr) {
     const auto second = functions().memory_info(handle_, &memory);
@@ -176,7 +176,8 @@ LiveFields NvmlLive::fields(LiveFieldChoice choice) const {
       out.nvlink_received_bytes = kib_value(values[5]);
     }
     if (choice.slowdowns)
-      for (std::size_t i = 0; i < kSlowdownFields.size(); ++i) out.slowdown_ns[i] = unsigned_value(values[slowdowns_at + i]);
+      for (std::size_t i = 0; i < kSlowdownFields.size(); ++i)
+        out.slowdown_ns[i] = unsigned_value(values[slowdowns_at + i]);
   }
   if (!choice.slowdowns) return out;
   // Older drivers count the same under policies: power 0, thermal 1, sync boost 2.
@@ -277,8 +278,8 @@ std::optional<std::vector<ProcessShare>> NvmlLive::process_shares(std::uint64_t 
     for (std::size_t i = 0; i < std::min<std::size_t>(count, samples.size()); ++i)
       // Some drivers leave rubbish above 100 in entries of processes that ended.
       if (samples[i].pid != 0 && samples[i].sm <= 100)
-        shares.push_back({static_cast<std::int64_t>(samples[i].pid), samples[i].timestamp_us,
-                          static_cast<double>(samples[i].sm)});
+        shares.push_back(
+            {static_cast<std::int64_t>(samples[i].pid), samples[i].timestamp_us, static_cast<double>(samples[i].sm)});
     return shares;
   }
   return std::nullopt;

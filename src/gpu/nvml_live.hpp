@@ -14,9 +14,8 @@ namespace ridgeline::gpu {
 
 /// Why clocks were held down, each with a counter of the time; names as schema::clock_reason_names gives them, and
 /// "thermal_slowdown" for drivers that do not tell hardware and software apart.
-inline constexpr std::array<const char*, 6> kSlowdownCauses{"sw_power_cap",   "sw_thermal_slowdown",
-                                                            "hw_thermal_slowdown", "hw_power_brake",
-                                                            "sync_boost",     "thermal_slowdown"};
+inline constexpr std::array<const char*, 6> kSlowdownCauses{
+    "sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake", "sync_boost", "thermal_slowdown"};
 
 /// What to fetch: the rest costs less than it.
 struct LiveFieldChoice {
@@ -24,15 +23,15 @@ struct LiveFieldChoice {
   bool traffic = true;
 };
 
-/// Counters and readings that one batched call fetches; about 2 ms on an H200 for all of them. What is not to be had, or was
-/// not asked for, is nullopt.
+/// Counters and readings that one batched call fetches; about 2 ms on an H200 for all of them. What is not to be had,
+/// or was not asked for, is nullopt.
 struct LiveFields {
   std::array<std::optional<std::uint64_t>, kSlowdownCauses.size()> slowdown_ns;  ///< since the driver was loaded
   std::optional<double> power_instant_w;
   std::optional<double> memory_temperature_c;
-  std::optional<std::uint64_t> pcie_sent_bytes;      ///< only where the driver counts in 64 bits: 32 wrap within a second
+  std::optional<std::uint64_t> pcie_sent_bytes;  ///< only where the driver counts in 64 bits: 32 wrap within a second
   std::optional<std::uint64_t> pcie_received_bytes;
-  std::optional<std::uint64_t> nvlink_sent_bytes;    ///< data over all links
+  std::optional<std::uint64_t> nvlink_sent_bytes;  ///< data over all links
   std::optional<std::uint64_t> nvlink_received_bytes;
 };
 
@@ -49,7 +48,7 @@ struct NvlinkLinks {
 };
 
 struct RunningProcess {
-  std::int64_t pid = 0;                      ///< of the host, also inside a container
+  std::int64_t pid = 0;  ///< of the host, also inside a container
   std::optional<std::int64_t> memory_bytes;
   bool compute = false;
   bool graphics = false;
@@ -84,7 +83,7 @@ class NvmlLive {
   [[nodiscard]] std::optional<double> encoder_percent() const;
   [[nodiscard]] std::optional<double> decoder_percent() const;
   [[nodiscard]] std::optional<double> fan_percent() const;
-  [[nodiscard]] std::optional<int> performance_state() const;       ///< 0, fastest, to 15
+  [[nodiscard]] std::optional<int> performance_state() const;  ///< 0, fastest, to 15
   [[nodiscard]] std::optional<double> slowdown_temperature_c() const;
   /// Highest memory bandwidth, bytes a second: two transfers a clock over the bus width.
   [[nodiscard]] std::optional<double> peak_memory_bandwidth() const;

@@ -8,15 +8,15 @@ namespace ridgeline::gpu {
 
 /// What a GPU did while one part of the timed window ran.
 struct RoundReading {
-  std::optional<double> throttled_s;  ///< growth of the fastest growing throttle counter; nullopt: none is readable
-  std::optional<double> sm_clock_mhz; ///< median over the part
+  std::optional<double> throttled_s;   ///< growth of the fastest growing throttle counter; nullopt: none is readable
+  std::optional<double> sm_clock_mhz;  ///< median over the part
 };
 
 /// What was timed between begin_timing and end_timing.
 struct TimedTotals {
-  double items = 0;       ///< all that the GPU worked on, counted or not
-  double kept_s = 0;      ///< of the rounds that count
-  double discarded_s = 0; ///< of those thrown away because the GPU held its clocks down
+  double items = 0;        ///< all that the GPU worked on, counted or not
+  double kept_s = 0;       ///< of the rounds that count
+  double discarded_s = 0;  ///< of those thrown away because the GPU held its clocks down
   std::int64_t discarded_parts = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kNotableBytes = 16 << 20;  // a step of memory that a time line should show
 constexpr double kLeastGapS = 0.04;               // below one coarse interval
-// The energy counter moves in steps: an H200 showed 47 or 70 J for equal windows of 0.25 s. Over a second a step is 10 %.
+// The energy counter moves in steps: an H200 showed 47 or 70 J for equal windows of 0.25 s. Over a second a step is 10
+// %.
 constexpr double kLeastEnergyWindowS = 1;
 
 double median_of(std::vector<double> values) {

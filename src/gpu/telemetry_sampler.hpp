@@ -19,16 +19,16 @@ namespace ridgeline::gpu {
 
 /// Samples one GPU from a thread of its own while a trial runs. It only reads, makes no CUDA call and never touches the
 /// timed thread. Fine mode (until begin_timing): memory every few ms, so that no peak of session creation is missed.
-/// Coarse mode: everything that costs microseconds. The counters that cost milliseconds (energy, throttling) are read by
-/// the calling thread at the edges of timed parts. One caller thread; lives as long as its worker process and should be
-/// made before the process touches CUDA, so that it can tell its own entry in the process list.
+/// Coarse mode: everything that costs microseconds. The counters that cost milliseconds (energy, throttling) are read
+/// by the calling thread at the edges of timed parts. One caller thread; lives as long as its worker process and should
+/// be made before the process touches CUDA, so that it can tell its own entry in the process list.
 class TelemetrySampler final : public RoundWatch {
  public:
   struct Options {
     base::Nanoseconds fine = std::chrono::milliseconds(3);
     base::Nanoseconds coarse = std::chrono::milliseconds(50);
-    std::int64_t pid = 0;            ///< 0: this process's own
-    std::size_t max_samples = 600;   ///< every second one is dropped when there are more
+    std::int64_t pid = 0;           ///< 0: this process's own
+    std::size_t max_samples = 600;  ///< every second one is dropped when there are more
   };
 
   /// Errors: not_found (no such GPU), out_of_memory (no thread).
@@ -81,8 +81,8 @@ class TelemetrySampler final : public RoundWatch {
   Mode mode_ = Mode::idle;
   bool closing_ = false;
   base::Nanoseconds begun_{0};
-  std::int64_t self_ = 0;       ///< this process's number in the list; 0: not known yet
-  double least_gap_s_ = 0;      ///< between kept samples; doubled whenever they are thinned out
+  std::int64_t self_ = 0;   ///< this process's number in the list; 0: not known yet
+  double least_gap_s_ = 0;  ///< between kept samples; doubled whenever they are thinned out
   std::vector<double> part_clocks_;
   schema::GpuTelemetry record_;
   std::jthread thread_;

@@ -73,9 +73,7 @@ Result<double> resident_share(const std::filesystem::path& path) {
   return share_of(file, false);
 }
 
-Result<double> resident_share(const DataFile& file) {
-  return share_of(file, true);
-}
+Result<double> resident_share(const DataFile& file) { return share_of(file, true); }
 
 Result<void> drop_from_page_cache(const std::filesystem::path& path) {
   RL_TRY_ASSIGN(const auto file, DataFile::open(path));

@@ -13,7 +13,8 @@ namespace ridgeline::loader {
 /// file is 1. Errors: not_found, io, unsupported (neither way works here).
 [[nodiscard]] base::Result<double> resident_share(const std::filesystem::path& path);
 
-/// The same of an open file, at 256 places only: within 0.03 or so, in a tenth of a millisecond whatever the file's size.
+/// The same of an open file, at 256 places only: within 0.03 or so, in a tenth of a millisecond whatever the file's
+/// size.
 [[nodiscard]] base::Result<double> resident_share(const DataFile& file);
 
 /// Asks the kernel to forget a file's pages (written ones are flushed first). Pages that another process maps stay.

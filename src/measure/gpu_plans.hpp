@@ -5,8 +5,8 @@
 
 namespace ridgeline::measure {
 
-/// Shortens what is at its default in plans for a GPU, whose inferences are short and even, and where no thread of another
-/// arm keeps spinning: shorter blocks tell as much.
+/// Shortens what is at its default in plans for a GPU, whose inferences are short and even, and where no thread of
+/// another arm keeps spinning: shorter blocks tell as much.
 void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept;
 
 }  // namespace ridgeline::measure

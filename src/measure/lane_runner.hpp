@@ -114,7 +114,7 @@ class LaneRunner {
   std::uint64_t round_ = 0;
   int running_ = 0;
   bool closing_ = false;
-  int entering_ = 0;              ///< lane whose turn it is to enter its thread; 0: none
+  int entering_ = 0;  ///< lane whose turn it is to enter its thread; 0: none
   std::vector<std::jthread> threads_;
 };
 

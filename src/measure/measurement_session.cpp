@@ -110,8 +110,8 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   result.wall_ns = window.window_ns();
   result.latency_ns = window.take_samples();
   if (real_time)
-    if (auto flag = judge_disturbance(before, read_disturbance(), spent_s,
-                                      static_cast<std::int64_t>(result.latency_ns.size())))
+    if (auto flag =
+            judge_disturbance(before, read_disturbance(), spent_s, static_cast<std::int64_t>(result.latency_ns.size())))
       result.flags.push_back(std::move(*flag));
   add_flags(result, plan, criterion);
   for (auto& flag : workload.flags()) result.flags.push_back(std::move(flag));

@@ -47,13 +47,12 @@ struct PairedOrder {
   bool b_first = false;    ///< arm B is warmed up first: inferences take their memory the first time they run
 };
 
-/// Both workloads prepared in this process; quads of blocks A B B A, one of every two mirrored (B A A B). Each block after
-/// a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady, each
-/// arm by itself. With control.gpu set, quads in which the GPU held its clocks down are taken again. When cancelled, the
-/// whole quads done so far with flag "cancelled" (level error). Errors: as above.
+/// Both workloads prepared in this process; quads of blocks A B B A, one of every two mirrored (B A A B). Each block
+/// after a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until steady,
+/// each arm by itself. With control.gpu set, quads in which the GPU held its clocks down are taken again. When
+/// cancelled, the whole quads done so far with flag "cancelled" (level error). Errors: as above.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                                      const schema::PairedPlan& plan,
-                                                                     MeasureControl& control,
-                                                                     PairedOrder order = {});
+                                                                     MeasureControl& control, PairedOrder order = {});
 
 }  // namespace ridgeline::measure

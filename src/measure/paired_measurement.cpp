@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interleaved comparison: quads of blocks A B B A, one of every two mirrored (B A A B). Inside a quad a linear drift
 // cancels, because both arms have the same mean position; mirroring cancels what a block inherits from its neighbour
-// (warm caches, a raised clock), because each arm then opens as many quads as the other. Which of the two is mirrored is
-// left to chance: what else goes on in the machine has a beat of its own, and in step with a fixed order it would favour
-// one arm for as long as the comparison lasts.
+// (warm caches, a raised clock), because each arm then opens as many quads as the other. Which of the two is mirrored
+// is left to chance: what else goes on in the machine has a beat of its own, and in step with a fixed order it would
+// favour one arm for as long as the comparison lasts.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -136,7 +136,8 @@ class QuadLog {
     totals.discarded_parts = static_cast<std::int64_t>(guard_.discarded());
     watch_->end_timing(totals);
     if (auto flag = guard_.flag()) result.flags.push_back(std::move(*flag));
-    if (auto flag = judge_neighbours(neighbours_before_, watch_->neighbours())) result.flags.push_back(std::move(*flag));
+    if (auto flag = judge_neighbours(neighbours_before_, watch_->neighbours()))
+      result.flags.push_back(std::move(*flag));
   }
 
   [[nodiscard]] int kept() const noexcept { return static_cast<int>(ratios_.size()); }
@@ -185,7 +186,8 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
-    const auto arms = order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
+    const auto arms =
+        order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
       RL_TRY_ASSIGN(complete, session.run_block(arms[i], quad[i]));
     }

@@ -40,7 +40,8 @@ class Rounds {
     if (rounds_ >= std::min(least_, 2) && all_.blocks_s >= plan_.max_time_s) return true;
     if (rounds_ < least_) return false;
     if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
-    return all_.blocks_s >= plan_.min_time_s && std::max(half_width(means_), half_width(ratios_)) <= plan_.target_half_width;
+    return all_.blocks_s >= plan_.min_time_s &&
+           std::max(half_width(means_), half_width(ratios_)) <= plan_.target_half_width;
   }
 
   /// A share of the plan. `making_s`: what making the sessions of the last round took, and warming them up.
@@ -50,7 +51,8 @@ class Rounds {
     share.max_quads = std::max(share.quads, plan_.max_quads / least_);
     share.min_time_s = plan_.min_time_s / least_;
     share.max_time_s = plan_.max_time_s / least_;
-    if (most_ > least_) share.min_time_s = share.max_time_s = std::min(std::max(share.min_time_s, making_s), plan_.max_time_s / 2);
+    if (most_ > least_)
+      share.min_time_s = share.max_time_s = std::min(std::max(share.min_time_s, making_s), plan_.max_time_s / 2);
     if (most_ > least_ && slowest_s_ > 0) {
       const double runs = std::clamp(kLaterWarmUpS / slowest_s_, 1.0, kMostLaterRuns);
       share.warmup.warmup_runs = std::max(plan_.warmup.warmup_runs, static_cast<std::int64_t>(runs));
@@ -127,8 +129,8 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
                                                 rounds.next(making_s), control, {random.next(), !a_first}));
     making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
     rounds.add(std::move(measured));
-    // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place in
-    // memory for the whole comparison, the likely reason why arms were seen 2 % apart.
+    // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place
+    // in memory for the whole comparison, the likely reason why arms were seen 2 % apart.
     if (random.below(2) == 0) first.reset();  // else after the second
   }
   return rounds.finish(cancelled());

@@ -19,10 +19,11 @@ constexpr base::Nanoseconds kStep = std::chrono::milliseconds(1);
 bool another_thread_runs() {
   const auto own = std::to_string(::gettid());
   std::error_code failed;
-  for (std::filesystem::directory_iterator at("/proc/self/task", failed), end; !failed && at != end; at.increment(failed)) {
+  for (std::filesystem::directory_iterator at("/proc/self/task", failed), end; !failed && at != end;
+       at.increment(failed)) {
     if (at->path().filename() == own) continue;
     const auto stat = base::read_file(at->path() / "stat");  // number (name) state ...
-    if (!stat) continue;                                        // it has ended
+    if (!stat) continue;                                     // it has ended
     const auto name_end = stat->rfind(") ");
     if (name_end != std::string::npos && stat->compare(name_end, 3, ") R") == 0) return true;
   }

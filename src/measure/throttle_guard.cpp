@@ -63,9 +63,9 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
 std::optional<schema::QualityFlag> judge_neighbours(std::optional<int> before, std::optional<int> after) {
   const int most = std::max(before.value_or(0), after.value_or(0));
   if (most == 0) return std::nullopt;
-  return schema::QualityFlag{schema::FlagLevel::notice, "gpu_shared",
-                             fmt::format("{} other process{} on the GPU while it was timed", most,
-                                         most == 1 ? " was" : "es were")};
+  return schema::QualityFlag{
+      schema::FlagLevel::notice, "gpu_shared",
+      fmt::format("{} other process{} on the GPU while it was timed", most, most == 1 ? " was" : "es were")};
 }
 
 }  // namespace ridgeline::measure

@@ -12,8 +12,9 @@
 
 namespace ridgeline::measure {
 
-/// The timed inferences of one measurement. Without a watch every round counts. With one, rounds are gathered into parts
-/// of at least kLeastPartS, the GPU is asked about each part after it, and a ThrottleGuard says which parts count.
+/// The timed inferences of one measurement. Without a watch every round counts. With one, rounds are gathered into
+/// parts of at least kLeastPartS, the GPU is asked about each part after it, and a ThrottleGuard says which parts
+/// count.
 class TimedWindow {
  public:
   /// Rounds must end this often for the guard to be granular.
@@ -46,12 +47,12 @@ class TimedWindow {
 
  private:
   struct Part {
-    std::size_t count = 0;        ///< samples
+    std::size_t count = 0;  ///< samples
     std::int64_t done_a_lane = 0;
     double elapsed_s = 0;
     std::vector<LaneRunner::LaneSpan> spans;
     bool kept = true;
-    std::vector<double> aside;    ///< the samples while they do not count
+    std::vector<double> aside;  ///< the samples while they do not count
   };
 
   [[nodiscard]] bool close_part();

@@ -36,9 +36,17 @@ int width_of(char32_t glyph) {
   if (glyph < 0x20 || (glyph >= 0x7F && glyph < 0xA0)) return 0;
   if (glyph < 0x300) return 1;
   using Range = std::pair<char32_t, char32_t>;
-  constexpr std::array<Range, 5> kNone{{{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
-  constexpr std::array<Range, 9> kWide{{{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F},
-                                        {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}}};
+  constexpr std::array<Range, 5> kNone{
+      {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+  constexpr std::array<Range, 9> kWide{{{0x1100, 0x115F},
+                                        {0x2E80, 0xA4CF},
+                                        {0xAC00, 0xD7A3},
+                                        {0xF900, 0xFAFF},
+                                        {0xFE30, 0xFE6F},
+                                        {0xFF00, 0xFF60},
+                                        {0xFFE0, 0xFFE6},
+                                        {0x1F300, 0x1FAFF},
+                                        {0x20000, 0x3FFFD}}};
   const auto in = [glyph](const Range& range) { return glyph >= range.first && glyph <= range.second; };
   if (std::any_of(kNone.begin(), kNone.end(), in)) return 0;
   return std::any_of(kWide.begin(), kWide.end(), in) ? 2 : 1;
@@ -66,7 +74,9 @@ char32_t ascii(char32_t glyph) {
 }  // namespace
 
 Canvas::Canvas(int rows, int columns, bool unicode)
-    : rows_(std::max(rows, 0)), columns_(std::max(columns, 0)), unicode_(unicode),
+    : rows_(std::max(rows, 0)),
+      columns_(std::max(columns, 0)),
+      unicode_(unicode),
       cells_(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_)) {}
 
 const Cell& Canvas::at(int row, int column) const {

@@ -13,8 +13,8 @@ enum class Style : std::uint8_t {
   normal,
   bold,
   dim,
-  title,     ///< bar across the screen
-  header,    ///< of a table
+  title,   ///< bar across the screen
+  header,  ///< of a table
   selected,
   key,
   good,

@@ -36,11 +36,11 @@ std::string container_of(std::string_view cgroup) {
   if (const auto job = word_after(cgroup, "/job_"); !job.empty() && has("slurm")) return "slurm:" + job;
   if (const auto id = long_id(cgroup); !id.empty()) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kRuntimes{{{"kubepods", "kubernetes"},
-                                                                                     {"libpod", "podman"},
-                                                                                     {"docker", "docker"},
-                                                                                     {"crio", "crio"},
-                                                                                     {"containerd", "containerd"},
-                                                                                     {"buildkit", "buildkit"}}};
+                                                                                      {"libpod", "podman"},
+                                                                                      {"docker", "docker"},
+                                                                                      {"crio", "crio"},
+                                                                                      {"containerd", "containerd"},
+                                                                                      {"buildkit", "buildkit"}}};
     const auto* const found =
         std::find_if(kRuntimes.begin(), kRuntimes.end(), [&](const auto& runtime) { return has(runtime.first); });
     return (found != kRuntimes.end() ? std::string(found->second) : "container") + ":" + id;

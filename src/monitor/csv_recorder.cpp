@@ -53,7 +53,8 @@ base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
   }
   if (!first.empty() && first != header)
     return base::fail(ErrorCode::invalid_argument,
-                      "--csv {}: the file is there and is no recording with these columns; name another file", path.string());
+                      "--csv {}: the file is there and is no recording with these columns; name another file",
+                      path.string());
   std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr)
     return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));

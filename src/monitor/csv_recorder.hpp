@@ -11,10 +11,11 @@
 
 namespace ridgeline::monitor {
 
-/// Appends one line a GPU and look to a file, written through at once so that a recording survives a power cut up to its
-/// last line. Columns: time_utc, since_start_s, gpu, uuid, state, the metrics of kGpuMetrics, slowdown_reasons (joined by
-/// "+"), host_cpu_percent, host_memory_used_bytes. Unknown values are empty. Without a GPU there is one line a look with
-/// those of the host.
+/// Appends one line a GPU and look to a file, written through at once so that a recording survives a power cut up to
+/// its last line. Columns: time_utc, since_start_s, gpu, uuid, state, the metrics of kGpuMetrics, slowdown_reasons
+/// (joined by
+/// "+"), host_cpu_percent, host_memory_used_bytes. Unknown values are empty. Without a GPU there is one line a look
+/// with those of the host.
 class CsvRecorder {
  public:
   /// A file that a recording began is continued when its columns are the same. Errors: io; invalid_argument for a file

@@ -26,7 +26,8 @@ int steps_of(float value, const Plot& plot, int all) {
 }  // namespace
 
 Style style_of(Palette palette, double level) noexcept {
-  if (palette == Palette::load) return level < 0.34 ? Style::load_low : level < 0.67 ? Style::load_mid : Style::load_high;
+  if (palette == Palette::load)
+    return level < 0.34 ? Style::load_low : level < 0.67 ? Style::load_mid : Style::load_high;
   return level < 0.7 ? Style::heat_low : level < 0.9 ? Style::heat_mid : Style::heat_high;
 }
 
@@ -55,8 +56,8 @@ void draw_plot(Canvas& canvas, const Plot& plot) {
   for (int x = 0; x < plot.columns; ++x) {
     std::array<int, 2> steps{};
     for (int half = 0; half < wide; ++half)
-      steps[static_cast<std::size_t>(half)] =
-          steps_of(plot.reading(static_cast<std::size_t>((plot.columns - 1 - x) * wide + (wide - 1 - half))), plot, all);
+      steps[static_cast<std::size_t>(half)] = steps_of(
+          plot.reading(static_cast<std::size_t>((plot.columns - 1 - x) * wide + (wide - 1 - half))), plot, all);
     for (int y = 0; y < plot.rows; ++y) {  // from the bottom
       const auto style = style_of(plot.palette, plot.rows > 1 ? (y + 0.5) / plot.rows : 0.5);
       const int row = plot.row + plot.rows - 1 - y;
@@ -67,7 +68,8 @@ void draw_plot(Canvas& canvas, const Plot& plot) {
       }
       char32_t dots = 0;
       for (std::size_t half = 0; half < 2; ++half)
-        for (int dot = 0; dot < 4 && y * 4 + dot < steps[half]; ++dot) dots |= kDots[half][static_cast<std::size_t>(dot)];
+        for (int dot = 0; dot < 4 && y * 4 + dot < steps[half]; ++dot)
+          dots |= kDots[half][static_cast<std::size_t>(dot)];
       if (dots != 0) canvas.put_glyph(row, plot.column + x, U'\u2800' + dots, style);
     }
   }

@@ -30,7 +30,8 @@ struct Plot {
   std::function<float(std::size_t age)> reading;  ///< NaN: no dots
 };
 
-/// A filled curve: braille dots, two readings a column and four steps a row; one reading a column and two steps in ASCII.
+/// A filled curve: braille dots, two readings a column and four steps a row; one reading a column and two steps in
+/// ASCII.
 void draw_plot(Canvas& canvas, const Plot& plot);
 
 /// Readings that a plot of so many columns shows.

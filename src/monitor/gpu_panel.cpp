@@ -53,11 +53,14 @@ std::string links_text(const GpuReading& gpu) {
   if (gpu.performance_state) add(fmt::format("P{:.0f}", *gpu.performance_state));
   if (gpu.pcie_generation && gpu.pcie_width) {
     auto link = fmt::format("PCIe {:.0f} x{:.0f}", *gpu.pcie_generation, *gpu.pcie_width);
-    const bool lower = gpu.max_pcie_generation.value_or(0) > *gpu.pcie_generation || gpu.max_pcie_width.value_or(0) > *gpu.pcie_width;
-    if (lower) link += fmt::format(" (of {} x{})", number_text(gpu.max_pcie_generation), number_text(gpu.max_pcie_width));
+    const bool lower =
+        gpu.max_pcie_generation.value_or(0) > *gpu.pcie_generation || gpu.max_pcie_width.value_or(0) > *gpu.pcie_width;
+    if (lower)
+      link += fmt::format(" (of {} x{})", number_text(gpu.max_pcie_generation), number_text(gpu.max_pcie_width));
     add(link);
   }
-  if (gpu.nvlink_links_present) add(fmt::format("NVLink {}/{}", number_text(gpu.nvlink_links_active), number_text(gpu.nvlink_links_present)));
+  if (gpu.nvlink_links_present)
+    add(fmt::format("NVLink {}/{}", number_text(gpu.nvlink_links_active), number_text(gpu.nvlink_links_present)));
   return text;
 }
 
@@ -79,7 +82,8 @@ std::string slowdown_times(const GpuReading& gpu, double since_start_s) {
 
 std::string reasons_text(const GpuReading& gpu) {
   std::string text;
-  for (const auto& reason : gpu.slowdown_reasons) text += (text.empty() ? "" : ", ") + std::string(slowdown_label(reason));
+  for (const auto& reason : gpu.slowdown_reasons)
+    text += (text.empty() ? "" : ", ") + std::string(slowdown_label(reason));
   return text;
 }
 
@@ -91,10 +95,12 @@ int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_
   if (!now.empty()) column = canvas.put(row, column, "now by " + now, Style::bad);
   if (!times.empty())
     canvas.put(row, column,  // the times matter more than the words
-               fmt::format("{}{}{}", now.empty() ? "" : " · ", now.empty() || canvas.columns() >= 100 ? "since start: " : "", times),
+               fmt::format("{}{}{}", now.empty() ? "" : " · ",
+                           now.empty() || canvas.columns() >= 100 ? "since start: " : "", times),
                Style::warn);
   else if (now.empty())
-    canvas.put(row, column, gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
+    canvas.put(row, column,
+               gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
                gpu.slowdown_since_start_s.empty() ? Style::dim : Style::good);
   return row + 1;
 }
@@ -121,22 +127,27 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
   const int end = canvas.columns() - 1;
   const int after = canvas.put(row, 1, fmt::format("GPU {}  {}", gpu.index, short_name(gpu)), Style::accent);
   if (gpu.state != GpuState::ok) {
-    canvas.put(row, after + 2, gpu.state == GpuState::lost ? "LOST" : "asleep", gpu.state == GpuState::lost ? Style::bad : Style::dim);
+    canvas.put(row, after + 2, gpu.state == GpuState::lost ? "LOST" : "asleep",
+               gpu.state == GpuState::lost ? Style::bad : Style::dim);
     canvas.put(row + 1, 1, gpu.note, gpu.state == GpuState::lost ? Style::bad : Style::dim, end - 1);
     return row + 2;
   }
-  if (const auto links = links_text(gpu); after + columns_of(links) + 2 < end) canvas.put_right(row, end, links, Style::dim);
+  if (const auto links = links_text(gpu); after + columns_of(links) + 2 < end)
+    canvas.put_right(row, end, links, Style::dim);
   ++row;
   const int middle = canvas.columns() / 2;
   const Half left{1, middle - 1};
   const Half right{middle + 1, end};
-  left.bar(canvas, row, "Busy", of_hundred(gpu.utilization_percent), percent_text(gpu.utilization_percent), Palette::load);
+  left.bar(canvas, row, "Busy", of_hundred(gpu.utilization_percent), percent_text(gpu.utilization_percent),
+           Palette::load);
   left.bar(canvas, row + 1, "Memory", share(gpu.memory_used_bytes, gpu.memory_total_bytes),
            memory_text(gpu.memory_used_bytes, gpu.memory_total_bytes), Palette::heat);
   left.bar(canvas, row + 2, "Power", share(gpu.power_w, gpu.power_limit_w),
-           gpu.power_w ? fmt::format("{}/{} W", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-", Palette::heat);
+           gpu.power_w ? fmt::format("{}/{} W", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-",
+           Palette::heat);
   left.bar(canvas, row + 3, "Clock", share(gpu.sm_clock_mhz, gpu.max_sm_clock_mhz),
-           gpu.sm_clock_mhz ? fmt::format("{}/{} MHz", number_text(gpu.sm_clock_mhz), number_text(gpu.max_sm_clock_mhz)) : "-",
+           gpu.sm_clock_mhz ? fmt::format("{}/{} MHz", number_text(gpu.sm_clock_mhz), number_text(gpu.max_sm_clock_mhz))
+                            : "-",
            Palette::load);
   const auto limit = gpu.slowdown_temperature_c.value_or(95);
   auto heat = gpu.temperature_c ? fmt::format("{:.0f} °C", *gpu.temperature_c) : std::string("-");
@@ -145,14 +156,18 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
 
   if (gpu.sm_percent || gpu.tensor_percent || gpu.dram_percent) {
     right.bar(canvas, row, "SMs", of_hundred(gpu.sm_percent), percent_text(gpu.sm_percent), Palette::load);
-    right.bar(canvas, row + 1, "Tensor", of_hundred(gpu.tensor_percent), percent_text(gpu.tensor_percent), Palette::load);
+    right.bar(canvas, row + 1, "Tensor", of_hundred(gpu.tensor_percent), percent_text(gpu.tensor_percent),
+              Palette::load);
     auto dram = percent_text(gpu.dram_percent);
     if (gpu.dram_bytes_per_s) dram += " " + rate_text(gpu.dram_bytes_per_s);
     right.bar(canvas, row + 2, "DRAM", of_hundred(gpu.dram_percent), dram, Palette::load);
   } else {
-    right.bar(canvas, row, "Mem busy", of_hundred(gpu.memory_busy_percent), percent_text(gpu.memory_busy_percent), Palette::load);
+    right.bar(canvas, row, "Mem busy", of_hundred(gpu.memory_busy_percent), percent_text(gpu.memory_busy_percent),
+              Palette::load);
     right.text(canvas, row + 1, "SMs", gpu.note.empty() ? "after the next look" : gpu.note, Style::dim);
-    right.text(canvas, row + 2, "Codecs", fmt::format("encoder {}  decoder {}", percent_text(gpu.encoder_percent), percent_text(gpu.decoder_percent)));
+    right.text(
+        canvas, row + 2, "Codecs",
+        fmt::format("encoder {}  decoder {}", percent_text(gpu.encoder_percent), percent_text(gpu.decoder_percent)));
   }
   right.text(canvas, row + 3, "PCIe", traffic(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s));
   if (gpu.nvlink_links_present)
@@ -211,15 +226,20 @@ int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, i
       continue;
     }
     draw_bar(canvas, row, at.busy, bar, of_hundred(gpu.utilization_percent), Palette::load);
-    canvas.put_right(row, at.memory - 1, gpu.utilization_percent ? fmt::format("{:.0f}%", *gpu.utilization_percent) : "-", Style::bold);
+    canvas.put_right(row, at.memory - 1,
+                     gpu.utilization_percent ? fmt::format("{:.0f}%", *gpu.utilization_percent) : "-", Style::bold);
     constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
     const auto level = share(gpu.memory_used_bytes, gpu.memory_total_bytes);
-    canvas.put_right(row, at.power - 1,
-                     level ? fmt::format("{:.1f}/{:.1f}", *gpu.memory_used_bytes / kGiB, *gpu.memory_total_bytes / kGiB) : "-",
-                     level.value_or(0) > 0.9 ? Style::heat_high : Style::normal);
-    canvas.put_right(row, at.temperature - 1, gpu.power_w ? fmt::format("{}/{}", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-");
-    canvas.put_right(row, at.clock, number_text(gpu.temperature_c),
-                     style_of(Palette::heat, share(gpu.temperature_c, gpu.slowdown_temperature_c.value_or(95)).value_or(0)));
+    canvas.put_right(
+        row, at.power - 1,
+        level ? fmt::format("{:.1f}/{:.1f}", *gpu.memory_used_bytes / kGiB, *gpu.memory_total_bytes / kGiB) : "-",
+        level.value_or(0) > 0.9 ? Style::heat_high : Style::normal);
+    canvas.put_right(
+        row, at.temperature - 1,
+        gpu.power_w ? fmt::format("{}/{}", number_text(gpu.power_w), number_text(gpu.power_limit_w)) : "-");
+    canvas.put_right(
+        row, at.clock, number_text(gpu.temperature_c),
+        style_of(Palette::heat, share(gpu.temperature_c, gpu.slowdown_temperature_c.value_or(95)).value_or(0)));
     canvas.put_right(row, at.sm, number_text(gpu.sm_clock_mhz));
     canvas.put_right(row, at.tensor, number_text(gpu.sm_percent));
     canvas.put_right(row, at.dram, number_text(gpu.tensor_percent));

@@ -10,7 +10,8 @@ namespace ridgeline::monitor {
 namespace {
 
 constexpr auto kShareValidFor = std::chrono::seconds(5);  // NVML averages shares of processes over about a second
-constexpr std::uint64_t kSlowdownBits = 0xfc;  // power, thermal, brake, sync boost; not idle, nor clocks that somebody set
+constexpr std::uint64_t kSlowdownBits =
+    0xfc;  // power, thermal, brake, sync boost; not idle, nor clocks that somebody set
 
 std::optional<double> as_double(const std::optional<int>& value) {
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
@@ -61,9 +62,10 @@ void GpuProbe::read_slow(base::Nanoseconds now) {
   energy_is_new_ = energy.has_value();
 
   const auto found = live_.mig_slices();
-  const bool same = found.size() == slices_.size() &&
-                    std::equal(found.begin(), found.end(), slices_.begin(),
-                               [](const auto& now_there, const Slice& known) { return now_there.uuid == known.facts.uuid; });
+  const bool same = found.size() == slices_.size() && std::equal(found.begin(), found.end(), slices_.begin(),
+                                                                 [](const auto& now_there, const Slice& known) {
+                                                                   return now_there.uuid == known.facts.uuid;
+                                                                 });
   if (same) return;
   slices_.clear();
   for (const auto& slice : found) {
@@ -179,7 +181,8 @@ void GpuProbe::read_energy(GpuReading& reading, double seconds) {
     energy_estimated_j_ += reading.power_w.value_or(0) * seconds;
   }
   // An estimate that ran ahead of the counter must not make the energy shrink.
-  energy_shown_j_ = std::max(energy_shown_j_.value_or(0), *facts_.energy_total_j - *energy_at_start_j_ + energy_estimated_j_);
+  energy_shown_j_ =
+      std::max(energy_shown_j_.value_or(0), *facts_.energy_total_j - *energy_at_start_j_ + energy_estimated_j_);
   reading.energy_since_start_j = energy_shown_j_;
 }
 

@@ -33,8 +33,13 @@ Json json_of(const SliceReading& slice) {
 }
 
 Json json_of(const GpuReading& gpu) {
-  Json out = {{"index", gpu.index}, {"name", gpu.name},   {"uuid", gpu.uuid}, {"pci_bus_id", gpu.pci_bus_id},
-              {"state", gpu.state}, {"note", gpu.note},   {"slowdown_reasons", gpu.slowdown_reasons},
+  Json out = {{"index", gpu.index},
+              {"name", gpu.name},
+              {"uuid", gpu.uuid},
+              {"pci_bus_id", gpu.pci_bus_id},
+              {"state", gpu.state},
+              {"note", gpu.note},
+              {"slowdown_reasons", gpu.slowdown_reasons},
               {"slowdown_since_start_s", times_of(gpu.slowdown_since_start_s)},
               {"slowdown_total_s", times_of(gpu.slowdown_total_s)}};
   for (const auto& metric : kGpuMetrics) out[metric.key] = number(gpu.*metric.member, metric.whole);

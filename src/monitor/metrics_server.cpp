@@ -17,9 +17,9 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
+using asio::ip::tcp;
 using base::ErrorCode;
 using base::Result;
-using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto kPatience = std::chrono::seconds(5);
@@ -31,7 +31,8 @@ using Text = std::function<std::string()>;
 /// One request and its answer; lives as long as an operation of it is pending.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(tcp::socket socket, const Text& text, int& clients) : stream_(std::move(socket)), text_(text), clients_(clients) {
+  Session(tcp::socket socket, const Text& text, int& clients)
+      : stream_(std::move(socket)), text_(text), clients_(clients) {
     ++clients_;
     parser_.header_limit(kLongestHeader);
     parser_.body_limit(kLongestHeader);
@@ -101,7 +102,8 @@ Result<Address> parse_address(const std::string& text) {
   if (address.host.empty()) address.host = "127.0.0.1";
   const auto port = base::parse_integer(address.port, "port");
   if (!port || *port < 0 || *port > 65535)
-    return base::fail(ErrorCode::invalid_argument, "--prometheus {}: expected HOST:PORT with a port of 0 to 65535", text);
+    return base::fail(ErrorCode::invalid_argument, "--prometheus {}: expected HOST:PORT with a port of 0 to 65535",
+                      text);
   return address;
 }
 
@@ -159,14 +161,15 @@ Result<MetricsServer> MetricsServer::start(const std::string& address, Text text
   auto impl = std::make_unique<Impl>(std::move(text));
   error_code failed;
   tcp::resolver resolver(impl->context);
-  const auto found = resolver.resolve(parsed.host, parsed.port, tcp::resolver::passive | tcp::resolver::numeric_service, failed);
+  const auto found =
+      resolver.resolve(parsed.host, parsed.port, tcp::resolver::passive | tcp::resolver::numeric_service, failed);
   if (failed || found.empty())
     return base::fail(ErrorCode::invalid_argument, "--prometheus {}: no such host: {}", address, failed.message());
   for (const auto& entry : found)
     if (failed = impl->listen(entry.endpoint()); !failed) break;
   if (failed)
-    return base::fail(ErrorCode::unavailable, "--prometheus {}: cannot listen: {}; name another address or port", address,
-                      failed.message());
+    return base::fail(ErrorCode::unavailable, "--prometheus {}: cannot listen: {}; name another address or port",
+                      address, failed.message());
   const auto local = impl->acceptor.local_endpoint(failed);
   const auto host = local.address().is_v6() ? "[" + local.address().to_string() + "]" : local.address().to_string();
   impl->url = fmt::format("http://{}:{}/metrics", host, local.port());

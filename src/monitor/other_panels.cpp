@@ -45,8 +45,10 @@ std::vector<Panel> panels_of(const GpuReading& gpu, const History& history, int 
   add("Tensor cores", Series::tensor, 100, Palette::load, percent_text(gpu.tensor_percent));
   add("DRAM bandwidth", Series::dram, 100, Palette::load, rate_text(gpu.dram_bytes_per_s));
   add("Power", Series::power, gpu.power_limit_w.value_or(500), Palette::heat, number_text(gpu.power_w) + " W");
-  add("SM clock", Series::clock, gpu.max_sm_clock_mhz.value_or(2000), Palette::load, number_text(gpu.sm_clock_mhz) + " MHz");
-  add("Temperature", Series::temperature, gpu.slowdown_temperature_c.value_or(95), Palette::heat, number_text(gpu.temperature_c) + " °C");
+  add("SM clock", Series::clock, gpu.max_sm_clock_mhz.value_or(2000), Palette::load,
+      number_text(gpu.sm_clock_mhz) + " MHz");
+  add("Temperature", Series::temperature, gpu.slowdown_temperature_c.value_or(95), Palette::heat,
+      number_text(gpu.temperature_c) + " °C");
   const double pcie = highest(Series::pcie_in);
   add("PCIe in", Series::pcie_in, pcie, Palette::load, of_most(gpu.pcie_received_bytes_per_s, pcie));
   const double nvlink = highest(Series::nvlink_in);
@@ -87,7 +89,8 @@ std::string cell_of(const ProcessReading& process, const Column& column) {
   // Without the folder of the program: the arguments tell more.
   const auto program = process.command.substr(0, process.command.find(' '));
   const auto slash = program.rfind('/');
-  return slash == std::string::npos || slash + 1 == program.size() ? process.command : process.command.substr(slash + 1);
+  return slash == std::string::npos || slash + 1 == program.size() ? process.command
+                                                                   : process.command.substr(slash + 1);
 }
 
 }  // namespace
@@ -96,9 +99,13 @@ int draw_host(Canvas& canvas, int row, const HostReading& host) {
   const int width = canvas.columns();
   const int bar = std::clamp((width - 60) / 3, 6, 30);
   int column = canvas.put(row, 1, "CPU ", Style::dim);
-  draw_bar(canvas, row, column, bar, host.cpu_percent ? std::optional(*host.cpu_percent / 100) : std::nullopt, Palette::load);
+  draw_bar(canvas, row, column, bar, host.cpu_percent ? std::optional(*host.cpu_percent / 100) : std::nullopt,
+           Palette::load);
   column = canvas.put(row, column + bar + 1, percent_text(host.cpu_percent), Style::bold);
-  column = canvas.put(row, column, fmt::format(" of {}", host.cgroup_cpus ? fmt::format("{:.3g} of {}", *host.cgroup_cpus, host.cpus) : std::to_string(host.cpus)), Style::dim);
+  column = canvas.put(row, column,
+                      fmt::format(" of {}", host.cgroup_cpus ? fmt::format("{:.3g} of {}", *host.cgroup_cpus, host.cpus)
+                                                             : std::to_string(host.cpus)),
+                      Style::dim);
   const bool limited = host.cgroup_memory_limit_bytes && host.cgroup_memory_used_bytes &&
                        host.cgroup_memory_limit_bytes < host.memory_total_bytes;
   const auto used = limited ? host.cgroup_memory_used_bytes : host.memory_used_bytes;
@@ -145,7 +152,9 @@ int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const H
       value = panel.value;
       plot.high = panel.high;
       plot.palette = panel.palette;
-      plot.reading = [&history, index = gpu->index, series = panel.series](std::size_t age) { return history.at(index, series, age); };
+      plot.reading = [&history, index = gpu->index, series = panel.series](std::size_t age) {
+        return history.at(index, series, age);
+      };
     } else {
       const auto series = i == 0 ? HostSeries::cpu : HostSeries::memory;
       title = i == 0 ? "CPU" : "Memory";
@@ -170,7 +179,8 @@ int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, 
   const auto list = ordered(snapshot.processes, order);
   const bool contained = std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
                                      [](const ProcessReading& process) { return !process.container.empty(); });
-  std::vector<Column> columns{{"PID", 8, true, SortKey::pid}, {"USER", 9, false, SortKey::user}, {"GPU", 3, true, SortKey::gpu}};
+  std::vector<Column> columns{
+      {"PID", 8, true, SortKey::pid}, {"USER", 9, false, SortKey::user}, {"GPU", 3, true, SortKey::gpu}};
   if (width >= 90) columns.push_back({"TYPE", 4, false, SortKey::count});
   columns.push_back({"GPU MEM", 9, true, SortKey::gpu_memory});
   columns.push_back({"SM%", 4, true, SortKey::sm});
@@ -205,7 +215,8 @@ int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, 
     }
   }
   if (list.empty() && room > 0)
-    canvas.put(row + 1, 1, snapshot.processes.empty() ? "no process holds memory on these GPUs" : "no process matches", Style::dim);
+    canvas.put(row + 1, 1, snapshot.processes.empty() ? "no process holds memory on these GPUs" : "no process matches",
+               Style::dim);
   return row + rows;
 }
 
@@ -215,7 +226,8 @@ int draw_text(Canvas& canvas, int row, int rows, std::string_view text, Style st
   while (!text.empty() && row < end) {
     auto line = text.substr(0, width);
     if (line.size() < text.size())
-      if (const auto blank = line.rfind(' '); blank != std::string_view::npos && blank > 0) line = line.substr(0, blank);
+      if (const auto blank = line.rfind(' '); blank != std::string_view::npos && blank > 0)
+        line = line.substr(0, blank);
     canvas.put(row++, 1, line, style);
     text.remove_prefix(line.size());
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

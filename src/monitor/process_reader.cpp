@@ -109,7 +109,7 @@ ProcessReader::Known ProcessReader::first_look(const std::filesystem::path& fold
 }
 
 std::string ProcessReader::user_of(const std::filesystem::path& folder) {
-  struct ::stat about{};
+  struct ::stat about {};
   if (::stat(folder.c_str(), &about) != 0) return "";
   const auto [at, added] = users_.try_emplace(about.st_uid);
   if (added) {

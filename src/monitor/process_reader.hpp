@@ -12,8 +12,8 @@
 
 namespace ridgeline::monitor {
 
-/// Looks processes up in /proc and derives their share of the CPU from two looks. Forgets those that ended, so its memory
-/// is bounded by the processes alive. Not thread-safe.
+/// Looks processes up in /proc and derives their share of the CPU from two looks. Forgets those that ended, so its
+/// memory is bounded by the processes alive. Not thread-safe.
 class ProcessReader {
  public:
   explicit ProcessReader(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}

@@ -28,9 +28,9 @@ namespace ridgeline::base {
 template <>
 struct EnumNames<monitor::SortKey> {
   static constexpr std::array names{
-      std::pair{monitor::SortKey::gpu_memory, "memory"},       std::pair{monitor::SortKey::sm, "sm"},
-      std::pair{monitor::SortKey::cpu, "cpu"},                 std::pair{monitor::SortKey::host_memory, "host-memory"},
-      std::pair{monitor::SortKey::pid, "pid"},                 std::pair{monitor::SortKey::user, "user"},
-      std::pair{monitor::SortKey::gpu, "gpu"},                 std::pair{monitor::SortKey::name, "name"}};
+      std::pair{monitor::SortKey::gpu_memory, "memory"}, std::pair{monitor::SortKey::sm, "sm"},
+      std::pair{monitor::SortKey::cpu, "cpu"},           std::pair{monitor::SortKey::host_memory, "host-memory"},
+      std::pair{monitor::SortKey::pid, "pid"},           std::pair{monitor::SortKey::user, "user"},
+      std::pair{monitor::SortKey::gpu, "gpu"},           std::pair{monitor::SortKey::name, "name"}};
 };
 }  // namespace ridgeline::base

@@ -72,7 +72,8 @@ void write_gpus(std::string& out, const Snapshot& snapshot) {
   }
   for (const auto& metric : kGpuMetrics) {
     if (metric.exported == nullptr) continue;
-    Family family(out, fmt::format("ridgeline_gpu_{}", metric.exported), metric.counter ? "counter" : "gauge", metric.help);
+    Family family(out, fmt::format("ridgeline_gpu_{}", metric.exported), metric.counter ? "counter" : "gauge",
+                  metric.help);
     for (const auto& gpu : snapshot.gpus) {
       const auto& value = gpu.*metric.member;
       family.add(labels_of(gpu), value ? std::optional(*value * metric.scale) : std::nullopt);
@@ -82,7 +83,8 @@ void write_gpus(std::string& out, const Snapshot& snapshot) {
     Family times(out, "ridgeline_gpu_slowdown_seconds_total", "counter",
                  "Time for which clocks were held down since the driver was loaded, by cause.");
     for (const auto& gpu : snapshot.gpus)
-      for (const auto& [cause, seconds] : gpu.slowdown_total_s) times.add(with(labels_of(gpu), "cause", cause), seconds);
+      for (const auto& [cause, seconds] : gpu.slowdown_total_s)
+        times.add(with(labels_of(gpu), "cause", cause), seconds);
   }
   Family now(out, "ridgeline_gpu_slowdown_active", "gauge", "1 for each reason that holds clocks down now.");
   for (const auto& gpu : snapshot.gpus)
@@ -102,14 +104,18 @@ void write_slices(std::string& out, const Snapshot& snapshot, const char* name, 
 
 void write_processes(std::string& out, const Snapshot& snapshot) {
   const auto labels = [](const ProcessReading& process) {
-    return Labels{{"gpu", std::to_string(process.gpu)}, {"pid", std::to_string(process.pid)}, {"name", process.name},
-                  {"user", process.user}, {"container", process.container}};
+    return Labels{{"gpu", std::to_string(process.gpu)},
+                  {"pid", std::to_string(process.pid)},
+                  {"name", process.name},
+                  {"user", process.user},
+                  {"container", process.container}};
   };
   {
     Family memory(out, "ridgeline_gpu_process_memory_bytes", "gauge", "GPU memory of a process.");
     for (const auto& process : snapshot.processes) memory.add(labels(process), process.gpu_memory_bytes);
   }
-  Family share(out, "ridgeline_gpu_process_sm_ratio", "gauge", "Share of the multiprocessors' time that a process had.");
+  Family share(out, "ridgeline_gpu_process_sm_ratio", "gauge",
+               "Share of the multiprocessors' time that a process had.");
   for (const auto& process : snapshot.processes)
     if (process.sm_percent) share.add(labels(process), *process.sm_percent / 100);
 }

@@ -7,8 +7,8 @@
 
 namespace ridgeline::monitor {
 
-/// The look in Prometheus' text format 0.0.4: base units, one HELP and TYPE a family, GPUs told apart by `gpu` and `uuid`.
-/// What is not known has no sample.
+/// The look in Prometheus' text format 0.0.4: base units, one HELP and TYPE a family, GPUs told apart by `gpu` and
+/// `uuid`. What is not known has no sample.
 [[nodiscard]] std::string prometheus_text(const Snapshot& snapshot);
 
 }  // namespace ridgeline::monitor

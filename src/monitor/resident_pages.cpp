@@ -42,9 +42,10 @@ constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized varia
   __atomic_compare_exchange_n(memory, &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/// NVML has threads of its own, and between the look and the release one may write. A page that is marked free is dropped
-/// only if nobody has written to it since (madvise(2), MADV_FREE), so it is looked at again after the mark and what was
-/// written in between is touched. Paging out drops what is still marked; without it that would wait for a shortage of memory.
+/// NVML has threads of its own, and between the look and the release one may write. A page that is marked free is
+/// dropped only if nobody has written to it since (madvise(2), MADV_FREE), so it is looked at again after the mark and
+/// what was written in between is touched. Paging out drops what is still marked; without it that would wait for a
+/// shortage of memory.
 void release_if_zeros(unsigned char* memory, std::size_t page) noexcept {
   if (!holds_zeros(memory, page) || ::madvise(memory, page, MADV_FREE) != 0) return;
   if (!holds_zeros(memory, page)) touch(memory);
@@ -68,9 +69,7 @@ int release_zeros(dl_phdr_info* object, std::size_t, void*) noexcept {
 
 }  // namespace
 
-void release_zero_pages() noexcept {
-  ::dl_iterate_phdr(&release_zeros, nullptr);
-}
+void release_zero_pages() noexcept { ::dl_iterate_phdr(&release_zeros, nullptr); }
 
 void release_start_up_pages() noexcept {
   ::malloc_trim(0);

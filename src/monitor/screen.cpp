@@ -42,8 +42,9 @@ void draw_keys(Canvas& canvas, const ViewState& view) {
   };
   const auto gpu_keys = canvas.unicode() ? "←→" : "<>";
   int column = 1;
-  for (const auto& hint : {Hint{"q", "Quit"}, Hint{"h", "Help"}, Hint{"s", "Sort"}, Hint{"r", "Reverse"}, Hint{"/", "Filter"},
-                           Hint{gpu_keys, "GPU"}, Hint{"g", "Plots"}, Hint{"+-", "Interval"}, Hint{"space", "Pause"}}) {
+  for (const auto& hint :
+       {Hint{"q", "Quit"}, Hint{"h", "Help"}, Hint{"s", "Sort"}, Hint{"r", "Reverse"}, Hint{"/", "Filter"},
+        Hint{gpu_keys, "GPU"}, Hint{"g", "Plots"}, Hint{"+-", "Interval"}, Hint{"space", "Pause"}}) {
     if (column + columns_of(hint.key) + 1 + columns_of(hint.text) >= canvas.columns()) break;
     column = canvas.put(row, column, hint.key, Style::key);
     column = canvas.put(row, column + 1, hint.text, Style::dim) + 2;
@@ -83,13 +84,14 @@ int draw_notes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, Styl
 }
 
 /// What follows the host's line when there is no GPU.
-void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const History& history, const ViewState& view) {
+void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const History& history,
+                      const ViewState& view) {
   const int last = canvas.rows() - 1;
   row = draw_notes(canvas, row + 1, std::min(6, last - row - 1), snapshot, Style::warn);
-  if (row + 1 < last)
-    canvas.put(row++, 1, "ridgeline doctor shows what is missing and how to mend it", Style::dim);
+  if (row + 1 < last) canvas.put(row++, 1, "ridgeline doctor shows what is missing and how to mend it", Style::dim);
   if (view.plots && last - row >= kLeastPlots)
-    draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history, std::chrono::duration<double>(view.interval).count());
+    draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history,
+               std::chrono::duration<double>(view.interval).count());
 }
 
 }  // namespace
@@ -110,11 +112,13 @@ Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewS
     const int selected = std::clamp(view.selected, 0, gpus - 1);
     const auto& gpu = snapshot.gpus[static_cast<std::size_t>(selected)];
     if (gpus > 1) row = draw_gpu_list(canvas, row, std::min(gpus + 1, last - row), snapshot, selected);
-    if (last - row >= gpu_rows(gpu) + (gpus > 1 ? kLeastProcesses : 0)) row = draw_gpu(canvas, row, gpu, snapshot.since_start_s);
+    if (last - row >= gpu_rows(gpu) + (gpus > 1 ? kLeastProcesses : 0))
+      row = draw_gpu(canvas, row, gpu, snapshot.since_start_s);
     int room = last - row;
     const int notes = snapshot.notes.empty() || room < kLeastProcesses + 2 ? 0 : 1;
     room -= notes;
-    const int wanted = std::clamp(static_cast<int>(snapshot.processes.size()) + 1, kLeastProcesses, std::max(room / 2, kLeastProcesses));
+    const int wanted = std::clamp(static_cast<int>(snapshot.processes.size()) + 1, kLeastProcesses,
+                                  std::max(room / 2, kLeastProcesses));
     if (view.plots && room - wanted >= kLeastPlots) {
       const int plots = std::min(room - wanted, 40);
       row = draw_plots(canvas, row, plots, &gpu, history, std::chrono::duration<double>(view.interval).count());

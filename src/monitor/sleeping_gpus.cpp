@@ -24,7 +24,8 @@ std::vector<PciGpu> list_pci_gpus(const std::filesystem::path& sysfs) {
   constexpr std::string_view kDisplay = "0x03";
   std::vector<PciGpu> gpus;
   std::error_code failed;
-  for (std::filesystem::directory_iterator at(devices_in(sysfs), failed), end; !failed && at != end; at.increment(failed)) {
+  for (std::filesystem::directory_iterator at(devices_in(sysfs), failed), end; !failed && at != end;
+       at.increment(failed)) {
     if (word_in(at->path() / "vendor") != kNvidia || word_in(at->path() / "class").rfind(kDisplay, 0) != 0) continue;
     const auto address = at->path().filename().string();
     gpus.push_back({address, is_asleep(sysfs, address)});

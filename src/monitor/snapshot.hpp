@@ -41,10 +41,10 @@ struct GpuReading {
   std::optional<double> memory_busy_percent;  ///< share of the time with memory traffic
   std::optional<double> encoder_percent;
   std::optional<double> decoder_percent;
-  std::optional<double> sm_percent;           ///< share of multiprocessors with work, averaged since the look before
+  std::optional<double> sm_percent;  ///< share of multiprocessors with work, averaged since the look before
   std::optional<double> occupancy_percent;
   std::optional<double> tensor_percent;
-  std::optional<double> dram_percent;         ///< of the highest memory bandwidth
+  std::optional<double> dram_percent;  ///< of the highest memory bandwidth
   std::optional<double> dram_bytes_per_s;
   std::optional<double> memory_used_bytes;
   std::optional<double> memory_total_bytes;
@@ -55,11 +55,11 @@ struct GpuReading {
   std::optional<double> memory_temperature_c;
   std::optional<double> slowdown_temperature_c;
   std::optional<double> fan_percent;
-  std::optional<double> power_w;              ///< averaged over about one second by the driver
+  std::optional<double> power_w;  ///< averaged over about one second by the driver
   std::optional<double> power_instant_w;
   std::optional<double> power_limit_w;
-  std::optional<double> energy_total_j;       ///< since the driver was loaded, read every few seconds
-  std::optional<double> energy_since_start_j; ///< since the monitor began; between counter readings by the power
+  std::optional<double> energy_total_j;        ///< since the driver was loaded, read every few seconds
+  std::optional<double> energy_since_start_j;  ///< since the monitor began; between counter readings by the power
   std::optional<double> pcie_sent_bytes_per_s;
   std::optional<double> pcie_received_bytes_per_s;
   std::optional<double> nvlink_sent_bytes_per_s;
@@ -82,8 +82,8 @@ struct GpuReading {
 struct ProcessReading {
   std::int64_t pid = 0;
   int gpu = 0;
-  std::string kind;       ///< "compute", "graphics", "both"
-  std::string name;       ///< "" when the process is not visible from here
+  std::string kind;  ///< "compute", "graphics", "both"
+  std::string name;  ///< "" when the process is not visible from here
   std::string command;
   std::string user;
   std::string container;  ///< "docker:0123456789ab", "slurm:4711"; "" outside
@@ -121,7 +121,8 @@ struct Snapshot {
 namespace ridgeline::base {
 template <>
 struct EnumNames<monitor::GpuState> {
-  static constexpr std::array names{std::pair{monitor::GpuState::ok, "ok"}, std::pair{monitor::GpuState::asleep, "asleep"},
+  static constexpr std::array names{std::pair{monitor::GpuState::ok, "ok"},
+                                    std::pair{monitor::GpuState::asleep, "asleep"},
                                     std::pair{monitor::GpuState::lost, "lost"}};
 };
 }  // namespace ridgeline::base

@@ -75,8 +75,8 @@ void SnapshotSource::open_probe(Slot& slot) {
     slot.last.note = no_nvml_;
     return;
   }
-  const auto handle =
-      slot.address.empty() ? api_->device_by_index(static_cast<unsigned>(slot.index)) : api_->device_by_pci(slot.address);
+  const auto handle = slot.address.empty() ? api_->device_by_index(static_cast<unsigned>(slot.index))
+                                           : api_->device_by_pci(slot.address);
   if (!handle) {
     slot.last.state = GpuState::lost;
     slot.last.note = handle.error().message;
@@ -153,8 +153,8 @@ Snapshot SnapshotSource::look() {
   const auto hidden = std::count_if(snapshot.processes.begin(), snapshot.processes.end(),
                                     [](const ProcessReading& process) { return process.name.empty(); });
   if (hidden > 0)
-    snapshot.notes.push_back(fmt::format("{} of {} processes are not visible from here (another container, or ended)", hidden,
-                                         snapshot.processes.size()));
+    snapshot.notes.push_back(fmt::format("{} of {} processes are not visible from here (another container, or ended)",
+                                         hidden, snapshot.processes.size()));
   return snapshot;
 }
 

@@ -26,8 +26,9 @@ struct SourceOptions {
   bool measure_pcie = false;    ///< see GpuProbe
 };
 
-/// Looks at the machine: GPUs by NVML, the rest by /proc. A GPU that the system has put to sleep is never asked anything,
-/// nor is NVML even opened while all of them sleep. Without NVML the host is shown with the reason. Not thread-safe.
+/// Looks at the machine: GPUs by NVML, the rest by /proc. A GPU that the system has put to sleep is never asked
+/// anything, nor is NVML even opened while all of them sleep. Without NVML the host is shown with the reason. Not
+/// thread-safe.
 class SnapshotSource {
  public:
   /// Errors: not_found for a device that is not there, naming those that are.
@@ -41,7 +42,7 @@ class SnapshotSource {
     int index = 0;
     std::string address;  ///< "" when unknown
     std::optional<GpuProbe> probe;
-    GpuReading last;      ///< what is known while it sleeps
+    GpuReading last;  ///< what is known while it sleeps
   };
 
   SnapshotSource(SourceOptions options, const base::Clock& clock);

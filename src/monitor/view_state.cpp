@@ -81,7 +81,8 @@ void ViewState::press_letter(char32_t letter, int gpus) {
     case U'-': interval = std::max(interval / 2, kShortestInterval); break;
     case U'\t': selected = gpus > 0 ? (selected + 1) % gpus : 0; break;
     default:
-      if (letter >= U'0' && letter <= U'9' && static_cast<int>(letter - U'0') < gpus) selected = static_cast<int>(letter - U'0');
+      if (letter >= U'0' && letter <= U'9' && static_cast<int>(letter - U'0') < gpus)
+        selected = static_cast<int>(letter - U'0');
       break;
   }
 }

@@ -44,10 +44,10 @@ std::vector<Named> named(const schema::BenchAnswers& answers) {
 Section answer_section(const BenchRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
-    section.blocks.emplace_back(
-        Callout{Tone::warning, "No answer",
-                run.interruption.empty() ? "No trial with the loader went well: see the table for the causes."
-                                         : "The run ended before a trial with the loader went well; give it more time."});
+    section.blocks.emplace_back(Callout{
+        Tone::warning, "No answer",
+        run.interruption.empty() ? "No trial with the loader went well: see the table for the causes."
+                                 : "The run ended before a trial with the loader went well; give it more time."});
     return section;
   }
   KeyFigures figures;

@@ -39,10 +39,14 @@ std::string Scale::interval(const analysis::Interval& raw) const {
 Scale duration_scale(double typical_ns) {
   Scale scale{"ms", 1e6, 2, false};
   if (std::isfinite(typical_ns) && typical_ns > 0) {
-    if (typical_ns < 1e3) scale = {"ns", 1, 0, false};
-    else if (typical_ns < 1e6) scale = {"µs", 1e3, 2, false};
-    else if (typical_ns < 1e10) scale = {"ms", 1e6, 2, false};
-    else scale = {"s", 1e9, 2, false};
+    if (typical_ns < 1e3)
+      scale = {"ns", 1, 0, false};
+    else if (typical_ns < 1e6)
+      scale = {"µs", 1e3, 2, false};
+    else if (typical_ns < 1e10)
+      scale = {"ms", 1e6, 2, false};
+    else
+      scale = {"s", 1e9, 2, false};
     scale.decimals = decimals_for(typical_ns / scale.per_unit);
   }
   return scale;

@@ -16,8 +16,8 @@ inline constexpr std::string_view kAbsent = "–";
 
 /// Writes one column's numbers in one unit with the same number of decimals, so that they can be compared by eye.
 struct Scale {
-  std::string unit;      ///< "ms", "items/s", "MiB"
-  double per_unit = 1;   ///< raw values a unit
+  std::string unit;     ///< "ms", "items/s", "MiB"
+  double per_unit = 1;  ///< raw values a unit
   int decimals = 2;
   bool inverse = false;  ///< the raw value is a cost in ns an item, shown as items a second
 

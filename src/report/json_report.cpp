@@ -16,11 +16,16 @@ using base::Json;
 Json interval_json(const analysis::Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 Json comparison_json(const schema::Comparison& found) {
-  return {{"ratio", found.ratio}, {"interval", {found.low, found.high}}, {"p_value", found.p_value}, {"quads", found.quads},
+  return {{"ratio", found.ratio},
+          {"interval", {found.low, found.high}},
+          {"p_value", found.p_value},
+          {"quads", found.quads},
           {"verdict", found.verdict}};
 }
 
-Json optional_comparison(const std::optional<schema::Comparison>& found) { return found ? comparison_json(*found) : Json(nullptr); }
+Json optional_comparison(const std::optional<schema::Comparison>& found) {
+  return found ? comparison_json(*found) : Json(nullptr);
+}
 
 constexpr std::array<std::string_view, 4> kGpuMetrics{"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb",
                                                       "gpu_energy_mj_per_item"};
@@ -44,28 +49,45 @@ Json limits_json(const TuneView& view) {
     if (entry.trial != view.current() && entry.trial != view.recommended()) continue;
     const auto limits = analysis::gpu_limits(view.run, entry);
     if (!limits) continue;
-    out.push_back({{"trial_id", entry.trial->id}, {"bound", analysis::bound_name(limits->bound)},
-                   {"inference_ns", limits->inference_ns}, {"compute_ns", limits->compute_ns},
-                   {"memory_ns", limits->memory_ns}, {"copy_ns", limits->copy_ns}, {"launch_ns", limits->launch_ns},
-                   {"busy_share", limits->busy}, {"distance", limits->distance}, {"compute_type", limits->compute_type},
-                   {"pageable_assumed", limits->pageable_assumed}, {"flops", limits->work.flops},
-                   {"memory_bytes", limits->work.memory_bytes}, {"input_bytes", limits->work.input_bytes},
+    out.push_back({{"trial_id", entry.trial->id},
+                   {"bound", analysis::bound_name(limits->bound)},
+                   {"inference_ns", limits->inference_ns},
+                   {"compute_ns", limits->compute_ns},
+                   {"memory_ns", limits->memory_ns},
+                   {"copy_ns", limits->copy_ns},
+                   {"launch_ns", limits->launch_ns},
+                   {"busy_share", limits->busy},
+                   {"distance", limits->distance},
+                   {"compute_type", limits->compute_type},
+                   {"pageable_assumed", limits->pageable_assumed},
+                   {"flops", limits->work.flops},
+                   {"memory_bytes", limits->work.memory_bytes},
+                   {"input_bytes", limits->work.input_bytes},
                    {"output_bytes", limits->work.output_bytes}});
   }
   return out;
 }
 
 Json load_json(const TuneView& view) {
-  const auto id_of = [](const analysis::RankedTrial* ranked) { return ranked != nullptr ? Json(ranked->trial->id) : Json(nullptr); };
+  const auto id_of = [](const analysis::RankedTrial* ranked) {
+    return ranked != nullptr ? Json(ranked->trial->id) : Json(nullptr);
+  };
   Json points = Json::array();
   for (const auto& point : view.load.points)
-    points.push_back({{"batch_size", point.batch}, {"parallel_sessions", point.sessions}, {"trial_id", point.trial->id},
-                      {"status", point.outcome->status}, {"gpu_memory_gb", point.memory_gb},
-                      {"throughput_per_s", point.ranked != nullptr ? Json(point.ranked->summary.throughput_per_s) : Json(nullptr)},
-                      {"median_ns", point.ranked != nullptr ? Json(point.ranked->summary.median_ns) : Json(nullptr)}});
-  return {{"points", points}, {"pareto_front", view.load.front},
-          {"highest_throughput", id_of(view.load.highest_throughput)}, {"lowest_latency", id_of(view.load.lowest_latency)},
-          {"best_within_latency_limit", id_of(view.load.within_limit)}, {"best_per_gb", id_of(view.load.per_gb)}};
+    points.push_back(
+        {{"batch_size", point.batch},
+         {"parallel_sessions", point.sessions},
+         {"trial_id", point.trial->id},
+         {"status", point.outcome->status},
+         {"gpu_memory_gb", point.memory_gb},
+         {"throughput_per_s", point.ranked != nullptr ? Json(point.ranked->summary.throughput_per_s) : Json(nullptr)},
+         {"median_ns", point.ranked != nullptr ? Json(point.ranked->summary.median_ns) : Json(nullptr)}});
+  return {{"points", points},
+          {"pareto_front", view.load.front},
+          {"highest_throughput", id_of(view.load.highest_throughput)},
+          {"lowest_latency", id_of(view.load.lowest_latency)},
+          {"best_within_latency_limit", id_of(view.load.within_limit)},
+          {"best_per_gb", id_of(view.load.per_gb)}};
 }
 
 Json run_json(const schema::TuneRun& run) {
@@ -96,7 +118,8 @@ Json verdict_json(const schema::TuneRun& run) {
     for (const auto& key : schema::differing_keys(run.current, verdict.configuration)) {
       const auto* from = run.current.find(key);
       const auto* to = verdict.configuration.find(key);
-      changed[key] = {{"from", from != nullptr ? Json(*from) : Json(nullptr)}, {"to", to != nullptr ? Json(*to) : Json(nullptr)}};
+      changed[key] = {{"from", from != nullptr ? Json(*from) : Json(nullptr)},
+                      {"to", to != nullptr ? Json(*to) : Json(nullptr)}};
     }
   return {{"decision", verdict.decision},
           {"trial_id", verdict.trial_id},
@@ -109,29 +132,39 @@ Json verdict_json(const schema::TuneRun& run) {
 
 Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry) {
   const auto& summary = entry.summary;
-  return {{"trial_id", entry.trial->id},
-          {"group", entry.tie_group},
-          {"value", entry.cost.value},
-          {"interval", interval_json(entry.cost.interval)},
-          {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
-          {"median_ns", summary.median_ns},
-          {"median_interval_ns", interval_json(summary.median_interval_ns)},
-          {"p90_ns", summary.p90_ns},
-          {"p95_ns", summary.p95_ns},
-          {"p99_ns", summary.p99_ns},
-          {"throughput_per_s", summary.throughput_per_s},
-          {"throughput_interval_per_s", interval_json(summary.throughput_interval_per_s)},
-          {"samples", summary.count},
-          {"peak_rss_bytes", entry.outcome->measurement ? Json(entry.outcome->measurement->peak_rss_bytes) : Json(nullptr)},
-          {"meets_constraints", entry.meets_constraints},
-          {"broken_constraint", entry.broken_constraint}};
+  return {
+      {"trial_id", entry.trial->id},
+      {"group", entry.tie_group},
+      {"value", entry.cost.value},
+      {"interval", interval_json(entry.cost.interval)},
+      {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
+      {"median_ns", summary.median_ns},
+      {"median_interval_ns", interval_json(summary.median_interval_ns)},
+      {"p90_ns", summary.p90_ns},
+      {"p95_ns", summary.p95_ns},
+      {"p99_ns", summary.p99_ns},
+      {"throughput_per_s", summary.throughput_per_s},
+      {"throughput_interval_per_s", interval_json(summary.throughput_interval_per_s)},
+      {"samples", summary.count},
+      {"peak_rss_bytes", entry.outcome->measurement ? Json(entry.outcome->measurement->peak_rss_bytes) : Json(nullptr)},
+      {"meets_constraints", entry.meets_constraints},
+      {"broken_constraint", entry.broken_constraint}};
 }
 
 Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
-  Json out{{"id", trial.id},           {"stage", trial.stage},     {"configuration", trial.configuration}, {"key", trial.key},
-           {"from_store", trial.from_store}, {"started_s", trial.started_s}, {"reason", trial.reason},
-           {"status", nullptr},        {"duration_s", nullptr},    {"measured_utc", nullptr},              {"failure", nullptr},
-           {"drift", nullptr},         {"samples", nullptr}};
+  Json out{{"id", trial.id},
+           {"stage", trial.stage},
+           {"configuration", trial.configuration},
+           {"key", trial.key},
+           {"from_store", trial.from_store},
+           {"started_s", trial.started_s},
+           {"reason", trial.reason},
+           {"status", nullptr},
+           {"duration_s", nullptr},
+           {"measured_utc", nullptr},
+           {"failure", nullptr},
+           {"drift", nullptr},
+           {"samples", nullptr}};
   const auto* outcome = view.outcome(trial);
   if (outcome == nullptr) return out;
   out["status"] = outcome->status;
@@ -183,38 +216,48 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   for (const auto& entry : view.ranking) ranking.push_back(ranked_json(run, entry));
   Json comparisons = Json::array();
   for (const auto& pair : run.pairs) {
-    auto row = pair.comparison ? comparison_json(*pair.comparison)
-                               : Json{{"ratio", nullptr}, {"interval", nullptr}, {"p_value", nullptr}, {"quads", 0}, {"verdict", nullptr}};
-    row.update({{"purpose", pair.purpose}, {"setting", pair.setting}, {"a", pair.a}, {"b", pair.b}, {"status", pair.status},
-                {"failure", pair.failure}, {"from_store", pair.from_store}});
+    auto row =
+        pair.comparison
+            ? comparison_json(*pair.comparison)
+            : Json{{"ratio", nullptr}, {"interval", nullptr}, {"p_value", nullptr}, {"quads", 0}, {"verdict", nullptr}};
+    row.update({{"purpose", pair.purpose},
+                {"setting", pair.setting},
+                {"a", pair.a},
+                {"b", pair.b},
+                {"status", pair.status},
+                {"failure", pair.failure},
+                {"from_store", pair.from_store}});
     comparisons.push_back(std::move(row));
   }
   Json trials = Json::array();
   for (const auto& trial : run.trials) trials.push_back(trial_json(view, trial));
   Json findings = Json::array();
   for (const auto& finding : view.findings)
-    findings.push_back({{"kind", finding_kind(finding.kind)}, {"title", finding.title}, {"evidence", finding.evidence},
+    findings.push_back({{"kind", finding_kind(finding.kind)},
+                        {"title", finding.title},
+                        {"evidence", finding.evidence},
                         {"advice", finding.advice}});
   Json out{{"schema", "ridgeline.tune"},
-          {"schema_version", kTuneJsonVersion},
-          {"run", run_json(run)},
-          {"verdict", verdict_json(run)},
-          {"current", {{"configuration", run.current},
-                       {"origins", run.current_origins},
-                       {"trial_id", view.current() != nullptr ? Json(view.current()->id) : Json(nullptr)}}},
-          {"ranking", ranking},
-          {"pareto_front", view.front},
-          {"comparisons", comparisons},
-          {"trials", trials},
-          {"findings", findings},
-          {"space", run.space},
-          {"pruned", run.pruned},
-          {"environment", run.environment},
-          {"model", run.model},
-          {"runtime", run.runtime},
-          {"plan", run.plan},
-          {"workload", run.workload},
-          {"notes", run.notes}};
+           {"schema_version", kTuneJsonVersion},
+           {"run", run_json(run)},
+           {"verdict", verdict_json(run)},
+           {"current",
+            {{"configuration", run.current},
+             {"origins", run.current_origins},
+             {"trial_id", view.current() != nullptr ? Json(view.current()->id) : Json(nullptr)}}},
+           {"ranking", ranking},
+           {"pareto_front", view.front},
+           {"comparisons", comparisons},
+           {"trials", trials},
+           {"findings", findings},
+           {"space", run.space},
+           {"pruned", run.pruned},
+           {"environment", run.environment},
+           {"model", run.model},
+           {"runtime", run.runtime},
+           {"plan", run.plan},
+           {"workload", run.workload},
+           {"notes", run.notes}};
   if (!view.on_gpu()) return out;
   out["run"]["io"] = run.io;
   out["gpu_ceilings"] = run.gpu_ceilings;
@@ -230,7 +273,8 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
   for (const auto& trial : run.trials)
     for (const auto& [key, value] : trial.configuration.values()) keys.insert(key);
   std::string out =
-      "id,stage,status,abandoned,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_bytes,started_s";
+      "id,stage,status,abandoned,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_bytes,"
+      "started_s";
   if (view.on_gpu()) {
     for (const auto metric : kGpuMetrics) out += fmt::format(",{}", metric);
     out += ",drift";
@@ -252,7 +296,8 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
     } else {
       out += fmt::format(",,,,,,{}", measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : "");
     }
-    out += fmt::format(",{},{:.3f}", measured != nullptr ? fmt::format("{}", measured->peak_rss_bytes) : "", trial.started_s);
+    out += fmt::format(",{},{:.3f}", measured != nullptr ? fmt::format("{}", measured->peak_rss_bytes) : "",
+                       trial.started_s);
     if (view.on_gpu()) {
       for (const auto metric : kGpuMetrics) {
         const auto value = measured != nullptr ? gpu_metric(*measured, metric) : std::nullopt;

@@ -12,8 +12,8 @@ namespace ridgeline::report {
 /// Raised when a field is renamed, removed or changes its meaning; new fields do not raise it.
 inline constexpr int kTuneJsonVersion = 1;
 
-/// A tune run for machines: same input, same bytes. Times in ns, sizes in bytes, shares as fractions; an absent number is
-/// null. Fields:
+/// A tune run for machines: same input, same bytes. Times in ns, sizes in bytes, shares as fractions; an absent number
+/// is null. Fields:
 ///   schema            "ridgeline.tune", schema_version 1
 ///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, objective, constraints,
 ///                     min_effect, accuracy_tolerance, search, seed, provider, device, space_size
@@ -21,30 +21,33 @@ inline constexpr int kTuneJsonVersion = 1;
 ///                     gain (a comparison or null), tie_group [trial ids], reason
 ///   current           configuration, trial_id (null: never measured)
 ///   ranking           best first: trial_id, group, value, interval [low, high], unit ("ns", "ns_per_item"), median_ns,
-///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s, samples,
-///                     peak_rss_bytes, meets_constraints, broken_constraint
+///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,
+///                     samples, peak_rss_bytes, meets_constraints, broken_constraint
 ///   pareto_front      trial ids
 ///   comparisons       purpose, setting, a, b, status, ratio, interval, p_value, quads, verdict, failure, from_store
-///   trials            in order: id, stage, status, configuration, key, from_store, started_s, duration_s, measured_utc,
-///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes, flags,
-///                     effective_settings, drift, failure; no raw samples
-///                     On a GPU also metrics (by MetricDef key) and gpu (schema::GpuTelemetry without samples)
+///   trials            in order: id, stage, status, configuration, key, from_store, started_s, duration_s,
+///   measured_utc,
+///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes,
+///                     flags, effective_settings, drift, failure; no raw samples On a GPU also metrics (by MetricDef
+///                     key) and gpu (schema::GpuTelemetry without samples)
 ///   findings          kind, title, evidence, advice
 ///   space, pruned, environment, model, runtime, plan, workload, notes: as recorded
-///   on a GPU only     run.io ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits: of the current and
-///                     the recommended trial trial_id, bound ("launch-bound" "copy-bound" "memory-bound" "compute-bound"
-///                     "unclear"), inference_ns, compute_ns, memory_ns, copy_ns, launch_ns, busy_share, distance,
-///                     compute_type, pageable_assumed, flops, memory_bytes, input_bytes, output_bytes; load: points
-///                     (batch_size, parallel_sessions, trial_id, status, gpu_memory_gb, throughput_per_s, median_ns),
-///                     pareto_front and the answers highest_throughput, lowest_latency, best_within_latency_limit,
-///                     best_per_gb as trial ids or null
+///   on a GPU only     run.io ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits: of the current
+///   and
+///                     the recommended trial trial_id, bound ("launch-bound" "copy-bound" "memory-bound"
+///                     "compute-bound" "unclear"), inference_ns, compute_ns, memory_ns, copy_ns, launch_ns, busy_share,
+///                     distance, compute_type, pageable_assumed, flops, memory_bytes, input_bytes, output_bytes; load:
+///                     points (batch_size, parallel_sessions, trial_id, status, gpu_memory_gb, throughput_per_s,
+///                     median_ns), pareto_front and the answers highest_throughput, lowest_latency,
+///                     best_within_latency_limit, best_per_gb as trial ids or null
 /// Ratios: B over A, above 1 means B is better.
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);
 
 /// One line a trial with a header line (RFC 4180, "\n" line ends): id, stage, status, abandoned, median_ns,
 /// median_low_ns, median_high_ns, p99_ns, throughput_per_s, samples, peak_rss_bytes, started_s, on a GPU gpu_memory_gb,
-/// gpu_weights_gb, gpu_arena_gb, gpu_energy_mj_per_item and drift, then one column for each setting that any trial set. An absent value is an empty field.
+/// gpu_weights_gb, gpu_arena_gb, gpu_energy_mj_per_item and drift, then one column for each setting that any trial set.
+/// An absent value is an empty field.
 [[nodiscard]] std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes);
 
 }  // namespace ridgeline::report

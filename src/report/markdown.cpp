@@ -27,7 +27,14 @@ std::string escape(std::string_view text) {
       case '>': out += "&gt;"; break;
       case '&': out += "&amp;"; break;
       case '@': out += "&#64;"; break;
-      case '\\': case '`': case '*': case '[': case ']': case '|': case '~': case '$': out += '\\', out += c; break;
+      case '\\':
+      case '`':
+      case '*':
+      case '[':
+      case ']':
+      case '|':
+      case '~':
+      case '$': out += '\\', out += c; break;
       case '_': out += is_word(before) && is_word(after) ? "_" : "\\_"; break;
       case '#': out += i == 0 || is_word(after) ? "\\#" : "#"; break;
       case '!': out += after == '[' ? "\\!" : "!"; break;
@@ -35,7 +42,8 @@ std::string escape(std::string_view text) {
       default: out += c;
     }
   }
-  const auto starts_block = !out.empty() && (out[0] == '-' || out[0] == '+' || out[0] == '=') && (out.size() == 1 || out[1] == ' ' || out[1] == out[0]);
+  const auto starts_block = !out.empty() && (out[0] == '-' || out[0] == '+' || out[0] == '=') &&
+                            (out.size() == 1 || out[1] == ' ' || out[1] == out[0]);
   if (starts_block) out.insert(0, "\\");
   return out;
 }
@@ -118,11 +126,14 @@ struct MarkdownWriter {
     out += "\n";
   }
 
-  void operator()(const Chart& block) { out += fmt::format("*{}*: {}\n\n", plain(block.title), inline_markdown(block.alternative)); }
+  void operator()(const Chart& block) {
+    out += fmt::format("*{}*: {}\n\n", plain(block.title), inline_markdown(block.alternative));
+  }
 
   void operator()(const Facts& block) {
     out += "| | |\n|---|---|\n";
-    for (const auto& [key, value] : block.rows) out += fmt::format("| {} | {} |\n", plain(key), inline_markdown(value, true));
+    for (const auto& [key, value] : block.rows)
+      out += fmt::format("| {} | {} |\n", plain(key), inline_markdown(value, true));
     out += "\n";
   }
 

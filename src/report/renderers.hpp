@@ -13,7 +13,8 @@ namespace ridgeline::report {
 /// One self-contained file: no external link; `echarts_js` is inlined.
 [[nodiscard]] std::string render_html(const ReportModel& report, std::string_view echarts_js);
 
-/// For a terminal: aligned columns, optional ANSI colours, at most `width` columns (cells are shortened with an ellipsis).
+/// For a terminal: aligned columns, optional ANSI colours, at most `width` columns (cells are shortened with an
+/// ellipsis).
 [[nodiscard]] std::string render_table(const Table& table, int width, bool colour);
 
 }  // namespace ridgeline::report

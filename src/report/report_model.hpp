@@ -41,14 +41,14 @@ struct Table {
   struct Column {
     std::string title;
     Align align = Align::left;
-    bool optional = false;   ///< a terminal leaves it out before it cuts other columns' text
+    bool optional = false;  ///< a terminal leaves it out before it cuts other columns' text
   };
   std::string caption;
   std::vector<Column> columns;
   struct Row {
     std::vector<std::string> cells;
     Tone tone = Tone::neutral;
-    std::string anchor;   ///< "trial-7", or ""
+    std::string anchor;  ///< "trial-7", or ""
   };
   std::vector<Row> rows;
 };
@@ -74,7 +74,7 @@ struct KeyFigures {
   struct Figure {
     std::string label;
     std::string value;
-    std::string note;      ///< one short line below, or ""
+    std::string note;  ///< one short line below, or ""
     Tone tone = Tone::neutral;
   };
   std::vector<Figure> figures;

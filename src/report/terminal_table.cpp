@@ -9,8 +9,8 @@
 namespace ridgeline::report {
 namespace {
 
-constexpr std::size_t kGap = 3;         // " │ "
-constexpr std::size_t kNarrowest = 6;   // a column is not cut below this while another can give
+constexpr std::size_t kGap = 3;        // " │ "
+constexpr std::size_t kNarrowest = 6;  // a column is not cut below this while another can give
 
 std::string_view colour_of(Tone tone) noexcept {
   switch (tone) {
@@ -25,7 +25,8 @@ std::string_view colour_of(Tone tone) noexcept {
 /// number is worse than a cut text; then any.
 void fit(std::vector<std::size_t>& widths, const Table& table, std::size_t available) {
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), std::size_t{0}); };
-  for (const auto& [only_left, least] : {std::pair{true, kNarrowest}, std::pair{false, kNarrowest}, std::pair{false, std::size_t{1}}}) {
+  for (const auto& [only_left, least] :
+       {std::pair{true, kNarrowest}, std::pair{false, kNarrowest}, std::pair{false, std::size_t{1}}}) {
     while (total() > available) {
       std::size_t widest = widths.size();
       for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -111,7 +112,8 @@ std::string render_table(const Table& whole, int width, bool colour) {
     for (std::size_t k = 0; k < widths[i]; ++k) rule += "─";
   }
   out += styled("\x1b[2m", rule);
-  for (std::size_t i = 0; i < rows.size(); ++i) out += styled(colour_of(table.rows[i].tone), line_of(rows[i], widths, table));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    out += styled(colour_of(table.rows[i].tone), line_of(rows[i], widths, table));
   return out;
 }
 

@@ -37,11 +37,10 @@ std::string subtitle(const TuneView& view) {
 
 ReportModel build_tune_report(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                               const analysis::PairsByKey& pairs) {
-  static constexpr std::array kSections{verdict_section,   ranking_section, effects_section,  findings_section,
-                                        gpu_section,       load_section,    latency_section,  tradeoff_section,
-                                        search_section,    pruned_section,  failures_section, environment_section,
-                                        model_section,     runtime_section, method_section,   reproduce_section,
-                                        trials_section};
+  static constexpr std::array kSections{
+      verdict_section, ranking_section,  effects_section, findings_section,  gpu_section,      load_section,
+      latency_section, tradeoff_section, search_section,  pruned_section,    failures_section, environment_section,
+      model_section,   runtime_section,  method_section,  reproduce_section, trials_section};
   const TuneView view(run, outcomes, pairs);
   ReportModel report;
   const auto name = model_name(run);
@@ -51,7 +50,8 @@ ReportModel build_tune_report(const schema::TuneRun& run, const analysis::Outcom
     auto section = build(view);
     if (!section.blocks.empty()) report.sections.push_back(std::move(section));
   }
-  report.footer = one_line(fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
+  report.footer = one_line(
+      fmt::format("Made by Ridgeline {} from the records of run {}.", run.environment.ridgeline_version, run.id));
   return report;
 }
 

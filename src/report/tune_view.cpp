@@ -27,8 +27,12 @@ std::string value_or_default(const schema::Configuration& configuration, const s
 
 TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey& the_outcomes,
                    const analysis::PairsByKey& the_pairs)
-    : run(the_run), outcomes(the_outcomes), pairs(the_pairs), ranking(analysis::rank(the_run, the_outcomes)),
-      front(analysis::pareto_front(ranking)), findings(analysis::find_all(the_run, the_outcomes)) {
+    : run(the_run),
+      outcomes(the_outcomes),
+      pairs(the_pairs),
+      ranking(analysis::rank(the_run, the_outcomes)),
+      front(analysis::pareto_front(ranking)),
+      findings(analysis::find_all(the_run, the_outcomes)) {
   for (const auto& trial : run.trials) trials_by_id_.emplace(trial.id, &trial);
   std::vector<double> costs;
   std::vector<double> medians;
@@ -43,7 +47,8 @@ TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey
   latency = duration_scale(typical(medians));
   rate = rate_scale(typical(rates));
   for (const auto& trial : run.trials) {
-    const auto better = current_ == nullptr || (trial.stage == schema::TrialStage::current && current_->stage != trial.stage);
+    const auto better =
+        current_ == nullptr || (trial.stage == schema::TrialStage::current && current_->stage != trial.stage);
     if (trial.configuration == run.current && better) current_ = &trial;
   }
   if (run.verdict) recommended_ = trial(run.verdict->trial_id);

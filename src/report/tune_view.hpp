@@ -25,12 +25,12 @@ class TuneView {
   const analysis::OutcomesByKey& outcomes;
   const analysis::PairsByKey& pairs;
   std::vector<analysis::RankedTrial> ranking;
-  std::vector<int> front;                    ///< trial ids on the Pareto front
+  std::vector<int> front;  ///< trial ids on the Pareto front
   std::vector<analysis::Finding> findings;
-  Scale objective;                           ///< of Cost.value
-  Scale latency;                             ///< of nanoseconds
-  Scale rate;                                ///< of items a second
-  analysis::LoadCurve load;                  ///< over batch sizes and sessions, GPU runs only
+  Scale objective;           ///< of Cost.value
+  Scale latency;             ///< of nanoseconds
+  Scale rate;                ///< of items a second
+  analysis::LoadCurve load;  ///< over batch sizes and sessions, GPU runs only
 
   /// nullptr when there is none.
   [[nodiscard]] const schema::TunedTrial* trial(int id) const;
@@ -49,8 +49,9 @@ class TuneView {
   /// The measurement of a trial, nullptr when it gave none.
   [[nodiscard]] const schema::Measurement* measurement(const schema::TunedTrial& trial) const;
 
-  /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2 execution_mode=parallel",
-  /// "current configuration"; a setting that falls back to the runtime's default shows that, or "key=default" where the machine decides.
+  /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2
+  /// execution_mode=parallel", "current configuration"; a setting that falls back to the runtime's default shows that,
+  /// or "key=default" where the machine decides.
   [[nodiscard]] std::string difference(const schema::Configuration& configuration) const;
   /// As difference, each setting a `code` mark.
   [[nodiscard]] std::string difference_marked(const schema::Configuration& configuration) const;

@@ -46,7 +46,8 @@ std::size_t escape_length(std::string_view text) noexcept {
   if (text.size() < 2) return text.size();
   if (text[1] == '[') {
     std::size_t i = 2;
-    while (i < text.size() && static_cast<unsigned char>(text[i]) >= 0x20 && static_cast<unsigned char>(text[i]) < 0x40) ++i;
+    while (i < text.size() && static_cast<unsigned char>(text[i]) >= 0x20 && static_cast<unsigned char>(text[i]) < 0x40)
+      ++i;
     return i < text.size() && static_cast<unsigned char>(text[i]) < 0x7F ? i + 1 : i;
   }
   if (text[1] == ']') {

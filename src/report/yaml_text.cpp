@@ -23,7 +23,9 @@ bool is_plain(std::string_view text) {
 }
 
 /// JSON strings are YAML double-quoted scalars.
-std::string scalar(std::string_view text) { return is_plain(text) ? std::string(text) : base::dump_json(std::string(text)); }
+std::string scalar(std::string_view text) {
+  return is_plain(text) ? std::string(text) : base::dump_json(std::string(text));
+}
 
 }  // namespace
 

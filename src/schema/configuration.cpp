@@ -40,7 +40,8 @@ std::string Configuration::hash() const { return base::sha256_hex(canonical()).s
 std::string Configuration::to_text() const {
   if (values_.empty()) return "defaults";
   std::string text;
-  for (const auto& [key, value] : values_) text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value.to_text());
+  for (const auto& [key, value] : values_)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value.to_text());
   return text;
 }
 

@@ -13,13 +13,13 @@ namespace ridgeline::schema {
 
 /// One reading of a GPU during a trial. What was not read at that moment or cannot be is nullopt.
 struct GpuSample {
-  double at_s = 0;                           ///< since the trial began
+  double at_s = 0;  ///< since the trial began
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
   std::optional<double> temperature_c;
-  std::optional<double> power_w;             ///< as the driver averages it (over one second since Ampere)
-  std::optional<double> utilization_percent; ///< share of the time with at least one kernel running, by the driver
-  std::optional<std::int64_t> memory_used_bytes;     ///< of the device, all processes and the driver's reserve
+  std::optional<double> power_w;                  ///< as the driver averages it (over one second since Ampere)
+  std::optional<double> utilization_percent;      ///< share of the time with at least one kernel running, by the driver
+  std::optional<std::int64_t> memory_used_bytes;  ///< of the device, all processes and the driver's reserve
   std::optional<std::int64_t> process_memory_bytes;  ///< of the worker
   std::optional<std::uint64_t> clock_reasons;        ///< nvmlClocksEventReason bits, see clock_reason_names
 };
@@ -34,13 +34,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuNeighbour, pid, memory_bytes)
 /// What a GPU did during one trial, from before prepare until the workload's memory was given back.
 struct GpuTelemetry {
   std::string uuid;
-  std::vector<GpuSample> samples;            ///< in order of time; thinned out evenly beyond about 600
-  double timed_from_s = 0;                   ///< the timed window on the samples' time axis; both 0: nothing was timed
+  std::vector<GpuSample> samples;  ///< in order of time; thinned out evenly beyond about 600
+  double timed_from_s = 0;         ///< the timed window on the samples' time axis; both 0: nothing was timed
   double timed_to_s = 0;
-  std::optional<double> sm_clock_mhz;        ///< median over the timed window
+  std::optional<double> sm_clock_mhz;  ///< median over the timed window
   std::optional<double> sm_clock_min_mhz;
-  std::map<std::string, double> throttle_ns; ///< by cause ("power", "thermal" ...), grown during the timed window; a
-                                             ///< cause that the driver does not count is absent
+  std::map<std::string, double> throttle_ns;  ///< by cause ("power", "thermal" ...), grown during the timed window; a
+                                              ///< cause that the driver does not count is absent
   std::vector<std::string> clock_reasons;    ///< why clocks were held down at some moment of the timed window, idleness
                                              ///< and clocks asked for by an application left out
   std::optional<double> energy_j;            ///< of the whole device over the timed window
@@ -49,13 +49,13 @@ struct GpuTelemetry {
   std::optional<std::int64_t> memory_free_after_bytes;  ///< after the workload ended; a pooled worker keeps its context
   std::optional<std::int64_t> process_peak_bytes;       ///< highest process_memory_bytes seen, or the driver's own mark
   std::optional<std::int64_t> device_used_before_bytes;
-  std::optional<std::int64_t> device_peak_bytes;        ///< highest memory_used_bytes seen
-  std::string process_memory_note;           ///< why process memory is not known, or how the process was recognised
+  std::optional<std::int64_t> device_peak_bytes;  ///< highest memory_used_bytes seen
+  std::string process_memory_note;  ///< why process memory is not known, or how the process was recognised
   std::vector<GpuNeighbour> neighbours_before;
   std::vector<GpuNeighbour> neighbours_after;
-  double kept_s = 0;                         ///< timed rounds that count
-  double discarded_s = 0;                    ///< timed rounds thrown away because clocks were held down
-  std::int64_t discarded_rounds = 0;         ///< parts of the timed window, each of one or more rounds
+  double kept_s = 0;                  ///< timed rounds that count
+  double discarded_s = 0;             ///< timed rounds thrown away because clocks were held down
+  std::int64_t discarded_rounds = 0;  ///< parts of the timed window, each of one or more rounds
 
   /// Peak of the worker: process_peak_bytes, else how far the device's use grew over its start; nullopt when neither is
   /// known.

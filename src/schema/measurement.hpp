@@ -19,17 +19,17 @@ enum class FlagLevel { info, notice, data_loss, error };
 /// Something a reader should know about a measurement ("not steady after warm-up"). Ranking refuses `error`.
 struct QualityFlag {
   FlagLevel level = FlagLevel::info;
-  std::string code;     ///< stable identifier: "not_steady", "few_samples", "throttled"
+  std::string code;  ///< stable identifier: "not_steady", "few_samples", "throttled"
   std::string message;
 };
 
 /// What one trial observed. Raw samples are kept so that statistics can be redone.
 struct Measurement {
-  std::vector<double> latency_ns;   ///< per inference, in order of completion, all lanes together
-  double wall_ns = 0;               ///< of the timed window
-  double items_per_inference = 1;   ///< the batch size
-  int lanes = 1;                    ///< sessions running side by side
-  double session_create_ns = 0;     ///< summed over sessions
+  std::vector<double> latency_ns;  ///< per inference, in order of completion, all lanes together
+  double wall_ns = 0;              ///< of the timed window
+  double items_per_inference = 1;  ///< the batch size
+  int lanes = 1;                   ///< sessions running side by side
+  double session_create_ns = 0;    ///< summed over sessions
   double first_run_ns = 0;
   std::int64_t warmup_runs = 0;
   double warmup_ns = 0;
@@ -37,8 +37,8 @@ struct Measurement {
   std::int64_t peak_rss_bytes = 0;  ///< of the worker, high-water mark reset before the trial where the kernel allows
   std::vector<QualityFlag> flags;
   std::map<std::string, std::string> effective_settings;  ///< read back from the runtime, by parameter key
-  std::map<std::string, double> metrics;  ///< further MetricDef keys
-  std::optional<GpuTelemetry> gpu;  ///< trials on a GPU whose management library answers
+  std::map<std::string, double> metrics;                  ///< further MetricDef keys
+  std::optional<GpuTelemetry> gpu;                        ///< trials on a GPU whose management library answers
 
   /// Inferences a second over the timed window times items; 0 when nothing was timed.
   [[nodiscard]] double throughput_per_s() const noexcept {
@@ -48,15 +48,17 @@ struct Measurement {
 
 /// Distance of a candidate's outputs from the reference configuration's, over all output elements.
 struct AccuracyDrift {
-  double max_abs = 0;       ///< largest |a-b| over pairs finite in both
-  double max_rel = 0;       ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
-  double scaled_max_abs = 0;///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance is held against
-  double cosine = 1;        ///< smallest over outputs
+  double max_abs = 0;  ///< largest |a-b| over pairs finite in both
+  double max_rel = 0;  ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
+  double scaled_max_abs =
+      0;              ///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance is held against
+  double cosine = 1;  ///< smallest over outputs
   std::int64_t elements = 0;
   std::int64_t nan_mismatches = 0;  ///< NaN or Inf in one but not in the other
   std::int64_t nonfinite = 0;       ///< NaN or Inf in the candidate's outputs
   bool shape_mismatch = false;
-  std::int64_t tiny_outputs = 0;    ///< real outputs whose reference stays below the floor (1e-3; 1e-2 for 16 bits): they say little, real inputs would say more
+  std::int64_t tiny_outputs = 0;  ///< real outputs whose reference stays below the floor (1e-3; 1e-2 for 16 bits): they
+                                  ///< say little, real inputs would say more
   std::string worst_output;
 };
 
@@ -94,15 +96,18 @@ struct PairedMeasurement {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::StopReason> {
   using enum schema::StopReason;
-  static constexpr std::array names{std::pair{interval_reached, "interval_reached"}, std::pair{time_budget, "time_budget"},
-                                    std::pair{run_limit, "run_limit"}, std::pair{fixed_runs, "fixed_runs"},
-                                    std::pair{abandoned, "abandoned"}, std::pair{cancelled, "cancelled"}};
+  static constexpr std::array names{std::pair{interval_reached, "interval_reached"},
+                                    std::pair{time_budget, "time_budget"},
+                                    std::pair{run_limit, "run_limit"},
+                                    std::pair{fixed_runs, "fixed_runs"},
+                                    std::pair{abandoned, "abandoned"},
+                                    std::pair{cancelled, "cancelled"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::FlagLevel> {
   using enum schema::FlagLevel;
-  static constexpr std::array names{std::pair{info, "info"}, std::pair{notice, "notice"}, std::pair{data_loss, "data_loss"},
-                                    std::pair{error, "error"}};
+  static constexpr std::array names{std::pair{info, "info"}, std::pair{notice, "notice"},
+                                    std::pair{data_loss, "data_loss"}, std::pair{error, "error"}};
 };
 
 namespace ridgeline::schema {
@@ -113,7 +118,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns
                                                 peak_rss_bytes, flags, effective_settings, metrics, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
                                                 nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b, blocks_s,
-                                                flags)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
+                                                blocks_s, flags)
 
 }  // namespace ridgeline::schema

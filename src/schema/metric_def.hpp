@@ -15,8 +15,8 @@ struct MetricDef {
   bool higher_is_better = false;
 };
 
-/// latency_median_ms, latency_mean_ms, latency_p50_ms, latency_p90_ms, latency_p95_ms, latency_p99_ms, throughput_per_s,
-/// session_create_ms, first_run_ms, peak_rss_mb; on a GPU gpu_memory_gb, gpu_energy_mj_per_item.
+/// latency_median_ms, latency_mean_ms, latency_p50_ms, latency_p90_ms, latency_p95_ms, latency_p99_ms,
+/// throughput_per_s, session_create_ms, first_run_ms, peak_rss_mb; on a GPU gpu_memory_gb, gpu_energy_mj_per_item.
 [[nodiscard]] const std::vector<MetricDef>& metrics();
 
 /// nullptr when there is none of that key.

@@ -15,9 +15,9 @@ namespace ridgeline::schema {
 /// A model input or output. A dimension is a fixed size, or -1 with its symbolic name (possibly "") in dim_names.
 struct TensorDescription {
   std::string name;
-  std::string element_type;               ///< "float", "float16", "int64", "bool", "string", ...
+  std::string element_type;  ///< "float", "float16", "int64", "bool", "string", ...
   std::vector<std::int64_t> dims;
-  std::vector<std::string> dim_names;     ///< as long as dims; "" where fixed or nameless
+  std::vector<std::string> dim_names;  ///< as long as dims; "" where fixed or nameless
   [[nodiscard]] bool is_dynamic() const {
     for (const auto dim : dims)
       if (dim < 0) return true;
@@ -29,35 +29,37 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TensorDescription, name, element
 /// What can be said of a model without running it. FLOPs and bytes hold for `shapes`.
 struct ModelDescription {
   std::string path;
-  std::string sha256;                     ///< of the model and its external data
+  std::string sha256;  ///< of the model and its external data
   std::int64_t file_bytes = 0;
   std::int64_t external_data_bytes = 0;
   std::string producer;
   std::int64_t ir_version = 0;
-  std::map<std::string, std::int64_t> opsets;          ///< domain ("" = ai.onnx) to version
-  std::vector<TensorDescription> inputs;               ///< without initializers
+  std::map<std::string, std::int64_t> opsets;  ///< domain ("" = ai.onnx) to version
+  std::vector<TensorDescription> inputs;       ///< without initializers
   std::vector<TensorDescription> outputs;
-  std::map<std::string, std::int64_t> node_counts;     ///< by operator type, subgraphs included
+  std::map<std::string, std::int64_t> node_counts;  ///< by operator type, subgraphs included
   std::int64_t nodes = 0;
   std::int64_t parameters = 0;
   std::int64_t parameter_bytes = 0;
-  std::map<std::string, std::int64_t> parameter_types; ///< elements by element type
-  double flops = 0;                                    ///< per inference, multiply and add counted as two
-  double min_bytes = 0;                                ///< per inference: parameters, inputs and outputs once, plus activations once written and once read
+  std::map<std::string, std::int64_t> parameter_types;  ///< elements by element type
+  double flops = 0;                                     ///< per inference, multiply and add counted as two
+  double min_bytes =
+      0;  ///< per inference: parameters, inputs and outputs once, plus activations once written and once read
   std::map<std::string, double> flops_by_op;
-  std::map<std::string, std::int64_t> uncounted_ops;   ///< operators whose FLOPs are unknown, by type
-  std::vector<ShapeSet> shapes;                        ///< the concrete shapes chosen
-  std::vector<std::string> shape_notes;                ///< how each dynamic dimension was chosen, for people
-  std::vector<std::string> notes;                      ///< e.g. shape inference stopped at an operator newer than we know
-  bool has_control_flow = false;                       ///< If, Loop or Scan
-  std::optional<std::int64_t> batch_axis_size;         ///< the batch in `shapes`; nullopt when no batch axis is recognised
+  std::map<std::string, std::int64_t> uncounted_ops;  ///< operators whose FLOPs are unknown, by type
+  std::vector<ShapeSet> shapes;                       ///< the concrete shapes chosen
+  std::vector<std::string> shape_notes;               ///< how each dynamic dimension was chosen, for people
+  std::vector<std::string> notes;               ///< e.g. shape inference stopped at an operator newer than we know
+  bool has_control_flow = false;                ///< If, Loop or Scan
+  std::optional<std::int64_t> batch_axis_size;  ///< the batch in `shapes`; nullopt when no batch axis is recognised
   bool batch_is_dynamic = false;
-  std::int64_t one_dimensional_convolutions = 0;       ///< of the convolutions among the nodes
+  std::int64_t one_dimensional_convolutions = 0;  ///< of the convolutions among the nodes
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModelDescription, path, sha256, file_bytes, external_data_bytes, producer,
-                                                ir_version, opsets, inputs, outputs, node_counts, nodes, parameters,
-                                                parameter_bytes, parameter_types, flops, min_bytes, flops_by_op,
-                                                uncounted_ops, shapes, shape_notes, notes, has_control_flow,
-                                                batch_axis_size, batch_is_dynamic, one_dimensional_convolutions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModelDescription, path, sha256, file_bytes, external_data_bytes,
+                                                producer, ir_version, opsets, inputs, outputs, node_counts, nodes,
+                                                parameters, parameter_bytes, parameter_types, flops, min_bytes,
+                                                flops_by_op, uncounted_ops, shapes, shape_notes, notes,
+                                                has_control_flow, batch_axis_size, batch_is_dynamic,
+                                                one_dimensional_convolutions)
 
 }  // namespace ridgeline::schema

@@ -13,7 +13,8 @@ base::Result<Constraint> parse_constraint(std::string_view text) {
   if (!at_most) at = text.find(">=");
   if (at == std::string_view::npos)
     return base::fail(ErrorCode::invalid_argument,
-                      "--constraint \"{}\": expected METRIC<=NUMBER or METRIC>=NUMBER, such as latency_p99_ms<=20", text);
+                      "--constraint \"{}\": expected METRIC<=NUMBER or METRIC>=NUMBER, such as latency_p99_ms<=20",
+                      text);
   Constraint constraint;
   constraint.metric = std::string(base::trim(text.substr(0, at)));
   constraint.at_most = at_most;
@@ -23,7 +24,8 @@ base::Result<Constraint> parse_constraint(std::string_view text) {
     return base::fail(ErrorCode::invalid_argument, "--constraint \"{}\": unknown metric \"{}\"{}; known: {}", text,
                       constraint.metric, base::did_you_mean(constraint.metric, keys), fmt::join(keys, ", "));
   }
-  RL_TRY_ASSIGN(constraint.bound, base::parse_number(base::trim(text.substr(at + 2)), fmt::format("--constraint \"{}\"", text)));
+  RL_TRY_ASSIGN(constraint.bound,
+                base::parse_number(base::trim(text.substr(at + 2)), fmt::format("--constraint \"{}\"", text)));
   return constraint;
 }
 

@@ -14,12 +14,14 @@ namespace ridgeline::schema {
 /// second, with as many sessions in flight as the configuration asks for.
 enum class Objective { latency, p99, throughput };
 
-[[nodiscard]] constexpr bool higher_is_better(Objective objective) noexcept { return objective == Objective::throughput; }
+[[nodiscard]] constexpr bool higher_is_better(Objective objective) noexcept {
+  return objective == Objective::throughput;
+}
 
 /// "latency_p99_ms<=20": a metric key (MetricDef), a relation and a number in the key's unit.
 struct Constraint {
   std::string metric;
-  bool at_most = true;   ///< "<="; else ">="
+  bool at_most = true;  ///< "<="; else ">="
   double bound = 0;
   [[nodiscard]] std::string to_text() const { return fmt::format("{}{}{:g}", metric, at_most ? "<=" : ">=", bound); }
 };
@@ -33,5 +35,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Constraint, metric, at_most, bou
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::Objective> {
   using enum schema::Objective;
-  static constexpr std::array names{std::pair{latency, "latency"}, std::pair{p99, "p99"}, std::pair{throughput, "throughput"}};
+  static constexpr std::array names{std::pair{latency, "latency"}, std::pair{p99, "p99"},
+                                    std::pair{throughput, "throughput"}};
 };

@@ -15,7 +15,8 @@ std::string legal_values(const ParamDef& param) {
     return fmt::format("a number in {:g}..{:g}", *param.minimum, *param.maximum);
   if (param.type == ParamType::integer || param.type == ParamType::number) {
     const auto* kind = param.type == ParamType::integer ? "a whole number" : "a number";
-    if (param.minimum && param.maximum) return fmt::format("{} in {:.0f}..{:.0f}", kind, *param.minimum, *param.maximum);
+    if (param.minimum && param.maximum)
+      return fmt::format("{} in {:.0f}..{:.0f}", kind, *param.minimum, *param.maximum);
     if (param.minimum) return fmt::format("{} of at least {:.0f}", kind, *param.minimum);
     return kind;
   }
@@ -80,11 +81,11 @@ base::Result<Value> parse_value(const ParamDef& param, std::string_view text) {
 }
 
 void to_json(base::Json& out, const ParamDef& param) {
-  out = {{"key", param.key},         {"target", param.target},   {"scope", param.scope},
+  out = {{"key", param.key},         {"target", param.target},       {"scope", param.scope},
          {"type", param.type},       {"providers", param.providers}, {"values", param.choices},
-         {"minimum", param.minimum}, {"maximum", param.maximum}, {"default", param.default_value},
-         {"unit", param.unit},       {"since", param.since},     {"summary", param.summary},
-         {"when", param.when},       {"hazard", param.hazard},   {"searched", param.searched}};
+         {"minimum", param.minimum}, {"maximum", param.maximum},     {"default", param.default_value},
+         {"unit", param.unit},       {"since", param.since},         {"summary", param.summary},
+         {"when", param.when},       {"hazard", param.hazard},       {"searched", param.searched}};
 }
 
 }  // namespace ridgeline::schema

@@ -23,21 +23,21 @@ enum class ParamScope {
 
 /// One tunable, one row of the catalogue. All that other rooms know of a parameter they read from here.
 struct ParamDef {
-  std::string key;                    ///< our name, as in config.yaml, --set and reports
-  std::string target;                 ///< the name handed to the runtime (session config key, provider option); may equal key
+  std::string key;     ///< our name, as in config.yaml, --set and reports
+  std::string target;  ///< the name handed to the runtime (session config key, provider option); may equal key
   ParamScope scope = ParamScope::session_option;
   ParamType type = ParamType::boolean;
-  std::vector<std::string> providers; ///< "cpu", "cuda", "tensorrt"; empty: every provider
-  std::vector<Value> choices;         ///< every legal value (choice, boolean); for numbers: values worth trying, may be empty
-  std::optional<double> minimum;      ///< inclusive, numbers only
+  std::vector<std::string> providers;  ///< "cpu", "cuda", "tensorrt"; empty: every provider
+  std::vector<Value> choices;  ///< every legal value (choice, boolean); for numbers: values worth trying, may be empty
+  std::optional<double> minimum;  ///< inclusive, numbers only
   std::optional<double> maximum;
-  std::optional<Value> default_value; ///< what the runtime uses when it is unset; nullopt: depends on the machine
-  std::string unit;                   ///< "", "us", "bytes"
-  std::string since;                  ///< first runtime version that knows it ("1.17.0"), or ""
-  std::string summary;                ///< one line: what it does
-  std::string when;                   ///< when it matters
-  std::string hazard;                 ///< what can go wrong, or ""
-  bool searched = true;               ///< false: only by --set or --space, never swept by itself
+  std::optional<Value> default_value;  ///< what the runtime uses when it is unset; nullopt: depends on the machine
+  std::string unit;                    ///< "", "us", "bytes"
+  std::string since;                   ///< first runtime version that knows it ("1.17.0"), or ""
+  std::string summary;                 ///< one line: what it does
+  std::string when;                    ///< when it matters
+  std::string hazard;                  ///< what can go wrong, or ""
+  bool searched = true;                ///< false: only by --set or --space, never swept by itself
 };
 
 /// Checks a value against type, choices and range; the message names the key, the value and what is legal.
@@ -53,13 +53,14 @@ void to_json(base::Json& out, const ParamDef& param);
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::ParamType> {
   using enum schema::ParamType;
-  static constexpr std::array names{std::pair{boolean, "boolean"}, std::pair{integer, "integer"}, std::pair{number, "number"},
-                                    std::pair{choice, "choice"}, std::pair{text, "text"}};
+  static constexpr std::array names{std::pair{boolean, "boolean"}, std::pair{integer, "integer"},
+                                    std::pair{number, "number"}, std::pair{choice, "choice"}, std::pair{text, "text"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::ParamScope> {
   using enum schema::ParamScope;
-  static constexpr std::array names{std::pair{session_option, "session option"}, std::pair{session_config, "session config"},
+  static constexpr std::array names{std::pair{session_option, "session option"},
+                                    std::pair{session_config, "session config"},
                                     std::pair{provider_option, "provider option"}, std::pair{run_option, "run option"},
                                     std::pair{execution, "execution"}};
 };

@@ -175,8 +175,8 @@ std::string SweepTrialSpec::key() const {
 }
 
 const std::vector<std::string>& own_metrics() {
-  static const std::vector<std::string> names{"seconds",  "cpu_s",    "cpu_percent",   "memory_gb",  "read_gb",
-                                              "write_gb", "gpu_busy", "gpu_util", "gpu_memory_gb", "gpu_power_w"};
+  static const std::vector<std::string> names{"seconds",  "cpu_s",    "cpu_percent", "memory_gb",     "read_gb",
+                                              "write_gb", "gpu_busy", "gpu_util",    "gpu_memory_gb", "gpu_power_w"};
   return names;
 }
 

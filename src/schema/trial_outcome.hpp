@@ -12,9 +12,9 @@ namespace ridgeline::schema {
 
 enum class TrialStatus {
   ok,
-  failed,             ///< the runtime reported an error that fits no other class
-  timeout,            ///< the deadline passed, or no progress for too long
-  crashed,            ///< the worker died by a signal or an unexpected exit
+  failed,   ///< the runtime reported an error that fits no other class
+  timeout,  ///< the deadline passed, or no progress for too long
+  crashed,  ///< the worker died by a signal or an unexpected exit
   out_of_memory,
   unsupported,        ///< an operator, type or opset that this runtime cannot run
   rejected_accuracy,  ///< ran, but the outputs drifted past the tolerance
@@ -26,10 +26,10 @@ enum class TrialPhase { launch, load_runtime, create_session, warmup, measure, v
 /// Why a trial is not ok. Data, not an Error: every cause is recorded.
 struct Failure {
   TrialPhase phase = TrialPhase::launch;
-  std::string message;                ///< one line
+  std::string message;  ///< one line
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string stderr_tail;            ///< the worker's last output, at most 4 KiB
+  std::string stderr_tail;                      ///< the worker's last output, at most 4 KiB
   std::optional<std::int64_t> requested_bytes;  ///< of the allocation that failed, where it is known
 };
 
@@ -39,7 +39,7 @@ struct TrialOutcome {
   std::optional<AccuracyDrift> drift;      ///< set when outputs were compared
   std::optional<Failure> failure;          ///< set unless ok
   std::string measured_utc;
-  double duration_s = 0;                   ///< whole trial, start to end, as the parent saw it
+  double duration_s = 0;  ///< whole trial, start to end, as the parent saw it
 };
 
 struct PairedOutcome {
@@ -55,23 +55,29 @@ struct PairedOutcome {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::TrialStatus> {
   using enum schema::TrialStatus;
-  static constexpr std::array names{std::pair{ok, "ok"}, std::pair{failed, "failed"}, std::pair{timeout, "timeout"},
-                                    std::pair{crashed, "crashed"}, std::pair{out_of_memory, "out_of_memory"},
+  static constexpr std::array names{std::pair{ok, "ok"},
+                                    std::pair{failed, "failed"},
+                                    std::pair{timeout, "timeout"},
+                                    std::pair{crashed, "crashed"},
+                                    std::pair{out_of_memory, "out_of_memory"},
                                     std::pair{unsupported, "unsupported"},
-                                    std::pair{rejected_accuracy, "rejected_accuracy"}, std::pair{invalid, "invalid"}};
+                                    std::pair{rejected_accuracy, "rejected_accuracy"},
+                                    std::pair{invalid, "invalid"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::TrialPhase> {
   using enum schema::TrialPhase;
-  static constexpr std::array names{std::pair{launch, "launch"}, std::pair{load_runtime, "load_runtime"},
-                                    std::pair{create_session, "create_session"}, std::pair{warmup, "warmup"},
-                                    std::pair{measure, "measure"}, std::pair{verify, "verify"}};
+  static constexpr std::array names{
+      std::pair{launch, "launch"}, std::pair{load_runtime, "load_runtime"}, std::pair{create_session, "create_session"},
+      std::pair{warmup, "warmup"}, std::pair{measure, "measure"},           std::pair{verify, "verify"}};
 };
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, phase, message, exit_code, signal, stderr_tail, requested_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialOutcome, status, measurement, drift, failure, measured_utc, duration_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, phase, message, exit_code, signal, stderr_tail,
+                                                requested_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialOutcome, status, measurement, drift, failure, measured_utc,
+                                                duration_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedOutcome, status, measurement, failure, measured_utc, duration_s)
 
 }  // namespace ridgeline::schema

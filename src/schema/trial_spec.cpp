@@ -10,7 +10,7 @@ base::Json identity(const TrialSpec& spec) {
   base::Json json = spec;
   json["workload"].erase("location");
   for (auto& file : json["workload"]["input_files"]) file.erase("path");
-  json["workload"].erase("dim_names");  // follows from the model
+  json["workload"].erase("dim_names");      // follows from the model
   if (spec.io == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
@@ -18,8 +18,7 @@ base::Json identity(const TrialSpec& spec) {
   json["runtime"].erase("provider_notes");
   json["runtime"].erase("provider_libraries");
   const auto libraries = spec.runtime.provider_libraries.find(spec.provider);
-  if (libraries != spec.runtime.provider_libraries.end())
-    json["runtime"]["provider_libraries"] = libraries->second;
+  if (libraries != spec.runtime.provider_libraries.end()) json["runtime"]["provider_libraries"] = libraries->second;
   return json;
 }
 

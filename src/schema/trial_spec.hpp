@@ -15,18 +15,20 @@ namespace ridgeline::schema {
 
 /// The inference runtime a trial runs on; part of every trial's identity, so an upgrade invalidates old answers.
 struct RuntimeIdentity {
-  std::string name;            ///< "onnxruntime", "synthetic"
-  std::string version;         ///< "1.29.0"
-  std::string library_path;    ///< not part of the identity
+  std::string name;          ///< "onnxruntime", "synthetic"
+  std::string version;       ///< "1.29.0"
+  std::string library_path;  ///< not part of the identity
   std::string library_sha256;
   std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
-  std::vector<std::string> loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
-  std::vector<std::string> known_targets;     ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
+  std::vector<std::string>
+      loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
+  std::vector<std::string>
+      known_targets;  ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
   /// By GPU provider ("cuda", "tensorrt") its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
-  /// Why a provider of this build cannot be used here ("cuda": "libcudnn.so.9 ... is not found; ..."); no entry: it can.
-  /// Not part of the identity.
+  /// Why a provider of this build cannot be used here ("cuda": "libcudnn.so.9 ... is not found; ..."); no entry: it
+  /// can. Not part of the identity.
   std::map<std::string, std::string> provider_notes{};
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeIdentity, name, version, library_path, library_sha256, providers,
@@ -34,11 +36,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeIdentity, name, version, 
 
 /// How long and how often to time. Times in seconds.
 struct MeasurementPlan {
-  std::int64_t warmup_runs = 3;         ///< floor; warm-up goes on until times are steady
-  double warmup_max_s = 5;              ///< steady or not, warm-up ends here (after the floor)
-  std::optional<std::int64_t> runs;     ///< fixed number of timed inferences (a lane); else stop by interval or budget
+  std::int64_t warmup_runs = 3;      ///< floor; warm-up goes on until times are steady
+  double warmup_max_s = 5;           ///< steady or not, warm-up ends here (after the floor)
+  std::optional<std::int64_t> runs;  ///< fixed number of timed inferences (a lane); else stop by interval or budget
   std::int64_t min_runs = 10;
-  std::int64_t max_runs = 200000;       ///< sizes the sample buffer
+  std::int64_t max_runs = 200000;  ///< sizes the sample buffer
   double min_time_s = 0.2;
   double max_time_s = 5;                ///< budget of the timed window
   double target_interval_ratio = 0.01;  ///< stop when the 95 % interval of the median is within +-this share of it
@@ -50,12 +52,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasurementPlan, warmup_runs, wa
 /// Everything a worker needs to run one trial, and everything that identifies its result.
 struct TrialSpec {
   WorkloadRef workload;
-  std::string provider = "cpu";   ///< "cpu", "cuda", "tensorrt"
-  std::string device;             ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
+  std::string provider = "cpu";  ///< "cpu", "cuda", "tensorrt"
+  std::string device;            ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
   RuntimeIdentity runtime;
   Configuration configuration;
   MeasurementPlan plan;
-  std::string io = "host";        ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
+  std::string io = "host";  ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
 
   /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
@@ -64,32 +66,35 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, d
 
 /// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
 struct PairedPlan {
-  int rounds = 6;             ///< pairs of sessions at least, made in turned order; the quads are shared out among them
-  int max_rounds = 60;        ///< where above `rounds`: more pairs of sessions until the interval is narrow enough
-  int quads = 12;             ///< at least; each quad gives one drift-free log ratio
-  int max_quads = 400;        ///< goes on up to here until the interval is narrow enough
+  int rounds = 6;       ///< pairs of sessions at least, made in turned order; the quads are shared out among them
+  int max_rounds = 60;  ///< where above `rounds`: more pairs of sessions until the interval is narrow enough
+  int quads = 12;       ///< at least; each quad gives one drift-free log ratio
+  int max_quads = 400;  ///< goes on up to here until the interval is narrow enough
   double target_half_width = 0.01;  ///< of the 95 % interval of the mean log ratio of block medians; stopping by width
                                     ///< alone leaves the verdict's error rate as it is
   /// Timed part of one block. The speed of a shared core wanders on all scales from milliseconds to minutes: block
   /// medians of 100 ms scatter as much as those of 20 ms, of which five times as many fit in.
   double block_time_s = 0.02;
   std::int64_t min_block_runs = 3;
-  double settle_s = 0.06;     ///< pause before a block at most: it ends when the other arm's threads spin no more
+  double settle_s = 0.06;         ///< pause before a block at most: it ends when the other arm's threads spin no more
   std::int64_t discard_runs = 1;  ///< first inferences of each block, not counted; at least so many,
-  double discard_time_s = 0.004;  ///< and for so long: with cold caches the first take 10 to 30 % longer, after 4 ms 1 to 3 %
-  double min_time_s = 4;      ///< however narrow the interval: tails need samples
-  double max_time_s = 30;     ///< stops after the quad in which this passes (at least 4 quads are run)
-  MeasurementPlan warmup;     ///< its warm-up part applies to each arm
+  double discard_time_s =
+      0.004;               ///< and for so long: with cold caches the first take 10 to 30 % longer, after 4 ms 1 to 3 %
+  double min_time_s = 4;   ///< however narrow the interval: tails need samples
+  double max_time_s = 30;  ///< stops after the quad in which this passes (at least 4 quads are run)
+  MeasurementPlan warmup;  ///< its warm-up part applies to each arm
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs, settle_s, discard_runs,
-                                                discard_time_s, min_time_s, max_time_s, warmup)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width,
+                                                block_time_s, min_block_runs, settle_s, discard_runs, discard_time_s,
+                                                min_time_s, max_time_s, warmup)
 
 /// Compares two configurations of one workload in one fresh process.
 struct PairedSpec {
-  TrialSpec base;             ///< its configuration is arm A
-  Configuration other;        ///< arm B
+  TrialSpec base;       ///< its configuration is arm A
+  Configuration other;  ///< arm B
   PairedPlan plan;
-  bool fresh_process = true;  ///< false: a process that only ran pairs before, all well, will do. Not part of the record
+  bool fresh_process =
+      true;  ///< false: a process that only ran pairs before, all well, will do. Not part of the record
   [[nodiscard]] std::string key() const;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedSpec, base, other, plan)

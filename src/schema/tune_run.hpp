@@ -20,7 +20,7 @@ namespace ridgeline::schema {
 /// A parameter, or some of its values, left out of the search, and why.
 struct PrunedParam {
   std::string key;
-  std::vector<Value> values;   ///< empty: the whole parameter
+  std::vector<Value> values;  ///< empty: the whole parameter
   std::string reason;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedParam, key, values, reason)
@@ -44,7 +44,7 @@ enum class Verdict {
 
 struct Comparison {
   double ratio = 1;
-  double low = 1;        ///< 95 % interval
+  double low = 1;  ///< 95 % interval
   double high = 1;
   double p_value = 1;
   int quads = 0;
@@ -55,13 +55,13 @@ enum class TrialStage { current, baseline, screening, search, finalist };
 
 /// A trial's place in a run.
 struct TunedTrial {
-  int id = 0;                 ///< 1, 2, 3 ... within the run; people write run/id
+  int id = 0;  ///< 1, 2, 3 ... within the run; people write run/id
   TrialStage stage = TrialStage::search;
-  std::string key;            ///< TrialSpec::key: where the outcome is stored
+  std::string key;  ///< TrialSpec::key: where the outcome is stored
   Configuration configuration;
-  bool from_store = false;    ///< answered without measuring again
-  double started_s = 0;       ///< since the run began
-  std::string reason;         ///< why the searcher tried it, one line
+  bool from_store = false;  ///< answered without measuring again
+  double started_s = 0;     ///< since the run began
+  std::string reason;       ///< why the searcher tried it, one line
 };
 
 enum class PairPurpose {
@@ -71,13 +71,13 @@ enum class PairPurpose {
 
 struct TunedPair {
   PairPurpose purpose = PairPurpose::finalist;
-  std::string key;            ///< PairedSpec::key
+  std::string key;  ///< PairedSpec::key
   Configuration a;
   Configuration b;
-  std::string setting;        ///< leave_one_out: the parameter
+  std::string setting;  ///< leave_one_out: the parameter
   TrialStatus status = TrialStatus::ok;
   std::optional<Comparison> comparison;
-  std::string failure;        ///< one line when status is not ok
+  std::string failure;  ///< one line when status is not ok
   bool from_store = false;
 };
 
@@ -85,40 +85,41 @@ enum class Decision { change, keep, none };
 
 /// The run's answer.
 struct TuneVerdict {
-  Decision decision = Decision::none;  ///< change: apply `configuration`; keep: what you have is as good; none: nothing ran
-  Configuration configuration;         ///< the recommended one (keep: the current)
+  Decision decision =
+      Decision::none;           ///< change: apply `configuration`; keep: what you have is as good; none: nothing ran
+  Configuration configuration;  ///< the recommended one (keep: the current)
   int trial_id = 0;
-  std::optional<Comparison> gain;      ///< recommended against current, interleaved
-  std::vector<int> tie_group;          ///< trial ids that are as good as the best
-  std::string reason;                  ///< one sentence
+  std::optional<Comparison> gain;  ///< recommended against current, interleaved
+  std::vector<int> tie_group;      ///< trial ids that are as good as the best
+  std::string reason;              ///< one sentence
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 struct TuneRun {
-  std::string id;                      ///< "20261121-081500-3f2a": sortable, unique
+  std::string id;  ///< "20261121-081500-3f2a": sortable, unique
   std::string command_line;
   std::string started_utc;
-  std::string finished_utc;            ///< "" while running or when interrupted by force
+  std::string finished_utc;  ///< "" while running or when interrupted by force
   double duration_s = 0;
   bool interrupted = false;
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
   double min_effect = 0.02;
   double accuracy_tolerance = 0;
-  std::string search;                  ///< "adaptive", "grid", "quick", "random"
+  std::string search;  ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
-  std::string io = "host";             ///< TrialSpec::io of every trial
+  std::string io = "host";  ///< TrialSpec::io of every trial
   std::string device;
   Environment environment;
   ModelDescription model;
   WorkloadRef workload;
   RuntimeIdentity runtime;
   MeasurementPlan plan;
-  Configuration current;               ///< from config.yaml; empty: the defaults
+  Configuration current;                     ///< from config.yaml; empty: the defaults
   std::vector<std::string> current_origins;  ///< "config.yaml:12 intra_op_num_threads = 4", for people
   std::vector<Dimension> space;
-  double space_size = 0;               ///< configurations in the full grid
+  double space_size = 0;  ///< configurations in the full grid
   std::vector<PrunedParam> pruned;
   std::vector<TunedTrial> trials;
   std::vector<TunedPair> pairs;
@@ -129,11 +130,11 @@ struct TuneRun {
 
 }  // namespace ridgeline::schema
 
-#define RL_NAMES(Enum, ...)                                 \
-  template <>                                               \
+#define RL_NAMES(Enum, ...)                                    \
+  template <>                                                  \
   struct ridgeline::base::EnumNames<ridgeline::schema::Enum> { \
-    using enum schema::Enum;                                \
-    static constexpr std::array names{__VA_ARGS__};         \
+    using enum schema::Enum;                                   \
+    static constexpr std::array names{__VA_ARGS__};            \
   }
 RL_NAMES(Verdict, std::pair{faster, "faster"}, std::pair{slower, "slower"}, std::pair{no_difference, "no_difference"},
          std::pair{inconclusive, "inconclusive"});
@@ -146,14 +147,15 @@ RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pa
 namespace ridgeline::schema {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Comparison, ratio, low, high, p_value, quads, verdict)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, configuration, from_store, started_s, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, configuration, from_store, started_s,
+                                                reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, setting, status, comparison, failure,
                                                 from_store)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted,
-                                                objective, constraints, min_effect, accuracy_tolerance, search, seed,
-                                                provider, io, device, environment, model, workload, runtime, plan, current,
-                                                current_origins, space, space_size, pruned, trials, pairs, verdict, notes,
-                                                gpu_ceilings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
+                                                interrupted, objective, constraints, min_effect, accuracy_tolerance,
+                                                search, seed, provider, io, device, environment, model, workload,
+                                                runtime, plan, current, current_origins, space, space_size, pruned,
+                                                trials, pairs, verdict, notes, gpu_ceilings)
 
 }  // namespace ridgeline::schema

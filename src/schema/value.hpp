@@ -15,12 +15,12 @@ namespace ridgeline::schema {
 class Value {
  public:
   Value() : data_(std::int64_t{0}) {}
-  Value(bool value) : data_(value) {}                       // NOLINT: a literal is a Value
-  Value(int value) : data_(std::int64_t{value}) {}          // NOLINT
-  Value(std::int64_t value) : data_(value) {}               // NOLINT
-  Value(double value) : data_(value) {}                     // NOLINT
-  Value(const char* value) : data_(std::string(value)) {}   // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}     // NOLINT
+  Value(bool value) : data_(value) {}                      // NOLINT: a literal is a Value
+  Value(int value) : data_(std::int64_t{value}) {}         // NOLINT
+  Value(std::int64_t value) : data_(value) {}              // NOLINT
+  Value(double value) : data_(value) {}                    // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}  // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}    // NOLINT
 
   [[nodiscard]] bool is_bool() const noexcept { return std::holds_alternative<bool>(data_); }
   [[nodiscard]] bool is_integer() const noexcept { return std::holds_alternative<std::int64_t>(data_); }

@@ -32,12 +32,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InputFile, name, path, sha256)
 
 /// What is timed, independent of any setting.
 struct WorkloadRef {
-  std::string kind;            ///< "onnx" or "synthetic": a name in the workload registry
-  std::string location;        ///< model path, or the text after "synthetic:"
-  std::string content_sha256;  ///< of the model and its external data; of the text for synthetic
-  std::vector<ShapeSet> shapes;///< fully concrete; one entry a member of the mix; batch is applied on top of it
+  std::string kind;              ///< "onnx" or "synthetic": a name in the workload registry
+  std::string location;          ///< model path, or the text after "synthetic:"
+  std::string content_sha256;    ///< of the model and its external data; of the text for synthetic
+  std::vector<ShapeSet> shapes;  ///< fully concrete; one entry a member of the mix; batch is applied on top of it
   std::vector<InputFile> input_files;
-  std::uint64_t seed = 1;      ///< of generated inputs
+  std::uint64_t seed = 1;                                     ///< of generated inputs
   std::map<std::string, std::vector<std::string>> dim_names;  ///< by input: the model's symbolic dimensions, "" where
                                                               ///< fixed; inputs without any are absent. No identity
 };

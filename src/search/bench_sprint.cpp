@@ -27,7 +27,8 @@ constexpr double kIdleAtFirst = 1.5;  ///< times the samples/s of the first batc
 constexpr std::int64_t kBackOff = 4;  ///< times smaller, where a batch failed
 constexpr std::int64_t kLoaderBatch = 16;
 constexpr double kSecondLookShare = 0.05;  ///< of the time: at most, for a loader that was seen before
-constexpr double kShortBatchS = 0.002;  ///< a batch that is there sooner says more of handing it over than of its samples
+constexpr double kShortBatchS =
+    0.002;  ///< a batch that is there sooner says more of handing it over than of its samples
 constexpr double kCrowded = 1.15;
 constexpr double kLittle =
     0.03;  ///< of the time: trials that take no more than that beside the shortest are all as cheap
@@ -166,7 +167,8 @@ std::optional<BenchProposal> BenchSprint::compute_point() const {
   return std::nullopt;
 }
 
-/// The loader by itself, in small batches, which take little time however slow it is; of a fast one in larger ones then.
+/// The loader by itself, in small batches, which take little time however slow it is; of a fast one in larger ones
+/// then.
 std::optional<BenchProposal> BenchSprint::loader_point() const {
   if (!options_.loads) return std::nullopt;
   const auto& workers = space_.workers;
@@ -176,13 +178,15 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
   if (prediction_.crowding(workers[place]) > kCrowded && place > 0) --place;
   auto least = static_cast<double>(kLoaderBatch);
   if (const auto seen = loading_.find(workers[place]); seen != loading_.end())
-    if (const auto [size, rate] = seen->second; static_cast<double>(size) < kShortBatchS * rate) least = kShortBatchS * rate;
+    if (const auto [size, rate] = seen->second; static_cast<double>(size) < kShortBatchS * rate)
+      least = kShortBatchS * rate;
   const auto batch = std::find_if(space_.batches.begin(), space_.batches.end(),
                                   [&](std::int64_t one) { return static_cast<double>(one) >= least; });
   const TrainingSettings settings{batch == space_.batches.end() ? space_.batches.back() : *batch, workers[place],
                                   space_.amps.front(), space_.pins.front()};
   if (known(settings, DataMode::loader_only)) return std::nullopt;
-  if (loading_.count(workers[place]) != 0 && cost_s(settings, DataMode::loader_only) > kSecondLookShare * options_.time_s)
+  if (loading_.count(workers[place]) != 0 &&
+      cost_s(settings, DataMode::loader_only) > kSecondLookShare * options_.time_s)
     return std::nullopt;
   return BenchProposal{settings, DataMode::loader_only, BenchStage::loading,
                        "loader curve: batches fetched and dropped"};

@@ -22,8 +22,9 @@ constexpr std::array<std::string_view, 8> kStrongOnCpu{
     "intra_op_allow_spinning",  "enable_cpu_mem_arena"};
 constexpr std::array<std::string_view, 4> kWeakOnCpu{"intra_op_thread_affinities", "intra_op_spin_duration_us",
                                                      "intra_op_spin_backoff_max", "force_spinning_stop"};
-/// The same from measurements on an H200. Batch and sessions decide what bounds the rest, so they come early; the search
-/// of convolutions decides how long each session with another layout takes to make, so it comes before the layout.
+/// The same from measurements on an H200. Batch and sessions decide what bounds the rest, so they come early; the
+/// search of convolutions decides how long each session with another layout takes to make, so it comes before the
+/// layout.
 constexpr std::array<std::string_view, 11> kStrongOnGpu{"io_binding",
                                                         "enable_cuda_graph",
                                                         "trt_cuda_graph_enable",

@@ -36,8 +36,8 @@ struct Factor {
 /// Whether settings of a GPU provider are searched: a trial is then short, and CPU threads hardly matter.
 [[nodiscard]] bool searches_gpu(const SearchSpace& space);
 
-/// The level most likely to win when only one is tried: the mildest step down of graph optimization or of the search for
-/// convolutions, else the middle candidate.
+/// The level most likely to win when only one is tried: the mildest step down of graph optimization or of the search
+/// for convolutions, else the middle candidate.
 [[nodiscard]] std::size_t likely_level(const Factor& factor);
 
 /// Levels of the joint binding factor, the most promising first, without those that only repeat another one's point:

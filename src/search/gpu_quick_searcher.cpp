@@ -38,8 +38,8 @@ Configuration GpuQuickSearcher::base() const {
 
 std::optional<Proposal> GpuQuickSearcher::apply(const Guess& guess, const Configuration& from) {
   const auto& factor = factors_[guess.factor];
-  auto proposal = history().offer(factor.apply(space(), from, guess.level), TrialStage::screening,
-                                  "best guess for " + factor.name);
+  auto proposal =
+      history().offer(factor.apply(space(), from, guess.level), TrialStage::screening, "best guess for " + factor.name);
   if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
   return proposal;
 }
@@ -82,9 +82,7 @@ std::optional<Proposal> GpuQuickSearcher::take_step() {
       if (guess_at_ < guesses_.size()) return turn(guesses_[guess_at_++]);
       step_ = Step::second_binding;
       return std::nullopt;
-    case Step::second_binding:
-      step_ = Step::done;
-      return replays_graph(base()) ? other_binding(true) : std::nullopt;
+    case Step::second_binding: step_ = Step::done; return replays_graph(base()) ? other_binding(true) : std::nullopt;
     case Step::done: return std::nullopt;
   }
   return std::nullopt;

@@ -8,9 +8,9 @@
 
 namespace ridgeline::search {
 
-/// The order counts: ten seconds may be over after any trial. The default, the current configuration, the most promising
-/// binding with a CUDA graph (a plain one when no graph works), all best guesses at once on top of it, each guess turned
-/// back or added on top of the best so far, and a second binding with a graph. At most kMostTrials trials.
+/// The order counts: ten seconds may be over after any trial. The default, the current configuration, the most
+/// promising binding with a CUDA graph (a plain one when no graph works), all best guesses at once on top of it, each
+/// guess turned back or added on top of the best so far, and a second binding with a graph. At most kMostTrials trials.
 class GpuQuickSearcher : public Strategy {
  public:
   static constexpr std::size_t kGuesses = 4;

@@ -57,8 +57,9 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
                        return !replays_graph(configuration) || binds_device_memory(configuration);
                      },
                      keys("io_binding")});
-  // ONNX Runtime 1.29 frees page-locked memory within a CUDA callback now and then when it does not wait at the end of an
-  // inference, and aborts with CUDA error 800: 10 of 312 trials on H200s, none of 581 with a graph. Who asks for it may have it.
+  // ONNX Runtime 1.29 frees page-locked memory within a CUDA callback now and then when it does not wait at the end of
+  // an inference, and aborts with CUDA error 800: 10 of 312 trials on H200s, none of 581 with a graph. Who asks for it
+  // may have it.
   if (!asks_for_binding(input.request))
     rules.push_back({"io_binding=stream needs a CUDA graph: without one ONNX Runtime may abort (CUDA error 800)",
                      [](const Configuration& configuration) {

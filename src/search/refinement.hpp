@@ -18,7 +18,7 @@ namespace ridgeline::search {
 /// settings) starts from a prior and is learned from its errors.
 class Refinement {
  public:
-  static constexpr std::size_t kPatience = 10;  ///< ends after so many steps in a row without gain
+  static constexpr std::size_t kPatience = 10;    ///< ends after so many steps in a row without gain
   static constexpr std::size_t kGpuPatience = 6;  ///< settings interact less there
   static constexpr std::size_t kMost = 60;
 

@@ -42,8 +42,8 @@ class SearchHistory {
   [[nodiscard]] const Observed* find(const schema::Configuration& configuration) const;
   /// The lowest cost within the space that was measured in full; nullptr when nothing was.
   [[nodiscard]] const Observed* best() const noexcept;
-  /// What further guesses should change: the best, or of those within `margin` of it (a share of its cost) the one whose
-  /// trials take least to set up, where that saves enough. nullptr when nothing was measured in full.
+  /// What further guesses should change: the best, or of those within `margin` of it (a share of its cost) the one
+  /// whose trials take least to set up, where that saves enough. nullptr when nothing was measured in full.
   [[nodiscard]] const Observed* foundation(double margin) const noexcept;
   /// What was refused for its need of memory, by setting.
   [[nodiscard]] std::vector<schema::PrunedParam> starved() const;

@@ -28,8 +28,8 @@ struct Observation {
   std::optional<double> cost;
   double cost_low = 0;  ///< 95 % interval of cost
   double cost_high = 0;
-  double setup_s = 0;      ///< before anything could be timed: making the session and its first run
-  bool abandoned = false;  ///< stopped early as a clear loser; cost is then a lower-quality figure
+  double setup_s = 0;          ///< before anything could be timed: making the session and its first run
+  bool abandoned = false;      ///< stopped early as a clear loser; cost is then a lower-quality figure
   bool out_of_memory = false;  ///< ended so; nothing hungrier is tried then
 };
 

@@ -16,8 +16,8 @@ namespace ridgeline::workload {
 
 /// What inspect needs beside the location: the user's shapes and inputs.
 struct InspectRequest {
-  schema::WorkloadRef workload;        ///< shapes as given by the user (may be empty or partial: per input), seed, files
-  std::string runtime_library;         ///< --ort-library, or ""
+  schema::WorkloadRef workload;  ///< shapes as given by the user (may be empty or partial: per input), seed, files
+  std::string runtime_library;   ///< --ort-library, or ""
 };
 
 /// One kind of workload ("onnx", "synthetic").

@@ -17,10 +17,12 @@ namespace ridgeline::fakes {
 class FakeExecutor final : public execute::Executor {
  public:
   std::function<double(const schema::Configuration&)> cost_ns = [](const auto&) { return 1e6; };
-  std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) { return std::nullopt; };
+  std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) {
+    return std::nullopt;
+  };
   std::function<double(const schema::Configuration&)> drift = [](const auto&) { return 0.0; };
-  /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a real
-  /// machine need not agree with each other.
+  /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a
+  /// real machine need not agree with each other.
   std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
       [](const auto&, const auto&) { return std::nullopt; };
   /// Of a session, as the outcome says; it takes no time here.
@@ -104,7 +106,8 @@ class FakeExecutor final : public execute::Executor {
     return outcome;
   }
 
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path& path) override {
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&,
+                                                     const std::filesystem::path& path) override {
     ++references_made;
     std::ofstream(path) << "outputs";
     schema::AccuracyDrift noise_floor;

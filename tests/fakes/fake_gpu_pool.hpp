@@ -18,10 +18,10 @@ class FakeGpuPool final : public execute::Executor {
   }
 
   FakeExecutor simple;
-  std::vector<double> pace;         ///< of a lane alone; 2: takes twice as long
-  std::vector<double> disturbance;  ///< factor on it while another lane is at work
-  std::vector<std::string> devices; ///< that trials were for, in order
-  std::vector<std::size_t> widths;  ///< how many trials ran at once, call by call
+  std::vector<double> pace;          ///< of a lane alone; 2: takes twice as long
+  std::vector<double> disturbance;   ///< factor on it while another lane is at work
+  std::vector<std::string> devices;  ///< that trials were for, in order
+  std::vector<std::size_t> widths;   ///< how many trials ran at once, call by call
 
   [[nodiscard]] std::size_t lanes() const override { return pace.size(); }
 
@@ -36,7 +36,8 @@ class FakeGpuPool final : public execute::Executor {
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
     return simple.gpu_ceilings(kind, library);
   }
-  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions& options) override {
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
+                                               const execute::TrialOptions& options) override {
     return std::move(run_trials({{0, spec, options}}).front());
   }
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
@@ -44,7 +45,8 @@ class FakeGpuPool final : public execute::Executor {
     widths.push_back(1);
     return simple.run_pair(spec);
   }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path) override {
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
+                                                     const std::filesystem::path& path) override {
     return simple.make_reference(spec, path);
   }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<execute::TrialJob>& jobs) override {

@@ -14,47 +14,47 @@
 #define RL_TESTS_FAKE_NVML_H
 
 enum FakeNvmlKey {
-  kFakeInitStatus,         /* what nvmlInit_v2 returns */
-  kFakeDeviceCount,        /* at most 8 */
-  kFakeLostDevice,         /* index + 1 of a GPU whose handle cannot be had; 0: none */
-  kFakeUnsupported,        /* not 0: every optional reading is "not supported" */
-  kFakeMemoryUsed,         /* bytes, of 100e9 */
-  kFakeOwnPid,             /* listed with kFakeOwnMemory; 0: not listed */
-  kFakeOwnMemory,          /* bytes; -1: not available */
-  kFakeOtherPid,           /* listed with 1e9 bytes; 0: not listed */
-  kFakeManyProcesses,      /* so many further entries, from pid 100000 on */
-  kFakeSmClock,            /* MHz */
-  kFakePower,              /* mW */
-  kFakeReasons,            /* clock event bits */
-  kFakePowerViolation,     /* ns */
-  kFakeThermalViolation,   /* ns */
-  kFakeNoViolationStatus,  /* not 0: the call is not supported, the fields are */
-  kFakeEnergy,             /* mJ */
-  kFakeAccountingPeak,     /* bytes; 0: accounting is off */
-  kFakeMemoryCalls,        /* counts nvmlDeviceGetMemoryInfo */
-  kFakeEnergyCalls,        /* counts nvmlDeviceGetTotalEnergyConsumption */
-  kFakeDeviceError,        /* status that every call on a device returns; 0: none */
-  kFakeFailAfterMs,        /* kFakeDeviceError starts only so long after the library was loaded */
-  kFakeFailingDevice,      /* index + 1 of the only GPU that kFakeDeviceError is for; 0: all */
-  kFakeSlowUs,             /* how long each call on a device takes */
-  kFakeDeviceCalls,        /* counts calls on devices and handles asked for */
-  kFakeMoving,             /* not 0: readings move with time, and differ between GPUs */
-  kFakeGpm,                /* not 0: GPM is supported; 2: without a number for DRAM, though it says success */
-  kFakeNvlinks,            /* links present, all but kFakeNvlinksDown active */
+  kFakeInitStatus,        /* what nvmlInit_v2 returns */
+  kFakeDeviceCount,       /* at most 8 */
+  kFakeLostDevice,        /* index + 1 of a GPU whose handle cannot be had; 0: none */
+  kFakeUnsupported,       /* not 0: every optional reading is "not supported" */
+  kFakeMemoryUsed,        /* bytes, of 100e9 */
+  kFakeOwnPid,            /* listed with kFakeOwnMemory; 0: not listed */
+  kFakeOwnMemory,         /* bytes; -1: not available */
+  kFakeOtherPid,          /* listed with 1e9 bytes; 0: not listed */
+  kFakeManyProcesses,     /* so many further entries, from pid 100000 on */
+  kFakeSmClock,           /* MHz */
+  kFakePower,             /* mW */
+  kFakeReasons,           /* clock event bits */
+  kFakePowerViolation,    /* ns */
+  kFakeThermalViolation,  /* ns */
+  kFakeNoViolationStatus, /* not 0: the call is not supported, the fields are */
+  kFakeEnergy,            /* mJ */
+  kFakeAccountingPeak,    /* bytes; 0: accounting is off */
+  kFakeMemoryCalls,       /* counts nvmlDeviceGetMemoryInfo */
+  kFakeEnergyCalls,       /* counts nvmlDeviceGetTotalEnergyConsumption */
+  kFakeDeviceError,       /* status that every call on a device returns; 0: none */
+  kFakeFailAfterMs,       /* kFakeDeviceError starts only so long after the library was loaded */
+  kFakeFailingDevice,     /* index + 1 of the only GPU that kFakeDeviceError is for; 0: all */
+  kFakeSlowUs,            /* how long each call on a device takes */
+  kFakeDeviceCalls,       /* counts calls on devices and handles asked for */
+  kFakeMoving,            /* not 0: readings move with time, and differ between GPUs */
+  kFakeGpm,               /* not 0: GPM is supported; 2: without a number for DRAM, though it says success */
+  kFakeNvlinks,           /* links present, all but kFakeNvlinksDown active */
   kFakeNvlinksDown,
-  kFakeMig,                /* slices; 0: MIG is off */
-  kFakePcieGeneration,     /* now; 5 at most. 0: 5 */
-  kFakePcieWidth,          /* now; 16 at most. 0: 16 */
-  kFakeEccUncorrected,     /* since the driver was loaded */
+  kFakeMig,            /* slices; 0: MIG is off */
+  kFakePcieGeneration, /* now; 5 at most. 0: 5 */
+  kFakePcieWidth,      /* now; 16 at most. 0: 16 */
+  kFakeEccUncorrected, /* since the driver was loaded */
   kFakeRemapPending,
   kFakeRemapFailure,
   kFakePersistenceOff,
-  kFakeTemperature,        /* 0: 41 C */
-  kFakeDefaultPowerLimit,  /* mW; 0: 700 W */
-  kFakePowerLimit,         /* mW; 0: 650 W */
-  kFakeDriver,             /* major version in "<n>.65.06"; 0: 580 */
-  kFakeSlowCalls,          /* counts nvmlDeviceGetPcieThroughput */
-  kFakeComputeMode,        /* 0: default, 2: prohibited, 3: exclusive_process */
+  kFakeTemperature,       /* 0: 41 C */
+  kFakeDefaultPowerLimit, /* mW; 0: 700 W */
+  kFakePowerLimit,        /* mW; 0: 650 W */
+  kFakeDriver,            /* major version in "<n>.65.06"; 0: 580 */
+  kFakeSlowCalls,         /* counts nvmlDeviceGetPcieThroughput */
+  kFakeComputeMode,       /* 0: default, 2: prohibited, 3: exclusive_process */
   kFakeKeys
 };
 

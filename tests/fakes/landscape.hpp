@@ -23,10 +23,10 @@ namespace ridgeline::fakes {
 ///   {"name": "...", "origin": "recorded" | "published" | "generated", "source": "...", "noise": 0.01,
 ///    "dimensions": [{"key": "intra_op_num_threads", "values": [1, 2, 4]}, ...],
 ///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
-/// A row holds one number a dimension (0: unset, i: the i-th value), then the cost in nanoseconds, or how it failed, and
-/// where they were recorded the seconds that the trial took and those before anything could be timed.
-/// Combinations without a row are outside the space. noise: relative standard error of one measurement. session_spread
-/// (recorded ones): relative standard deviation from session to session of one configuration; the best of hundreds of single
+/// A row holds one number a dimension (0: unset, i: the i-th value), then the cost in nanoseconds, or how it failed,
+/// and where they were recorded the seconds that the trial took and those before anything could be timed. Combinations
+/// without a row are outside the space. noise: relative standard error of one measurement. session_spread (recorded
+/// ones): relative standard deviation from session to session of one configuration; the best of hundreds of single
 /// sessions is a lucky one, by about twice that.
 class Landscape {
  public:
@@ -47,7 +47,8 @@ class Landscape {
       const auto form = search::simplify(configuration);
       costs_->emplace(form, cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
       if (row.size() > dimensions.size() + 2)
-        times_->emplace(form, Times{row.at(dimensions.size() + 1).get<double>(), row.at(dimensions.size() + 2).get<double>()});
+        times_->emplace(
+            form, Times{row.at(dimensions.size() + 1).get<double>(), row.at(dimensions.size() + 2).get<double>()});
     }
     const search::SpaceRule recorded{"measured in the landscape",
                                      [costs = costs_](const schema::Configuration& c) { return costs->count(c) != 0; }};
@@ -81,7 +82,8 @@ class Landscape {
   /// Seconds that a measurement of the configuration took, where it was recorded; else a session, a warm-up and ten
   /// inferences, at least 0.2 s timed. A failure costs the session.
   [[nodiscard]] double trial_seconds(const schema::Configuration& configuration) const {
-    if (const auto known = times_->find(search::simplify(configuration)); known != times_->end()) return known->second.trial;
+    if (const auto known = times_->find(search::simplify(configuration)); known != times_->end())
+      return known->second.trial;
     constexpr double kSession = 0.1;
     const auto one = cost(configuration);
     return one ? kSession + 4 * *one * 1e-9 + std::max(0.2, 10 * *one * 1e-9) : kSession;

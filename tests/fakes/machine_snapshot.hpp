@@ -42,8 +42,8 @@ inline monitor::GpuReading busy_gpu(int index = 0) {
   return gpu;
 }
 
-inline monitor::ProcessReading gpu_process(std::int64_t pid, const std::string& user, const std::string& command, double gib,
-                                           double sm, double cpu, int gpu = 0) {
+inline monitor::ProcessReading gpu_process(std::int64_t pid, const std::string& user, const std::string& command,
+                                           double gib, double sm, double cpu, int gpu = 0) {
   monitor::ProcessReading process;
   process.pid = pid;
   process.gpu = gpu;

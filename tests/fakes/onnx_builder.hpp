@@ -13,14 +13,15 @@ namespace ridgeline::fakes {
 
 /// A dimension of a declared shape: a number, or a symbolic name ("" for a nameless one).
 struct BuilderDim {
-  BuilderDim(int size) : value(size) {}                  // NOLINT: dims are written as {1, 3, "H", "W"}
+  BuilderDim(int size) : value(size) {}                        // NOLINT: dims are written as {1, 3, "H", "W"}
   BuilderDim(const char* symbol) : value(-1), name(symbol) {}  // NOLINT
   std::int64_t value;
   std::string name;
 };
 
 /// Writes graphs with ONNX's own protobuf classes:
-///   OnnxBuilder().input("x", {"N", 3, 8, 8}).weight("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}).output("y").bytes()
+///   OnnxBuilder().input("x", {"N", 3, 8, 8}).weight("w", {4, 3, 3, 3}).node("Conv", {"x", "w"},
+///   {"y"}).output("y").bytes()
 class OnnxBuilder {
  public:
   explicit OnnxBuilder(std::int64_t opset = 17) {
@@ -34,11 +35,13 @@ class OnnxBuilder {
     import->set_version(version);
     return *this;
   }
-  OnnxBuilder& input(const std::string& name, const std::vector<BuilderDim>& dims, int type = onnx::TensorProto::FLOAT) {
+  OnnxBuilder& input(const std::string& name, const std::vector<BuilderDim>& dims,
+                     int type = onnx::TensorProto::FLOAT) {
     declare(*model.mutable_graph()->add_input(), name, dims, type);
     return *this;
   }
-  OnnxBuilder& output(const std::string& name, const std::vector<BuilderDim>& dims = {}, int type = onnx::TensorProto::FLOAT) {
+  OnnxBuilder& output(const std::string& name, const std::vector<BuilderDim>& dims = {},
+                      int type = onnx::TensorProto::FLOAT) {
     auto* value = model.mutable_graph()->add_output();
     value->set_name(name);
     if (!dims.empty()) declare(*value, name, dims, type);
@@ -56,8 +59,8 @@ class OnnxBuilder {
     for (const auto value : values) tensor->add_int64_data(value);
     return *this;
   }
-  OnnxBuilder& node(const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                    const std::string& domain = "") {
+  OnnxBuilder& node(const std::string& type, const std::vector<std::string>& inputs,
+                    const std::vector<std::string>& outputs, const std::string& domain = "") {
     last_ = model.mutable_graph()->add_node();
     fill(*last_, type, inputs, outputs, domain);
     return *this;
@@ -105,7 +108,8 @@ class OnnxBuilder {
   onnx::ModelProto model;
 
  private:
-  static void declare(onnx::ValueInfoProto& value, const std::string& name, const std::vector<BuilderDim>& dims, int type) {
+  static void declare(onnx::ValueInfoProto& value, const std::string& name, const std::vector<BuilderDim>& dims,
+                      int type) {
     value.set_name(name);
     auto* tensor = value.mutable_type()->mutable_tensor_type();
     tensor->set_elem_type(type);

@@ -18,7 +18,8 @@ struct TuneRecords {
 };
 
 /// Latencies as an idle machine gives them: log-normal around the median, a few spikes.
-inline schema::Measurement fake_measurement(std::uint64_t seed, double median_ms, std::size_t count, double spread = 0.015) {
+inline schema::Measurement fake_measurement(std::uint64_t seed, double median_ms, std::size_t count,
+                                            double spread = 0.015) {
   base::Random random(seed);
   schema::Measurement out;
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,8 +38,8 @@ inline schema::Measurement fake_measurement(std::uint64_t seed, double median_ms
   return out;
 }
 
-/// A realistic `ridgeline tune` of the PP-OCRv4 text detector on four cores: 22 trials of every kind of ending, finalists,
-/// leave-one-out pairs, pruned settings.
+/// A realistic `ridgeline tune` of the PP-OCRv4 text detector on four cores: 22 trials of every kind of ending,
+/// finalists, leave-one-out pairs, pruned settings.
 class TuneRunFixture {
  public:
   static TuneRecords make() {
@@ -76,12 +77,13 @@ class TuneRunFixture {
     return out;
   }
 
-  schema::TrialOutcome& measured(schema::TrialStage stage, Configuration configuration, double median_ms, std::size_t count,
-                           std::string reason, double spread = 0.015) {
+  schema::TrialOutcome& measured(schema::TrialStage stage, Configuration configuration, double median_ms,
+                                 std::size_t count, std::string reason, double spread = 0.015) {
     const auto& row = trial(stage, std::move(configuration), std::move(reason));
     auto& outcome = records_.outcomes[row.key];
     outcome.measurement = fake_measurement(static_cast<std::uint64_t>(row.id), median_ms, count, spread);
-    for (const auto& [key, value] : row.configuration.values()) outcome.measurement->effective_settings[key] = value.to_text();
+    for (const auto& [key, value] : row.configuration.values())
+      outcome.measurement->effective_settings[key] = value.to_text();
     outcome.drift = drift(2.1e-6, 3.4e-5, 4.0e-6, 0.9999999);
     outcome.measured_utc = "2026-11-21T08:15:00Z";
     outcome.duration_s = 0.35 + outcome.measurement->wall_ns * 1e-9;
@@ -89,8 +91,8 @@ class TuneRunFixture {
     return outcome;
   }
 
-  schema::TrialOutcome& failing(schema::TrialStatus status, Configuration configuration, schema::Failure failure, double duration_s,
-                            std::string reason) {
+  schema::TrialOutcome& failing(schema::TrialStatus status, Configuration configuration, schema::Failure failure,
+                                double duration_s, std::string reason) {
     const auto& row = trial(schema::TrialStage::search, std::move(configuration), std::move(reason));
     auto& outcome = records_.outcomes[row.key];
     outcome.status = status;
@@ -104,7 +106,8 @@ class TuneRunFixture {
   void describe() {
     auto& run = records_.run;
     run.id = "20261121-081500-3f2a";
-    run.command_line = "ridgeline tune models/ch_PP-OCRv4_det_infer.onnx --config config.yaml --shape x:1x3x320x320 --max-time 5m";
+    run.command_line =
+        "ridgeline tune models/ch_PP-OCRv4_det_infer.onnx --config config.yaml --shape x:1x3x320x320 --max-time 5m";
     run.started_utc = "2026-11-21T08:15:00Z";
     run.finished_utc = "2026-11-21T08:16:58Z";
     run.objective = schema::Objective::latency;
@@ -138,8 +141,10 @@ class TuneRunFixture {
     model.opsets = {{"", 12}};
     model.inputs = {{"x", "float", {-1, 3, -1, -1}, {"batch", "", "height", "width"}}};
     model.outputs = {{"sigmoid_0.tmp_0", "float", {-1, 1, -1, -1}, {"batch", "", "height", "width"}}};
-    model.node_counts = {{"Conv", 62}, {"Add", 58}, {"Mul", 55}, {"Relu", 33}, {"HardSigmoid", 10}, {"Concat", 3},
-                         {"Resize", 6}, {"ConvTranspose", 2}, {"GlobalAveragePool", 10}, {"Sigmoid", 1}};
+    model.node_counts = {{"Conv", 62},  {"Add", 58},          {"Mul", 55},
+                         {"Relu", 33},  {"HardSigmoid", 10},  {"Concat", 3},
+                         {"Resize", 6}, {"ConvTranspose", 2}, {"GlobalAveragePool", 10},
+                         {"Sigmoid", 1}};
     model.nodes = 342;
     model.parameters = 1148945;
     model.parameter_bytes = 4595780;
@@ -158,7 +163,8 @@ class TuneRunFixture {
     run.runtime.library_sha256 = "9f1c2ab34f5d7a6d0c11f5c2b8b2ef0f6f7a1c6f3a9f0b1e2d3c4b5a69788776";
     run.runtime.providers = {"CPUExecutionProvider"};
     run.current = {{"intra_op_num_threads", 8}, {"graph_optimization_level", "basic"}};
-    run.current_origins = {"config.yaml:12 intra_op_num_threads = 8", "config.yaml:14 graph_optimization_level = basic"};
+    run.current_origins = {"config.yaml:12 intra_op_num_threads = 8",
+                           "config.yaml:14 graph_optimization_level = basic"};
     run.space = {{"intra_op_num_threads", {1, 2, 4, 8}},
                  {"execution_mode", {"sequential", "parallel"}},
                  {"graph_optimization_level", {"disable_all", "basic", "extended", "layout", "all"}},
@@ -186,48 +192,63 @@ class TuneRunFixture {
     records_.run.trials.back().from_store = true;
     measured(screening, in_use.with("intra_op_num_threads", 4), 17.1, 500, "fewer threads than logical CPUs");
     measured(screening, in_use.with("intra_op_num_threads", 2), 24.4, 260, "half the cores");
-    measured(screening, in_use.with("intra_op_num_threads", 1), 41.9, 40, "one thread").measurement->stop_reason = schema::StopReason::abandoned;
-    measured(screening, in_use.with("graph_optimization_level", "all"), 17.8, 480, "all graph optimizations", 0.035);
-    measured(screening, in_use.with("execution_mode", "parallel"), 29.3, 60, "independent operators side by side").measurement->stop_reason =
+    measured(screening, in_use.with("intra_op_num_threads", 1), 41.9, 40, "one thread").measurement->stop_reason =
         schema::StopReason::abandoned;
+    measured(screening, in_use.with("graph_optimization_level", "all"), 17.8, 480, "all graph optimizations", 0.035);
+    measured(screening, in_use.with("execution_mode", "parallel"), 29.3, 60, "independent operators side by side")
+        .measurement->stop_reason = schema::StopReason::abandoned;
     measured(screening, in_use.with("intra_op_allow_spinning", false), 23.5, 300, "sleeping worker threads");
     measured(search, fast, 13.62, 1100, "the two best single settings together");
     measured(search, fast.with("dynamic_block_base", 4), 13.41, 1150, "blocks that shrink");
     measured(search, fast.with("dynamic_block_base", 8), 13.44, 1120, "blocks that shrink, finer");
-    measured(search, fast.with("dynamic_block_base", 4).with("enable_mem_pattern", false), 13.74, 900, "without a memory plan");
+    measured(search, fast.with("dynamic_block_base", 4).with("enable_mem_pattern", false), 13.74, 900,
+             "without a memory plan");
     failing(invalid, fast.with("intra_op_thread_affinities", "2;3"),
-        {schema::TrialPhase::create_session, "the runtime refused the session: number of affinities 2 is not equal to thread_num minus one", 0,
-         std::nullopt, "", std::nullopt}, 0.12, "pinned threads");
+            {schema::TrialPhase::create_session,
+             "the runtime refused the session: number of affinities 2 is not equal to thread_num minus one", 0,
+             std::nullopt, "", std::nullopt},
+            0.12, "pinned threads");
     failing(crashed, fast.with("intra_op_thread_affinities", "2;3;4").with("execution_mode", "parallel"),
-        {schema::TrialPhase::measure, "the worker died by SIGSEGV", std::nullopt, 11,
-         "[W:onnxruntime:, session_state.cc:1263] fallback\n\x1b[31m</script><script>alert('x')</script>\x1b[0m\n"
-         "Segmentation fault in onnxruntime::concurrency::ThreadPool", std::nullopt}, 0.61, "pinned threads, parallel operators");
+            {schema::TrialPhase::measure, "the worker died by SIGSEGV", std::nullopt, 11,
+             "[W:onnxruntime:, session_state.cc:1263] fallback\n\x1b[31m</script><script>alert('x')</script>\x1b[0m\n"
+             "Segmentation fault in onnxruntime::concurrency::ThreadPool",
+             std::nullopt},
+            0.61, "pinned threads, parallel operators");
     failing(out_of_memory, fast.with("batch_size", 4096),
-        {schema::TrialPhase::warmup, "failed to allocate memory for requested buffer", std::nullopt, std::nullopt,
-         "onnxruntime::BFCArena::AllocateRawInternal Failed to allocate memory", 5033164800}, 2.4, "large batch set by hand");
+            {schema::TrialPhase::warmup, "failed to allocate memory for requested buffer", std::nullopt, std::nullopt,
+             "onnxruntime::BFCArena::AllocateRawInternal Failed to allocate memory", 5033164800},
+            2.4, "large batch set by hand");
     failing(timeout, fast.with("inter_op_num_threads", 64).with("execution_mode", "parallel"),
-        {schema::TrialPhase::warmup, "no progress for 10 s, killed", std::nullopt, 9, "", std::nullopt}, 10.2, "many inter-op threads");
+            {schema::TrialPhase::warmup, "no progress for 10 s, killed", std::nullopt, 9, "", std::nullopt}, 10.2,
+            "many inter-op threads");
     {
       const auto rejected = fast.with("set_denormal_as_zero", true).with("dynamic_block_base", 4);
       auto& outcome = measured(search, rejected, 13.1, 700, "flushed denormals");
       outcome.status = rejected_accuracy;
       outcome.drift = drift(0.031, 0.4, 0.031, 0.9931);
-      outcome.failure = schema::Failure{schema::TrialPhase::verify,
-                                        "out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03", std::nullopt,
-                                        std::nullopt, "", std::nullopt};
+      outcome.failure =
+          schema::Failure{schema::TrialPhase::verify,
+                          "out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03",
+                          std::nullopt,
+                          std::nullopt,
+                          "",
+                          std::nullopt};
     }
     measured(search, fast.with("graph_optimization_level", "layout"), 14.9, 600, "layout optimizations only");
     measured(search, fast.with("intra_op_allow_spinning", false), 15.2, 480, "sleeping worker threads");
     {
-      auto& outcome = measured(search, fast.with("intra_op_num_threads", 3).with("dynamic_block_base", 4), 15.8, 420, "one core left for others", 0.05);
-      outcome.measurement->flags = {{schema::FlagLevel::notice, "not_steady", "times were not steady after 5 s of warm-up"}};
+      auto& outcome = measured(search, fast.with("intra_op_num_threads", 3).with("dynamic_block_base", 4), 15.8, 420,
+                               "one core left for others", 0.05);
+      outcome.measurement->flags = {
+          {schema::FlagLevel::notice, "not_steady", "times were not steady after 5 s of warm-up"}};
     }
     measured(finalist, fast.with("dynamic_block_base", 4), 13.39, 1300, "finalist in a fresh process");
     measured(finalist, fast, 13.60, 1280, "finalist in a fresh process");
     records_.run.duration_s = now_s_ + 36;
   }
 
-  void pair(schema::PairPurpose purpose, Configuration a, Configuration b, std::string setting, schema::Comparison comparison) {
+  void pair(schema::PairPurpose purpose, Configuration a, Configuration b, std::string setting,
+            schema::Comparison comparison) {
     schema::TunedPair row;
     row.purpose = purpose;
     row.key = fmt::format("pair-{}", records_.run.pairs.size() + 1);
@@ -244,13 +265,16 @@ class TuneRunFixture {
     using enum schema::Verdict;
     const auto winner = run.trials.at(9).configuration;
     pair(schema::PairPurpose::finalist, run.current, winner, "", {1.612, 1.594, 1.631, 1e-9, 12, faster});
-    pair(schema::PairPurpose::finalist, run.current, run.trials.at(8).configuration, "", {1.587, 1.566, 1.609, 1e-9, 12, faster});
-    pair(leave_one_out, winner, winner.with("intra_op_num_threads", 8), "intra_op_num_threads", {0.782, 0.771, 0.794, 1e-8, 12, slower});
+    pair(schema::PairPurpose::finalist, run.current, run.trials.at(8).configuration, "",
+         {1.587, 1.566, 1.609, 1e-9, 12, faster});
+    pair(leave_one_out, winner, winner.with("intra_op_num_threads", 8), "intra_op_num_threads",
+         {0.782, 0.771, 0.794, 1e-8, 12, slower});
     pair(leave_one_out, winner, winner.with("graph_optimization_level", "basic"), "graph_optimization_level",
          {0.801, 0.793, 0.809, 1e-8, 12, slower});
-    pair(leave_one_out, winner, winner.without("dynamic_block_base"), "dynamic_block_base", {0.985, 0.977, 0.993, 0.004, 12, no_difference});
-    run.pairs.push_back({leave_one_out, "pair-6", winner, winner, "enable_mem_pattern", schema::TrialStatus::timeout, std::nullopt,
-                         "the comparison passed its deadline of 60 s", false});
+    pair(leave_one_out, winner, winner.without("dynamic_block_base"), "dynamic_block_base",
+         {0.985, 0.977, 0.993, 0.004, 12, no_difference});
+    run.pairs.push_back({leave_one_out, "pair-6", winner, winner, "enable_mem_pattern", schema::TrialStatus::timeout,
+                         std::nullopt, "the comparison passed its deadline of 60 s", false});
     schema::TuneVerdict verdict;
     verdict.decision = schema::Decision::change;
     verdict.configuration = winner;

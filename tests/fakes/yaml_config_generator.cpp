@@ -24,29 +24,37 @@ struct Domain {
 const std::vector<Domain>& domains() {
   static const std::vector<Domain> all{
       {"k8s",
-       {"metadata", "spec", "template", "containers", "resources", "limits", "env", "labels", "selector", "livenessProbe"},
+       {"metadata", "spec", "template", "containers", "resources", "limits", "env", "labels", "selector",
+        "livenessProbe"},
        {"apiVersion", "kind", "name", "image", "replicas", "cpu", "memory", "app.kubernetes.io/name", "path", "port"},
-       {"apps/v1", "Deployment", "registry.example.org/team/app:1.2.3", "500m", "2Gi", "/healthz", "3", "\"8080\"", "web"}},
+       {"apps/v1", "Deployment", "registry.example.org/team/app:1.2.3", "500m", "2Gi", "/healthz", "3", "\"8080\"",
+        "web"}},
       {"compose",
        {"services", "web", "worker", "environment", "deploy", "volumes", "networks", "healthcheck", "logging", "build"},
-       {"image", "restart", "command", "ports_http", "hostname", "user", "shm_size", "runtime", "container_name", "tty"},
+       {"image", "restart", "command", "ports_http", "hostname", "user", "shm_size", "runtime", "container_name",
+        "tty"},
        {"postgres:15", "unless-stopped", "\"python -m app --workers 4\"", "1gb", "nvidia", "'1000:1000'", "db", "yes"}},
       {"hydra",
        {"model", "optimizer", "trainer", "data", "callbacks", "scheduler", "logger", "hydra", "sweeper", "encoder"},
-       {"_target_", "lr", "weight_decay", "max_epochs", "num_workers", "precision", "seed", "dropout", "hidden_dim", "name"},
+       {"_target_", "lr", "weight_decay", "max_epochs", "num_workers", "precision", "seed", "dropout", "hidden_dim",
+        "name"},
        {"torch.optim.AdamW", "3e-4", "1.0e-2", "100", "16-mixed", "null", "0.1", "${oc.env:HOME}/data", "256"}},
       {"mlflow",
        {"artifacts", "flavors", "python_function", "signature", "onnx", "metadata", "inputs", "tracking", "registry"},
-       {"artifact_path", "loader_module", "python_version", "run_id", "utc_time_created", "model_uuid", "onnx_version", "uri"},
-       {"model", "mlflow.onnx", "3.11.4", "8f1c0e2d", "'2026-11-21 08:15:00.123456'", "1.15.0", "s3://bucket/key", "~"}},
+       {"artifact_path", "loader_module", "python_version", "run_id", "utc_time_created", "model_uuid", "onnx_version",
+        "uri"},
+       {"model", "mlflow.onnx", "3.11.4", "8f1c0e2d", "'2026-11-21 08:15:00.123456'", "1.15.0", "s3://bucket/key",
+        "~"}},
       {"ros",
        {"camera_node", "ros__parameters", "detector", "qos", "topics", "tf", "filters", "planner_server", "costmap"},
-       {"frame_id", "rate_hz", "topic", "use_sim_time", "queue_depth", "reliability", "min_score", "exposure_us", "fps"},
+       {"frame_id", "rate_hz", "topic", "use_sim_time", "queue_depth", "reliability", "min_score", "exposure_us",
+        "fps"},
        {"camera_link", "30.0", "/camera/image_raw", "false", "10", "best_effort", "0.35", "true", "1e3"}},
       {"ci",
        {"jobs", "build", "test", "steps", "strategy", "matrix", "with", "on", "push", "services"},
        {"runs-on", "uses", "name", "run", "timeout-minutes", "if", "shell", "branches", "needs", "cache-key"},
-       {"ubuntu-22.04", "actions/checkout@v4", "\"${{ matrix.os }}\"", "cmake --build build", "15", "always()", "bash", "main"}}};
+       {"ubuntu-22.04", "actions/checkout@v4", "\"${{ matrix.os }}\"", "cmake --build build", "15", "always()", "bash",
+        "main"}}};
   return all;
 }
 
@@ -59,8 +67,10 @@ const std::vector<Setting>& settings() {
   static const std::vector<Setting> all{
       {"intra_op_num_threads", {"8", "0", "\"8\"", "'16'", "0x10", "", "~", "!!int 8"}},
       {"inter_op_num_threads", {"1", "2", "\"1\"", "!!int \"2\""}},
-      {"execution_mode", {"sequential", "parallel", "ORT_PARALLEL", "\"ORT_SEQUENTIAL\"", "PARALLEL", "ExecutionMode.ORT_PARALLEL"}},
-      {"graph_optimization_level", {"all", "basic", "99", "ORT_ENABLE_ALL", "'extended'", "\"disable_all\"", "ENABLE_ALL"}},
+      {"execution_mode",
+       {"sequential", "parallel", "ORT_PARALLEL", "\"ORT_SEQUENTIAL\"", "PARALLEL", "ExecutionMode.ORT_PARALLEL"}},
+      {"graph_optimization_level",
+       {"all", "basic", "99", "ORT_ENABLE_ALL", "'extended'", "\"disable_all\"", "ENABLE_ALL"}},
       {"enable_mem_pattern", {"true", "false", "yes", "On", "True", "\"1\"", "off"}},
       {"enable_cpu_mem_arena", {"true", "no", "FALSE", "'true'"}},
       {"intra_op_allow_spinning", {"\"1\"", "\"0\"", "1", "false"}},
@@ -88,7 +98,9 @@ class Writer {
       if (chance(40)) out_ += newline_;
       section(i, home == i, 0, fmt::format("{}{}", domain_.sections[random_.below(domain_.sections.size())], i));
     }
-    if (chance(15)) line(fmt::format("script: |{}{}  set -e{}  echo \"a: b # no comment\"", chance(50) ? "-" : "", newline_, newline_));
+    if (chance(15))
+      line(fmt::format("script: |{}{}  set -e{}  echo \"a: b # no comment\"", chance(50) ? "-" : "", newline_,
+                       newline_));
     if (chance(10)) line("# the end");
     if (chance(10)) {
       line("---");
@@ -111,14 +123,16 @@ class Writer {
 
   std::string comment() {
     if (!chance(25)) return "";
-    static const Words texts{"# keep", "#tuned by hand: 8 -> 4", "# see \"docs\" {x}", "# größer ist schneller", "#", "# 'quoted'"};
+    static const Words texts{"# keep",    "#tuned by hand: 8 -> 4", "# see \"docs\" {x}", "# größer ist schneller", "#",
+                             "# 'quoted'"};
     return std::string(chance(20) ? "\t" : chance(50) ? "  " : " ") + std::string(pick(texts));
   }
 
   std::string settings_flow() {
     std::string text;
     for (const auto& [key, value] : chosen_settings())
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value.find(',') != std::string_view::npos && value.front() != '"' ? "x" : value);
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
+                          value.find(',') != std::string_view::npos && value.front() != '"' ? "x" : value);
     return text;
   }
 

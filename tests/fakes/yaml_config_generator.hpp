@@ -7,7 +7,7 @@
 namespace ridgeline::fakes {
 
 struct GeneratedConfig {
-  std::string name;   ///< "compose-17"
+  std::string name;  ///< "compose-17"
   std::string text;
 };
 

@@ -10,10 +10,13 @@ namespace ridgeline::fuzz {
 
 /// What must hold for any bytes whatsoever; "" or the sentence that does not. Shared by the fuzzer and the seeded test.
 [[nodiscard]] inline std::string broken_property(std::string_view yaml) {
-  const schema::Configuration wanted{{"intra_op_num_threads", 5}, {"execution_mode", "parallel"}, {"enable_mem_pattern", false},
+  const schema::Configuration wanted{{"intra_op_num_threads", 5},
+                                     {"execution_mode", "parallel"},
+                                     {"enable_mem_pattern", false},
                                      {"intra_op_thread_affinities", "1,2;3"}};
   const auto found = campaign::read_settings(yaml, "fuzz.yaml", {});
-  if (!found && found.error().code != base::ErrorCode::invalid_argument) return "read_settings: " + found.error().message;
+  if (!found && found.error().code != base::ErrorCode::invalid_argument)
+    return "read_settings: " + found.error().message;
   const auto result = campaign::patch_settings(yaml, "fuzz.yaml", wanted, {});
   if (!result) return result.error().message.find('\n') == std::string::npos ? "" : "an error of several lines";
   const auto again = campaign::patch_settings(result->text, "fuzz.yaml", wanted, {});

@@ -55,7 +55,8 @@ class MemorySource final : public loader::ByteSource {
   place.base = flags & 8U;
   place.address_bytes = (choice & 16U) != 0 ? 4 : 8;
   place.length_bytes = place.address_bytes;
-  if ((flags & 0x30U) != 0) place.max_shape = {(flags & 16U) != 0 ? kUnlimited : 48, (flags & 32U) != 0 ? kUnlimited : 9};
+  if ((flags & 0x30U) != 0)
+    place.max_shape = {(flags & 16U) != 0 ? kUnlimited : 48, (flags & 32U) != 0 ? kUnlimited : 9};
   return {layout, place};
 }
 

@@ -30,7 +30,8 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
   options.reference_outputs = folder_ / "reference";
   ASSERT_TRUE(executor->make_reference(synthetic_spec("noise=1%"), options.reference_outputs));
 
-  auto spec = synthetic_spec(fmt::format("fault={}@{} if intra_op_num_threads=4", expected.fault, base::enum_name(phase)));
+  auto spec =
+      synthetic_spec(fmt::format("fault={}@{} if intra_op_num_threads=4", expected.fault, base::enum_name(phase)));
   spec.configuration.set("intra_op_num_threads", 4);
   options.deadline_s = expected.status == TrialStatus::timeout ? kHangDeadlineS : 30;
   const auto outcome = executor->run_trial(spec, options);
@@ -55,21 +56,21 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, Fault,
-    ::testing::Combine(
-        ::testing::Values(Expectation{"segv", TrialStatus::crashed, std::nullopt, SIGSEGV},
-                          Expectation{"abort", TrialStatus::crashed, std::nullopt, SIGABRT},
-                          Expectation{"kill", TrialStatus::crashed, std::nullopt, SIGKILL},
-                          Expectation{"exit", TrialStatus::crashed, 3, std::nullopt},
-                          Expectation{"hang", TrialStatus::timeout, std::nullopt, std::nullopt},
-                          Expectation{"oom", TrialStatus::out_of_memory, std::nullopt, std::nullopt},
-                          Expectation{"fail", TrialStatus::failed, std::nullopt, std::nullopt},
-                          Expectation{"invalid", TrialStatus::invalid, std::nullopt, std::nullopt},
-                          Expectation{"unsupported", TrialStatus::unsupported, std::nullopt, std::nullopt},
-                          Expectation{"stderr_flood", TrialStatus::ok, std::nullopt, std::nullopt},
-                          Expectation{"stdout_rubbish", TrialStatus::ok, std::nullopt, std::nullopt},
-                          Expectation{"grandchild", TrialStatus::ok, std::nullopt, std::nullopt}),
-        ::testing::Values(TrialPhase::load_runtime, TrialPhase::create_session, TrialPhase::warmup, TrialPhase::measure,
-                          TrialPhase::verify)),
+    ::testing::Combine(::testing::Values(Expectation{"segv", TrialStatus::crashed, std::nullopt, SIGSEGV},
+                                         Expectation{"abort", TrialStatus::crashed, std::nullopt, SIGABRT},
+                                         Expectation{"kill", TrialStatus::crashed, std::nullopt, SIGKILL},
+                                         Expectation{"exit", TrialStatus::crashed, 3, std::nullopt},
+                                         Expectation{"hang", TrialStatus::timeout, std::nullopt, std::nullopt},
+                                         Expectation{"oom", TrialStatus::out_of_memory, std::nullopt, std::nullopt},
+                                         Expectation{"fail", TrialStatus::failed, std::nullopt, std::nullopt},
+                                         Expectation{"invalid", TrialStatus::invalid, std::nullopt, std::nullopt},
+                                         Expectation{"unsupported", TrialStatus::unsupported, std::nullopt,
+                                                     std::nullopt},
+                                         Expectation{"stderr_flood", TrialStatus::ok, std::nullopt, std::nullopt},
+                                         Expectation{"stdout_rubbish", TrialStatus::ok, std::nullopt, std::nullopt},
+                                         Expectation{"grandchild", TrialStatus::ok, std::nullopt, std::nullopt}),
+                       ::testing::Values(TrialPhase::load_runtime, TrialPhase::create_session, TrialPhase::warmup,
+                                         TrialPhase::measure, TrialPhase::verify)),
     [](const auto& test) {
       return fmt::format("{}_in_{}", std::get<0>(test.param).fault, base::enum_name(std::get<1>(test.param)));
     });
@@ -96,8 +97,7 @@ TEST_F(FaultTest, the_size_of_a_failed_allocation_is_read_from_the_message) {
 
 TEST_F(FaultTest, a_flood_before_a_death_leaves_its_last_4_kib) {
   const auto executor = make_local_executor(worker_options());
-  const auto outcome =
-      executor->run_trial(synthetic_spec("fault=stderr_flood@create_session,fault=segv@measure"), {});
+  const auto outcome = executor->run_trial(synthetic_spec("fault=stderr_flood@create_session,fault=segv@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   EXPECT_LE(outcome->failure->stderr_tail.size(), 4096U);

@@ -148,8 +148,8 @@ TEST_F(LifecycleTest, each_lane_has_a_worker_with_an_environment_of_its_own) {
   {
     DevicePoolExecutor pool(make("0"), {[&] { return make("1"); }, [&] { return make("2"); }});
     for (int round = 0; round < 2; ++round) {
-      const auto outcomes =
-          pool.run_trials({{0, synthetic_spec(""), {}}, {1, synthetic_spec("fault=oom"), {}}, {2, synthetic_spec(""), {}}});
+      const auto outcomes = pool.run_trials(
+          {{0, synthetic_spec(""), {}}, {1, synthetic_spec("fault=oom"), {}}, {2, synthetic_spec(""), {}}});
       ASSERT_EQ(outcomes.size(), 3U);
       for (const auto& outcome : outcomes) ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_EQ(outcomes[0]->status, TrialStatus::ok);

@@ -3,7 +3,8 @@
 // on a real model, in random order, then times the fastest sixth again for longer and keeps only that second figure of
 // theirs (the minimum of many noisy figures is too low; a fresh one is not).
 //   cmake --preset bench && cmake --build build/bench --target record_landscape
-//   build/bench/bin/record_landscape LIBRARY MODEL NAME SHAPE(1x3x640x640) latency|throughput CORES "SOURCE" > recorded-NAME.json
+//   build/bench/bin/record_landscape LIBRARY MODEL NAME SHAPE(1x3x640x640) latency|throughput CORES "SOURCE" >
+//   recorded-NAME.json
 #include <dlfcn.h>
 
 #include <algorithm>

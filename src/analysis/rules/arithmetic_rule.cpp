@@ -35,7 +35,8 @@ std::string uncounted(const schema::ModelDescription& model) {
 std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
   const auto& model = evidence.run.model;
   // A GPU's limits are known better: gpu_bound_rule.
-  if (evidence.run.provider != "cpu" || evidence.chosen == nullptr || evidence.chosen->summary.median_ns <= 0) return {};
+  if (evidence.run.provider != "cpu" || evidence.chosen == nullptr || evidence.chosen->summary.median_ns <= 0)
+    return {};
   const auto& summary = evidence.chosen->summary;
   const int id = evidence.chosen->trial->id;
   const double lanes = std::max(1, evidence.chosen->outcome->measurement->lanes);

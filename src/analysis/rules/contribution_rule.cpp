@@ -35,10 +35,12 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     const auto worth = worth_of_setting(pair);
     const auto setting = setting_text(pair.a, pair.setting);
-    const bool dropped = schema::effective_value(recommended, pair.setting) != schema::effective_value(pair.a, pair.setting);
+    const bool dropped =
+        schema::effective_value(recommended, pair.setting) != schema::effective_value(pair.a, pair.setting);
     Finding finding;
-    finding.evidence = fmt::format("{}, {} interleaved quads of the best finalist with and without it{}",
-                                   interval_text(worth), worth.quads, dropped ? "; dropped from the recommendation" : "");
+    finding.evidence =
+        fmt::format("{}, {} interleaved quads of the best finalist with and without it{}", interval_text(worth),
+                    worth.quads, dropped ? "; dropped from the recommendation" : "");
     switch (worth.verdict) {
       case Verdict::faster:
         finding.kind = FindingKind::gain;

@@ -81,8 +81,7 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
   std::map<std::tuple<TrialStatus, std::string>, Group> groups;
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);
-    if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok || is_refused_graph(at->second))
-      continue;
+    if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok || is_refused_graph(at->second)) continue;
     const auto& outcome = at->second;
     std::string message = outcome.failure ? outcome.failure->message : "";
     if (message.empty() && outcome.drift)

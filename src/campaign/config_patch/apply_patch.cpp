@@ -26,17 +26,20 @@ base::Result<void> check_patchable(const fs::path& file) {
   const auto name = file.string();
   const auto link = fs::symlink_status(file, error);
   if (link.type() == fs::file_type::not_found)
-    return fail(ErrorCode::not_found, "config file {} does not exist: create it (it may be empty), or name another with --config", name);
+    return fail(ErrorCode::not_found,
+                "config file {} does not exist: create it (it may be empty), or name another with --config", name);
   const auto status = fs::status(file, error);
   if (fs::is_symlink(link) && !fs::exists(status))
-    return fail(ErrorCode::not_found, "config file {} is a symbolic link to {}, which leads nowhere: mend the link", name,
-                fs::read_symlink(file, error).string());
+    return fail(ErrorCode::not_found, "config file {} is a symbolic link to {}, which leads nowhere: mend the link",
+                name, fs::read_symlink(file, error).string());
   if (status.type() == fs::file_type::none)
-    return fail(ErrorCode::io, "cannot reach config file {}: {}: check the folder's permissions", name, error.message());
+    return fail(ErrorCode::io, "cannot reach config file {}: {}: check the folder's permissions", name,
+                error.message());
   if (fs::is_directory(status))
     return fail(ErrorCode::invalid_argument, "config file {} is a directory: name the YAML file in it", name);
   if (!fs::is_regular_file(status))
-    return fail(ErrorCode::invalid_argument, "config file {} is not a regular file: expected a YAML file on disk", name);
+    return fail(ErrorCode::invalid_argument, "config file {} is not a regular file: expected a YAML file on disk",
+                name);
   const auto target = link_target(file);
   if (::access(target.c_str(), R_OK) != 0)
     return fail(ErrorCode::io, "config file {} cannot be read: {}: change its permissions", name, std::strerror(errno));
@@ -44,13 +47,14 @@ base::Result<void> check_patchable(const fs::path& file) {
     return fail(ErrorCode::io, "config file {} is not writable: {}: change its permissions, or use --dry-run", name,
                 std::strerror(errno));
   if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0)
-    return fail(ErrorCode::io, "the folder of config file {} is not writable: {}: the backup goes there, change its permissions",
-                name, std::strerror(errno));
+    return fail(ErrorCode::io,
+                "the folder of config file {} is not writable: {}: the backup goes there, change its permissions", name,
+                std::strerror(errno));
   return {};
 }
 
-base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Configuration& wanted, const PatchOptions& options,
-                                       std::string_view utc) {
+base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Configuration& wanted,
+                                       const PatchOptions& options, std::string_view utc) {
   RL_TRY(check_patchable(file));
   const auto target = link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));
@@ -71,12 +75,15 @@ base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {
   }
   if (error) return fail(ErrorCode::io, "cannot list {}: {}", folder_of(target).string(), error.message());
   if (newest.empty())
-    return fail(ErrorCode::not_found, "{} has no backup ({}<UTC>) beside it: nothing to roll back", file.string(), prefix);
+    return fail(ErrorCode::not_found, "{} has no backup ({}<UTC>) beside it: nothing to roll back", file.string(),
+                prefix);
   if (edits == LaterEdits::refuse && edited_since(target, newest))
-    return fail(ErrorCode::invalid_argument,
-                "{} was changed since {} was made of it: rolling back would lose that; look at the difference, then say --yes",
-                file.string(), newest.string());
-  // The backup holds the old bytes with the old permissions, so one rename restores, removes it, and cannot half-succeed.
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} was changed since {} was made of it: rolling back would lose that; look at the difference, then say --yes",
+        file.string(), newest.string());
+  // The backup holds the old bytes with the old permissions, so one rename restores, removes it, and cannot
+  // half-succeed.
   if (::rename(newest.c_str(), target.c_str()) != 0)
     return fail(ErrorCode::io, "cannot restore {} from {}: {}", target.string(), newest.string(), std::strerror(errno));
   return newest;

@@ -30,7 +30,8 @@ base::Result<void> write_all(int fd, std::string_view bytes, const fs::path& pat
     if (count < 0) return fail(ErrorCode::io, "cannot write the backup {}: {}", path.string(), std::strerror(errno));
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (::fsync(fd) != 0) return fail(ErrorCode::io, "cannot write the backup {}: {}", path.string(), std::strerror(errno));
+  if (::fsync(fd) != 0)
+    return fail(ErrorCode::io, "cannot write the backup {}: {}", path.string(), std::strerror(errno));
   return {};
 }
 
@@ -70,7 +71,8 @@ base::Result<fs::path> write_backup(const fs::path& target, std::string_view byt
     ::unlink(path.c_str());
     return tl::unexpected(std::move(done).error());
   }
-  return fail(ErrorCode::io, "{} has {} backups of this second already: wait a second", target.string(), kMaxSameSecond + 1);
+  return fail(ErrorCode::io, "{} has {} backups of this second already: wait a second", target.string(),
+              kMaxSameSecond + 1);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace ridgeline::campaign {
 /// `new_bytes`, atomically, with `utc` as its modification time: see edited_since.
 /// Errors, with target and backups as they were: the target no longer holds `old_bytes` (someone else changed it); io.
 [[nodiscard]] base::Result<std::filesystem::path> swap_with_backup(const std::filesystem::path& target,
-                                                                   std::string_view old_bytes, std::string_view new_bytes,
-                                                                   std::string_view utc);
+                                                                   std::string_view old_bytes,
+                                                                   std::string_view new_bytes, std::string_view utc);
 
 /// Whether the target was written again after the change that made this backup of it. The backup's name holds the time
 /// that swap_with_backup gave the target, whole seconds, which no later write leaves there.

@@ -62,7 +62,8 @@ std::string PatchBuilder::flow_text(const std::vector<NewEntry>& entries, bool q
   return out;
 }
 
-void PatchBuilder::expect_pairs(int mapping, std::size_t position, const std::vector<NewEntry>& entries, bool quoted, bool flow) {
+void PatchBuilder::expect_pairs(int mapping, std::size_t position, const std::vector<NewEntry>& entries, bool quoted,
+                                bool flow) {
   const auto put = [&](YamlNode node, std::size_t at) {
     node.parent = mapping;
     expected_.nodes.push_back(std::move(node));
@@ -102,7 +103,8 @@ void PatchBuilder::insert(const Insertion& insertion) {
 }
 
 /// `offset` is a line's end (then the lines go behind its break) or, with after_line false, a line's beginning.
-void PatchBuilder::insert_lines(std::size_t offset, const std::vector<NewEntry>& entries, std::size_t column, bool after_line) {
+void PatchBuilder::insert_lines(std::size_t offset, const std::vector<NewEntry>& entries, std::size_t column,
+                                bool after_line) {
   auto lines = block_lines(entries, column);
   if (after_line) lines = std::string(newline_) + lines.substr(0, lines.size() - newline_.size());
   edits_.push_back({offset, offset, std::move(lines)});
@@ -130,7 +132,8 @@ void PatchBuilder::insert_in_block(const Insertion& insertion) {
     // Keep the file's habit of a blank line between its sections.
     const auto& key = tree_.at(home.children[home.children.size() - 2]);
     const auto key_line = line_begin(text_, key.begin);
-    const auto above = key_line > 0 ? text_.substr(line_begin(text_, key_line - 1), key_line - line_begin(text_, key_line - 1)) : "x";
+    const auto above =
+        key_line > 0 ? text_.substr(line_begin(text_, key_line - 1), key_line - line_begin(text_, key_line - 1)) : "x";
     const bool spaced = !block_scalar && above.find_first_not_of(" \t\r\n") == std::string_view::npos;
     if (spaced) edits_.push_back({end, end, std::string(newline_)});
     insert_lines(end, insertion.entries, column, after_line);
@@ -172,7 +175,8 @@ void PatchBuilder::insert_in_flow(const Insertion& insertion) {
   std::string lines;
   for (std::size_t i = 0; i < insertion.entries.size(); ++i) {
     const bool last = i + 1 == insertion.entries.size();
-    lines += std::string(newline_) + std::string(indent) + flow_text({insertion.entries[i]}, quoted) + (!last || has_comma ? "," : "");
+    lines += std::string(newline_) + std::string(indent) + flow_text({insertion.entries[i]}, quoted) +
+             (!last || has_comma ? "," : "");
   }
   edits_.push_back({end, end, std::move(lines)});
 }

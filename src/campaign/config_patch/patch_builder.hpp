@@ -41,7 +41,7 @@ class PatchBuilder {
  private:
   struct NewEntry {
     std::string name;
-    std::string key;      ///< the parameter's; "" for a section
+    std::string key;  ///< the parameter's; "" for a section
     schema::Value value;
     bool as_text = false;
     std::vector<NewEntry> children;

@@ -11,6 +11,7 @@ namespace ridgeline::campaign {
 
 /// Ends the patch: the new text, and its edits by line with the source text that stood there `before`, by key (absent:
 /// added). Errors: those of PatchBuilder::finish.
-[[nodiscard]] base::Result<PatchResult> patch_result(PatchBuilder& builder, const std::map<std::string, std::string>& before);
+[[nodiscard]] base::Result<PatchResult> patch_result(PatchBuilder& builder,
+                                                     const std::map<std::string, std::string>& before);
 
 }  // namespace ridgeline::campaign

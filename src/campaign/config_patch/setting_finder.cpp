@@ -13,9 +13,9 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr std::size_t kMaxListed = 5;      ///< places spelled out in a message
-constexpr std::size_t kMaxCompared = 64;   ///< places told apart by who merges whom; more are ambiguous anyway
-constexpr int kMaxMergeDepth = 16;  ///< a mapping may merge itself; nobody nests merges this deep
+constexpr std::size_t kMaxListed = 5;     ///< places spelled out in a message
+constexpr std::size_t kMaxCompared = 64;  ///< places told apart by who merges whom; more are ambiguous anyway
+constexpr int kMaxMergeDepth = 16;        ///< a mapping may merge itself; nobody nests merges this deep
 
 std::string_view without_document(std::string_view path) {
   const auto colon = path.find(':');
@@ -44,7 +44,8 @@ Step step_into(const YamlTree& tree, int index, std::string_view path) {
   };
   if (node.kind == YamlKind::mapping)
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
-      if (tree.at(node.children[i]).kind == YamlKind::scalar) consider(tree.at(node.children[i]).value, node.children[i + 1]);
+      if (tree.at(node.children[i]).kind == YamlKind::scalar)
+        consider(tree.at(node.children[i]).value, node.children[i + 1]);
   if (node.kind == YamlKind::sequence)
     for (std::size_t i = 0; i < node.children.size(); ++i) consider(std::to_string(i), node.children[i]);
   return best;
@@ -139,7 +140,8 @@ bool SettingFinder::in_section(int value) const {
 bool SettingFinder::has_siblings(int value) const {
   const auto& mapping = tree_.at(tree_.at(value).parent);
   for (std::size_t i = 0; i + 1 < mapping.children.size(); i += 2)
-    if (mapping.children[i + 1] != value && schema::find_param(tree_.at(mapping.children[i]).value) != nullptr) return true;
+    if (mapping.children[i + 1] != value && schema::find_param(tree_.at(mapping.children[i]).value) != nullptr)
+      return true;
   return false;
 }
 
@@ -161,11 +163,12 @@ tl::unexpected<base::Error> SettingFinder::ambiguous(const std::string& key, con
   for (std::size_t i = 0; i < std::min(places.size(), kMaxListed); ++i)
     list += fmt::format("{}line {} ({})", list.empty() ? "" : ", ", tree_.at(places[i]).line, tree_.path(places[i]));
   if (places.size() > kMaxListed) list += " ...";
-  return fail(ErrorCode::invalid_argument,
-              "{}:{}:{}: {} is set in {} places, {}: choose with --config-section, or with mapping: {{{}: {}}} in the --space "
-              "file",
-              file_, tree_.at(places[1]).line, tree_.at(places[1]).column, key, places.size(), list, key,
-              tree_.path(places[0]));
+  return fail(
+      ErrorCode::invalid_argument,
+      "{}:{}:{}: {} is set in {} places, {}: choose with --config-section, or with mapping: {{{}: {}}} in the --space "
+      "file",
+      file_, tree_.at(places[1]).line, tree_.at(places[1]).column, key, places.size(), list, key,
+      tree_.path(places[0]));
 }
 
 base::Result<std::optional<SettingPlace>> SettingFinder::find(const std::string& key) const {
@@ -202,25 +205,28 @@ base::Result<int> SettingFinder::document_of(const std::string& key, std::string
   if (holding.size() == 1) return holding.front();
   if (holding.empty() && mappings.size() == 1) return mappings.front();
   if (holding.empty() && mappings.empty()) return 0;
-  return fail(ErrorCode::invalid_argument,
-              "{}: {} may go into any of {} documents: choose with mapping: {{{}: \"#2:{}\"}} in the --space file (2 = the "
-              "second)",
-              file_, key, holding.empty() ? mappings.size() : holding.size(), key, path);
+  return fail(
+      ErrorCode::invalid_argument,
+      "{}: {} may go into any of {} documents: choose with mapping: {{{}: \"#2:{}\"}} in the --space file (2 = the "
+      "second)",
+      file_, key, holding.empty() ? mappings.size() : holding.size(), key, path);
 }
 
 base::Result<SettingPlace> SettingFinder::follow(const std::string& key, std::string_view path) const {
   SettingPlace place;
   auto rest = without_document(path);
   if (rest.empty() || rest.front() == '.' || rest.back() == '.' || rest.find("..") != std::string_view::npos)
-    return fail(ErrorCode::invalid_argument, "mapping of {}: \"{}\" is not a path: expected keys joined by dots, such as a.b",
-                key, path);
+    return fail(ErrorCode::invalid_argument,
+                "mapping of {}: \"{}\" is not a path: expected keys joined by dots, such as a.b", key, path);
   if (rest.size() == path.size()) {
     RL_TRY_ASSIGN(place.document, document_of(key, rest));
   } else {
-    RL_TRY_ASSIGN(const auto number, base::parse_integer(path.substr(1, path.size() - rest.size() - 2), "document number"));
+    RL_TRY_ASSIGN(const auto number,
+                  base::parse_integer(path.substr(1, path.size() - rest.size() - 2), "document number"));
     const auto count = static_cast<std::int64_t>(tree_.documents.size());
     if (number < 1 || number > count)
-      return fail(ErrorCode::invalid_argument, "mapping of {}: {} has no document {}: expected 1..{}", key, file_, number, count);
+      return fail(ErrorCode::invalid_argument, "mapping of {}: {} has no document {}: expected 1..{}", key, file_,
+                  number, count);
     place.document = static_cast<int>(number - 1);
   }
   const bool has_root = static_cast<std::size_t>(place.document) < tree_.documents.size();
@@ -247,14 +253,14 @@ base::Result<SettingPlace> SettingFinder::follow(const std::string& key, std::st
   if (node < 0) return place;
   const auto& home = tree_.at(node);
   if (home.kind != YamlKind::mapping && !is_null(home))
-    return fail(ErrorCode::invalid_argument, "{}:{}:{}: {} cannot go below {}, which is a {}: name a mapping", file_, home.line,
-                home.column, key, home.parent < 0 ? std::string("the file's top level") : tree_.path(node),
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: {} cannot go below {}, which is a {}: name a mapping", file_,
+                home.line, home.column, key, home.parent < 0 ? std::string("the file's top level") : tree_.path(node),
                 home.kind == YamlKind::sequence ? "sequence" : "single value");
   if (home.parent >= 0 || home.kind == YamlKind::mapping)
     place.home = node;
   else if (home.end > home.begin)
-    return fail(ErrorCode::invalid_argument, "{}:{}:{}: the file holds only a null: empty it, or write a mapping", file_,
-                home.line, home.column);
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: the file holds only a null: empty it, or write a mapping",
+                file_, home.line, home.column);
   return place;
 }
 
@@ -300,7 +306,8 @@ int SettingFinder::overriding_mapping(int value) const {
     if (std::find(sources.begin(), sources.end(), source) == sources.end()) continue;
     const auto& keys = tree_.at(index).children;
     bool ours = is_section(index);
-    for (std::size_t k = 0; k < keys.size(); k += 2) ours = ours || schema::find_param(tree_.at(keys[k]).value) != nullptr;
+    for (std::size_t k = 0; k < keys.size(); k += 2)
+      ours = ours || schema::find_param(tree_.at(keys[k]).value) != nullptr;
     if (!ours) continue;
     if (found >= 0) return -1;
     found = index;
@@ -311,7 +318,8 @@ int SettingFinder::overriding_mapping(int value) const {
 base::Result<void> SettingFinder::check_not_shared(const std::string& key, const SettingPlace& place) const {
   if (place.alias >= 0)
     return fail(ErrorCode::invalid_argument,
-                "{}:{}: {} lies behind the alias *{}, so that a change would show elsewhere too: map it to the anchor's own place",
+                "{}:{}: {} lies behind the alias *{}, so that a change would show elsewhere too: map it to the "
+                "anchor's own place",
                 file_, tree_.at(place.alias).line, key, tree_.at(place.alias).value);
   const int start = place.value >= 0 ? place.value : place.home;
   const int shared = start >= 0 ? shared_ancestor(tree_, start) : -1;
@@ -322,7 +330,8 @@ base::Result<void> SettingFinder::check_not_shared(const std::string& key, const
   for (std::size_t i = 0; i < std::min(users.size(), kMaxListed); ++i)
     lines += fmt::format("{}{}", lines.empty() ? "" : ", ", tree_.at(users[i]).line);
   return fail(ErrorCode::invalid_argument,
-              "{}:{}: {} belongs to the anchor &{} that line {} uses too, so that a change would show there: write the value out "
+              "{}:{}: {} belongs to the anchor &{} that line {} uses too, so that a change would show there: write the "
+              "value out "
               "where it is used, or map {} with mapping: in the --space file",
               file_, tree_.at(start).line, key, tree_.at(shared).anchor, lines, key);
 }

@@ -15,18 +15,19 @@ namespace ridgeline::campaign {
 
 /// Where a parameter stands in the file, or where it would be added.
 struct SettingPlace {
-  int value = -1;                     ///< the value's node; -1: the key is not written there
-  bool mapped = false;                ///< the user named this place
-  int inherited = -1;                 ///< not written there, but a merge key or an alias brings this value
-  int alias = -1;                     ///< the alias that the path runs through: nothing can be written behind it
-  int home = -1;                      ///< the mapping (or null) that an absent key goes into; -1: the document itself
+  int value = -1;       ///< the value's node; -1: the key is not written there
+  bool mapped = false;  ///< the user named this place
+  int inherited = -1;   ///< not written there, but a merge key or an alias brings this value
+  int alias = -1;       ///< the alias that the path runs through: nothing can be written behind it
+  int home = -1;        ///< the mapping (or null) that an absent key goes into; -1: the document itself
   int document = 0;
   std::vector<std::string> sections;  ///< mappings to create below home, outermost first
   std::string name;                   ///< the key as written there
 };
 
-/// Finds parameters in one file, GPU profiles left aside. By mapping when there is one; else by name at any depth: of several places the one in
-/// the section wins, else the only one among other parameters of the catalogue, else it is an error that lists them.
+/// Finds parameters in one file, GPU profiles left aside. By mapping when there is one; else by name at any depth: of
+/// several places the one in the section wins, else the only one among other parameters of the catalogue, else it is an
+/// error that lists them.
 class SettingFinder {
  public:
   SettingFinder(const YamlTree& tree, std::string_view file_name, const PatchOptions& options);
@@ -35,8 +36,8 @@ class SettingFinder {
   [[nodiscard]] base::Result<std::optional<SettingPlace>> find(const std::string& key) const;
 
   /// Where to write the key. An absent one goes where it is mapped to, else among other parameters (batch_size and
-  /// parallel_sessions attract only each other: their names are common elsewhere), else into the section, else into a new
-  /// section at the end. Errors: writing there would change what aliases elsewhere stand for.
+  /// parallel_sessions attract only each other: their names are common elsewhere), else into the section, else into a
+  /// new section at the end. Errors: writing there would change what aliases elsewhere stand for.
   [[nodiscard]] base::Result<SettingPlace> place_for(const std::string& key) const;
 
  private:

@@ -91,10 +91,13 @@ std::optional<Value> integer_of(std::string_view text) {
   if (lower(digits).rfind("0o", 0) == 0) base = 8;
   if (base != 10) digits.erase(0, 2);
   // 010 is eight to YAML 1.1 and ten to YAML 1.2: not readable without knowing the user's loader.
-  if (digits.empty() || digits.size() > 18 || (base == 10 && digits.size() > 1 && digits.front() == '0')) return std::nullopt;
+  if (digits.empty() || digits.size() > 18 || (base == 10 && digits.size() > 1 && digits.front() == '0'))
+    return std::nullopt;
   std::int64_t value = 0;
   for (const char c : digits) {
-    const int digit = std::isdigit(static_cast<unsigned char>(c)) != 0 ? c - '0' : std::tolower(static_cast<unsigned char>(c)) - 'a' + 10;
+    const int digit = std::isdigit(static_cast<unsigned char>(c)) != 0
+                          ? c - '0'
+                          : std::tolower(static_cast<unsigned char>(c)) - 'a' + 10;
     if (digit < 0 || digit >= base || (base == 16 && digits.size() > 15)) return std::nullopt;
     value = value * base + digit;
   }
@@ -132,7 +135,8 @@ bool is_core_tag(std::string_view tag) {
 bool plain_is_legal(std::string_view text, bool flow) {
   if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
   if (std::string_view(",[]{}#&*!|>'\"%@`").find(text.front()) != std::string_view::npos) return false;
-  if (std::string_view("-?:").find(text.front()) != std::string_view::npos && (text.size() == 1 || text[1] == ' ')) return false;
+  if (std::string_view("-?:").find(text.front()) != std::string_view::npos && (text.size() == 1 || text[1] == ' '))
+    return false;
   if (text.substr(0, 3) == "---" || text.substr(0, 3) == "...") return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
   if (flow && text.find_first_of(",[]{}:?") != std::string_view::npos) return false;
@@ -175,21 +179,24 @@ base::Result<std::optional<Value>> read_setting(const ParamDef& param, const Yam
                 node.kind == YamlKind::mapping ? "mapping" : "sequence");
   if (!is_core_tag(node.tag))
     return fail(ErrorCode::invalid_argument,
-                "{}: {} is tagged {}, which only your own loader can read: write the plain value, or map {} elsewhere", where,
-                param.key, node.tag, param.key);
+                "{}: {} is tagged {}, which only your own loader can read: write the plain value, or map {} elsewhere",
+                where, param.key, node.tag, param.key);
   if (is_null(node)) return std::optional<Value>();
   for (const auto* opening : {"${", "{{", "<%", "$("})
     if (node.value.find(opening) != std::string::npos)
       return fail(ErrorCode::invalid_argument,
-                  "{}: {} is filled in later ({}): write the plain value, or map {} elsewhere", where, param.key, node.value,
-                  param.key);
+                  "{}: {} is filled in later ({}): write the plain value, or map {} elsewhere", where, param.key,
+                  node.value, param.key);
   const auto value = interpret(param, node.value);
   if (!value) {
     auto reason = schema::parse_value(param, node.value);
-    if (reason) return fail(ErrorCode::invalid_argument, "{}: {}={} can be read in two ways: drop the leading zero", where, param.key, node.value);
+    if (reason)
+      return fail(ErrorCode::invalid_argument, "{}: {}={} can be read in two ways: drop the leading zero", where,
+                  param.key, node.value);
     return tl::unexpected(std::move(reason).error().in(where));
   }
-  if (auto legal = schema::check_value(param, *value); !legal) return tl::unexpected(std::move(legal).error().in(where));
+  if (auto legal = schema::check_value(param, *value); !legal)
+    return tl::unexpected(std::move(legal).error().in(where));
   return value;
 }
 
@@ -197,7 +204,8 @@ std::string spell_like(const ParamDef& param, const Value& value, std::string_vi
   if (param.type == ParamType::boolean) {
     const auto word = lower(old_text);
     for (const auto& family : kBooleans)
-      if (word == family.yes || word == family.no) return cased_like(value.as_bool() ? family.yes : family.no, old_text);
+      if (word == family.yes || word == family.no)
+        return cased_like(value.as_bool() ? family.yes : family.no, old_text);
   }
   if (param.type == ParamType::choice && choice_of(param, old_text)) {
     const auto scope = old_text.substr(0, scope_length(old_text));
@@ -208,7 +216,8 @@ std::string spell_like(const ParamDef& param, const Value& value, std::string_vi
       for (const auto& row : kRuntimeNames) {
         if (old.key != param.key || row.key != param.key || row.choice != value.as_text()) continue;
         if (lower(word) == lower(old.name)) return std::string(scope) + cased_like(row.name, word);
-        if (lower(word) == lower(without_ort(old.name))) return std::string(scope) + cased_like(without_ort(row.name), word);
+        if (lower(word) == lower(without_ort(old.name)))
+          return std::string(scope) + cased_like(without_ort(row.name), word);
         if (old_text == old.number) return std::string(row.number);
       }
   }
@@ -222,9 +231,8 @@ std::string spell_like(const ParamDef& param, const Value& value, std::string_vi
 }
 
 ScalarText quote(std::string_view text, ScalarStyle wanted, bool as_text, bool flow) {
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
-  });
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
   if (wanted == ScalarStyle::single_quoted && printable) return {single_quoted(text), ScalarStyle::single_quoted};
   const bool plain = wanted != ScalarStyle::double_quoted && wanted != ScalarStyle::single_quoted &&
                      plain_is_legal(text, flow) && !(as_text && reads_as_non_text(text));

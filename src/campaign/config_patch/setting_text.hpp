@@ -14,11 +14,13 @@ namespace ridgeline::campaign {
 /// Reads a scalar of the file as this parameter's type. Beyond `schema::parse_value`: YAML's booleans (yes, On, y),
 /// 0x10, 1_000, and the runtime's own spellings (ORT_PARALLEL, ExecutionMode.ORT_PARALLEL, 99). nullopt: null, unset.
 /// Errors (invalid_argument) start with "file:line:column: ".
-[[nodiscard]] base::Result<std::optional<schema::Value>> read_setting(const schema::ParamDef& param, const YamlTree& tree,
-                                                                      int index, std::string_view file_name);
+[[nodiscard]] base::Result<std::optional<schema::Value>> read_setting(const schema::ParamDef& param,
+                                                                      const YamlTree& tree, int index,
+                                                                      std::string_view file_name);
 
 /// The value in the spelling family of the text it replaces: yes/no, ORT_ names, upper case ...
-[[nodiscard]] std::string spell_like(const schema::ParamDef& param, const schema::Value& value, std::string_view old_text);
+[[nodiscard]] std::string spell_like(const schema::ParamDef& param, const schema::Value& value,
+                                     std::string_view old_text);
 
 /// A scalar's source text and what a YAML reader gets from it.
 struct ScalarText {

@@ -115,7 +115,8 @@ class TreeBuilder {
   base::Result<void> take(const yaml_event_t& event) {
     switch (event.type) {
       case YAML_DOCUMENT_START_EVENT:
-        if (!tree_.documents.empty()) close_document(offsets_.of(event.start_mark), !event.data.document_start.implicit);
+        if (!tree_.documents.empty())
+          close_document(offsets_.of(event.start_mark), !event.data.document_start.implicit);
         anchors_.clear();
         tree_.documents.emplace_back();
         tree_.documents.back().end = text_.size();
@@ -127,8 +128,8 @@ class TreeBuilder {
         const auto name = text_of(event.data.alias.anchor);
         const auto found = anchors_.find(name);
         if (found == anchors_.end())
-          return fail(ErrorCode::invalid_argument, "{}:{}:{}: alias *{} has no anchor &{} before it: define it first", file_,
-                      event.start_mark.line + 1, event.start_mark.column + 1, name, name);
+          return fail(ErrorCode::invalid_argument, "{}:{}:{}: alias *{} has no anchor &{} before it: define it first",
+                      file_, event.start_mark.line + 1, event.start_mark.column + 1, name, name);
         const int index = add(event, YamlKind::alias, nullptr, nullptr);
         tree_.at(index).value = name;
         tree_.at(index).target = found->second;
@@ -168,8 +169,8 @@ class TreeBuilder {
     return {};
   }
 
-  base::Result<void> open(const yaml_event_t& event, YamlKind kind, const unsigned char* tag, const unsigned char* anchor,
-                          bool flow) {
+  base::Result<void> open(const yaml_event_t& event, YamlKind kind, const unsigned char* tag,
+                          const unsigned char* anchor, bool flow) {
     if (open_.size() >= kMaxDepth)
       return fail(ErrorCode::invalid_argument, "{}:{}:{}: nested deeper than {} levels: flatten it", file_,
                   event.start_mark.line + 1, event.start_mark.column + 1, kMaxDepth);

@@ -93,14 +93,16 @@ bool reads_as_non_text(std::string_view plain) {
   if (plain.empty() || plain == "~" || plain == "=" || plain == "<<") return true;
   std::string lower(plain);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const auto* word : {"null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", "-.inf", "+.inf", ".nan"})
+  for (const auto* word :
+       {"null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", "-.inf", "+.inf", ".nan"})
     if (lower == word) return true;
   const auto first = static_cast<unsigned char>(plain.front());
   if (std::isdigit(first) == 0 && first != '-' && first != '+' && first != '.') return false;
   if (plain.size() > 64) return false;  // longer than any number, and std::regex recurses per character
   // Integers, floats, base 60 and dates of YAML 1.1, and the octal form of 1.2.
   static const std::regex number(
-      "[-+]?(0x[0-9a-f_]+|0o[0-7]+|0b[01_]+|[0-9][0-9_]*(:[0-5]?[0-9])*(\\.[0-9_]*)?(e[-+]?[0-9]+)?|\\.[0-9_]+(e[-+]?[0-9]+)?)"
+      "[-+]?(0x[0-9a-f_]+|0o[0-7]+|0b[01_]+|[0-9][0-9_]*(:[0-5]?[0-9])*(\\.[0-9_]*)?(e[-+]?[0-9]+)?|\\.[0-9_]+(e[-+]?["
+      "0-9]+)?)"
       "|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*");
   return std::regex_match(lower, number);
 }
@@ -120,8 +122,8 @@ base::Result<YamlTree> parse_yaml(std::string_view text, std::string_view file_n
     const YamlNode* second = nullptr;
     if (node.kind == YamlKind::mapping && has_duplicate(tree, node, first, second))
       return base::fail(base::ErrorCode::invalid_argument,
-                        "{}:{}:{}: duplicate key \"{}\", already at line {}: keep one of the two", file_name, second->line,
-                        second->column, second->value, first->line);
+                        "{}:{}:{}: duplicate key \"{}\", already at line {}: keep one of the two", file_name,
+                        second->line, second->column, second->value, first->line);
   }
   return tree;
 }

@@ -16,26 +16,26 @@ enum class ScalarStyle { plain, single_quoted, double_quoted, literal, folded };
 /// One node of a YAML file, with the bytes that it occupies. Nodes refer to each other by index into YamlTree::nodes.
 struct YamlNode {
   YamlKind kind = YamlKind::scalar;
-  std::string value;              ///< a scalar's text, an alias's name
-  std::string tag;                ///< resolved ("tag:yaml.org,2002:int", "!env"), "" when none is written
-  std::string anchor;             ///< without "&"
+  std::string value;   ///< a scalar's text, an alias's name
+  std::string tag;     ///< resolved ("tag:yaml.org,2002:int", "!env"), "" when none is written
+  std::string anchor;  ///< without "&"
   ScalarStyle style = ScalarStyle::plain;
-  bool flow = false;              ///< collections: {...} or [...]
-  std::size_t begin = 0;          ///< byte offset of the node, tag and anchor included
-  std::size_t content = 0;        ///< byte offset behind tag and anchor
-  std::size_t end = 0;            ///< one past the node's last byte; a block collection ends with its last child
-  int line = 0;                   ///< 1-based, of `content`
-  int column = 0;                 ///< 1-based, in characters, of `begin`
+  bool flow = false;        ///< collections: {...} or [...]
+  std::size_t begin = 0;    ///< byte offset of the node, tag and anchor included
+  std::size_t content = 0;  ///< byte offset behind tag and anchor
+  std::size_t end = 0;      ///< one past the node's last byte; a block collection ends with its last child
+  int line = 0;             ///< 1-based, of `content`
+  int column = 0;           ///< 1-based, in characters, of `begin`
   int parent = -1;
-  std::vector<int> children;      ///< items; keys and values in turn for a mapping
-  int target = -1;                ///< alias: the anchored node
-  std::vector<int> users;         ///< aliases of this node
+  std::vector<int> children;  ///< items; keys and values in turn for a mapping
+  int target = -1;            ///< alias: the anchored node
+  std::vector<int> users;     ///< aliases of this node
 };
 
 struct YamlDocument {
   int root = -1;
-  std::size_t end = 0;            ///< byte offset of its "..." or of the next "---", else of the end of the file
-  bool closed = false;            ///< followed by "..." or "---"
+  std::size_t end = 0;  ///< byte offset of its "..." or of the next "---", else of the end of the file
+  bool closed = false;  ///< followed by "..." or "---"
 };
 
 /// The file as written: aliases and merge keys are not expanded, comments are not kept (they are between the nodes).

@@ -18,8 +18,8 @@ using base::Result;
 
 namespace {
 
-/// The variance of the median of three standard normal values is 1 - sqrt(3) / pi = 0.449, as certain as the mean of 2.2; a
-/// little less is claimed, as noise of one minute is not independent.
+/// The variance of the median of three standard normal values is 1 - sqrt(3) / pi = 0.449, as certain as the mean
+/// of 2.2; a little less is claimed, as noise of one minute is not independent.
 constexpr double kWorthOfMedian = 2.0 / 3;
 
 std::string percent_slower(double ratio) { return fmt::format("{:.0f} % slower", (ratio - 1) * 100); }
@@ -279,9 +279,11 @@ Result<void> WatchLoop::step() {
   observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false, false, took_s});
   const bool first = doubted_.empty();
   doubted_.push_back(*ratio);
-  if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions) return {};
+  if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions)
+    return {};
   const auto together = std::exchange(doubted_, {});
-  return judge(seen, analysis::quantile(together, 0.5), first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
+  return judge(seen, analysis::quantile(together, 0.5),
+               first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
 }
 
 }  // namespace ridgeline::campaign

@@ -44,8 +44,8 @@ Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry) {
   auto head = fmt::format("Trial {}", entry.trial->id);
   if (role == "best" || role == "current") head += fmt::format(": {}", role == "best" ? "recommended" : "in use now");
   return Json::array({head, view.difference(entry.trial->configuration),
-                      fmt::format("{} {} ({})", objective_title(view.run.objective), view.objective.text(entry.cost.value),
-                                  view.objective.interval(entry.cost.interval)),
+                      fmt::format("{} {} ({})", objective_title(view.run.objective),
+                                  view.objective.text(entry.cost.value), view.objective.interval(entry.cost.interval)),
                       fmt::format("Median {}, {}", view.latency.text(entry.summary.median_ns),
                                   view.rate.text(entry.summary.throughput_per_s)),
                       fmt::format("{} samples", entry.summary.count)});

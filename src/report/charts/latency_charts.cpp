@@ -35,7 +35,8 @@ Chart distribution_chart(const TuneView& view) {
     const auto samples = sorted_samples(*entry);
     if (samples.empty()) continue;
     Json value = Json::array({labels.size()});
-    for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95}) value.push_back(rounded(view.latency.convert(sorted_quantile(samples, q))));
+    for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95})
+      value.push_back(rounded(view.latency.convert(sorted_quantile(samples, q))));
     const auto low = view.latency.text(sorted_quantile(samples, 0.05));
     const auto high = view.latency.text(sorted_quantile(samples, 0.95));
     auto tip = trial_tip(view, *entry);
@@ -54,14 +55,18 @@ Chart distribution_chart(const TuneView& view) {
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
     if (data.count(role) != 0)
-      chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "box"}, {"name", role_title(role)}, {"role", role},
-                                        {"encode", {{"x", {1, 2, 3, 4, 5}}, {"y", 0}}}, {"data", data[role]}});
+      chart.option["series"].push_back({{"type", "custom"},
+                                        {"renderItem", "box"},
+                                        {"name", role_title(role)},
+                                        {"role", role},
+                                        {"encode", {{"x", {1, 2, 3, 4, 5}}, {"y", 0}}},
+                                        {"data", data[role]}});
   chart.height_px = 100 + 34 * static_cast<int>(labels.size());
   return chart;
 }
 
 Chart ecdf_chart(const TuneView& view) {
-  constexpr int kSteps = 100;     // a hundred points draw the curve; the raw samples are in the store
+  constexpr int kSteps = 100;  // a hundred points draw the curve; the raw samples are in the store
   Chart chart;
   chart.id = "ecdf";
   chart.title = "Share of inferences that took no longer";
@@ -82,12 +87,15 @@ Chart ecdf_chart(const TuneView& view) {
       data.push_back({rounded(view.latency.convert(sorted_quantile(samples, q))), i});
     }
     if (is_lead)
-      alternative += fmt::format("{}trial {} stays below {} in 95 % of inferences", alternative.empty() ? "" : ", ", entry->trial->id,
-                                 view.latency.text(sorted_quantile(samples, 0.95)));
+      alternative += fmt::format("{}trial {} stays below {} in 95 % of inferences", alternative.empty() ? "" : ", ",
+                                 entry->trial->id, view.latency.text(sorted_quantile(samples, 0.95)));
     const auto name = is_lead ? fmt::format("#{} {}", entry->trial->id, role == "best" ? "recommended" : "in use now")
                               : fmt::format("#{}", entry->trial->id);
-    chart.option["series"].push_back({{"type", "line"}, {"name", name}, {"role", is_lead ? std::string(role) : "other"},
-                                      {"symbol", "none"}, {"data", std::move(data)}});
+    chart.option["series"].push_back({{"type", "line"},
+                                      {"name", name},
+                                      {"role", is_lead ? std::string(role) : "other"},
+                                      {"symbol", "none"},
+                                      {"data", std::move(data)}});
   }
   if (!alternative.empty()) alternative[0] = 'T', alternative += '.';
   chart.alternative = alternative.empty() ? std::string("Distribution of the best trials' latencies.") : alternative;

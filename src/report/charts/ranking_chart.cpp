@@ -17,9 +17,9 @@ Chart ranking_chart(const TuneView& view) {
     labels.push_back(trial_label(view, *entry.trial));
     const auto a = view.objective.convert(entry.cost.interval.low);
     const auto b = view.objective.convert(entry.cost.interval.high);
-    data[role_of(view, entry)].push_back(
-        datum({row, rounded(view.objective.convert(entry.cost.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
-              trial_tip(view, entry), entry.trial->id));
+    data[role_of(view, entry)].push_back(datum(
+        {row, rounded(view.objective.convert(entry.cost.value)), rounded(std::min(a, b)), rounded(std::max(a, b))},
+        trial_tip(view, entry), entry.trial->id));
   }
   Chart chart;
   chart.id = "ranking";
@@ -35,8 +35,12 @@ Chart ranking_chart(const TuneView& view) {
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
     if (data.count(role) != 0)
-      chart.option["series"].push_back({{"type", "custom"}, {"renderItem", "whisker"}, {"name", role_title(role)}, {"role", role},
-                                        {"encode", {{"x", {1, 2, 3}}, {"y", 0}}}, {"data", data[role]}});
+      chart.option["series"].push_back({{"type", "custom"},
+                                        {"renderItem", "whisker"},
+                                        {"name", role_title(role)},
+                                        {"role", role},
+                                        {"encode", {{"x", {1, 2, 3}}, {"y", 0}}},
+                                        {"data", data[role]}});
   chart.height_px = 100 + 34 * static_cast<int>(shown.size());
   return chart;
 }
@@ -52,10 +56,14 @@ Chart effects_chart(const TuneView& view) {
     const auto value = schema::effective_value(pair.a, pair.setting);
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
-    const auto role = worth.verdict == schema::Verdict::faster ? "best" : worth.verdict == schema::Verdict::slower ? "failed" : "other";
-    data[role].push_back({{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
-                          {"tip", {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
-                                                     change_text(worth.high))}}});
+    const auto role = worth.verdict == schema::Verdict::faster   ? "best"
+                      : worth.verdict == schema::Verdict::slower ? "failed"
+                                                                 : "other";
+    data[role].push_back(
+        {{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
+         {"tip",
+          {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
+                             change_text(worth.high))}}});
     labels.push_back(name);
     if (largest.empty() || worth.ratio > most) {
       most = worth.ratio;
@@ -71,11 +79,16 @@ Chart effects_chart(const TuneView& view) {
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";
   chart.option["series"] = Json::array();
-  const std::map<std::string, std::string> titles{{"best", "Helps"}, {"failed", "Hurts"}, {"other", "No clear difference"}};
+  const std::map<std::string, std::string> titles{
+      {"best", "Helps"}, {"failed", "Hurts"}, {"other", "No clear difference"}};
   bool first = true;
   for (const auto& [role, rows] : data) {
-    Json series{{"type", "custom"}, {"renderItem", "whisker"}, {"name", titles.at(role)}, {"role", role},
-                {"encode", {{"x", {1, 2, 3}}, {"y", 0}}}, {"data", rows}};
+    Json series{{"type", "custom"},
+                {"renderItem", "whisker"},
+                {"name", titles.at(role)},
+                {"role", role},
+                {"encode", {{"x", {1, 2, 3}}, {"y", 0}}},
+                {"data", rows}};
     if (first) series["markLine"] = {{"data", Json::array({{{"xAxis", 0}}})}};
     first = false;
     chart.option["series"].push_back(std::move(series));

@@ -22,8 +22,8 @@ Chart tradeoff_chart(const TuneView& view) {
     data[role_of(view, entry)].push_back(std::move(point));
     if (entry.summary.throughput_per_s > top_rate) {
       top_rate = entry.summary.throughput_per_s;
-      fastest = fmt::format("Most throughput: trial {} with {} at a median of {}.", entry.trial->id, view.rate.text(top_rate),
-                            view.latency.text(entry.summary.median_ns));
+      fastest = fmt::format("Most throughput: trial {} with {} at a median of {}.", entry.trial->id,
+                            view.rate.text(top_rate), view.latency.text(entry.summary.median_ns));
     }
   }
   std::sort(front.begin(), front.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -37,11 +37,16 @@ Chart tradeoff_chart(const TuneView& view) {
   chart.option["yAxis"] = value_axis("Throughput, items/s", std::max(0, view.rate.decimals - 1));
   chart.option["series"] = Json::array();
   if (line.size() > 1)
-    chart.option["series"].push_back({{"type", "line"}, {"name", "Pareto front"}, {"role", "front"}, {"symbol", "none"},
-                                      {"step", "end"}, {"data", std::move(line)}});
+    chart.option["series"].push_back({{"type", "line"},
+                                      {"name", "Pareto front"},
+                                      {"role", "front"},
+                                      {"symbol", "none"},
+                                      {"step", "end"},
+                                      {"data", std::move(line)}});
   for (auto role = trial_roles().rbegin(); role != trial_roles().rend(); ++role)
     if (data.count(*role) != 0)
-      chart.option["series"].push_back({{"type", "scatter"}, {"name", role_title(*role)}, {"role", *role}, {"data", data[*role]}});
+      chart.option["series"].push_back(
+          {{"type", "scatter"}, {"name", role_title(*role)}, {"role", *role}, {"data", data[*role]}});
   chart.height_px = 380;
   return chart;
 }
@@ -55,7 +60,8 @@ Chart timeline_chart(const TuneView& view) {
   std::size_t improvements = 0;
   std::vector<const schema::TunedTrial*> order;
   for (const auto& trial : view.run.trials) order.push_back(&trial);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->started_s < b->started_s; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->started_s < b->started_s; });
   for (const auto* trial : order) {
     const auto* outcome = view.outcome(*trial);
     const auto* entry = view.ranked(trial->id);
@@ -66,12 +72,15 @@ Chart timeline_chart(const TuneView& view) {
       const auto role = outcome->status == schema::TrialStatus::rejected_accuracy ? "rejected" : "failed";
       data[role].push_back(datum({rounded(trial->started_s), 0},
                                  Json::array({fmt::format("Trial {}: {}", trial->id, view.ending(*trial)),
-                                              view.difference(trial->configuration)}), trial->id));
+                                              view.difference(trial->configuration)}),
+                                 trial->id));
       continue;
     }
     const auto value = rounded(view.objective.convert(entry->cost.value));
-    const auto role = view.ending(*trial) == "abandoned" ? std::string("abandoned") : std::string(role_of(view, *entry));
-    data[role == "tie" ? "other" : role].push_back(datum({rounded(trial->started_s), value}, trial_tip(view, *entry), trial->id));
+    const auto role =
+        view.ending(*trial) == "abandoned" ? std::string("abandoned") : std::string(role_of(view, *entry));
+    data[role == "tie" ? "other" : role].push_back(
+        datum({rounded(trial->started_s), value}, trial_tip(view, *entry), trial->id));
     if (entry->meets_constraints && (best_id == 0 || entry->cost.value < best_cost)) {
       best_cost = entry->cost.value;
       best_id = trial->id;
@@ -88,15 +97,20 @@ Chart timeline_chart(const TuneView& view) {
                                                  view.objective.text(best_cost), best_id);
   if (best_id != 0) best.push_back({rounded(end_s), rounded(view.objective.convert(best_cost))});
   chart.option["xAxis"] = {{"type", "value"}, {"name", "Seconds since the start"}, {"min", 0}, {"decimals", 0}};
-  chart.option["yAxis"] = Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
-                                                  std::max(0, view.objective.decimals - 1)),
-                                       {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
+  chart.option["yAxis"] =
+      Json::array({value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
+                              std::max(0, view.objective.decimals - 1)),
+                   {{"type", "value"}, {"min", 0}, {"max", 1}, {"show", false}}});
   chart.option["series"] = Json::array();
-  chart.option["series"].push_back({{"type", "line"}, {"name", "Best so far"}, {"role", "front"}, {"symbol", "none"}, {"step", "end"},
+  chart.option["series"].push_back({{"type", "line"},
+                                    {"name", "Best so far"},
+                                    {"role", "front"},
+                                    {"symbol", "none"},
+                                    {"step", "end"},
                                     {"data", std::move(best)}});
-  const std::vector<std::pair<std::string, std::string>> kinds{{"other", "Trial"}, {"abandoned", "Abandoned"}, {"current", "In use now"},
-                                                               {"best", "Recommended"}, {"rejected", "Rejected: accuracy"},
-                                                               {"failed", "Failed"}};
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"other", "Trial"},      {"abandoned", "Abandoned"},         {"current", "In use now"},
+      {"best", "Recommended"}, {"rejected", "Rejected: accuracy"}, {"failed", "Failed"}};
   for (const auto& [role, name] : kinds) {
     if (data.count(role) == 0) continue;
     Json series{{"type", "scatter"}, {"name", name}, {"role", role}, {"data", data[role]}};

@@ -14,7 +14,7 @@
 namespace ridgeline::report {
 namespace {
 
-constexpr std::size_t kTallRows = 25;   // longer tables scroll inside their box
+constexpr std::size_t kTallRows = 25;     // longer tables scroll inside their box
 constexpr std::size_t kManyColumns = 12;  // from here on narrow ones, so that the last is seen without scrolling
 
 std::string escape(std::string_view text) {
@@ -40,12 +40,18 @@ std::string script_json(const base::Json& json) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto three = std::string_view(text).substr(i, 3);
-    if (text[i] == '<') out += "\\u003c";
-    else if (text[i] == '>') out += "\\u003e";
-    else if (text[i] == '&') out += "\\u0026";
-    else if (three == "\xE2\x80\xA8") out += "\\u2028", i += 2;
-    else if (three == "\xE2\x80\xA9") out += "\\u2029", i += 2;
-    else out += text[i];
+    if (text[i] == '<')
+      out += "\\u003c";
+    else if (text[i] == '>')
+      out += "\\u003e";
+    else if (text[i] == '&')
+      out += "\\u0026";
+    else if (three == "\xE2\x80\xA8")
+      out += "\\u2028", i += 2;
+    else if (three == "\xE2\x80\xA9")
+      out += "\\u2029", i += 2;
+    else
+      out += text[i];
   }
   return out;
 }
@@ -55,7 +61,8 @@ std::string script_text(std::string_view text) {
   std::string out(text);
   for (std::size_t at = 0; (at = out.find("</", at)) != std::string::npos; at += 3) {
     auto word = out.substr(at + 2, 6);
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (word == "script") out.insert(at + 1, "\\");
   }
   for (std::size_t at = 0; (at = out.find("<!--", at)) != std::string::npos; at += 5) out.replace(at, 4, "\\x3c!--");
@@ -70,7 +77,9 @@ std::string inline_html(std::string_view text) {
     switch (span.kind) {
       case Span::Kind::code: out += "<code>" + escape(span.text) + "</code>"; break;
       case Span::Kind::strong: out += "<strong>" + escape(span.text) + "</strong>"; break;
-      case Span::Kind::link: out += fmt::format("<a href=\"#{}\">{}</a>", escape(span.anchor), escape(span.text)); break;
+      case Span::Kind::link:
+        out += fmt::format("<a href=\"#{}\">{}</a>", escape(span.anchor), escape(span.text));
+        break;
       default: out += escape(span.text);
     }
   }
@@ -89,7 +98,8 @@ struct HtmlWriter {
   void operator()(const Paragraph& block) { out += "<p>" + inline_html(block.text) + "</p>\n"; }
 
   void operator()(const Callout& block) {
-    out += fmt::format("<div class=\"callout {}\" role=\"note\">\n<p class=\"name\">{}</p>\n", tone_name(block.tone), plain(block.title));
+    out += fmt::format("<div class=\"callout {}\" role=\"note\">\n<p class=\"name\">{}</p>\n", tone_name(block.tone),
+                       plain(block.title));
     if (!block.text.empty()) out += "<p>" + inline_html(block.text) + "</p>\n";
     out += "</div>\n";
   }
@@ -101,17 +111,20 @@ struct HtmlWriter {
   }
 
   void operator()(const CodeBlock& block) {
-    out += fmt::format("<div class=\"code\"><pre tabindex=\"0\"><code>{}</code></pre></div>\n", escape(clean_utf8(block.text)));
+    out += fmt::format("<div class=\"code\"><pre tabindex=\"0\"><code>{}</code></pre></div>\n",
+                       escape(clean_utf8(block.text)));
   }
 
   void operator()(const Table& block) {
     out += "<figure class=\"table\">\n";
     if (!block.caption.empty()) out += "<figcaption>" + plain(block.caption) + "</figcaption>\n";
-    out += fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
-                       block.rows.size() > kTallRows ? " tall" : "", plain(block.caption.empty() ? "Table" : block.caption),
-                       block.columns.size() > kManyColumns ? " class=\"dense\"" : "");
+    out += fmt::format(
+        "<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
+        block.rows.size() > kTallRows ? " tall" : "", plain(block.caption.empty() ? "Table" : block.caption),
+        block.columns.size() > kManyColumns ? " class=\"dense\"" : "");
     for (const auto& column : block.columns)
-      out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::right ? " class=\"right\"" : "", plain(column.title));
+      out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::right ? " class=\"right\"" : "",
+                         plain(column.title));
     out += "</tr></thead>\n<tbody>\n";
     for (const auto& row : block.rows) write_row(block, row);
     out += "</tbody>\n</table>\n</div>\n</figure>\n";
@@ -123,8 +136,8 @@ struct HtmlWriter {
         "<figure class=\"chart\">\n<figcaption>{}</figcaption>\n"
         "<div class=\"plot\" data-chart=\"{}\" role=\"img\" aria-label=\"{}\" style=\"height:{}px\"></div>\n"
         "<p class=\"alternative\">{}</p>\n</figure>\n",
-        plain(block.title), plain(block.id), plain(block.title + ". " + strip_marks(block.alternative)), block.height_px,
-        inline_html(block.alternative));
+        plain(block.title), plain(block.id), plain(block.title + ". " + strip_marks(block.alternative)),
+        block.height_px, inline_html(block.alternative));
   }
 
   void operator()(const Facts& block) {
@@ -137,8 +150,8 @@ struct HtmlWriter {
   void operator()(const KeyFigures& block) {
     out += "<dl class=\"figures\">\n";
     for (const auto& figure : block.figures) {
-      out += fmt::format("<div class=\"{}\"><dt>{}</dt><dd class=\"value\">{}</dd>", tone_name(figure.tone), plain(figure.label),
-                         plain(figure.value));
+      out += fmt::format("<div class=\"{}\"><dt>{}</dt><dd class=\"value\">{}</dd>", tone_name(figure.tone),
+                         plain(figure.label), plain(figure.value));
       if (!figure.note.empty()) out += "<dd class=\"note\">" + inline_html(figure.note) + "</dd>";
       out += "</div>\n";
     }
@@ -146,7 +159,7 @@ struct HtmlWriter {
   }
 
   void write_row(const Table& table, const Table::Row& row) {
-    constexpr std::size_t kWideText = 40;   // a cell of this much text is not squeezed to a word a line
+    constexpr std::size_t kWideText = 40;  // a cell of this much text is not squeezed to a word a line
     out += "<tr";
     if (row.tone != Tone::neutral) out += fmt::format(" class=\"{}\"", tone_name(row.tone));
     if (!row.anchor.empty()) out += fmt::format(" id=\"{}\"", escape(row.anchor));
@@ -175,20 +188,22 @@ std::string render_html(const ReportModel& report, std::string_view echarts_js) 
       "<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"layout\">\n<header>\n<div>\n<h1>{0}</h1>\n",
       plain(report.title), report_css());
   if (!report.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain(report.subtitle) + "</p>\n";
-  writer.out += "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n<div class=\"columns\">\n"
-                "<nav aria-label=\"Sections\"><ul>\n";
+  writer.out +=
+      "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n<div class=\"columns\">\n"
+      "<nav aria-label=\"Sections\"><ul>\n";
   for (const auto& section : report.sections)
     writer.out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape(section.id), plain(section.title));
   writer.out += "</ul></nav>\n<main id=\"content\">\n";
   for (const auto& section : report.sections) {
-    writer.out += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n", escape(section.id),
-                              plain(section.title));
+    writer.out += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
+                              escape(section.id), plain(section.title));
     for (const auto& block : section.blocks) std::visit(writer, block);
     writer.out += "</section>\n";
   }
   writer.out += "</main>\n</div>\n<footer>" + plain(report.footer) + "</footer>\n</div>\n";
   writer.out += "<script type=\"application/json\" id=\"charts\">" + script_json(writer.charts) + "</script>\n";
-  writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js()) + "</script>\n</body>\n</html>\n";
+  writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js()) +
+                "</script>\n</body>\n</html>\n";
   return std::move(writer.out);
 }
 

@@ -94,8 +94,8 @@ Section environment_section(const TuneView& view) {
     facts.add("Memory", fmt::format("{}, {} free at the start", format_bytes(static_cast<double>(env.memory_bytes)),
                                     format_bytes(static_cast<double>(env.memory_available_bytes))));
   for (const auto& gpu : env.gpus)
-    facts.add("GPU", fmt::format("{}, {}, driver {}", plain_text(gpu.name), format_bytes(static_cast<double>(gpu.memory_bytes)),
-                                 plain_text(gpu.driver_version)));
+    facts.add("GPU", fmt::format("{}, {}, driver {}", plain_text(gpu.name),
+                                 format_bytes(static_cast<double>(gpu.memory_bytes)), plain_text(gpu.driver_version)));
   if (env.gpus.empty()) facts.add("GPU", plain_text(env.gpu_note));
   facts.add("System", plain_text(env.os));
   facts.add("Kernel", plain_text(env.kernel));
@@ -118,27 +118,29 @@ Section model_section(const TuneView& view) {
   facts.add("Producer", plain_text(model.producer));
   std::string opsets;
   for (const auto& [domain, version] : model.opsets)
-    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? std::string("ai.onnx") : plain_text(domain), version);
+    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ",
+                          domain.empty() ? std::string("ai.onnx") : plain_text(domain), version);
   facts.add("Opset", opsets);
   facts.add("Inputs", tensors_text(model.inputs));
   facts.add("Outputs", tensors_text(model.outputs));
   facts.add("Shapes timed", shapes_text(model.shapes.empty() ? view.run.workload.shapes : model.shapes));
   facts.add("How they were chosen", joined_plain(model.shape_notes));
-  if (model.nodes > 0)
-    facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(model.node_counts, 8)));
+  if (model.nodes > 0) facts.add("Nodes", fmt::format("{}: {}", model.nodes, histogram_text(model.node_counts, 8)));
   if (model.parameters > 0)
     facts.add("Parameters", fmt::format("{} ({})", format_count(static_cast<double>(model.parameters)),
                                         format_bytes(static_cast<double>(model.parameter_bytes))));
   if (model.flops > 0) facts.add("Work an inference", fmt::format("{}FLOP", format_count(model.flops)));
-  if (model.min_bytes > 0) facts.add("Least memory traffic", fmt::format("{} an inference", format_bytes(model.min_bytes)));
+  if (model.min_bytes > 0)
+    facts.add("Least memory traffic", fmt::format("{} an inference", format_bytes(model.min_bytes)));
   const auto* best = view.ranking.empty() ? nullptr : &view.ranking.front();
-  if (best != nullptr && model.flops > 0 && best->summary.throughput_per_s > 0 && model.batch_axis_size.value_or(1) > 0) {
+  if (best != nullptr && model.flops > 0 && best->summary.throughput_per_s > 0 &&
+      model.batch_axis_size.value_or(1) > 0) {
     const auto items = static_cast<double>(model.batch_axis_size.value_or(1));
-    facts.add("Rate reached", fmt::format("{}FLOP/s by trial {}",
-                                          format_count(model.flops / items * best->summary.throughput_per_s), trial_link(best->trial->id)));
+    facts.add("Rate reached",
+              fmt::format("{}FLOP/s by trial {}", format_count(model.flops / items * best->summary.throughput_per_s),
+                          trial_link(best->trial->id)));
   }
-  if (!model.uncounted_ops.empty())
-    facts.add("Not counted", histogram_text(model.uncounted_ops, 8));
+  if (!model.uncounted_ops.empty()) facts.add("Not counted", histogram_text(model.uncounted_ops, 8));
   facts.add("Notes", joined_plain(model.notes));
   return std::move(facts).section("model", "Model");
 }

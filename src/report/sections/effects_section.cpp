@@ -8,9 +8,10 @@ namespace ridgeline::report {
 namespace {
 
 std::string worth_words(const schema::TunedPair& pair) {
-  if (!pair.comparison) return "not measured: " + plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure);
+  if (!pair.comparison)
+    return "not measured: " + plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure);
   switch (pair.comparison->verdict) {
-    case schema::Verdict::slower: return "helps";        // taking it away makes the winner slower
+    case schema::Verdict::slower: return "helps";  // taking it away makes the winner slower
     case schema::Verdict::faster: return "**hurts**";
     case schema::Verdict::no_difference: return "makes no difference";
     default: return "undecided";
@@ -24,11 +25,13 @@ std::string value_of(const schema::Configuration& configuration, const std::stri
 
 Table contributions_table(const TuneView& view) {
   Table table{"What each setting contributes (leave one out)",
-              {{"Setting"}, {"Without it"}, {"Worth", Align::right}, {"95 % interval", Align::right}, {"Verdict"}}, {}};
+              {{"Setting"}, {"Without it"}, {"Worth", Align::right}, {"95 % interval", Align::right}, {"Verdict"}},
+              {}};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out) continue;
     Table::Row row;
-    row.cells = {code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)), code_mark(value_of(pair.b, pair.setting))};
+    row.cells = {code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)),
+                 code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
       const auto worth = inverted(*pair.comparison);
       row.cells.push_back(change_text(worth.ratio));
@@ -39,7 +42,8 @@ Table contributions_table(const TuneView& view) {
       row.cells.insert(row.cells.end(), 2, std::string(kAbsent));
       row.tone = Tone::warning;
     }
-    const bool dropped = view.changes() && value_of(view.run.verdict->configuration, pair.setting) != value_of(pair.a, pair.setting);
+    const bool dropped =
+        view.changes() && value_of(view.run.verdict->configuration, pair.setting) != value_of(pair.a, pair.setting);
     row.cells.push_back(worth_words(pair) + (dropped ? ", dropped" : ""));
     table.rows.push_back(std::move(row));
   }
@@ -54,8 +58,14 @@ std::string id_of(const TuneView& view, const schema::Configuration& configurati
 
 Table finalists_table(const TuneView& view) {
   Table table{"Finalists against the current configuration, interleaved",
-              {{"Trial", Align::right}, {"Settings that differ"}, {"Ratio", Align::right}, {"95 % interval", Align::right},
-               {"Blocks", Align::right}, {"p", Align::right}, {"Verdict"}}, {}};
+              {{"Trial", Align::right},
+               {"Settings that differ"},
+               {"Ratio", Align::right},
+               {"95 % interval", Align::right},
+               {"Blocks", Align::right},
+               {"p", Align::right},
+               {"Verdict"}},
+              {}};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::finalist) continue;
     Table::Row row;
@@ -65,10 +75,12 @@ Table finalists_table(const TuneView& view) {
       auto words = std::string(base::enum_name(found->verdict));
       for (auto& c : words)
         if (c == '_') c = ' ';
-      row.cells.insert(row.cells.end(),
-                       {ratio_text(found->ratio, decimals), fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
-                        fmt::format("{}", found->quads * 4),
-                        found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
+      row.cells.insert(
+          row.cells.end(),
+          {ratio_text(found->ratio, decimals),
+           fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
+           fmt::format("{}", found->quads * 4),
+           found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
       if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
       if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
     } else {
@@ -87,12 +99,15 @@ Section effects_section(const TuneView& view) {
   auto contributions = contributions_table(view);
   auto finalists = finalists_table(view);
   // A single setting that changes is worth what the whole change is: nothing is left out, one at a time.
-  Section section{"effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
+  Section section{
+      "effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
   if (!contributions.rows.empty()) {
-    section.blocks.emplace_back(Paragraph{
-        "Each setting of the best finalist was put back to its current value, alone, and the two were measured in turns in a "
-        "process that had run nothing but comparisons. The loss is what the setting is worth. Settings interact, so the parts need not multiply to the whole "
-        "gain. What was not shown to help is dropped where the simpler configuration proved as good."});
+    section.blocks.emplace_back(
+        Paragraph{"Each setting of the best finalist was put back to its current value, alone, and the two were "
+                  "measured in turns in a "
+                  "process that had run nothing but comparisons. The loss is what the setting is worth. Settings "
+                  "interact, so the parts need not multiply to the whole "
+                  "gain. What was not shown to help is dropped where the simpler configuration proved as good."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }

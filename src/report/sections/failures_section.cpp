@@ -21,7 +21,8 @@ std::string cause(const schema::TrialOutcome& outcome) {
     if (outcome.failure->signal) parts.push_back(fmt::format("signal {}", *outcome.failure->signal));
     if (outcome.failure->exit_code) parts.push_back(fmt::format("exit code {}", *outcome.failure->exit_code));
     if (outcome.failure->requested_bytes)
-      parts.push_back(fmt::format("{} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes))));
+      parts.push_back(
+          fmt::format("{} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes))));
   }
   std::string out;
   for (const auto& part : parts) out += (out.empty() ? "" : "; ") + part;
@@ -37,8 +38,14 @@ std::string drift_cell(const schema::TrialOutcome& outcome) {
 Section failures_section(const TuneView& view) {
   Section section{"failures", "Failures", {}};
   Table table{"Trials that failed or were rejected",
-              {{"Trial", Align::right}, {"How"}, {"Phase"}, {"Settings that differ"}, {"Why"}, {"Drift", Align::right},
-               {"After", Align::right}}, {}};
+              {{"Trial", Align::right},
+               {"How"},
+               {"Phase"},
+               {"Settings that differ"},
+               {"Why"},
+               {"Drift", Align::right},
+               {"After", Align::right}},
+              {}};
   std::vector<std::pair<int, std::string>> tails;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
@@ -48,22 +55,25 @@ Section failures_section(const TuneView& view) {
                            outcome->failure ? phase_words(outcome->failure->phase) : std::string(kAbsent),
                            view.difference_marked(trial.configuration), cause(*outcome), drift_cell(*outcome),
                            duration_text(outcome->duration_s * 1e9)},
-                          rejected ? Tone::warning : Tone::bad, ""});
+                          rejected ? Tone::warning : Tone::bad,
+                          ""});
     if (outcome->failure && !one_line(outcome->failure->stderr_tail).empty())
       tails.emplace_back(trial.id, outcome->failure->stderr_tail);
   }
   if (table.rows.empty()) {
-    if (!view.run.trials.empty()) section.blocks.emplace_back(Paragraph{"None: every trial ran to the end with acceptable outputs."});
+    if (!view.run.trials.empty())
+      section.blocks.emplace_back(Paragraph{"None: every trial ran to the end with acceptable outputs."});
     return section;
   }
   const auto failed = table.rows.size();
-  section.blocks.emplace_back(Paragraph{fmt::format(
-      "{} of {} gave no usable number. A failed trial ends only its worker process; the search went on.",
-      failed, counted(view.run.trials.size(), "trial"))});
+  section.blocks.emplace_back(Paragraph{
+      fmt::format("{} of {} gave no usable number. A failed trial ends only its worker process; the search went on.",
+                  failed, counted(view.run.trials.size(), "trial"))});
   section.blocks.emplace_back(std::move(table));
   constexpr std::size_t kTailsShown = 8;
   for (std::size_t i = 0; i < tails.size() && i < kTailsShown; ++i) {
-    section.blocks.emplace_back(Paragraph{fmt::format("Last output of the worker of trial {}:", trial_link(tails[i].first))});
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("Last output of the worker of trial {}:", trial_link(tails[i].first))});
     section.blocks.emplace_back(CodeBlock{"text", clean_utf8(tails[i].second)});
   }
   return section;

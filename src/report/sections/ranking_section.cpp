@@ -43,15 +43,19 @@ Table ranking_table(const TuneView& view) {
   const auto rate_objective = view.run.objective == schema::Objective::throughput;
   Table table;
   table.caption = "Ranking, best first";
-  table.columns = {{"Trial", Align::right}, {"Group", Align::right}, {"Settings that differ from the current ones"},
+  table.columns = {{"Trial", Align::right},
+                   {"Group", Align::right},
+                   {"Settings that differ from the current ones"},
                    {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
   if (p99_objective || rate_objective) table.columns.push_back({"Median, " + view.latency.unit, Align::right, true});
   if (!p99_objective) table.columns.push_back({"p99, " + view.latency.unit, Align::right, true});
   if (!rate_objective) table.columns.push_back({"Items/s", Align::right, true});
   const GpuColumns gpu(view, {"gpu_memory_gb"});
-  if (gpu.has("gpu_memory_gb")) gpu.add_titles(table.columns);
-  else table.columns.push_back({"Memory, MiB", Align::right, true});
+  if (gpu.has("gpu_memory_gb"))
+    gpu.add_titles(table.columns);
+  else
+    table.columns.push_back({"Memory, MiB", Align::right, true});
   for (const auto& entry : view.ranking) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;
@@ -62,8 +66,11 @@ Table ranking_table(const TuneView& view) {
     if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
     if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));
     const auto rss = entry.outcome->measurement ? entry.outcome->measurement->peak_rss_bytes : 0;
-    if (gpu.has("gpu_memory_gb")) gpu.add_cells(row.cells, entry.outcome);
-    else row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0)) : std::string(kAbsent));
+    if (gpu.has("gpu_memory_gb"))
+      gpu.add_cells(row.cells, entry.outcome);
+    else
+      row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0))
+                                  : std::string(kAbsent));
     row.tone = tone_of(view, entry);
     table.rows.push_back(std::move(row));
   }
@@ -71,23 +78,28 @@ Table ranking_table(const TuneView& view) {
 }
 
 std::string introduction(const TuneView& view) {
-  const auto tied = std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
+  const auto tied =
+      std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
   auto text = fmt::format(
       "{} ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
-      "{} of the group's best. ", counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
+      "{} of the group's best. ",
+      counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   const bool from_outside = chosen != nullptr && chosen->tie_group > 1 && view.run.verdict->gain;
-  const std::string_view preferred = from_outside ? "" : "; of those, the one closest to the current configuration, with the "
-                                                         "fewest settings and the least memory is preferred";
+  const std::string_view preferred = from_outside
+                                         ? ""
+                                         : "; of those, the one closest to the current configuration, with the "
+                                           "fewest settings and the least memory is preferred";
   if (tied > 1)
     text += fmt::format("**{} trials share the first group**{}.", tied, preferred);
   else
     text += "**One trial stands alone in the first group.**";
   if (from_outside)
-    text += fmt::format(" Trial {} is recommended although it stands in group {}: these figures were taken at different times; what "
-                        "decides is [measuring in turns](#effects) with the current configuration, where it came to {}.",
-                        trial_link(chosen->trial->id), chosen->tie_group,
-                        ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)));
+    text += fmt::format(
+        " Trial {} is recommended although it stands in group {}: these figures were taken at different times; what "
+        "decides is [measuring in turns](#effects) with the current configuration, where it came to {}.",
+        trial_link(chosen->trial->id), chosen->tie_group,
+        ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)));
   return text;
 }
 

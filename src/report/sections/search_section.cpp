@@ -13,7 +13,8 @@ namespace {
 
 std::string list_values(const std::vector<schema::Value>& values) {
   std::string out;
-  for (const auto& value : values) out += (out.empty() ? "" : " ") + code_mark(value.to_text().empty() ? "\"\"" : value.to_text());
+  for (const auto& value : values)
+    out += (out.empty() ? "" : " ") + code_mark(value.to_text().empty() ? "\"\"" : value.to_text());
   return out;
 }
 
@@ -22,7 +23,8 @@ Table space_table(const TuneView& view) {
   for (const auto& dimension : view.run.space) {
     const auto used = std::count_if(view.run.trials.begin(), view.run.trials.end(),
                                     [&](const auto& trial) { return trial.configuration.contains(dimension.key); });
-    table.rows.push_back({{code_mark(dimension.key), list_values(dimension.values), fmt::format("{}", used)}, Tone::neutral, ""});
+    table.rows.push_back(
+        {{code_mark(dimension.key), list_values(dimension.values), fmt::format("{}", used)}, Tone::neutral, ""});
   }
   return table;
 }
@@ -32,10 +34,12 @@ Table space_table(const TuneView& view) {
 Section search_section(const TuneView& view) {
   Section section{"search", "The search", {}};
   if (view.run.trials.empty()) return section;
-  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search), counted(view.run.trials.size(), "trial"),
-                          duration_text(view.run.duration_s * 1e9));
+  auto text = fmt::format("The **{}** search ran {} in {}", plain_text(view.run.search),
+                          counted(view.run.trials.size(), "trial"), duration_text(view.run.duration_s * 1e9));
   if (view.run.space_size >= 1)
-    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried", view.run.space_size < 1e7 ? fmt::format("{:.0f}", view.run.space_size) : base::format_count(view.run.space_size),
+    text += fmt::format("; the full grid holds {} configurations, so {:.2g} % of it were tried",
+                        view.run.space_size < 1e7 ? fmt::format("{:.0f}", view.run.space_size)
+                                                  : base::format_count(view.run.space_size),
                         std::min(100.0, 100.0 * static_cast<double>(view.run.trials.size()) / view.run.space_size));
   section.blocks.emplace_back(Paragraph{text + "."});
   section.blocks.emplace_back(timeline_chart(view));
@@ -49,34 +53,42 @@ Section pruned_section(const TuneView& view) {
   Table pruned{"Left out of the search", {{"Setting"}, {"Values"}, {"Why"}}, {}};
   for (const auto& entry : view.run.pruned)
     pruned.rows.push_back({{code_mark(entry.key), entry.values.empty() ? std::string("all") : list_values(entry.values),
-                            plain_text(entry.reason)}, Tone::neutral, ""});
+                            plain_text(entry.reason)},
+                           Tone::neutral,
+                           ""});
   if (!pruned.rows.empty()) section.blocks.emplace_back(std::move(pruned));
 
-  Table idle{"Measured, but without effect", {{"Setting"}, {"Change", Align::right}, {"95 % interval", Align::right}}, {}};
+  Table idle{
+      "Measured, but without effect", {{"Setting"}, {"Change", Align::right}, {"95 % interval", Align::right}}, {}};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     if (pair.comparison->verdict != schema::Verdict::no_difference) continue;
     const auto worth = inverted(*pair.comparison);
     const auto* value = pair.a.find(pair.setting);
-    idle.rows.push_back({{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
-                          change_text(worth.ratio), fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
-                         Tone::neutral, ""});
+    idle.rows.push_back(
+        {{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
+          change_text(worth.ratio), fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
+         Tone::neutral,
+         ""});
   }
   if (!idle.rows.empty()) section.blocks.emplace_back(std::move(idle));
 
   // What the runtime read back against what the trial asked for.
-  Table swallowed{"Set, but not taken over by the runtime", {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
+  Table swallowed{
+      "Set, but not taken over by the runtime", {{"Setting"}, {"Asked for"}, {"Read back"}, {"Trials"}}, {}};
   std::map<std::vector<std::string>, std::vector<int>> cases;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
     if (outcome == nullptr || !outcome->measurement) continue;
     for (const auto& [key, effective] : outcome->measurement->effective_settings) {
       const auto* asked = trial.configuration.find(key);
-      if (asked != nullptr && asked->to_text() != effective) cases[{key, asked->to_text(), effective}].push_back(trial.id);
+      if (asked != nullptr && asked->to_text() != effective)
+        cases[{key, asked->to_text(), effective}].push_back(trial.id);
     }
   }
   for (const auto& [words, ids] : cases)
-    swallowed.rows.push_back({{code_mark(words[0]), code_mark(words[1]), code_mark(words[2]), trial_links(ids)}, Tone::warning, ""});
+    swallowed.rows.push_back(
+        {{code_mark(words[0]), code_mark(words[1]), code_mark(words[2]), trial_links(ids)}, Tone::warning, ""});
   if (!swallowed.rows.empty()) section.blocks.emplace_back(std::move(swallowed));
   return section;
 }

@@ -6,7 +6,8 @@
 
 namespace ridgeline::report {
 
-// One function a section, each in its own file; tune_report.cpp lists them in order. A section without blocks is left out.
+// One function a section, each in its own file; tune_report.cpp lists them in order. A section without blocks is left
+// out.
 
 [[nodiscard]] Section verdict_section(const TuneView& view);
 [[nodiscard]] Section ranking_section(const TuneView& view);

@@ -22,7 +22,9 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::
                view.ending(trial) + (trial.from_store ? ", from the store" : ""),
                view.difference_marked(trial.configuration),
                ranked != nullptr ? view.latency.number(ranked->summary.median_ns) : dash,
-               ranked != nullptr ? view.latency.interval({ranked->summary.median_interval_ns.low, ranked->summary.median_interval_ns.high}) : dash,
+               ranked != nullptr ? view.latency.interval({ranked->summary.median_interval_ns.low,
+                                                          ranked->summary.median_interval_ns.high})
+                                 : dash,
                ranked != nullptr ? view.rate.number(ranked->summary.throughput_per_s) : dash,
                measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : dash,
                measured != nullptr ? duration_text(measured->session_create_ns) : dash,
@@ -30,9 +32,12 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::
   gpu.add_cells(row.cells, outcome);
   row.cells.push_back(duration_text(trial.started_s * 1e9));
   row.cells.push_back(plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
-  if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy) row.tone = Tone::warning;
-  else if (outcome->status != schema::TrialStatus::ok) row.tone = Tone::bad;
-  else if (view.recommended() == &trial) row.tone = Tone::good;
+  if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy)
+    row.tone = Tone::warning;
+  else if (outcome->status != schema::TrialStatus::ok)
+    row.tone = Tone::bad;
+  else if (view.recommended() == &trial)
+    row.tone = Tone::good;
   return row;
 }
 
@@ -43,16 +48,25 @@ Section trials_section(const TuneView& view) {
   if (view.run.trials.empty()) return section;
   const auto unit = view.latency.unit;
   Table table{"Every trial, in the order they ran",
-              {{"Trial", Align::right}, {"Stage"}, {"Ended"}, {"Settings that differ from the current ones"},
-               {"Median, " + unit, Align::right}, {"95 % interval", Align::right}, {"Items/s", Align::right},
-               {"Samples", Align::right}, {"Session", Align::right}, {"First run", Align::right}}, {}};
+              {{"Trial", Align::right},
+               {"Stage"},
+               {"Ended"},
+               {"Settings that differ from the current ones"},
+               {"Median, " + unit, Align::right},
+               {"95 % interval", Align::right},
+               {"Items/s", Align::right},
+               {"Samples", Align::right},
+               {"Session", Align::right},
+               {"First run", Align::right}},
+              {}};
   const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb", "gpu_energy_mj_per_item"});
   gpu.add_titles(table.columns);
   table.columns.push_back({"Started", Align::right});
   table.columns.push_back({"Why it was tried; remarks"});
   for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, trial));
-  section.blocks.emplace_back(Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
-                                                    code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});
+  section.blocks.emplace_back(
+      Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
+                            code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});
   section.blocks.emplace_back(std::move(table));
   return section;
 }

@@ -36,7 +36,8 @@ std::string why_other_ratio(const TuneView& view) {
   if (best == nullptr || now == nullptr || !(best->cost.value > 0)) return {};
   const double ratio = now->cost.value / best->cost.value;
   if (ratio >= gain.low && ratio <= gain.high) return {};
-  return " The two were taken at different times, at which this machine was not equally fast; the ratio is from measuring both in turns.";
+  return " The two were taken at different times, at which this machine was not equally fast; the ratio is from "
+         "measuring both in turns.";
 }
 
 std::string change_sentence(const TuneView& view) {
@@ -45,15 +46,16 @@ std::string change_sentence(const TuneView& view) {
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
   return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}", who, rate ? "has" : "is",
-                     gain_phrase(view.run.objective, verdict.gain->ratio, ratio_decimals(*verdict.gain)), rate ? "of" : "as",
-                     interval_text(*verdict.gain), instead_of(view), why_other_ratio(view));
+                     gain_phrase(view.run.objective, verdict.gain->ratio, ratio_decimals(*verdict.gain)),
+                     rate ? "of" : "as", interval_text(*verdict.gain), instead_of(view), why_other_ratio(view));
 }
 
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   if (!verdict.gain)
-    return verdict.reason.empty() ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-                                  : link_trials(view, sentence(plain_text(verdict.reason)));
+    return verdict.reason.empty()
+               ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
+               : link_trials(view, sentence(plain_text(verdict.reason)));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
                      percent(view.run.min_effect), ratio_text(verdict.gain->ratio, ratio_decimals(*verdict.gain)),
                      interval_text(*verdict.gain));
@@ -63,7 +65,8 @@ Callout verdict_callout(const TuneView& view) {
   const auto decision = view.run.verdict ? view.run.verdict->decision : Decision::none;
   if (decision == Decision::change) return {Tone::good, "Change the configuration", change_sentence(view)};
   if (decision == Decision::keep) return {Tone::neutral, "Keep what you have", keep_sentence(view)};
-  const auto reason = view.run.verdict ? link_trials(view, sentence(plain_text(view.run.verdict->reason))) : std::string();
+  const auto reason =
+      view.run.verdict ? link_trials(view, sentence(plain_text(view.run.verdict->reason))) : std::string();
   return {Tone::warning, "No verdict",
           reason.empty() ? std::string("The run ended before the configurations could be compared.") : reason};
 }
@@ -73,15 +76,17 @@ KeyFigures key_figures(const TuneView& view) {
   const auto figure = [&](const char* label, const schema::TunedTrial* trial, Tone tone) {
     const auto* ranked = ranked_of(view, trial);
     if (ranked == nullptr) return;
-    out.figures.push_back({label, view.objective.text(ranked->cost.value),
-                           fmt::format("trial {}, {}", trial_link(trial->id), view.objective.interval(ranked->cost.interval)), tone});
+    out.figures.push_back(
+        {label, view.objective.text(ranked->cost.value),
+         fmt::format("trial {}, {}", trial_link(trial->id), view.objective.interval(ranked->cost.interval)), tone});
   };
   figure("Now", view.current(), Tone::neutral);
   if (view.changes()) {
     figure("Recommended", view.recommended(), Tone::good);
     if (const auto& gain = view.run.verdict->gain)
       out.figures.push_back({"Gain", ratio_text(gain->ratio, ratio_decimals(*gain)),
-                             fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)), Tone::good});
+                             fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)),
+                             Tone::good});
   }
   std::size_t unsuccessful = 0;
   std::size_t stored = 0;
@@ -93,13 +98,16 @@ KeyFigures key_figures(const TuneView& view) {
     ++stored;
     if (outcome != nullptr) stored_s += outcome->duration_s;
   }
-  auto note = unsuccessful == 0 ? std::string("all ran to the end") : fmt::format("{} failed or rejected", unsuccessful);
+  auto note =
+      unsuccessful == 0 ? std::string("all ran to the end") : fmt::format("{} failed or rejected", unsuccessful);
   if (stored > 0) note += fmt::format(", {} from the store", stored);
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
-  out.figures.push_back({"Search time", duration_text(view.run.duration_s * 1e9),
-                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
-                             (stored_s > view.run.duration_s ? fmt::format("; the stored trials took {}", duration_text(stored_s * 1e9)) : ""),
-                         Tone::neutral});
+  out.figures.push_back(
+      {"Search time", duration_text(view.run.duration_s * 1e9),
+       plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
+           (stored_s > view.run.duration_s ? fmt::format("; the stored trials took {}", duration_text(stored_s * 1e9))
+                                           : ""),
+       Tone::neutral});
   return out;
 }
 
@@ -125,8 +133,10 @@ Table changes_table(const TuneView& view) {
     for (const auto& pair : view.run.pairs)
       if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
         worth = change_text(1 / pair.comparison->ratio);
-    table.rows.push_back({{code_mark(key), value_text(view.run.current, key), value_text(view.run.verdict->configuration, key),
-                           worth}, Tone::neutral, ""});
+    table.rows.push_back(
+        {{code_mark(key), value_text(view.run.current, key), value_text(view.run.verdict->configuration, key), worth},
+         Tone::neutral,
+         ""});
   }
   return table;
 }
@@ -137,10 +147,13 @@ Section verdict_section(const TuneView& view) {
   Section section{"verdict", "Verdict", {}};
   section.blocks.emplace_back(verdict_callout(view));
   if (view.run.interrupted)
-    section.blocks.emplace_back(Callout{Tone::warning, "The run was interrupted",
-                                        "It holds what was found until then; the same command again goes on from here."});
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "The run was interrupted",
+                "It holds what was found until then; the same command again goes on from here."});
   section.blocks.emplace_back(key_figures(view));
-  if (view.on_gpu()) section.blocks.emplace_back(Paragraph{fmt::format("Every number of this report is of one scenario: {}.", scenario_text(view.run))});
+  if (view.on_gpu())
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("Every number of this report is of one scenario: {}.", scenario_text(view.run))});
   const auto& verdict = view.run.verdict;
   if (!verdict || verdict->decision == Decision::none) return section;
   if (view.changes()) {
@@ -149,7 +162,8 @@ Section verdict_section(const TuneView& view) {
       section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
     section.blocks.emplace_back(changes_table(view));
   }
-  section.blocks.emplace_back(Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
+  section.blocks.emplace_back(
+      Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
   section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(spelled_out(view.run), "onnxruntime")});
   return section;
 }

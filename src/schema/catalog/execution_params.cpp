@@ -39,8 +39,9 @@ std::vector<ParamDef> execution_params() {
        .summary = "none: plain Run from pageable memory; pinned: bound to pinned host memory; device: bound to GPU "
                   "memory; stream: as device, copies and inference on one CUDA stream, one wait an inference",
        .when = "always on a GPU; bound device memory is what CUDA graphs need",
-       .hazard = "the application must own its buffers and, with stream, the CUDA stream; stream without a CUDA graph can "
-                 "abort in ONNX Runtime 1.29 (CUDA error 800) and is not searched"},
+       .hazard =
+           "the application must own its buffers and, with stream, the CUDA stream; stream without a CUDA graph can "
+           "abort in ONNX Runtime 1.29 (CUDA error 800) and is not searched"},
       {.key = "override_free_dimensions",
        .target = "override_free_dimensions",
        .scope = execution,

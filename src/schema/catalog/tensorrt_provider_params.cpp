@@ -34,8 +34,8 @@ ParamDef text(std::string key, std::string summary, std::string when, std::strin
 
 ParamDef count(std::string key, int default_value, double minimum, double maximum, std::string summary,
                std::string when, std::string hazard = "") {
-  auto row = option(std::move(key), ParamType::integer, default_value, std::move(summary), std::move(when),
-                    std::move(hazard));
+  auto row =
+      option(std::move(key), ParamType::integer, default_value, std::move(summary), std::move(when), std::move(hazard));
   row.minimum = minimum;
   row.maximum = maximum;
   return row;

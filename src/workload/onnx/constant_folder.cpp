@@ -52,7 +52,8 @@ Folded fold_constant(const onnx::NodeProto& node) {
     if (name == "value_ints" && small_count({attribute.ints_size()}))
       return integers({attribute.ints().begin(), attribute.ints().end()});
     if (name == "value_floats" && small_count({attribute.floats_size()}))
-      return SmallTensor{TensorProto::FLOAT, {attribute.floats_size()}, {attribute.floats().begin(), attribute.floats().end()}};
+      return SmallTensor{
+          TensorProto::FLOAT, {attribute.floats_size()}, {attribute.floats().begin(), attribute.floats().end()}};
   }
   return std::nullopt;
 }
@@ -79,7 +80,8 @@ Folded fold_size(const onnx::NodeProto&, const Inputs& inputs) {
 Folded fold_gather(const onnx::NodeProto& node, const Inputs& inputs) {
   const auto* data = value_at(inputs, 0);
   const auto* indices = value_at(inputs, 1);
-  if (data == nullptr || indices == nullptr || data->dims.size() != 1 || attribute_int(node, "axis", 0) != 0) return std::nullopt;
+  if (data == nullptr || indices == nullptr || data->dims.size() != 1 || attribute_int(node, "axis", 0) != 0)
+    return std::nullopt;
   SmallTensor result{data->type, indices->dims, {}};
   for (auto index : indices->integers()) {
     if (!normalise_axis(index, data->values.size())) return std::nullopt;
@@ -122,7 +124,9 @@ Folded fold_slice(const onnx::NodeProto& node, const Inputs& inputs) {
   auto end = single("ends", 2, std::numeric_limits<std::int64_t>::max());
   const auto step = single("steps", 4, 1);
   if (!axis || (*axis != 0 && *axis != -1) || !start || !end || !step || *step != 1) return std::nullopt;
-  const auto clamp = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? std::max(at, -size) + size : at, 0, size); };
+  const auto clamp = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? std::max(at, -size) + size : at, 0, size);
+  };
   const auto from = clamp(*start);
   const auto to = std::max(from, clamp(*end));
   return SmallTensor{data->type, {to - from}, {data->values.begin() + from, data->values.begin() + to}};
@@ -240,7 +244,8 @@ std::optional<Dims> common_dims(const std::vector<const SmallTensor*>& operands)
     if (one->values.size() != 1 || one->dims.size() > widest->dims.size()) widest = one;
   }
   for (const auto* one : operands)
-    if ((one->values.size() != 1 && one->dims != widest->dims) || one->dims.size() > widest->dims.size()) return std::nullopt;
+    if ((one->values.size() != 1 && one->dims != widest->dims) || one->dims.size() > widest->dims.size())
+      return std::nullopt;
   return widest->dims;
 }
 
@@ -335,7 +340,7 @@ Folded fold_reduce(const onnx::NodeProto& node, const Inputs& inputs) {
   double total = data->values[0];
   for (std::size_t i = 1; i < data->values.size(); ++i) {
     const double value = data->values[i];
-    total = type == "ReduceProd" ? total * value
+    total = type == "ReduceProd"  ? total * value
             : type == "ReduceSum" ? total + value
             : type == "ReduceMax" ? std::fmax(total, value)
                                   : std::fmin(total, value);
@@ -354,14 +359,14 @@ using Fold = Folded (*)(const onnx::NodeProto&, const Inputs&);
 const std::map<std::string, Fold>& fold_rows() {
   static const std::map<std::string, Fold> rows = [] {
     std::map<std::string, Fold> table = {
-        {"Shape", fold_shape},         {"Size", fold_size},           {"Gather", fold_gather},
-        {"Concat", fold_concat},       {"Slice", fold_slice},         {"Squeeze", fold_squeeze},
-        {"Unsqueeze", fold_unsqueeze}, {"Reshape", fold_reshape},     {"Cast", fold_cast},
-        {"Range", fold_range},         {"Where", fold_where},         {"ConstantOfShape", fold_constant_of_shape},
-        {"ReduceProd", fold_reduce},   {"ReduceSum", fold_reduce},    {"ReduceMax", fold_reduce},
-        {"ReduceMin", fold_reduce},    {"Identity", fold_identity},   {"Neg", fold_unary},
-        {"Abs", fold_unary},           {"Floor", fold_unary},         {"Ceil", fold_unary},
-        {"Round", fold_unary},         {"Sqrt", fold_unary},          {"Not", fold_unary},
+        {"Shape", fold_shape},         {"Size", fold_size},         {"Gather", fold_gather},
+        {"Concat", fold_concat},       {"Slice", fold_slice},       {"Squeeze", fold_squeeze},
+        {"Unsqueeze", fold_unsqueeze}, {"Reshape", fold_reshape},   {"Cast", fold_cast},
+        {"Range", fold_range},         {"Where", fold_where},       {"ConstantOfShape", fold_constant_of_shape},
+        {"ReduceProd", fold_reduce},   {"ReduceSum", fold_reduce},  {"ReduceMax", fold_reduce},
+        {"ReduceMin", fold_reduce},    {"Identity", fold_identity}, {"Neg", fold_unary},
+        {"Abs", fold_unary},           {"Floor", fold_unary},       {"Ceil", fold_unary},
+        {"Round", fold_unary},         {"Sqrt", fold_unary},        {"Not", fold_unary},
     };
     for (const auto& [name, row] : binary_rows()) table.emplace(name, fold_binary);
     return table;

@@ -27,8 +27,8 @@ base::Result<std::unique_ptr<LaneMember>> DeviceMember::create(const LaneSession
   OrtIoBinding* created = nullptr;
   RL_TRY(check_ort(api, api.CreateIoBinding(session.session, &created)));
   BindingHandle binding(created, api.ReleaseIoBinding);
-  std::unique_ptr<DeviceMember> member(new DeviceMember(session, setup, std::move(first_options),
-                                                        std::move(options), std::move(binding)));
+  std::unique_ptr<DeviceMember> member(
+      new DeviceMember(session, setup, std::move(first_options), std::move(options), std::move(binding)));
   RL_TRY(member->bind_inputs(tensors));
   RL_TRY(member->let_runtime_allocate());
   return std::unique_ptr<LaneMember>(std::move(member));
@@ -117,10 +117,10 @@ bool DeviceMember::cuda_ok(gpu::CudaStatus status, const char* doing) noexcept {
 bool DeviceMember::upload() noexcept {
   for (const auto& slot : inputs_) {
     if (!slot.device || slot.host->size() == 0) continue;
-    const auto status = setup_.stream != nullptr
-                            ? cuda_.copy_to_device_async(slot.device->address(), slot.host->data(), slot.host->size(),
-                                                         setup_.stream)
-                            : cuda_.copy_to_device(slot.device->address(), slot.host->data(), slot.host->size());
+    const auto status =
+        setup_.stream != nullptr
+            ? cuda_.copy_to_device_async(slot.device->address(), slot.host->data(), slot.host->size(), setup_.stream)
+            : cuda_.copy_to_device(slot.device->address(), slot.host->data(), slot.host->size());
     if (!cuda_ok(status, "copying inputs to the GPU")) return false;
   }
   return true;

@@ -67,7 +67,7 @@ class DeviceMember final : public LaneMember {
   std::vector<Slot> outputs_;
   BindingHandle binding_;  // goes before what it refers to
   bool has_buffers_ = false;
-  StatusHandle failure_;   // turned into text only when asked for
+  StatusHandle failure_;  // turned into text only when asked for
   gpu::CudaStatus cuda_failure_ = gpu::kCudaSuccess;
   const char* cuda_doing_ = "";
   base::Error setup_failure_;

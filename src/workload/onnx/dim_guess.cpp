@@ -6,13 +6,13 @@
 namespace ridgeline::workload {
 namespace {
 
-constexpr std::int64_t kDenseImage = 640;      // detection, segmentation: YOLO and PP-OCR detection default to it
-constexpr std::int64_t kClassifierImage = 224; // ImageNet classifiers
-constexpr std::int64_t kTextLineWidth = 320;   // PP-OCR and CRNN recognition: 32 or 48 high, 320 wide
+constexpr std::int64_t kDenseImage = 640;       // detection, segmentation: YOLO and PP-OCR detection default to it
+constexpr std::int64_t kClassifierImage = 224;  // ImageNet classifiers
+constexpr std::int64_t kTextLineWidth = 320;    // PP-OCR and CRNN recognition: 32 or 48 high, 320 wide
 constexpr std::int64_t kTextLineMaxHeight = 64;
-constexpr std::int64_t kSequence = 128;        // the sequence length BERT benchmarks use
-constexpr std::int64_t kSamples = 16000;       // one second of 16 kHz speech
-constexpr std::int64_t kClip = 16;             // frames of a video clip
+constexpr std::int64_t kSequence = 128;   // the sequence length BERT benchmarks use
+constexpr std::int64_t kSamples = 16000;  // one second of 16 kHz speech
+constexpr std::int64_t kClip = 16;        // frames of a video clip
 
 /// Axes of an image within an input, when its layout is recognised.
 struct ImageAxes {

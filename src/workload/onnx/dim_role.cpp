@@ -62,7 +62,8 @@ std::optional<std::size_t> dynamic_batch_axis(const schema::TensorDescription& t
 schema::ShapeSet with_batch(const std::vector<schema::TensorDescription>& inputs, schema::ShapeSet shapes,
                             std::int64_t batch) {
   for (auto& shape : shapes) {
-    const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == shape.name; });
+    const auto input =
+        std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == shape.name; });
     if (input == inputs.end()) continue;
     if (const auto axis = dynamic_batch_axis(*input); axis && *axis < shape.dims.size()) shape.dims[*axis] = batch;
   }

@@ -25,7 +25,8 @@ base::Result<std::int64_t> number_entry(const onnx::TensorProto& tensor, const c
   if (text == nullptr || text->empty()) return otherwise;
   const auto number = base::parse_integer(*text, key);
   if (!number || *number < 0)
-    return base::fail(ErrorCode::corrupt, "external data of tensor {} has {}=\"{}\", not a number of bytes: export the model again",
+    return base::fail(ErrorCode::corrupt,
+                      "external data of tensor {} has {}=\"{}\", not a number of bytes: export the model again",
                       tensor.name(), key, *text);
   return *number;
 }
@@ -41,7 +42,8 @@ base::Result<std::int64_t> file_bytes(const fs::path& file, const onnx::TensorPr
     return base::fail(ErrorCode::not_found, "external data {} of tensor {} is missing: put it beside the model",
                       file.string(), tensor.name());
   if (!error && !fs::is_regular_file(status))
-    return base::fail(ErrorCode::io, "external data {} of tensor {} is not a regular file", file.string(), tensor.name());
+    return base::fail(ErrorCode::io, "external data {} of tensor {} is not a regular file", file.string(),
+                      tensor.name());
   const auto bytes = error ? 0 : fs::file_size(file, error);
   if (error)
     return base::fail(ErrorCode::io, "cannot read external data {} of tensor {}: {}", file.string(), tensor.name(),
@@ -57,13 +59,13 @@ base::Result<ExternalSlice> external_slice(const onnx::TensorProto& tensor, cons
     return base::fail(ErrorCode::corrupt, "tensor {} is marked external but names no file: export the model again",
                       tensor.name());
   RL_TRY_ASSIGN(const auto offset, number_entry(tensor, "offset", 0));
-  const auto needed = tensor_bytes(static_cast<ElementType>(tensor.data_type()),
-                                   {tensor.dims().begin(), tensor.dims().end()});
-  if (!needed)
-    return base::fail(ErrorCode::corrupt, "external tensor {}: {}", tensor.name(), needed.error().message);
+  const auto needed =
+      tensor_bytes(static_cast<ElementType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()});
+  if (!needed) return base::fail(ErrorCode::corrupt, "external tensor {}: {}", tensor.name(), needed.error().message);
   RL_TRY_ASSIGN(const auto length, number_entry(tensor, "length", *needed));
   if (length < *needed)
-    return base::fail(ErrorCode::corrupt, "external data of tensor {} has length={}, but its shape needs {} bytes: export the model again",
+    return base::fail(ErrorCode::corrupt,
+                      "external data of tensor {} has length={}, but its shape needs {} bytes: export the model again",
                       tensor.name(), length, *needed);
   return ExternalSlice{model_path.parent_path() / *location, offset, *needed};
 }
@@ -81,7 +83,8 @@ base::Result<ExternalData> check_external_data(const onnx::ModelProto& model, co
       external.files[location] = slice.file;
       external.bytes += bytes;
       if (leaves_folder(location))
-        external.notes.push_back(fmt::format("external data {} lies outside the model's folder, which newer runtimes refuse", location));
+        external.notes.push_back(
+            fmt::format("external data {} lies outside the model's folder, which newer runtimes refuse", location));
     }
     const auto size = sizes[location];
     if (slice.offset > size || slice.bytes > size - slice.offset)

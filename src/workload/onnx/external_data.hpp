@@ -37,6 +37,7 @@ struct ExternalData {
 
 /// SHA-256 of the model file; with external files, of the text "<sha of model>\n" and "<location> <sha>\n" of each
 /// file in order of location. Errors: not_found, io.
-[[nodiscard]] base::Result<std::string> sha256_model(const std::filesystem::path& model_path, const ExternalData& external);
+[[nodiscard]] base::Result<std::string> sha256_model(const std::filesystem::path& model_path,
+                                                     const ExternalData& external);
 
 }  // namespace ridgeline::workload

@@ -17,19 +17,41 @@ namespace {
 // Newer than opset 17, or functions of it without a rule of their own.
 const std::set<std::string>& same_shape_operators() {
   static const std::set<std::string> names = {
-      "Gelu", "Mish", "Swish", "GroupNormalization", "RMSNormalization", "RotaryEmbedding", "BitwiseNot",
-      "MeanVarianceNormalization", "SimplifiedLayerNormalization", "LayerNormalization", "Celu", "Softmax", "LogSoftmax",
-      "com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu", "com.microsoft.QuickGelu",
-      "com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization",
-      "com.microsoft.SimplifiedLayerNormalization", "com.microsoft.RotaryEmbedding", "com.microsoft.BiasSoftmax",
-      "com.microsoft.MultiHeadAttention", "com.microsoft.GroupQueryAttention", "com.microsoft.QLinearSigmoid",
-      "com.microsoft.QLinearLeakyRelu", "com.microsoft.GroupNorm", "com.microsoft.SkipGroupNorm",
+      "Gelu",
+      "Mish",
+      "Swish",
+      "GroupNormalization",
+      "RMSNormalization",
+      "RotaryEmbedding",
+      "BitwiseNot",
+      "MeanVarianceNormalization",
+      "SimplifiedLayerNormalization",
+      "LayerNormalization",
+      "Celu",
+      "Softmax",
+      "LogSoftmax",
+      "com.microsoft.Gelu",
+      "com.microsoft.FastGelu",
+      "com.microsoft.BiasGelu",
+      "com.microsoft.QuickGelu",
+      "com.microsoft.SkipLayerNormalization",
+      "com.microsoft.SkipSimplifiedLayerNormalization",
+      "com.microsoft.SimplifiedLayerNormalization",
+      "com.microsoft.RotaryEmbedding",
+      "com.microsoft.BiasSoftmax",
+      "com.microsoft.MultiHeadAttention",
+      "com.microsoft.GroupQueryAttention",
+      "com.microsoft.QLinearSigmoid",
+      "com.microsoft.QLinearLeakyRelu",
+      "com.microsoft.GroupNorm",
+      "com.microsoft.SkipGroupNorm",
   };
   return names;
 }
 
 /// libonnx infers only the rank of an Einsum; sizes follow from the letters of an explicit result without ellipsis.
-std::optional<onnx::TypeProto> einsum_type(const onnx::NodeProto& node, const std::vector<const onnx::TypeProto*>& inputs) {
+std::optional<onnx::TypeProto> einsum_type(const onnx::NodeProto& node,
+                                           const std::vector<const onnx::TypeProto*>& inputs) {
   std::string equation(attribute_text(node, "equation", ""));
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   const auto arrow = equation.find("->");
@@ -58,7 +80,8 @@ std::optional<onnx::TypeProto> einsum_type(const onnx::NodeProto& node, const st
 
 }  // namespace
 
-std::optional<onnx::TypeProto> fallback_type(const onnx::NodeProto& node, const std::vector<const onnx::TypeProto*>& inputs) {
+std::optional<onnx::TypeProto> fallback_type(const onnx::NodeProto& node,
+                                             const std::vector<const onnx::TypeProto*>& inputs) {
   if (inputs.empty() || inputs[0] == nullptr || !inputs[0]->has_tensor_type()) return std::nullopt;
   const auto name = operator_name(node);
   if (same_shape_operators().count(name) != 0) return *inputs[0];

@@ -10,8 +10,8 @@
 
 namespace ridgeline::workload {
 
-/// What was once found out about a large file, kept in a folder under the file's path, inode, size and times: a GPU build
-/// of ONNX Runtime has 300 MB, which take a second to read in every run. Any change of the file is another entry.
+/// What was once found out about a large file, kept in a folder under the file's path, inode, size and times: a GPU
+/// build of ONNX Runtime has 300 MB, which take a second to read in every run. Any change of the file is another entry.
 class FileMemo {
  public:
   using Compute = std::function<base::Result<std::string>()>;

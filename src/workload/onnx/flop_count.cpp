@@ -68,15 +68,57 @@ const std::map<std::string, Formula>& formulas() {
 const std::map<std::string, double>& per_output() {
   static const std::map<std::string, double> rows = {
       // one arithmetic operation, comparison or elementary function
-      {"Add", 1}, {"Sub", 1}, {"Mul", 1}, {"Div", 1}, {"Mod", 1}, {"Pow", 1}, {"Neg", 1}, {"Abs", 1}, {"Sign", 1},
-      {"Reciprocal", 1}, {"Sqrt", 1}, {"Exp", 1}, {"Log", 1}, {"Erf", 1}, {"Floor", 1}, {"Ceil", 1}, {"Round", 1},
-      {"Sin", 1}, {"Cos", 1}, {"Tan", 1}, {"Asin", 1}, {"Acos", 1}, {"Atan", 1}, {"Sinh", 1}, {"Cosh", 1}, {"Tanh", 1},
-      {"Asinh", 1}, {"Acosh", 1}, {"Atanh", 1}, {"Relu", 1}, {"ThresholdedRelu", 1}, {"And", 1}, {"Or", 1}, {"Xor", 1},
-      {"Not", 1}, {"BitShift", 1}, {"BitwiseAnd", 1}, {"BitwiseOr", 1}, {"BitwiseXor", 1}, {"BitwiseNot", 1},
-      {"Equal", 1}, {"Less", 1}, {"LessOrEqual", 1}, {"Greater", 1}, {"GreaterOrEqual", 1}, {"Where", 1}, {"IsNaN", 1},
-      {"IsInf", 1}, {"CumSum", 1},
-      {"Clip", 2},         // two comparisons
-      {"LeakyRelu", 2},    // comparison, multiplication
+      {"Add", 1},
+      {"Sub", 1},
+      {"Mul", 1},
+      {"Div", 1},
+      {"Mod", 1},
+      {"Pow", 1},
+      {"Neg", 1},
+      {"Abs", 1},
+      {"Sign", 1},
+      {"Reciprocal", 1},
+      {"Sqrt", 1},
+      {"Exp", 1},
+      {"Log", 1},
+      {"Erf", 1},
+      {"Floor", 1},
+      {"Ceil", 1},
+      {"Round", 1},
+      {"Sin", 1},
+      {"Cos", 1},
+      {"Tan", 1},
+      {"Asin", 1},
+      {"Acos", 1},
+      {"Atan", 1},
+      {"Sinh", 1},
+      {"Cosh", 1},
+      {"Tanh", 1},
+      {"Asinh", 1},
+      {"Acosh", 1},
+      {"Atanh", 1},
+      {"Relu", 1},
+      {"ThresholdedRelu", 1},
+      {"And", 1},
+      {"Or", 1},
+      {"Xor", 1},
+      {"Not", 1},
+      {"BitShift", 1},
+      {"BitwiseAnd", 1},
+      {"BitwiseOr", 1},
+      {"BitwiseXor", 1},
+      {"BitwiseNot", 1},
+      {"Equal", 1},
+      {"Less", 1},
+      {"LessOrEqual", 1},
+      {"Greater", 1},
+      {"GreaterOrEqual", 1},
+      {"Where", 1},
+      {"IsNaN", 1},
+      {"IsInf", 1},
+      {"CumSum", 1},
+      {"Clip", 2},       // two comparisons
+      {"LeakyRelu", 2},  // comparison, multiplication
       {"PRelu", 2},
       {"Shrink", 2},
       {"Elu", 4},          // comparison, exp, subtraction, multiplication
@@ -93,13 +135,13 @@ const std::map<std::string, double>& per_output() {
       {"com.microsoft.Gelu", 5},
       {"com.microsoft.FastGelu", 9},  // 0.5 x (1 + tanh(x (a + b x x))) as polynomial and tanh, + bias
       {"com.microsoft.BiasGelu", 6},
-      {"com.microsoft.QuickGelu", 6}, // x sigmoid(a x)
-      {"QuantizeLinear", 4},          // division, rounding, zero point, saturation
-      {"DequantizeLinear", 2},        // zero point, scale
+      {"com.microsoft.QuickGelu", 6},   // x sigmoid(a x)
+      {"QuantizeLinear", 4},            // division, rounding, zero point, saturation
+      {"DequantizeLinear", 2},          // zero point, scale
       {"com.microsoft.QLinearAdd", 9},  // two dequantised operands, the sum, requantised
       {"com.microsoft.QLinearMul", 9},
       {"com.microsoft.QLinearSigmoid", 10},
-      {"BatchNormalization", 2},      // inference: one scale and one shift, folded
+      {"BatchNormalization", 2},  // inference: one scale and one shift, folded
   };
   return rows;
 }
@@ -107,27 +149,42 @@ const std::map<std::string, double>& per_output() {
 /// Operations an element of the first input.
 const std::map<std::string, double>& per_input() {
   static const std::map<std::string, double> rows = {
-      {"GlobalAveragePool", 1}, {"GlobalMaxPool", 1}, {"GlobalLpPool", 2}, {"ReduceSum", 1}, {"ReduceMean", 1},
-      {"ReduceMax", 1}, {"ReduceMin", 1}, {"ReduceProd", 1}, {"ArgMax", 1}, {"ArgMin", 1}, {"TopK", 1}, {"Hardmax", 1},
-      {"ReduceL1", 2},          // absolute value, sum
-      {"ReduceL2", 2},          // square, sum
+      {"GlobalAveragePool", 1},
+      {"GlobalMaxPool", 1},
+      {"GlobalLpPool", 2},
+      {"ReduceSum", 1},
+      {"ReduceMean", 1},
+      {"ReduceMax", 1},
+      {"ReduceMin", 1},
+      {"ReduceProd", 1},
+      {"ArgMax", 1},
+      {"ArgMin", 1},
+      {"TopK", 1},
+      {"Hardmax", 1},
+      {"ReduceL1", 2},  // absolute value, sum
+      {"ReduceL2", 2},  // square, sum
       {"ReduceSumSquare", 2},
       {"ReduceLogSum", 1},
-      {"ReduceLogSumExp", 4},   // maximum, subtraction, exp, sum
-      {"Softmax", 5},           // maximum, subtraction, exp, sum, division
+      {"ReduceLogSumExp", 4},  // maximum, subtraction, exp, sum
+      {"Softmax", 5},          // maximum, subtraction, exp, sum, division
       {"LogSoftmax", 5},
       {"com.microsoft.BiasSoftmax", 6},
       // sum, centre, square, sum, multiply by 1/deviation, scale, shift
-      {"InstanceNormalization", 7}, {"LayerNormalization", 7}, {"GroupNormalization", 7}, {"com.microsoft.GroupNorm", 7},
+      {"InstanceNormalization", 7},
+      {"LayerNormalization", 7},
+      {"GroupNormalization", 7},
+      {"com.microsoft.GroupNorm", 7},
       {"com.microsoft.SkipLayerNormalization", 8},  // and the skip connection
       {"com.microsoft.SkipGroupNorm", 8},
       {"MeanVarianceNormalization", 5},  // without scale and shift
       // square, sum, multiply by 1/root, scale
-      {"RMSNormalization", 4}, {"SimplifiedLayerNormalization", 4}, {"com.microsoft.SimplifiedLayerNormalization", 4},
+      {"RMSNormalization", 4},
+      {"SimplifiedLayerNormalization", 4},
+      {"com.microsoft.SimplifiedLayerNormalization", 4},
       {"com.microsoft.SkipSimplifiedLayerNormalization", 5},
-      {"LpNormalization", 3},       // square, sum, division
-      {"DynamicQuantizeLinear", 6}, // minimum, maximum, then as QuantizeLinear
-      {"RotaryEmbedding", 3},       // two multiplications and an addition
+      {"LpNormalization", 3},        // square, sum, division
+      {"DynamicQuantizeLinear", 6},  // minimum, maximum, then as QuantizeLinear
+      {"RotaryEmbedding", 3},        // two multiplications and an addition
       {"com.microsoft.RotaryEmbedding", 3},
   };
   return rows;
@@ -135,19 +192,52 @@ const std::map<std::string, double>& per_input() {
 
 /// Operators that reinterpret their input without moving it.
 const std::set<std::string>& views() {
-  static const std::set<std::string> names = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size",
-                                              "Dropout", "Optional", "OptionalGetElement"};
+  static const std::set<std::string> names = {"Reshape", "Squeeze", "Unsqueeze", "Flatten",  "Identity",
+                                              "Shape",   "Size",    "Dropout",   "Optional", "OptionalGetElement"};
   return names;
 }
 
 /// Moving, selecting, making or converting elements; control flow is counted inside.
 const std::set<std::string>& free_operators() {
-  static const std::set<std::string> names = {
-      "Constant", "ConstantOfShape", "Cast", "CastLike", "Concat", "Split", "Slice", "Gather", "GatherElements",
-      "GatherND", "Scatter", "ScatterElements", "ScatterND", "Transpose", "Expand", "Tile", "Pad", "CenterCropPad",
-      "DepthToSpace", "SpaceToDepth", "ReverseSequence", "EyeLike", "Range", "OneHot", "NonZero", "Compress", "Trilu",
-      "If", "Loop", "Scan", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SequenceErase", "SequenceAt",
-      "SequenceLength", "SplitToSequence", "ConcatFromSequence", "OptionalHasElement"};
+  static const std::set<std::string> names = {"Constant",
+                                              "ConstantOfShape",
+                                              "Cast",
+                                              "CastLike",
+                                              "Concat",
+                                              "Split",
+                                              "Slice",
+                                              "Gather",
+                                              "GatherElements",
+                                              "GatherND",
+                                              "Scatter",
+                                              "ScatterElements",
+                                              "ScatterND",
+                                              "Transpose",
+                                              "Expand",
+                                              "Tile",
+                                              "Pad",
+                                              "CenterCropPad",
+                                              "DepthToSpace",
+                                              "SpaceToDepth",
+                                              "ReverseSequence",
+                                              "EyeLike",
+                                              "Range",
+                                              "OneHot",
+                                              "NonZero",
+                                              "Compress",
+                                              "Trilu",
+                                              "If",
+                                              "Loop",
+                                              "Scan",
+                                              "SequenceConstruct",
+                                              "SequenceEmpty",
+                                              "SequenceInsert",
+                                              "SequenceErase",
+                                              "SequenceAt",
+                                              "SequenceLength",
+                                              "SplitToSequence",
+                                              "ConcatFromSequence",
+                                              "OptionalHasElement"};
   return names;
 }
 

@@ -122,13 +122,14 @@ Flops pool_flops(const TypedNode& node) {
 
 Flops recurrent_flops(const TypedNode& node) {
   const auto input = concrete_dims(type_at(node.inputs, 0));
-  const auto weights = concrete_dims(type_at(node.inputs, 1));    // [directions, gates x hidden, input size]
+  const auto weights = concrete_dims(type_at(node.inputs, 1));     // [directions, gates x hidden, input size]
   const auto recurrence = concrete_dims(type_at(node.inputs, 2));  // [directions, gates x hidden, hidden]
   if (!input || !weights || !recurrence || input->size() != 3 || weights->size() != 3 || recurrence->size() != 3)
     return std::nullopt;
   const auto& type = node.node.op_type();
   const double elementwise = type == "LSTM" ? 26 : type == "GRU" ? 20 : 3;
-  const double steps = static_cast<double>((*input)[0]) * static_cast<double>((*input)[1]) * static_cast<double>((*weights)[0]);
+  const double steps =
+      static_cast<double>((*input)[0]) * static_cast<double>((*input)[1]) * static_cast<double>((*weights)[0]);
   const double rows = static_cast<double>((*weights)[1]);
   const double hidden = static_cast<double>((*recurrence)[2]);
   return steps * (2 * rows * (static_cast<double>((*weights)[2]) + hidden) + elementwise * hidden);

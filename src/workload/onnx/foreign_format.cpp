@@ -38,14 +38,18 @@ constexpr Magic kMagics[] = {
     {0, "\x1f\x8b"sv, "a gzip archive", "unpack it first"},
     {0, "\x28\xb5\x2f\xfd"sv, "a zstd archive", "unpack it first"},
     {0, "BZh"sv, "a bzip2 archive", "unpack it first"},
-    {0, "\xfd"
-        "7zXZ"sv, "an xz archive", "unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ"sv,
+     "an xz archive", "unpack it first"},
     {0, "<!DOCTYPE"sv, "an HTML page, perhaps a failed download", "download the model again"},
     {0, "<!doctype"sv, "an HTML page, perhaps a failed download", "download the model again"},
     {0, "<html"sv, "an HTML page, perhaps a failed download", "download the model again"},
     {0, "<?xml"sv, "an XML file, as OpenVINO writes", "give the .onnx file it was made from"},
-    {0, "\x7f"
-        "ELF"sv, "a program or shared library", "give an .onnx file"},
+    {0,
+     "\x7f"
+     "ELF"sv,
+     "a program or shared library", "give an .onnx file"},
 };
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -61,7 +65,8 @@ bool is_text(std::string_view head) {
 
 std::optional<ForeignFormat> recognise_foreign_format(std::string_view head) {
   for (const auto& magic : kMagics)
-    if (head.size() >= magic.offset + magic.bytes.size() && head.substr(magic.offset, magic.bytes.size()) == magic.bytes)
+    if (head.size() >= magic.offset + magic.bytes.size() &&
+        head.substr(magic.offset, magic.bytes.size()) == magic.bytes)
       return ForeignFormat{magic.what, magic.next};
   // A protobuf model begins with a field tag, a control character: bytes that are all printable cannot be one.
   if (is_text(head)) return ForeignFormat{"a text file", "give an .onnx file"};

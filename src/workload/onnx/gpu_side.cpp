@@ -18,10 +18,11 @@ base::Result<IoBinding> io_binding_of(const schema::TrialSpec& spec) {
   if (text == "device") return IoBinding::device;
   if (text == "stream") return IoBinding::stream;
   if (spec.io == "device")
-    return base::fail(ErrorCode::invalid_argument,
-                      "io_binding={}: keeps tensors in host memory, but with --io device they stay on the GPU; expected "
-                      "device or stream",
-                      text);
+    return base::fail(
+        ErrorCode::invalid_argument,
+        "io_binding={}: keeps tensors in host memory, but with --io device they stay on the GPU; expected "
+        "device or stream",
+        text);
   return text == "pinned" ? IoBinding::pinned : IoBinding::none;
 }
 

@@ -21,7 +21,7 @@ using onnx::TypeProto;
 using Opsets = std::map<std::string, std::int64_t>;
 
 constexpr std::size_t kMostContradictions = 5;
-constexpr int kDeepestNesting = 100;           // of functions calling functions: a cycle in the file must end
+constexpr int kDeepestNesting = 100;             // of functions calling functions: a cycle in the file must end
 constexpr std::int64_t kMostVisits = 5'000'000;  // and one that branches must end soon
 
 /// What is known of a value by its name.
@@ -57,7 +57,8 @@ class Walker {
   Walker(const onnx::ModelProto& model, const std::function<void(const TypedNode&)>& visit)
       : model_(model), visit_(visit), opsets_(opsets_of(model.opset_import())) {
     opsets_.try_emplace("", 1);  // what a file older than opset imports means
-    for (const auto& function : model.functions()) functions_[normal_domain(function.domain()) + ":" + function.name()] = &function;
+    for (const auto& function : model.functions())
+      functions_[normal_domain(function.domain()) + ":" + function.name()] = &function;
   }
 
   ShapeReport run(const schema::ShapeSet& shapes) {
@@ -197,7 +198,8 @@ class Walker {
     return copy;
   }
 
-  std::vector<Binding> walk_if(const NodeProto& node, const std::vector<Binding>& inputs, const Scope& scope, double repeats) {
+  std::vector<Binding> walk_if(const NodeProto& node, const std::vector<Binding>& inputs, const Scope& scope,
+                               double repeats) {
     const auto* yes = find_attribute(node, "then_branch");
     const auto* no = find_attribute(node, "else_branch");
     if (yes == nullptr || no == nullptr || inputs.empty()) return walk_operator(node, inputs, scope, repeats);
@@ -216,11 +218,13 @@ class Walker {
   }
 
   /// Loop state keeps the shape of the first round: libonnx drops it, since it may change, but it rarely does.
-  std::vector<Binding> walk_loop(const NodeProto& node, const std::vector<Binding>& inputs, const Scope& scope, double repeats) {
+  std::vector<Binding> walk_loop(const NodeProto& node, const std::vector<Binding>& inputs, const Scope& scope,
+                                 double repeats) {
     const auto* body = find_attribute(node, "body");
     if (body == nullptr || inputs.size() < 2) return walk_operator(node, inputs, scope, repeats);
     std::optional<double> trips;
-    if (const auto* most = inputs[0].value; most != nullptr && most->values.size() == 1) trips = std::max(0.0, most->values[0]);
+    if (const auto* most = inputs[0].value; most != nullptr && most->values.size() == 1)
+      trips = std::max(0.0, most->values[0]);
     if (!trips) report_.unknown_trip_count = true;
     std::vector<Binding> state(inputs.begin(), inputs.end());
     for (auto& one : state) one = {one.type, nullptr, nullptr};
@@ -268,7 +272,8 @@ class Walker {
         for (const auto* type : given) bindings.push_back({type != nullptr ? keep(*type) : nullptr, nullptr, nullptr});
         std::vector<const TypeProto*> results;
         if (scope.depth < kDeepestNesting)
-          for (const auto& one : walk_subgraph(graph, bindings, scope, repeats * scan_repeats)) results.push_back(one.type);
+          for (const auto& one : walk_subgraph(graph, bindings, scope, repeats * scan_repeats))
+            results.push_back(one.type);
         results.resize(static_cast<std::size_t>(graph.output_size()));
         for (int i = 0; i < graph.output_size(); ++i)  // libonnx follows these pointers unseen
           if (auto& type = results[static_cast<std::size_t>(i)]; type == nullptr) type = &graph.output(i).type();
@@ -277,7 +282,8 @@ class Walker {
       auto result = apply_shape_rule(node, *scope.opsets, types, tensors, subgraph);
       note_outcome(node, result);
       for (std::size_t i = 0; i < outputs.size(); ++i)
-        outputs[i].type = settle(node, i, i < result.outputs.size() ? std::move(result.outputs[i]) : TypeProto{}, types, scope);
+        outputs[i].type =
+            settle(node, i, i < result.outputs.size() ? std::move(result.outputs[i]) : TypeProto{}, types, scope);
     }
     std::vector<const TypeProto*> output_types;
     bool shapeless = false;
@@ -297,7 +303,8 @@ class Walker {
     const auto axis = axes && !axes->empty() ? axes->front() : 0;
     if (count > 0 && count <= static_cast<std::int64_t>(inputs.size())) {
       const auto dims = concrete_dims(inputs[inputs.size() - static_cast<std::size_t>(count)].type);
-      if (dims && axis >= 0 && axis < static_cast<std::int64_t>(dims->size())) return static_cast<double>((*dims)[static_cast<std::size_t>(axis)]);
+      if (dims && axis >= 0 && axis < static_cast<std::int64_t>(dims->size()))
+        return static_cast<double>((*dims)[static_cast<std::size_t>(axis)]);
     }
     report_.unknown_trip_count = true;
     return 1;
@@ -306,9 +313,9 @@ class Walker {
   void note_outcome(const NodeProto& node, const RuleResult& result) {
     if (result.outcome == RuleOutcome::no_rule) ++report_.unknown_operators[operator_name(node)];
     if (result.outcome == RuleOutcome::contradiction && report_.contradictions.size() < kMostContradictions)
-      report_.contradictions.push_back(fmt::format("{} {}: {}", operator_name(node),
-                                                   node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(),
-                                                   result.message));
+      report_.contradictions.push_back(
+          fmt::format("{} {}: {}", operator_name(node),
+                      node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(), result.message));
   }
 
   /// The type of one output: what the rule said, completed by what the file declares, else by the fallbacks.
@@ -318,7 +325,8 @@ class Walker {
     if (index == 0)
       if (auto type = fallback_type(node, inputs); type && concrete_dims(&*type)) return keep(std::move(*type));
     const auto found = scope.declared.find(node.output(static_cast<int>(index)));
-    if (found == scope.declared.end()) return inferred.value_case() != TypeProto::VALUE_NOT_SET ? keep(std::move(inferred)) : nullptr;
+    if (found == scope.declared.end())
+      return inferred.value_case() != TypeProto::VALUE_NOT_SET ? keep(std::move(inferred)) : nullptr;
     auto declared = *found->second;
     if (declared.has_tensor_type() && declared.tensor_type().has_shape())
       for (auto& dim : *declared.mutable_tensor_type()->mutable_shape()->mutable_dim())

@@ -24,11 +24,11 @@ struct TypedNode {
 
 /// What stood in the way of knowing every shape.
 struct ShapeReport {
-  std::vector<std::string> contradictions;               ///< nodes that refuse their input shapes, at most a few
-  std::map<std::string, std::int64_t> unknown_operators; ///< without shape rule here: newer opset or custom domain
-  std::int64_t shapeless_nodes = 0;                      ///< nodes with an output of unknown shape
-  bool unknown_trip_count = false;                       ///< a Loop or Scan whose number of rounds only data decide
-  bool unknown_branch = false;                           ///< an If that data decide: its larger branch is not known
+  std::vector<std::string> contradictions;                ///< nodes that refuse their input shapes, at most a few
+  std::map<std::string, std::int64_t> unknown_operators;  ///< without shape rule here: newer opset or custom domain
+  std::int64_t shapeless_nodes = 0;                       ///< nodes with an output of unknown shape
+  bool unknown_trip_count = false;                        ///< a Loop or Scan whose number of rounds only data decide
+  bool unknown_branch = false;                            ///< an If that data decide: its larger branch is not known
 };
 
 /// Goes through the model's graph in order with the given input shapes and calls `visit` for every node that would

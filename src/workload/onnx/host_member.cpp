@@ -111,9 +111,9 @@ base::Result<void> HostMember::write_inputs(const std::vector<Tensor>& tensors) 
 
 base::Result<void> HostMember::collect(OutputSet& outputs) {
   std::vector<OrtValue*> values(session_.outputs.size(), nullptr);
-  auto ran = check_ort(
-      api_, api_.Run(session_.session, options_.get(), session_.input_names.data(), input_pointers_.data(),
-                     input_pointers_.size(), session_.output_names.data(), session_.output_names.size(), values.data()));
+  auto ran = check_ort(api_, api_.Run(session_.session, options_.get(), session_.input_names.data(),
+                                      input_pointers_.data(), input_pointers_.size(), session_.output_names.data(),
+                                      session_.output_names.size(), values.data()));
   if (!ran) return tl::unexpected<base::Error>(session_.environment.with_log(std::move(ran).error()));
   std::vector<OrtValueHandle> handles;
   for (auto* value : values) handles.emplace_back(value, api_.ReleaseValue);

@@ -45,9 +45,9 @@ class HostMember final : public LaneMember {
   std::vector<OrtValueHandle> output_buffers_;  // nullptr where the runtime allocates
   std::vector<OrtValue*> output_pointers_;
   bool has_buffers_ = false;
-  bool has_fresh_ = false;      // some outputs are allocated in every run
-  StatusHandle failure_;        // turned into text only when asked for
-  base::Error setup_failure_;   // of keep_buffers
+  bool has_fresh_ = false;     // some outputs are allocated in every run
+  StatusHandle failure_;       // turned into text only when asked for
+  base::Error setup_failure_;  // of keep_buffers
 };
 
 }  // namespace ridgeline::workload

@@ -86,11 +86,11 @@ base::Result<std::vector<std::string>> known_targets(const std::vector<std::file
   const auto question = fmt::format("names {}", fmt::join(wanted, " "));
   for (const auto& file : files) {
     RL_TRY_ASSIGN(const auto names, memo.get(file, question, [&]() -> base::Result<std::string> {
-                    RL_TRY_ASSIGN(const auto mapped, MappedFile::open(file));
-                    std::set<std::string> in_file;
-                    find_names(mapped.bytes(), wanted, in_file);
-                    return fmt::format("{}", fmt::join(in_file, "\n"));
-                  }));
+      RL_TRY_ASSIGN(const auto mapped, MappedFile::open(file));
+      std::set<std::string> in_file;
+      find_names(mapped.bytes(), wanted, in_file);
+      return fmt::format("{}", fmt::join(in_file, "\n"));
+    }));
     for (auto& name : base::split(names, '\n'))
       if (!name.empty()) found.insert(std::move(name));
   }

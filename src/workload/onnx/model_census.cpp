@@ -17,10 +17,13 @@ std::string type_text(const onnx::TypeProto& type, int depth = 0) {
   switch (type.value_case()) {
     case onnx::TypeProto::kTensorType: return element(type.tensor_type().elem_type());
     case onnx::TypeProto::kSparseTensorType: return "sparse(" + element(type.sparse_tensor_type().elem_type()) + ")";
-    case onnx::TypeProto::kSequenceType: return "sequence(" + type_text(type.sequence_type().elem_type(), depth + 1) + ")";
-    case onnx::TypeProto::kOptionalType: return "optional(" + type_text(type.optional_type().elem_type(), depth + 1) + ")";
+    case onnx::TypeProto::kSequenceType:
+      return "sequence(" + type_text(type.sequence_type().elem_type(), depth + 1) + ")";
+    case onnx::TypeProto::kOptionalType:
+      return "optional(" + type_text(type.optional_type().elem_type(), depth + 1) + ")";
     case onnx::TypeProto::kMapType:
-      return "map(" + element(type.map_type().key_type()) + "," + type_text(type.map_type().value_type(), depth + 1) + ")";
+      return "map(" + element(type.map_type().key_type()) + "," + type_text(type.map_type().value_type(), depth + 1) +
+             ")";
     default: return "unknown";
   }
 }

@@ -79,20 +79,23 @@ void note_gaps(const ShapeReport& report, schema::ModelDescription& description)
   auto& notes = description.notes;
   const auto opset = description.opsets.find("");
   if (opset != description.opsets.end() && opset->second > kNewestKnownOpset)
-    notes.push_back(fmt::format("opset {} is newer than {}, the newest that the shape rules here know: shapes of changed operators may be missing",
-                                opset->second, kNewestKnownOpset));
+    notes.push_back(
+        fmt::format("opset {} is newer than {}, the newest that the shape rules here know: shapes of changed operators "
+                    "may be missing",
+                    opset->second, kNewestKnownOpset));
   if (!report.unknown_operators.empty())
     notes.push_back(fmt::format("operators without a shape rule here: {}", list_counts(report.unknown_operators)));
   if (report.shapeless_nodes > 0)
     notes.push_back(fmt::format("{} of {} nodes have results of unknown shape: flops and min_bytes are lower bounds",
                                 report.shapeless_nodes, description.nodes));
   if (!description.uncounted_ops.empty())
-    notes.push_back(fmt::format("arithmetic of these operators is not counted: {}", list_counts(description.uncounted_ops)));
-  if (report.unknown_trip_count)
-    notes.push_back("a loop runs as often as the data decide: its body is counted once");
+    notes.push_back(
+        fmt::format("arithmetic of these operators is not counted: {}", list_counts(description.uncounted_ops)));
+  if (report.unknown_trip_count) notes.push_back("a loop runs as often as the data decide: its body is counted once");
   if (report.unknown_branch) notes.push_back("a branch depends on the data: both sides are counted by half");
   for (const auto& contradiction : report.contradictions)
-    notes.push_back(fmt::format("the chosen shapes do not fit {}; other ones can be given with --shape", contradiction));
+    notes.push_back(
+        fmt::format("the chosen shapes do not fit {}; other ones can be given with --shape", contradiction));
 }
 
 }  // namespace

@@ -34,16 +34,18 @@ base::Result<std::int64_t> regular_file_bytes(const fs::path& path) {
   if (fs::is_directory(status)) {
     std::error_code ignored;
     if (fs::exists(path / "saved_model.pb", ignored))
-      return base::fail(ErrorCode::invalid_argument,
-                        "{} is a TensorFlow saved model, not an ONNX file: convert it first (python -m tf2onnx.convert)",
-                        path.string());
+      return base::fail(
+          ErrorCode::invalid_argument,
+          "{} is a TensorFlow saved model, not an ONNX file: convert it first (python -m tf2onnx.convert)",
+          path.string());
     return base::fail(ErrorCode::io, "model {} is a directory: give the .onnx file in it", path.string());
   }
   if (!fs::is_regular_file(status))
     return base::fail(ErrorCode::io, "model {} is not a regular file: give an .onnx file", path.string());
   const auto bytes = fs::file_size(path, error);
   if (error) return base::fail(ErrorCode::io, "cannot read model {}: {}", path.string(), error.message());
-  if (bytes == 0) return base::fail(ErrorCode::invalid_argument, "model {} is empty: give an .onnx file", path.string());
+  if (bytes == 0)
+    return base::fail(ErrorCode::invalid_argument, "model {} is empty: give an .onnx file", path.string());
   return static_cast<std::int64_t>(bytes);
 }
 
@@ -51,7 +53,8 @@ tl::unexpected<base::Error> no_onnx_model(const fs::path& path, std::string_view
   if (const auto foreign = recognise_foreign_protobuf(path, head))
     return base::fail(ErrorCode::invalid_argument, "{} is {}, not an ONNX model: {}", path.string(), foreign->what,
                       foreign->next);
-  return base::fail(ErrorCode::invalid_argument, "{} is not an ONNX model ({}): give an .onnx file", path.string(), reason);
+  return base::fail(ErrorCode::invalid_argument, "{} is not an ONNX model ({}): give an .onnx file", path.string(),
+                    reason);
 }
 
 /// Whether a model that does not parse to its end nevertheless began as an ONNX file.
@@ -94,7 +97,8 @@ base::Result<ModelFile> load_model_file(const fs::path& path) {
   const auto& model = result.model;
   if (!complete) {
     if (began_as_onnx(model))
-      return base::fail(ErrorCode::corrupt, "model {} ends in the middle of its data ({} read): truncated or damaged, get it again",
+      return base::fail(ErrorCode::corrupt,
+                        "model {} ends in the middle of its data ({} read): truncated or damaged, get it again",
                         path.string(), base::format_bytes(static_cast<double>(bytes)));
     return no_onnx_model(path, head, "its bytes are not the protobuf of a model");
   }

@@ -29,7 +29,8 @@ void recognise_batch(ModelDescription& description) {
   const auto& shapes = description.shapes.front();
   for (const auto& input : description.inputs) {
     const auto axis = dynamic_batch_axis(input);
-    const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](const auto& one) { return one.name == input.name; });
+    const auto shape =
+        std::find_if(shapes.begin(), shapes.end(), [&](const auto& one) { return one.name == input.name; });
     if (!axis || shape == shapes.end() || *axis >= shape->dims.size()) continue;
     description.batch_is_dynamic = true;
     description.batch_axis_size = shape->dims[*axis];
@@ -47,7 +48,8 @@ void recognise_batch(ModelDescription& description) {
 
 std::size_t contradictions_of(const onnx::ModelProto& model, const ShapeChoice& choice) {
   std::size_t count = 0;
-  for (const auto& shapes : choice.sets) count += infer_shapes(model, shapes, [](const TypedNode&) {}).contradictions.size();
+  for (const auto& shapes : choice.sets)
+    count += infer_shapes(model, shapes, [](const TypedNode&) {}).contradictions.size();
   return count;
 }
 
@@ -94,9 +96,11 @@ base::Result<ModelDescription> inspect_onnx_model(const InspectRequest& request)
   try {
     return inspect(request);
   } catch (const std::bad_alloc&) {
-    return base::fail(ErrorCode::out_of_memory, "model {} does not fit in memory while it is read", request.workload.location);
+    return base::fail(ErrorCode::out_of_memory, "model {} does not fit in memory while it is read",
+                      request.workload.location);
   } catch (const std::exception& error) {  // protobuf, libonnx and std::filesystem throw
-    return base::fail(ErrorCode::internal, "model {} could not be inspected: {}", request.workload.location, error.what());
+    return base::fail(ErrorCode::internal, "model {} could not be inspected: {}", request.workload.location,
+                      error.what());
   }
 }
 

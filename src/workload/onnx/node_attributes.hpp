@@ -16,7 +16,8 @@ namespace ridgeline::workload {
   return nullptr;
 }
 
-[[nodiscard]] inline std::int64_t attribute_int(const onnx::NodeProto& node, std::string_view name, std::int64_t otherwise) {
+[[nodiscard]] inline std::int64_t attribute_int(const onnx::NodeProto& node, std::string_view name,
+                                                std::int64_t otherwise) {
   const auto* attribute = find_attribute(node, name);
   return attribute != nullptr && attribute->has_i() ? attribute->i() : otherwise;
 }

@@ -35,10 +35,15 @@ class NodeContext final : public onnx::InferenceContext {
  public:
   NodeContext(const onnx::NodeProto& node, const std::vector<const TypeProto*>& types,
               const std::vector<const onnx::TensorProto*>& values, const SubgraphInference& subgraph)
-      : node_(node), types_(types), values_(values), subgraph_(subgraph),
+      : node_(node),
+        types_(types),
+        values_(values),
+        subgraph_(subgraph),
         outputs(static_cast<std::size_t>(node.output_size())) {}
 
-  const onnx::AttributeProto* getAttribute(const std::string& name) const override { return find_attribute(node_, name); }
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override {
+    return find_attribute(node_, name);
+  }
   size_t getNumInputs() const override { return types_.size(); }
   const TypeProto* getInputType(size_t index) const override { return index < types_.size() ? types_[index] : nullptr; }
   const onnx::TensorProto* getInputData(size_t index) const override {
@@ -50,7 +55,8 @@ class NodeContext final : public onnx::InferenceContext {
   const onnx::TensorShapeProto* getSymbolicInput(size_t) const override { return nullptr; }
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
     const auto* attribute = find_attribute(node_, name);
-    if (attribute == nullptr || !attribute->has_g()) throw onnx::InferenceError("attribute " + name + " holds no graph");
+    if (attribute == nullptr || !attribute->has_g())
+      throw onnx::InferenceError("attribute " + name + " holds no graph");
     inferencers_.push_back(std::make_unique<SubgraphInferencer>(attribute->g(), subgraph_));
     return inferencers_.back().get();
   }
@@ -86,8 +92,9 @@ Alias rule_of(const onnx::NodeProto& node, int version) {
         attribute_int(node, "transBatchA", 0) == 0 && attribute_int(node, "transBatchB", 0) == 0)
       return {"MatMul", "", 13};
   }
-  static const std::set<std::string> kMovedAxes = {"ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceL1",
-                                                   "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
+  static const std::set<std::string> kMovedAxes = {"ReduceMax",    "ReduceMin",       "ReduceMean",
+                                                   "ReduceProd",   "ReduceL1",        "ReduceL2",
+                                                   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
   if (domain.empty() && version >= 18 && kMovedAxes.count(type) != 0) return {"ReduceSum", "", 13};
   return {type, domain, version};
 }
@@ -104,7 +111,9 @@ struct GateResult {
   std::string reason;
 };
 
-int rank_of(const TypeProto* type) { return type != nullptr && type->has_tensor_type() ? type->tensor_type().shape().dim_size() : -1; }
+int rank_of(const TypeProto* type) {
+  return type != nullptr && type->has_tensor_type() ? type->tensor_type().shape().dim_size() : -1;
+}
 
 /// Attributes that rules divide by.
 GateResult check_divisors(const onnx::NodeProto& node) {
@@ -112,7 +121,8 @@ GateResult check_divisors(const onnx::NodeProto& node) {
     const auto* attribute = find_attribute(node, name);
     if (attribute == nullptr) continue;
     const auto& sizes = attribute->ints();
-    if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size < 1; }) || (attribute->has_i() && attribute->i() < 1))
+    if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size < 1; }) ||
+        (attribute->has_i() && attribute->i() < 1))
       return {Gate::refused, fmt::format("{} is not positive", name)};
   }
   return {};
@@ -137,7 +147,8 @@ GateResult check_input_types(const onnx::OpSchema& schema, const std::vector<con
 }
 
 /// Convolutions index the weights' dimensions by the data's rank.
-GateResult check_ranks(const onnx::NodeProto& node, const std::string& rule, const std::vector<const TypeProto*>& types) {
+GateResult check_ranks(const onnx::NodeProto& node, const std::string& rule,
+                       const std::vector<const TypeProto*>& types) {
   static const std::map<std::string, std::size_t> kWeights = {
       {"Conv", 1}, {"ConvTranspose", 1}, {"ConvInteger", 1}, {"QLinearConv", 3}};
   const auto weight = kWeights.find(rule);
@@ -213,7 +224,8 @@ RuleResult apply_shape_rule(const onnx::NodeProto& node, const std::map<std::str
                             const std::vector<const TypeProto*>& types,
                             const std::vector<const onnx::TensorProto*>& values, const SubgraphInference& subgraph) {
   const auto opset = opsets.find(normal_domain(node.domain()));
-  const auto version = static_cast<int>(std::clamp<std::int64_t>(opset == opsets.end() ? 1 : opset->second, 1, 1 << 20));
+  const auto version =
+      static_cast<int>(std::clamp<std::int64_t>(opset == opsets.end() ? 1 : opset->second, 1, 1 << 20));
   const auto alias = rule_of(node, version);
   RuleResult result;
   const auto* schema = onnx::OpSchemaRegistry::Schema(alias.type, alias.version, alias.domain);

@@ -11,8 +11,8 @@
 namespace ridgeline::workload {
 
 /// Infers the types of a subgraph's outputs from those of its inputs; given to libonnx for If, Loop and Scan.
-using SubgraphInference =
-    std::function<std::vector<const onnx::TypeProto*>(const onnx::GraphProto&, const std::vector<const onnx::TypeProto*>&)>;
+using SubgraphInference = std::function<std::vector<const onnx::TypeProto*>(
+    const onnx::GraphProto&, const std::vector<const onnx::TypeProto*>&)>;
 
 enum class RuleOutcome {
   inferred,       ///< the rule ran; outputs may still lack shapes
@@ -27,7 +27,8 @@ struct RuleResult {
 };
 
 /// Applies libonnx's shape rule for one node. `types` and `values` are its inputs', null where unknown.
-[[nodiscard]] RuleResult apply_shape_rule(const onnx::NodeProto& node, const std::map<std::string, std::int64_t>& opsets,
+[[nodiscard]] RuleResult apply_shape_rule(const onnx::NodeProto& node,
+                                          const std::map<std::string, std::int64_t>& opsets,
                                           const std::vector<const onnx::TypeProto*>& types,
                                           const std::vector<const onnx::TensorProto*>& values,
                                           const SubgraphInference& subgraph);

@@ -28,9 +28,8 @@ WorkloadKind make_onnx_kind() {
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
                         {"use_deterministic_compute", true}},
-          .gpu_reference = {{"graph_optimization_level", "basic"},
-                            {"use_tf32", false},
-                            {"use_deterministic_compute", true}}};
+          .gpu_reference = {
+              {"graph_optimization_level", "basic"}, {"use_tf32", false}, {"use_deterministic_compute", true}}};
 }
 
 }  // namespace ridgeline::workload

@@ -12,7 +12,8 @@ namespace ridgeline::workload {
 
 OrtLane::OrtLane(const OrtEnvironment& environment, SessionHandle session, LaneIo io,
                  std::optional<gpu::CudaStream> stream)
-    : io_(io), stream_(std::move(stream)), handle_(std::move(session)), session_{environment, handle_.get(), {}, {}, {}, {}} {}
+    : io_(io), stream_(std::move(stream)), handle_(std::move(session)), session_{environment, handle_.get(), {}, {}, {},
+                                                                                 {}} {}
 
 OrtLane::~OrtLane() = default;
 

@@ -30,7 +30,8 @@ int newest_api_of(const std::string& version) {
   return static_cast<int>(std::min<std::int64_t>(*minor, ORT_API_VERSION));
 }
 
-/// Opens the provider's libraries and notes their versions. The provider's own file has none, so its hash stands for it.
+/// Opens the provider's libraries and notes their versions. The provider's own file has none, so its hash stands for
+/// it.
 base::Result<void> describe_provider(const std::filesystem::path& file, const std::string& provider,
                                      const OrtSearchEnvironment& environment, const FileMemo& memo,
                                      schema::RuntimeIdentity& identity) {

@@ -77,14 +77,15 @@ base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* ses
   return read_back;
 }
 
-/// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less well.
+/// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less
+/// well.
 base::Result<void> prepare_libraries(const OrtLibrary& library, const std::string& provider, const Options& options) {
   const auto environment = OrtSearchEnvironment::of_this_process();
   const bool without_cudnn = std::find(options.begin(), options.end(),
                                        std::pair<std::string, std::string>("enable_cudnn", "0")) != options.end();
   // TensorRT hands what it cannot run to CUDA.
-  for (const auto& name : provider == "cuda" ? std::vector<std::string>{"cuda"}
-                                             : std::vector<std::string>{"cuda", "tensorrt"}) {
+  for (const auto& name :
+       provider == "cuda" ? std::vector<std::string>{"cuda"} : std::vector<std::string>{"cuda", "tensorrt"}) {
     RL_TRY_ASSIGN(const auto file, provider_file(library.path(), name));
     RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
     RL_TRY(libraries.usable(!without_cudnn));

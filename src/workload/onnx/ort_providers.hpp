@@ -14,8 +14,8 @@ namespace ridgeline::workload {
 
 class OrtLibrary;
 
-/// Whether `provider` is one that this library was built with. Errors: invalid_argument for an unknown name, unsupported
-/// when it was not.
+/// Whether `provider` is one that this library was built with. Errors: invalid_argument for an unknown name,
+/// unsupported when it was not.
 [[nodiscard]] base::Result<void> check_provider(const OrtLibrary& library, const std::string& provider);
 
 /// Makes sessions of `options` run on "cpu", "cuda" or "tensorrt" (which falls back to CUDA, then to the CPU, node by

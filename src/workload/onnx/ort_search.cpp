@@ -22,7 +22,8 @@ void append(std::vector<std::string>& to, std::vector<std::string> more) {
 // The wheel keeps the library in its capi folder.
 std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
   std::vector<std::string> files;
-  for (const auto& packages : python_package_folders(prefix)) append(files, ort_files_in(packages / "onnxruntime/capi"));
+  for (const auto& packages : python_package_folders(prefix))
+    append(files, ort_files_in(packages / "onnxruntime/capi"));
   return files;
 }
 

@@ -9,12 +9,12 @@ namespace ridgeline::workload {
 
 /// All that the search for the library depends on, so that tests can pretend.
 struct OrtSearchEnvironment {
-  std::string ort_library;   ///< RIDGELINE_ORT_LIBRARY
-  std::string ort_root;      ///< ONNXRUNTIME_ROOT
-  std::string virtual_env;   ///< VIRTUAL_ENV
-  std::string conda_prefix;  ///< CONDA_PREFIX
-  std::string path;          ///< PATH, searched for python3
-  std::string home;          ///< HOME: Python packages installed by pip --user
+  std::string ort_library;            ///< RIDGELINE_ORT_LIBRARY
+  std::string ort_root;               ///< ONNXRUNTIME_ROOT
+  std::string virtual_env;            ///< VIRTUAL_ENV
+  std::string conda_prefix;           ///< CONDA_PREFIX
+  std::string path;                   ///< PATH, searched for python3
+  std::string home;                   ///< HOME: Python packages installed by pip --user
   std::string ld_library_path;        ///< LD_LIBRARY_PATH, for messages: the loader reads it by itself
   std::string cuda_home;              ///< CUDA_HOME or CUDA_PATH
   std::filesystem::path cuda_parent;  ///< holds cuda, cuda-13.0, ...: "/usr/local"

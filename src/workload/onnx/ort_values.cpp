@@ -156,8 +156,8 @@ base::Result<void> fill_ort_tensor(const OrtApi& api, OrtValue* value, const Ten
 base::Result<OrtValueHandle> wrap_memory(const OrtApi& api, const OurMemory& memory, ElementType type,
                                          const std::vector<std::int64_t>& dims) {
   if (memory.bytes == 0) return allocate_ort_tensor(api, type, dims);  // the runtime refuses null even for nothing
-  // Page-locked memory goes by the CPU's name: the driver knows what it is, while the runtime takes "CudaPinned" tensors
-  // for outputs that are where they belong and then refuses to copy them.
+  // Page-locked memory goes by the CPU's name: the driver knows what it is, while the runtime takes "CudaPinned"
+  // tensors for outputs that are where they belong and then refuses to copy them.
   const char* place = memory.place == MemoryPlace::pinned ? "Cpu" : "Cuda";
   OrtMemoryInfo* created = nullptr;
   RL_TRY(check_ort(api, api.CreateMemoryInfo(place, OrtDeviceAllocator, 0, OrtMemTypeDefault, &created)));

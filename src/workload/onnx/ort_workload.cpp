@@ -68,7 +68,7 @@ class OrtWorkload final : public Workload {
   std::vector<std::unique_ptr<OrtLane>> lanes_;
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
-  std::size_t members_ = 1;  // of the shape mix
+  std::size_t members_ = 1;               // of the shape mix
   std::int64_t threads_per_session_ = 0;  // started by the runtime, beside the caller's
   std::int64_t weight_bytes_ = 0;         // in the GPU arenas once all sessions stood
 };
@@ -100,8 +100,8 @@ base::Result<void> OrtWorkload::prepare() {
 
 bool OrtWorkload::uses_graph() const { return spec_.configuration.get_or("enable_cuda_graph", false).as_bool(); }
 
-/// The runtime captures a graph for each thread that runs it. Calls of one lane would spoil the capture of another one's
-/// graph, and a shape's next run may be far away.
+/// The runtime captures a graph for each thread that runs it. Calls of one lane would spoil the capture of another
+/// one's graph, and a shape's next run may be far away.
 bool OrtWorkload::enter_thread(int lane) noexcept {
   constexpr std::size_t kRunsUntilCapture = 2;  // the first finds out the outputs' shapes
   if (!uses_graph() || (lanes_.size() == 1 && members_ == 1)) return true;

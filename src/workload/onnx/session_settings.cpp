@@ -155,8 +155,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
   }
   for (const auto& [name, size] : extras.free_dimensions)
     RL_TRY(check_ort(api, api.AddFreeDimensionOverrideByName(options, name.c_str(), size)));
-  if (extras.record_assignment)
-    RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kRecordAssignment, "1")));
+  if (extras.record_assignment) RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kRecordAssignment, "1")));
   if (extras.compute_stream != nullptr) settings.run_entries_.emplace_back(kNoSynchronization, "1");
   RL_TRY_ASSIGN(const auto held, append_provider(library, options, provider, provider_options, extras.compute_stream));
   for (const auto& [key, value] : configuration.values()) {
@@ -165,7 +164,8 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
     const auto found = held.find(param->target);
     if (found == held.end()) continue;
     const bool in_bytes = param->unit == "GB";
-    settings.read_back_[key] = in_bytes ? fmt::format("{:g}", std::strtod(found->second.c_str(), nullptr) / 1e9) : found->second;
+    settings.read_back_[key] =
+        in_bytes ? fmt::format("{:g}", std::strtod(found->second.c_str(), nullptr) / 1e9) : found->second;
   }
   return settings;
 }

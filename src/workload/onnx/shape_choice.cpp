@@ -26,15 +26,16 @@ base::Result<void> check_wanted(const TensorDescription& input, const std::vecto
                       given, input.element_type);
   for (const auto dim : dims)
     if (dim < 0)
-      return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has the negative dimension {}: every dimension needs a size",
-                        input.name, given, dim);
+      return base::fail(ErrorCode::invalid_argument,
+                        "--shape {}:{} has the negative dimension {}: every dimension needs a size", input.name, given,
+                        dim);
   if (const auto count = element_count(dims); !count || *count > kMostElements)
     return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has more than 2^40 elements: give smaller dimensions",
                       input.name, given);
   if (hints.unranked.count(input.name) != 0) return {};
   std::vector<std::string> expected;
   for (std::size_t axis = 0; axis < input.dims.size(); ++axis)
-    expected.push_back(input.dims[axis] >= 0          ? std::to_string(input.dims[axis])
+    expected.push_back(input.dims[axis] >= 0           ? std::to_string(input.dims[axis])
                        : input.dim_names[axis].empty() ? "?"
                                                        : input.dim_names[axis]);
   const auto declared = expected.empty() ? std::string("scalar") : fmt::format("{}", fmt::join(expected, "x"));
@@ -52,7 +53,8 @@ base::Result<void> check_wanted_set(const std::vector<TensorDescription>& inputs
                                     const ShapeHints& hints) {
   std::set<std::string> seen;
   for (const auto& shape : wanted) {
-    const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == shape.name; });
+    const auto input =
+        std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == shape.name; });
     if (input == inputs.end()) {
       std::vector<std::string> names;
       for (const auto& one : inputs) names.push_back(one.name);
@@ -61,7 +63,8 @@ base::Result<void> check_wanted_set(const std::vector<TensorDescription>& inputs
                         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     }
     if (!seen.insert(shape.name).second)
-      return base::fail(ErrorCode::invalid_argument, "--shape gives input {} twice in one set: give it once", shape.name);
+      return base::fail(ErrorCode::invalid_argument, "--shape gives input {} twice in one set: give it once",
+                        shape.name);
     RL_TRY(check_wanted(*input, shape.dims, hints));
   }
   return {};
@@ -104,7 +107,8 @@ class SetBuilder {
       if (shape == nullptr || shape->dims.size() != input.dims.size()) continue;
       for (std::size_t axis = 0; axis < input.dims.size(); ++axis)
         if (!input.dim_names[axis].empty())
-          symbols_.try_emplace(input.dim_names[axis], DimHint{shape->dims[axis], "as --shape gives it for " + input.name});
+          symbols_.try_emplace(input.dim_names[axis],
+                               DimHint{shape->dims[axis], "as --shape gives it for " + input.name});
     }
   }
 
@@ -187,8 +191,8 @@ class SetBuilder {
 
 bool has_tensor_shape(const TensorDescription& input) { return input.element_type.find('(') == std::string::npos; }
 
-base::Result<ShapeChoice> choose_shapes(const std::vector<TensorDescription>& inputs, const std::vector<ShapeSet>& wanted,
-                                        const ShapeHints& hints) {
+base::Result<ShapeChoice> choose_shapes(const std::vector<TensorDescription>& inputs,
+                                        const std::vector<ShapeSet>& wanted, const ShapeHints& hints) {
   ShapeChoice choice;
   const std::vector<ShapeSet> none(1);
   for (const auto& set : wanted.empty() ? none : wanted) {

@@ -29,11 +29,11 @@ struct ImageHint {
 
 /// What the model says of its dynamic dimensions beside their names.
 struct ShapeHints {
-  std::optional<ImageHint> image;                                 ///< from metadata or a known model family
-  std::map<std::pair<std::string, std::size_t>, DimHint> known;   ///< by (input, axis), from operators that fix them
-  std::set<std::string> unranked;                                 ///< inputs that declare no rank
-  bool classifies = false;                                        ///< outputs are [batch, classes]
-  std::optional<std::int64_t> other_size;                         ///< to try instead of the usual side or length
+  std::optional<ImageHint> image;                                ///< from metadata or a known model family
+  std::map<std::pair<std::string, std::size_t>, DimHint> known;  ///< by (input, axis), from operators that fix them
+  std::set<std::string> unranked;                                ///< inputs that declare no rank
+  bool classifies = false;                                       ///< outputs are [batch, classes]
+  std::optional<std::int64_t> other_size;                        ///< to try instead of the usual side or length
 };
 
 /// Concrete shapes for every input.

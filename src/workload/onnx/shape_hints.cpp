@@ -17,7 +17,9 @@ std::optional<ImageHint> image_from_metadata(const onnx::ModelProto& model) {
   for (const auto& entry : model.metadata_props()) {
     if (entry.key() != "imgsz") continue;
     std::string text = entry.value();
-    std::replace_if(text.begin(), text.end(), [](char c) { return std::string_view("[]()").find(c) != std::string_view::npos; }, ' ');
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return std::string_view("[]()").find(c) != std::string_view::npos; },
+        ' ');
     std::vector<std::int64_t> sizes;
     for (const auto& part : base::split(text, ',')) {
       const auto number = base::parse_integer(base::trim(part), "imgsz");
@@ -65,7 +67,8 @@ struct ForcedAxis {
   std::int64_t size;
 };
 
-std::optional<ForcedAxis> forced_axis(const onnx::NodeProto& node, std::size_t rank, const std::vector<std::int64_t>& weight) {
+std::optional<ForcedAxis> forced_axis(const onnx::NodeProto& node, std::size_t rank,
+                                      const std::vector<std::int64_t>& weight) {
   const auto& type = node.op_type();
   if (!normal_domain(node.domain()).empty() || rank < 2) return std::nullopt;
   const auto last = rank - 1;
@@ -78,15 +81,18 @@ std::optional<ForcedAxis> forced_axis(const onnx::NodeProto& node, std::size_t r
   if (type == "MatMul" && weight.size() >= 2) return ForcedAxis{last, weight[weight.size() - 2]};
   if (type == "Gemm" && weight.size() == 2 && rank == 2 && integer_attribute(node, "transA", 0) == 0)
     return ForcedAxis{1, integer_attribute(node, "transB", 0) != 0 ? weight[1] : weight[0]};
-  if ((type == "LSTM" || type == "GRU" || type == "RNN") && weight.size() == 3 && rank == 3) return ForcedAxis{2, weight[2]};
+  if ((type == "LSTM" || type == "GRU" || type == "RNN") && weight.size() == 3 && rank == 3)
+    return ForcedAxis{2, weight[2]};
   return std::nullopt;
 }
 
-void collect_known(const onnx::GraphProto& graph, const std::vector<schema::TensorDescription>& inputs, ShapeHints& hints) {
+void collect_known(const onnx::GraphProto& graph, const std::vector<schema::TensorDescription>& inputs,
+                   ShapeHints& hints) {
   const auto weights = weight_shapes(graph);
   for (const auto& node : graph.node()) {
     if (node.input_size() < 2) continue;
-    const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == node.input(0); });
+    const auto input =
+        std::find_if(inputs.begin(), inputs.end(), [&](const auto& one) { return one.name == node.input(0); });
     const auto weight = weights.find(node.input(1));
     if (input == inputs.end() || weight == weights.end()) continue;
     const auto forced = forced_axis(node, input->dims.size(), weight->second);

@@ -10,8 +10,8 @@
 namespace ridgeline::workload {
 
 /// What the model itself says of its dynamic dimensions: the metadata key "imgsz" (Ultralytics), channel and feature
-/// counts fixed by the weights of a first Conv, MatMul, Gemm or recurrent layer, the PP-OCR family from the file's name,
-/// and whether the output looks like class scores.
+/// counts fixed by the weights of a first Conv, MatMul, Gemm or recurrent layer, the PP-OCR family from the file's
+/// name, and whether the output looks like class scores.
 [[nodiscard]] ShapeHints collect_shape_hints(const onnx::ModelProto& model, const std::filesystem::path& path,
                                              const std::vector<schema::TensorDescription>& inputs,
                                              const std::vector<schema::TensorDescription>& outputs);

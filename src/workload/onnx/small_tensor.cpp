@@ -85,7 +85,8 @@ TensorProto write_small_tensor(const SmallTensor& small) {
   } else if (small.type == TensorProto::INT64) {
     for (const auto value : small.integers()) tensor.add_int64_data(value);
   } else {  // int32 and bool share a field
-    for (const auto value : small.values) tensor.add_int32_data(static_cast<std::int32_t>(std::fmin(std::fmax(value, -2147483648.0), 2147483647.0)));
+    for (const auto value : small.values)
+      tensor.add_int32_data(static_cast<std::int32_t>(std::fmin(std::fmax(value, -2147483648.0), 2147483647.0)));
   }
   return tensor;
 }

@@ -72,7 +72,9 @@ base::Result<void> inject_fault(const Fault& fault) {
     case FaultKind::invalid: return base::fail(ErrorCode::invalid_argument, "injected illegal option");
     case FaultKind::unsupported:
       return base::fail(ErrorCode::unsupported, "could not find an implementation for Fictitious(99) node");
-    case FaultKind::stderr_flood: write_all(STDERR_FILENO, std::string(kFloodBytes, 'e') + "\nlast line of the flood\n"); break;
+    case FaultKind::stderr_flood:
+      write_all(STDERR_FILENO, std::string(kFloodBytes, 'e') + "\nlast line of the flood\n");
+      break;
     case FaultKind::stdout_rubbish: {
       std::string rubbish;
       for (int i = 0; i < 4096; ++i) rubbish.push_back(static_cast<char>(i * 37));

@@ -10,15 +10,15 @@ namespace {
 
 /// What distinguishes one network from another.
 struct SurfaceTraits {
-  double serial_share;       ///< of the work, not shared by threads
-  double thread_cost;        ///< synchronisation, as a share of the one-thread time, for each further thread
+  double serial_share;                 ///< of the work, not shared by threads
+  double thread_cost;                  ///< synchronisation, as a share of the one-thread time, for each further thread
   std::array<double, 5> graph_levels;  ///< disable_all, basic, extended, layout, all
-  double branches;           ///< gain of running operators side by side, before its costs
-  double block_gain;         ///< best of dynamic_block_base
+  double branches;                     ///< gain of running operators side by side, before its costs
+  double block_gain;                   ///< best of dynamic_block_base
   double denormal_gain;
   double arena_gain;
   double prepacking_gain;
-  double batch_overhead;     ///< share of an inference that does not grow with the batch
+  double batch_overhead;  ///< share of an inference that does not grow with the batch
 };
 
 SurfaceTraits traits_of(SurfaceKind kind) noexcept {
@@ -74,8 +74,8 @@ double thread_factor(const SurfaceTraits& traits, const Settings& settings, doub
                      settings.number("intra_op_spin_duration_us", 1000) > 0 &&
                      !(sessions > 1 && settings.flag("force_spinning_stop", false));
 
-  double time = traits.serial_share + (1 - traits.serial_share) / std::min(threads, cores) +
-                traits.thread_cost * (threads - 1);
+  double time =
+      traits.serial_share + (1 - traits.serial_share) / std::min(threads, cores) + traits.thread_cost * (threads - 1);
   if (threads > cores) time *= 1 + 0.6 * (threads / cores - 1);
   const double demand = sessions * threads * (parallel ? 1 + 0.3 * (inter - 1) : 1);
   if (demand > cores && (sessions > 1 || parallel)) time *= std::pow(demand / cores, spins ? 1.15 : 1.0);

@@ -19,7 +19,8 @@ using base::Result;
 std::map<std::string, std::int64_t> nodes_of(SurfaceKind surface) {
   switch (surface) {
     case SurfaceKind::conv:
-      return {{"Conv", 62}, {"BatchNormalization", 40}, {"Relu", 55}, {"Add", 16}, {"Concat", 4}, {"Sigmoid", 2}, {"Gemm", 1}};
+      return {{"Conv", 62}, {"BatchNormalization", 40}, {"Relu", 55}, {"Add", 16}, {"Concat", 4}, {"Sigmoid", 2},
+              {"Gemm", 1}};
     case SurfaceKind::transformer:
       return {{"MatMul", 96}, {"Softmax", 12}, {"LayerNormalization", 25}, {"Gelu", 12}, {"Add", 120}, {"Reshape", 48}};
     case SurfaceKind::tiny: return {{"Gemm", 3}, {"Relu", 2}, {"Sigmoid", 1}};
@@ -37,9 +38,10 @@ Result<std::vector<schema::ShapeSet>> choose_shapes(const std::vector<schema::Sh
   for (const auto& set : asked)
     for (const auto& input : set)
       if (input.name != "x" || input.dims.size() != 4 || input.dims[0] < 1)
-        return base::fail(base::ErrorCode::invalid_argument,
-                          "shape of input \"{}\" does not fit: the synthetic workload has one input x of rank 4, as x:1x3x64x64",
-                          input.name);
+        return base::fail(
+            base::ErrorCode::invalid_argument,
+            "shape of input \"{}\" does not fit: the synthetic workload has one input x of rank 4, as x:1x3x64x64",
+            input.name);
   return asked;
 }
 

@@ -23,21 +23,21 @@ enum class SurfaceKind { conv, transformer, tiny, flat };
 enum class ClockMode { virtual_time, real };
 
 enum class FaultKind {
-  segv,        ///< writes to an unmapped page
-  abort,       ///< abort()
-  kill,        ///< sends itself SIGKILL
-  stop,        ///< sends itself SIGSTOP: no heartbeat any more
-  exit,        ///< exit code 3
-  hang,        ///< sleeps for ever
-  oom,         ///< reports that an allocation failed
-  alloc,       ///< allocates until the system refuses (give the worker an address-space limit) or 64 GiB are reserved
-  fail,        ///< reports an internal error of the runtime
-  invalid,     ///< reports an illegal option
-  unsupported, ///< reports an operator that the runtime lacks
-  stderr_flood,///< writes 8 MiB to stderr, then goes on
-  stdout_rubbish, ///< writes binary rubbish to stdout, then goes on
-  grandchild,  ///< leaves a sleeping child process behind, then goes on
-  nan,         ///< outputs hold NaN
+  segv,          ///< writes to an unmapped page
+  abort,         ///< abort()
+  kill,          ///< sends itself SIGKILL
+  stop,          ///< sends itself SIGSTOP: no heartbeat any more
+  exit,          ///< exit code 3
+  hang,          ///< sleeps for ever
+  oom,           ///< reports that an allocation failed
+  alloc,         ///< allocates until the system refuses (give the worker an address-space limit) or 64 GiB are reserved
+  fail,          ///< reports an internal error of the runtime
+  invalid,       ///< reports an illegal option
+  unsupported,   ///< reports an operator that the runtime lacks
+  stderr_flood,  ///< writes 8 MiB to stderr, then goes on
+  stdout_rubbish,  ///< writes binary rubbish to stdout, then goes on
+  grandchild,      ///< leaves a sleeping child process behind, then goes on
+  nan,             ///< outputs hold NaN
 };
 
 /// "intra_op_num_threads=4": true for configurations with that value (an unset key has the catalogue's default);
@@ -52,11 +52,11 @@ using SettingConditions = std::vector<SettingCondition>;
 [[nodiscard]] bool holds(const SettingConditions& conditions, const schema::Configuration& configuration);
 
 struct Slowdown {
-  double ratio = 0;          ///< 0.03: takes 3 % longer
+  double ratio = 0;  ///< 0.03: takes 3 % longer
   SettingConditions when;
 };
 struct OutputDrift {
-  double ratio = 0;          ///< relative change of the outputs
+  double ratio = 0;  ///< relative change of the outputs
   SettingConditions when;
 };
 struct Fault {
@@ -86,9 +86,10 @@ struct Fault {
 /// | slowdown=RATIO [if ...] | these configurations take that much longer; repeatable                   |         |
 /// | accuracy=RATIO [if ...] | these configurations' outputs are off by that much; repeatable           |         |
 /// | ignores=KEY             | that setting is swallowed: no effect, reads back as unset; repeatable    |         |
-/// | load=FILE               | a file with a number: all times are that many times as long; read before each measurement, so it can change while a service is watched; no file: 1 | |
-/// | fault=KIND[@PHASE] [if ...] | a fault (FaultKind) in load_runtime, create_session, warmup, measure or verify; repeatable | |
-/// `if key=value and key!=value` binds an item to settings of the parameter catalogue.
+/// | load=FILE               | a file with a number: all times are that many times as long; read before each
+/// measurement, so it can change while a service is watched; no file: 1 | | | fault=KIND[@PHASE] [if ...] | a fault
+/// (FaultKind) in load_runtime, create_session, warmup, measure or verify; repeatable | | `if key=value and key!=value`
+/// binds an item to settings of the parameter catalogue.
 struct SyntheticOptions {
   SurfaceKind surface = SurfaceKind::conv;
   base::Nanoseconds base{2'000'000};
@@ -124,8 +125,8 @@ struct SyntheticOptions {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::workload::SurfaceKind> {
   using enum workload::SurfaceKind;
-  static constexpr std::array names{std::pair{conv, "conv"}, std::pair{transformer, "transformer"}, std::pair{tiny, "tiny"},
-                                    std::pair{flat, "flat"}};
+  static constexpr std::array names{std::pair{conv, "conv"}, std::pair{transformer, "transformer"},
+                                    std::pair{tiny, "tiny"}, std::pair{flat, "flat"}};
 };
 template <>
 struct ridgeline::base::EnumNames<ridgeline::workload::ClockMode> {
@@ -135,13 +136,19 @@ struct ridgeline::base::EnumNames<ridgeline::workload::ClockMode> {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::workload::FaultKind> {
   using enum workload::FaultKind;
-  static constexpr std::array names{
-      std::pair{segv, "segv"},     std::pair{abort, "abort"},
-      std::pair{kill, "kill"},     std::pair{stop, "stop"},
-      std::pair{exit, "exit"},     std::pair{hang, "hang"},
-      std::pair{oom, "oom"},       std::pair{alloc, "alloc"},
-      std::pair{fail, "fail"},     std::pair{invalid, "invalid"},
-      std::pair{unsupported, "unsupported"},       std::pair{stderr_flood, "stderr_flood"},
-      std::pair{stdout_rubbish, "stdout_rubbish"}, std::pair{grandchild, "grandchild"},
-      std::pair{nan, "nan"}};
+  static constexpr std::array names{std::pair{segv, "segv"},
+                                    std::pair{abort, "abort"},
+                                    std::pair{kill, "kill"},
+                                    std::pair{stop, "stop"},
+                                    std::pair{exit, "exit"},
+                                    std::pair{hang, "hang"},
+                                    std::pair{oom, "oom"},
+                                    std::pair{alloc, "alloc"},
+                                    std::pair{fail, "fail"},
+                                    std::pair{invalid, "invalid"},
+                                    std::pair{unsupported, "unsupported"},
+                                    std::pair{stderr_flood, "stderr_flood"},
+                                    std::pair{stdout_rubbish, "stdout_rubbish"},
+                                    std::pair{grandchild, "grandchild"},
+                                    std::pair{nan, "nan"}};
 };

@@ -18,8 +18,8 @@ namespace {
 using schema::TrialPhase;
 
 constexpr std::int64_t kOutputElements = 1000;
-constexpr double kFirstStepExcess = 3;     ///< the first inference takes 1 + this times as long
-constexpr double kRewriteRounding = 2e-7;  ///< what fused kernels change in float results
+constexpr double kFirstStepExcess = 3;                    ///< the first inference takes 1 + this times as long
+constexpr double kRewriteRounding = 2e-7;                 ///< what fused kernels change in float results
 constexpr double kLongestInference = 30.0 * 24 * 3600e9;  ///< ns; thousands of them fit the clock
 constexpr double kLeastLoad = 0.01;
 constexpr double kMostLoad = 1000;
@@ -41,10 +41,12 @@ SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::Tri
       items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))) {
   base::Random seeds(options_.seed * 0x9E3779B97F4A7C15ULL + spec.workload.seed);
   std::uint64_t seed = seeds.next() ^ (instance * 0xD1B54A32D192ED03ULL);
-  for (const char letter : configuration_.canonical()) seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
+  for (const char letter : configuration_.canonical())
+    seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
   const int count = lane_count(configuration_);
   lanes_.reserve(static_cast<std::size_t>(count));
-  for (int lane = 0; lane < count; ++lane) lanes_.emplace_back(base::Random(seed + static_cast<std::uint64_t>(lane)).next());
+  for (int lane = 0; lane < count; ++lane)
+    lanes_.emplace_back(base::Random(seed + static_cast<std::uint64_t>(lane)).next());
 }
 
 void SyntheticWorkload::enter(TrialPhase phase) noexcept {
@@ -85,8 +87,9 @@ base::Result<void> SyntheticWorkload::read_load() {
   if (!text) return tl::unexpected(text.error());
   const auto factor = base::parse_number(base::trim(*text), "load");
   if (!factor || *factor < kLeastLoad || *factor > kMostLoad)
-    return base::fail(base::ErrorCode::invalid_argument, "synthetic workload: {}: \"{}\" is no number from {:g} to {:g}",
-                      options_.load_file, base::trim(*text), kLeastLoad, kMostLoad);
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "synthetic workload: {}: \"{}\" is no number from {:g} to {:g}", options_.load_file,
+                      base::trim(*text), kLeastLoad, kMostLoad);
   load_ = *factor;
   return {};
 }
@@ -107,7 +110,8 @@ base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
   if (options_.noise > 0) duration *= std::exp(options_.noise * lane.random.normal());
   if (options_.spikes > 0 && lane.random.uniform() < options_.spikes) duration *= options_.spike_size;
   if (lane.steps < options_.warmup)
-    duration *= 1 + kFirstStepExcess * std::exp(-4.0 * static_cast<double>(lane.steps) / static_cast<double>(options_.warmup));
+    duration *=
+        1 + kFirstStepExcess * std::exp(-4.0 * static_cast<double>(lane.steps) / static_cast<double>(options_.warmup));
   ++lane.steps;
   return base::Nanoseconds(std::llround(std::clamp(duration, 1.0, kLongestInference)));
 }
@@ -141,7 +145,8 @@ base::Error SyntheticWorkload::last_error(int lane) const { return lanes_[static
 base::Result<OutputSet> SyntheticWorkload::outputs() {
   enter(TrialPhase::verify);
   RL_TRY(show_fault(TrialPhase::verify));
-  double relative = configuration_.get_or("graph_optimization_level", "all").as_text() == "disable_all" ? 0 : kRewriteRounding;
+  double relative =
+      configuration_.get_or("graph_optimization_level", "all").as_text() == "disable_all" ? 0 : kRewriteRounding;
   for (const auto& drift : options_.accuracy)
     if (holds(drift.when, configuration_)) relative += drift.ratio;
 

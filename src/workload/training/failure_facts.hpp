@@ -31,21 +31,20 @@ struct FailureFacts {
   std::optional<std::int64_t> ooms_risen;  ///< growth of the allocator's count of failed allocations during the call
   std::optional<int> exit_code;            ///< of a dead process
   std::optional<int> signal;
-  bool kernel_oom_kill = false;  ///< the control group's count of out-of-memory kills rose meanwhile
-  bool bad_settings = false;     ///< the adapter refused the settings
-  bool user_error = false;       ///< no settings will mend it: missing module, function, package or device
-  std::optional<int> system_error = {};     ///< errno of an OSError
-  std::vector<FailureCause> causes = {};    ///< nearest first
+  bool kernel_oom_kill = false;           ///< the control group's count of out-of-memory kills rose meanwhile
+  bool bad_settings = false;              ///< the adapter refused the settings
+  bool user_error = false;                ///< no settings will mend it: missing module, function, package or device
+  std::optional<int> system_error = {};   ///< errno of an OSError
+  std::vector<FailureCause> causes = {};  ///< nearest first
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code,
-                                                signal, kernel_oom_kill, bad_settings, user_error, system_error,
-                                                causes)
+                                                signal, kernel_oom_kill, bad_settings, user_error, system_error, causes)
 
 /// By which evidence this is an out-of-memory failure, best first: exception type, CUDA error code, allocator counter,
 /// exit status, text; `none`: it is not one. A SIGKILL counts only together with the kernel's own count of such kills:
-/// a batch system's kill looks the same otherwise. Texts are whole phrases of known allocators. A failure that came from
-/// a shortage of memory is one, whatever type it was raised again as, unless it is an error of the device's own. See the
-/// table in docs/bench.md.
+/// a batch system's kill looks the same otherwise. Texts are whole phrases of known allocators. A failure that came
+/// from a shortage of memory is one, whatever type it was raised again as, unless it is an error of the device's own.
+/// See the table in docs/bench.md.
 [[nodiscard]] schema::OomEvidence oom_evidence(const FailureFacts& facts);
 
 /// The type of the C++ exception that nobody caught, by what the C++ runtime wrote before it aborted; "" for none.

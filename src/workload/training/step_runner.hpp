@@ -48,7 +48,8 @@ class StepRunner {
   [[nodiscard]] virtual StepResult<schema::TrainingResources> resources() = 0;
   /// Gives everything back; quiet when there is nothing. Nothing may be called afterwards but `renew`.
   virtual void close() noexcept = 0;
-  /// After close: makes this runner ready for another trial that finds nothing left of the one before. False: it cannot.
+  /// After close: makes this runner ready for another trial that finds nothing left of the one before. False: it
+  /// cannot.
   [[nodiscard]] virtual bool renew() noexcept { return false; }
   /// The clock that trial durations are told by: virtual for synthetic landscapes.
   [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }

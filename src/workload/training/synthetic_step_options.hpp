@@ -25,12 +25,13 @@ struct StepFault {
   [[nodiscard]] bool meets(const schema::TrainingSettings& settings, schema::DataMode mode) const noexcept;
 };
 
-/// A made-up training step as text (`--model synthetic:TEXT`): items `name=value` separated by commas. Numbers, all >=
-/// 0: | item | meaning | default |
+/// A made-up training step as text (`--model synthetic:TEXT`): items `name=value` separated by commas. Numbers, all of
+/// them 0 or more:
+/// | item | meaning | default |
 /// |---|---|---|
 /// | compute_us | device time a sample, forward and backward, without AMP | 60 |
-/// | fill | samples' worth of device time that every step costs besides: below it, larger batches are nearly free | 16
-/// | | launch_ms | time the training thread needs to launch one step; the device waits when it is done earlier | 0.5 |
+/// | fill | samples' worth of device time that a step costs besides: larger batches are nearly free below it | 16 |
+/// | launch_ms | what the training thread needs to launch a step; the device waits when it is done earlier | 0.5 |
 /// | optimizer_ms | device time of the optimizer | 0.3 |
 /// | amp_gain | speed of bf16 and fp16 over full precision | 1.8 |
 /// | rest_ms | what the loop does besides | 0.02 |

@@ -75,7 +75,8 @@ schema::StepPhases synthetic_phases(const SyntheticStepOptions& options, const s
       const double storage_us = options.storage_rate > 0 ? 1e6 / options.storage_rate : 0;
       step.io_wait_ms = batch * (std::max(options.read_us, storage_us) + options.decode_us) / 1000;
     } else {
-      const double load_ms = batch / loader_rate(options, settings.workers) * 1000 + options.batch_us * settings.workers / 1000;
+      const double load_ms =
+          batch / loader_rate(options, settings.workers) * 1000 + options.batch_us * settings.workers / 1000;
       step.io_wait_ms = data == DataMode::loader_only ? load_ms : std::max(0.0, load_ms - busy) + kHandoffMs;
     }
   }

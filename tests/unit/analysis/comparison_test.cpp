@@ -227,7 +227,8 @@ TEST(CompareSeparate, of_a_handful_of_samples_is_unbounded) {
 }
 
 /// Blocks of `rounds` pairs of sessions that each differ by chance, with noise from quad to quad besides.
-schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double session_stdev, double quad_stdev, double slower) {
+schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double session_stdev, double quad_stdev,
+                                        double slower) {
   base::Random random(seed);
   schema::PairedMeasurement measurement;
   for (int round = 0; round < rounds; ++round) {
@@ -235,7 +236,8 @@ schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double s
     for (int quad = 0; quad < 6; ++quad) {
       const double a = 1e6 * std::exp(quad_stdev * random.normal());
       for (const char arm : {'A', 'B', 'B', 'A'})
-        measurement.blocks.push_back({arm, std::vector<double>(5, arm == 'A' ? a : 1e6 * session * slower), 5e6, round});
+        measurement.blocks.push_back(
+            {arm, std::vector<double>(5, arm == 'A' ? a : 1e6 * session * slower), 5e6, round});
     }
   }
   return measurement;
@@ -252,7 +254,8 @@ TEST(ComparePaired, the_scatter_of_sessions_is_in_the_interval) {
     for (auto& block : measurement.blocks) block.round = 0;
     const auto blind = compare_paired(measurement, Objective::latency, 0);
     wrong_without_rounds += blind.low > 1 || blind.high < 1;
-    found += compare_paired(with_sessions(seed, 10, 0.01, 0.01, 1.03), Objective::latency, 0.02).verdict == Verdict::slower;
+    found +=
+        compare_paired(with_sessions(seed, 10, 0.01, 0.01, 1.03), Objective::latency, 0.02).verdict == Verdict::slower;
   }
   EXPECT_LE(wrong, 30) << "5 % of 400 are 20";
   EXPECT_GE(wrong_without_rounds, 60) << "one number for all would be too sure";
@@ -261,7 +264,8 @@ TEST(ComparePaired, the_scatter_of_sessions_is_in_the_interval) {
 
 TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_quads) {
   auto measurement = with_sessions(7, 10, 0, 0.02, 1);
-  for (std::size_t at = 24; at < measurement.blocks.size(); ++at) measurement.blocks[at].latency_ns = measurement.blocks[at - 24].latency_ns;
+  for (std::size_t at = 24; at < measurement.blocks.size(); ++at)
+    measurement.blocks[at].latency_ns = measurement.blocks[at - 24].latency_ns;
   const auto judged = compare_paired(measurement, Objective::latency, 0.02);
   for (auto& block : measurement.blocks) block.round = 0;
   const auto over_quads = compare_paired(measurement, Objective::latency, 0.02);

@@ -82,8 +82,8 @@ TEST(Subprocess, passes_descriptors_even_when_numbers_overlap) {
   ASSERT_EQ(::pipe2(second, O_CLOEXEC), 0);
   // Each one's target is the other one's number in the parent.
   const std::string script = fmt::format("echo one >&{}; echo two >&{}", second[1], first[1]);
-  auto child = Subprocess::spawn({.argv = {"bash", "-c", script},
-                                  .file_descriptors = {{first[1], second[1]}, {second[1], first[1]}}});
+  auto child = Subprocess::spawn(
+      {.argv = {"bash", "-c", script}, .file_descriptors = {{first[1], second[1]}, {second[1], first[1]}}});
   ASSERT_TRUE(child) << child.error().message;
   child->wait();
   ::close(first[1]);
@@ -103,8 +103,8 @@ TEST(Subprocess, leaks_no_other_descriptor) {
 }
 
 TEST(Subprocess, limits_the_address_space_and_core_dumps) {
-  auto child = Subprocess::spawn({.argv = {"bash", "-c", "ulimit -v; ulimit -c"},
-                                  .address_space_bytes = std::uint64_t{512} << 20U});
+  auto child = Subprocess::spawn(
+      {.argv = {"bash", "-c", "ulimit -v; ulimit -c"}, .address_space_bytes = std::uint64_t{512} << 20U});
   ASSERT_TRUE(child);
   EXPECT_EQ(read_all(child->output_fd()), "524288\n0\n");
 }

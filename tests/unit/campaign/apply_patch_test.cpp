@@ -38,7 +38,9 @@ class ApplyPatch : public testing::Test {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
   }
-  int files() const { return static_cast<int>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  int files() const {
+    return static_cast<int>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
 
   fs::path folder_;
   fs::path file_;
@@ -75,8 +77,7 @@ TEST_F(ApplyPatch, touches_nothing_when_the_value_is_there_already) {
 }
 
 TEST_F(ApplyPatch, steps_back_through_backups_of_the_same_second) {
-  for (const int threads : {1, 2, 3})
-    ASSERT_TRUE(apply_patch(file_, {{"intra_op_num_threads", threads}}, {}, kUtc));
+  for (const int threads : {1, 2, 3}) ASSERT_TRUE(apply_patch(file_, {{"intra_op_num_threads", threads}}, {}, kUtc));
   EXPECT_EQ(files(), 4);
   for (const auto* text : {"intra_op_num_threads: 2 # n\r\n", "intra_op_num_threads: 1 # n\r\n", kBefore}) {
     ASSERT_TRUE(rollback(file_));
@@ -128,7 +129,8 @@ TEST_F(ApplyPatch, a_rollback_does_not_lose_edits_made_after_the_change_unless_t
   const auto refused = rollback(file_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::ErrorCode::invalid_argument);
-  EXPECT_NE(refused.error().message.find("config.yaml.bak-20261121T081500Z"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("config.yaml.bak-20261121T081500Z"), std::string::npos)
+      << refused.error().message;
   EXPECT_NE(refused.error().message.find("--yes"), std::string::npos) << refused.error().message;
   EXPECT_EQ(bytes_of(file_), edited);
   EXPECT_EQ(files(), 2);
@@ -154,11 +156,14 @@ TEST_F(ApplyPatch, check_patchable_says_what_is_wrong_and_what_to_do) {
     return checked ? std::string("no error") : checked.error().message;
   };
   EXPECT_EQ(error(file_), "no error");
-  EXPECT_EQ(error(folder_ / "none.yaml"), fmt::format("config file {} does not exist: create it (it may be empty), or name another "
-                                                      "with --config", (folder_ / "none.yaml").string()));
+  EXPECT_EQ(error(folder_ / "none.yaml"),
+            fmt::format("config file {} does not exist: create it (it may be empty), or name another "
+                        "with --config",
+                        (folder_ / "none.yaml").string()));
   EXPECT_NE(error(folder_).find("is a directory: name the YAML file in it"), std::string::npos);
   fs::create_symlink("gone.yaml", folder_ / "dangling.yaml");
-  EXPECT_NE(error(folder_ / "dangling.yaml").find("symbolic link to gone.yaml, which leads nowhere"), std::string::npos);
+  EXPECT_NE(error(folder_ / "dangling.yaml").find("symbolic link to gone.yaml, which leads nowhere"),
+            std::string::npos);
   fs::create_symlink("loop.yaml", folder_ / "loop.yaml");
   EXPECT_NE(error(folder_ / "loop.yaml"), "no error");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);

@@ -134,7 +134,8 @@ TEST_F(BenchCampaignTest, where_nothing_comes_after_the_search_it_has_nearly_all
   ASSERT_TRUE(unlimited);
   double search_end_s = 0;
   for (const auto& trial : unlimited->trials)
-    if (trial.stage == schema::BenchStage::sweep) search_end_s = std::max(search_end_s, trial.started_s + trial.outcome.duration_s);
+    if (trial.stage == schema::BenchStage::sweep)
+      search_end_s = std::max(search_end_s, trial.started_s + trial.outcome.duration_s);
   whole.use_store = false;
   whole.max_time = base::from_seconds(search_end_s / 0.8);
   const auto bench = run(whole);
@@ -142,7 +143,8 @@ TEST_F(BenchCampaignTest, where_nothing_comes_after_the_search_it_has_nearly_all
   EXPECT_EQ(bench->interruption, "");
   EXPECT_LE(bench->duration_s, 1.02 * search_end_s / 0.8);
   const auto of_sweep = [](const schema::BenchRun& one) {
-    return std::count_if(one.trials.begin(), one.trials.end(), [](const auto& trial) { return trial.stage == schema::BenchStage::sweep; });
+    return std::count_if(one.trials.begin(), one.trials.end(),
+                         [](const auto& trial) { return trial.stage == schema::BenchStage::sweep; });
   };
   EXPECT_EQ(of_sweep(*bench), of_sweep(*unlimited));
 }
@@ -159,8 +161,9 @@ TEST_F(BenchCampaignTest, the_compute_curve_is_completed_with_the_time_that_is_l
     asked.max_time = base::from_seconds(share * whole->duration_s);
     const auto bench = run(asked);
     ASSERT_TRUE(bench);
-    const bool short_of_time = std::any_of(bench->skipped.begin(), bench->skipped.end(),
-                                           [](const auto& one) { return one.reason.find("time") != std::string::npos; });
+    const bool short_of_time = std::any_of(bench->skipped.begin(), bench->skipped.end(), [](const auto& one) {
+      return one.reason.find("time") != std::string::npos;
+    });
     EXPECT_TRUE(!short_of_time || bench->duration_s > 0.7 * base::to_seconds(*asked.max_time))
         << share << ": " << bench->duration_s << " of " << base::to_seconds(*asked.max_time) << " s";
     EXPECT_LE(bench->duration_s, 1.1 * base::to_seconds(*asked.max_time)) << share;

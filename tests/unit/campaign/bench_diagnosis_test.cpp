@@ -184,8 +184,8 @@ std::string code_of(const std::vector<std::pair<schema::DataMode, double>>& rate
   return findings.empty() ? "" : findings.front().code;
 }
 
-// A run of 15 s on an H200 had time for three trials and called each fault gpu_bound; an mlp whose device was busy 10 % of the
-// time was called so too.
+// A run of 15 s on an H200 had time for three trials and called each fault gpu_bound; an mlp whose device was busy 10 %
+// of the time was called so too.
 TEST(BenchDiagnosis, that_the_device_computes_all_the_time_takes_evidence) {
   using schema::DataMode;
   EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 101}, {DataMode::device, 104}}, 0.95), "gpu_bound");
@@ -193,8 +193,10 @@ TEST(BenchDiagnosis, that_the_device_computes_all_the_time_takes_evidence) {
   EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 101}, {DataMode::device, 104}}, 0.3), "undetermined");
   EXPECT_EQ(code_of({{DataMode::loader, 100}, {DataMode::host, 130}, {DataMode::device, 140}}, 0.8), "undetermined");
   // That mlp: 25 MB a step over PCIe.
-  EXPECT_EQ(code_of({{DataMode::loader, 192}, {DataMode::host, 195}, {DataMode::device, 322}}, 0.34, 0.45), "copy_bound");
-  EXPECT_EQ(code_of({{DataMode::loader, 203}, {DataMode::host, 203}, {DataMode::device, 212}}, 0.95, 0.04), "gpu_bound");
+  EXPECT_EQ(code_of({{DataMode::loader, 192}, {DataMode::host, 195}, {DataMode::device, 322}}, 0.34, 0.45),
+            "copy_bound");
+  EXPECT_EQ(code_of({{DataMode::loader, 203}, {DataMode::host, 203}, {DataMode::device, 212}}, 0.95, 0.04),
+            "gpu_bound");
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ class CeilingsCacheTest : public ::testing::Test {
 
   schema::TuneRun run_;
   int measured_ = 0;
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) /
-                                  ("rl_ceilings_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) /
+      ("rl_ceilings_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
 TEST_F(CeilingsCacheTest, measures_a_card_once) {

@@ -48,10 +48,13 @@ const std::vector<File>& corpus() {
 }
 
 const std::vector<std::pair<std::string, schema::Value>>& single_edits() {
-  static const std::vector<std::pair<std::string, schema::Value>> edits{
-      {"intra_op_num_threads", 3},    {"execution_mode", "parallel"},   {"graph_optimization_level", "extended"},
-      {"enable_mem_pattern", false},  {"intra_op_allow_spinning", true}, {"intra_op_thread_affinities", "1,2;3"},
-      {"batch_size", 16}};
+  static const std::vector<std::pair<std::string, schema::Value>> edits{{"intra_op_num_threads", 3},
+                                                                        {"execution_mode", "parallel"},
+                                                                        {"graph_optimization_level", "extended"},
+                                                                        {"enable_mem_pattern", false},
+                                                                        {"intra_op_allow_spinning", true},
+                                                                        {"intra_op_thread_affinities", "1,2;3"},
+                                                                        {"batch_size", 16}};
   return edits;
 }
 
@@ -62,7 +65,9 @@ std::optional<std::map<std::string, std::string>> flattened(const std::string& t
     if (depth > 30) return;
     if (node.IsMap()) {
       flat[path] = "{}";
-      for (const auto& pair : node) self(self, pair.second, path + "/" + (pair.first.IsScalar() ? pair.first.Scalar() : YAML::Dump(pair.first)), depth + 1);
+      for (const auto& pair : node)
+        self(self, pair.second, path + "/" + (pair.first.IsScalar() ? pair.first.Scalar() : YAML::Dump(pair.first)),
+             depth + 1);
     } else if (node.IsSequence()) {
       flat[path] = "[]";
       for (std::size_t i = 0; i < node.size(); ++i) self(self, node[i], path + "/" + std::to_string(i), depth + 1);
@@ -87,7 +92,8 @@ bool ends_with(std::string_view text, std::string_view tail) {
 void expect_only_these_differ(const File& file, const std::string& after, const std::set<std::string>& keys) {
   static std::map<std::string, std::optional<std::map<std::string, std::string>>> known;
   const auto cached = known.find(file.name);
-  const auto& old_values = cached != known.end() ? cached->second : known.emplace(file.name, flattened(file.text)).first->second;
+  const auto& old_values =
+      cached != known.end() ? cached->second : known.emplace(file.name, flattened(file.text)).first->second;
   if (!old_values) return;
   const auto new_values = flattened(after);
   ASSERT_TRUE(new_values) << file.name << ": yaml-cpp no longer reads it:\n" << after;
@@ -120,7 +126,9 @@ void expect_bytes_kept(const File& file, const PatchResult& result) {
   std::size_t head = 0;
   while (head < before.size() && head < after.size() && before[head] == after[head]) ++head;
   std::size_t tail = 0;
-  while (tail < before.size() && tail < after.size() && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
+  while (tail < before.size() && tail < after.size() &&
+         before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
+    ++tail;
   const auto replaced = edit.before ? edit.before->size() : 0;
   EXPECT_GE(head + tail + replaced, before.size()) << file.name << ": more than " << edit.key << " changed\n" << after;
   if (edit.before && !edit.before->empty() && edit.before->find('\n') == std::string::npos) {
@@ -136,7 +144,8 @@ TEST(ConfigPatchCorpus, is_large_enough) {
 
 TEST(ConfigPatchCorpus, generated_files_are_yaml_to_both_parsers) {
   for (const auto& file : corpus()) {
-    EXPECT_TRUE(patch_settings(file.text, file.name, {}, {})) << patch_settings(file.text, file.name, {}, {}).error().message;
+    EXPECT_TRUE(patch_settings(file.text, file.name, {}, {}))
+        << patch_settings(file.text, file.name, {}, {}).error().message;
     const bool generated = file.name.find('.') == std::string::npos;
     EXPECT_TRUE(!generated || flattened(file.text)) << file.name << "\n" << file.text;
   }
@@ -164,7 +173,8 @@ TEST(ConfigPatchCorpus, one_edit_changes_one_value_and_a_second_time_nothing) {
       }
       const auto found = read_settings(result->text, file.name, {});
       if (found) {
-        const auto setting = std::find_if(found->begin(), found->end(), [&, name = key](const auto& one) { return one.key == name; });
+        const auto setting =
+            std::find_if(found->begin(), found->end(), [&, name = key](const auto& one) { return one.key == name; });
         ASSERT_NE(setting, found->end()) << file.name << " " << key;
         EXPECT_EQ(setting->value, value) << file.name << " " << key;
       }
@@ -179,8 +189,9 @@ TEST(ConfigPatchCorpus, one_edit_changes_one_value_and_a_second_time_nothing) {
 }
 
 TEST(ConfigPatchCorpus, several_edits_at_once_equal_the_same_edits_one_by_one) {
-  const Configuration wanted{{"intra_op_num_threads", 5},  {"execution_mode", "parallel"}, {"graph_optimization_level", "basic"},
-                             {"enable_mem_pattern", false}, {"dynamic_block_base", 4},      {"batch_size", 2}};
+  const Configuration wanted{
+      {"intra_op_num_threads", 5},   {"execution_mode", "parallel"}, {"graph_optimization_level", "basic"},
+      {"enable_mem_pattern", false}, {"dynamic_block_base", 4},      {"batch_size", 2}};
   for (const auto& file : corpus()) {
     const auto together = patch_settings(file.text, file.name, wanted, {});
     std::string text = file.text;
@@ -196,8 +207,8 @@ TEST(ConfigPatchCorpus, several_edits_at_once_equal_the_same_edits_one_by_one) {
     if (!together || refused) continue;
     EXPECT_EQ(together->text, text) << file.name;
     expect_only_these_differ(file, together->text,
-                             {"intra_op_num_threads", "execution_mode", "graph_optimization_level", "enable_mem_pattern",
-                              "dynamic_block_base", "batch_size"});
+                             {"intra_op_num_threads", "execution_mode", "graph_optimization_level",
+                              "enable_mem_pattern", "dynamic_block_base", "batch_size"});
   }
 }
 
@@ -205,7 +216,8 @@ TEST(ConfigPatchCorpus, provenance_comments_change_no_meaning) {
   PatchOptions options;
   options.provenance = "ridgeline 20261121-081500-3f2a: 1.42x";
   for (const auto& file : corpus()) {
-    const auto result = patch_settings(file.text, file.name, {{"intra_op_num_threads", 5}, {"enable_mem_pattern", false}}, options);
+    const auto result =
+        patch_settings(file.text, file.name, {{"intra_op_num_threads", 5}, {"enable_mem_pattern", false}}, options);
     if (result) expect_only_these_differ(file, result->text, {"intra_op_num_threads", "enable_mem_pattern"});
   }
 }

@@ -12,10 +12,47 @@ namespace {
 constexpr int kMutations = 1500;
 
 std::string mutated(std::string text, base::Random& random) {
-  static const std::vector<std::string> pieces{
-      "&a ", "*a", "<<: *a", "!!int ", "!x ", "{", "}", "[", "]", ",", ": ", "- ", "? ", "|\n", ">-\n", "\"", "'", "#", " # ", "\t",
-      "\n", "\r\n", "\r", "---\n", "...\n", "%YAML 1.1\n", "\xEF\xBB\xBF", "\xC2\x85", "\xE2\x80\xA8", "é", "🚀", "\x01", "\xFF",
-      "intra_op_num_threads: 8\n", "execution_mode: ", "intra_op_num_threads", "onnxruntime:\n", "onnxruntime: ", "  ", "~", "\\"};
+  static const std::vector<std::string> pieces{"&a ",
+                                               "*a",
+                                               "<<: *a",
+                                               "!!int ",
+                                               "!x ",
+                                               "{",
+                                               "}",
+                                               "[",
+                                               "]",
+                                               ",",
+                                               ": ",
+                                               "- ",
+                                               "? ",
+                                               "|\n",
+                                               ">-\n",
+                                               "\"",
+                                               "'",
+                                               "#",
+                                               " # ",
+                                               "\t",
+                                               "\n",
+                                               "\r\n",
+                                               "\r",
+                                               "---\n",
+                                               "...\n",
+                                               "%YAML 1.1\n",
+                                               "\xEF\xBB\xBF",
+                                               "\xC2\x85",
+                                               "\xE2\x80\xA8",
+                                               "é",
+                                               "🚀",
+                                               "\x01",
+                                               "\xFF",
+                                               "intra_op_num_threads: 8\n",
+                                               "execution_mode: ",
+                                               "intra_op_num_threads",
+                                               "onnxruntime:\n",
+                                               "onnxruntime: ",
+                                               "  ",
+                                               "~",
+                                               "\\"};
   const auto count = 1 + random.below(5);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto at = random.below(text.size() + 1);

@@ -45,106 +45,170 @@ INSTANTIATE_TEST_SUITE_P(
                 "a: 1\nintra_op_num_threads: 4  # cores\nb: 2\n"},
         Example{"deep", "a:\n  b:\n  - c: {intra_op_num_threads:   8 , d: [1, 2]}\n", kFourThreads,
                 "a:\n  b:\n  - c: {intra_op_num_threads:   4 , d: [1, 2]}\n"},
-        Example{"crlf_and_bom", "\xEF\xBB\xBF" "a: 1\r\nintra_op_num_threads: 8\r\n", kFourThreads,
-                "\xEF\xBB\xBF" "a: 1\r\nintra_op_num_threads: 4\r\n"},
+        Example{"crlf_and_bom",
+                "\xEF\xBB\xBF"
+                "a: 1\r\nintra_op_num_threads: 8\r\n",
+                kFourThreads,
+                "\xEF\xBB\xBF"
+                "a: 1\r\nintra_op_num_threads: 4\r\n"},
         Example{"non_ascii_before", "# Größe ⚙ 設定\nnäme: \"né 🚀\"\nintra_op_num_threads: 8 # ö\n", kFourThreads,
                 "# Größe ⚙ 設定\nnäme: \"né 🚀\"\nintra_op_num_threads: 4 # ö\n"},
         Example{"bom_and_non_ascii", "\xEF\xBB\xBFü: é\r\nintra_op_num_threads: 8 # ö\r\n", kFourThreads,
                 "\xEF\xBB\xBFü: é\r\nintra_op_num_threads: 4 # ö\r\n"},
         Example{"no_final_newline", "intra_op_num_threads: 8", kFourThreads, "intra_op_num_threads: 4"},
-        Example{"double_quoted", "intra_op_num_threads: \"8\" # x\n", kFourThreads, "intra_op_num_threads: \"4\" # x\n"},
-        Example{"single_quoted", "execution_mode: 'parallel'\n", {{"execution_mode", "sequential"}}, "execution_mode: 'sequential'\n"},
-        Example{"enumerator", "execution_mode: ORT_PARALLEL\n", {{"execution_mode", "sequential"}}, "execution_mode: ORT_SEQUENTIAL\n"},
-        Example{"scoped_enumerator", "graph_optimization_level: ort.GraphOptimizationLevel.ORT_ENABLE_ALL\n",
+        Example{"double_quoted", "intra_op_num_threads: \"8\" # x\n", kFourThreads,
+                "intra_op_num_threads: \"4\" # x\n"},
+        Example{"single_quoted",
+                "execution_mode: 'parallel'\n",
+                {{"execution_mode", "sequential"}},
+                "execution_mode: 'sequential'\n"},
+        Example{"enumerator",
+                "execution_mode: ORT_PARALLEL\n",
+                {{"execution_mode", "sequential"}},
+                "execution_mode: ORT_SEQUENTIAL\n"},
+        Example{"scoped_enumerator",
+                "graph_optimization_level: ort.GraphOptimizationLevel.ORT_ENABLE_ALL\n",
                 {{"graph_optimization_level", "extended"}},
                 "graph_optimization_level: ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED\n"},
-        Example{"enumerator_number", "graph_optimization_level: 99\n", {{"graph_optimization_level", "basic"}},
+        Example{"enumerator_number",
+                "graph_optimization_level: 99\n",
+                {{"graph_optimization_level", "basic"}},
                 "graph_optimization_level: 1\n"},
-        Example{"upper_case_choice", "graph_optimization_level: ALL\n", {{"graph_optimization_level", "basic"}},
+        Example{"upper_case_choice",
+                "graph_optimization_level: ALL\n",
+                {{"graph_optimization_level", "basic"}},
                 "graph_optimization_level: BASIC\n"},
         Example{"yes_no", "enable_mem_pattern: Yes\n", {{"enable_mem_pattern", false}}, "enable_mem_pattern: No\n"},
         Example{"on_off", "enable_mem_pattern: off\n", {{"enable_mem_pattern", true}}, "enable_mem_pattern: on\n"},
-        Example{"one_zero", "intra_op_allow_spinning: \"1\"\n", {{"intra_op_allow_spinning", false}},
+        Example{"one_zero",
+                "intra_op_allow_spinning: \"1\"\n",
+                {{"intra_op_allow_spinning", false}},
                 "intra_op_allow_spinning: \"0\"\n"},
-        Example{"python_bool", "enable_mem_pattern: True\n", {{"enable_mem_pattern", false}}, "enable_mem_pattern: False\n"},
-        Example{"same_value_other_spelling", "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n",
-                {{"enable_mem_pattern", true}, {"intra_op_num_threads", 4}}, "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n"},
+        Example{"python_bool",
+                "enable_mem_pattern: True\n",
+                {{"enable_mem_pattern", false}},
+                "enable_mem_pattern: False\n"},
+        Example{"same_value_other_spelling",
+                "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n",
+                {{"enable_mem_pattern", true}, {"intra_op_num_threads", 4}},
+                "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n"},
         Example{"alias_value", "t: &t 8\nu: *t\nintra_op_num_threads: *t # shared\n", kFourThreads,
                 "t: &t 8\nu: *t\nintra_op_num_threads: 4 # shared\n"},
         Example{"unused_anchor_stays", "intra_op_num_threads: &t 8\n", kFourThreads, "intra_op_num_threads: &t 4\n"},
-        Example{"tag_stays", "intra_op_num_threads: !!int 8 # x\n", kFourThreads, "intra_op_num_threads: !!int 4 # x\n"},
-        Example{"tag_and_anchor", "intra_op_num_threads: &t  !!int   \"8\"\n", kFourThreads, "intra_op_num_threads: &t  !!int   \"4\"\n"},
-        Example{"empty_value", "intra_op_num_threads:   # unset\nb: 1\n", kFourThreads, "intra_op_num_threads: 4   # unset\nb: 1\n"},
+        Example{"tag_stays", "intra_op_num_threads: !!int 8 # x\n", kFourThreads,
+                "intra_op_num_threads: !!int 4 # x\n"},
+        Example{"tag_and_anchor", "intra_op_num_threads: &t  !!int   \"8\"\n", kFourThreads,
+                "intra_op_num_threads: &t  !!int   \"4\"\n"},
+        Example{"empty_value", "intra_op_num_threads:   # unset\nb: 1\n", kFourThreads,
+                "intra_op_num_threads: 4   # unset\nb: 1\n"},
         Example{"null_value", "intra_op_num_threads: ~ # unset\n", kFourThreads, "intra_op_num_threads: 4 # unset\n"},
-        Example{"illegal_value_is_put_right", "intra_op_num_threads: auto\n", kFourThreads, "intra_op_num_threads: 4\n"},
-        Example{"flow_empty_value", "{a: 1, intra_op_num_threads: , b: 2}\n", kFourThreads, "{a: 1, intra_op_num_threads: 4 , b: 2}\n"},
-        Example{"json", "{\n\t\"a\": [1, 2],\n\t\"intra_op_num_threads\": 8,\n\t\"execution_mode\":\"parallel\"\n}\n",
+        Example{"illegal_value_is_put_right", "intra_op_num_threads: auto\n", kFourThreads,
+                "intra_op_num_threads: 4\n"},
+        Example{"flow_empty_value", "{a: 1, intra_op_num_threads: , b: 2}\n", kFourThreads,
+                "{a: 1, intra_op_num_threads: 4 , b: 2}\n"},
+        Example{"json",
+                "{\n\t\"a\": [1, 2],\n\t\"intra_op_num_threads\": 8,\n\t\"execution_mode\":\"parallel\"\n}\n",
                 {{"intra_op_num_threads", 4}, {"execution_mode", "sequential"}},
                 "{\n\t\"a\": [1, 2],\n\t\"intra_op_num_threads\": 4,\n\t\"execution_mode\":\"sequential\"\n}\n"},
-        Example{"text_in_flow_is_quoted", "{intra_op_thread_affinities: 1;2}\n", {{"intra_op_thread_affinities", "1,2;3,4"}},
+        Example{"text_in_flow_is_quoted",
+                "{intra_op_thread_affinities: 1;2}\n",
+                {{"intra_op_thread_affinities", "1,2;3,4"}},
                 "{intra_op_thread_affinities: \"1,2;3,4\"}\n"},
-        Example{"digits_as_text_are_quoted", "intra_op_thread_affinities: 1;2\n", {{"intra_op_thread_affinities", "3"}},
+        Example{"digits_as_text_are_quoted",
+                "intra_op_thread_affinities: 1;2\n",
+                {{"intra_op_thread_affinities", "3"}},
                 "intra_op_thread_affinities: \"3\"\n"},
-        Example{"empty_text", "intra_op_thread_affinities: 1;2\n", {{"intra_op_thread_affinities", ""}},
+        Example{"empty_text",
+                "intra_op_thread_affinities: 1;2\n",
+                {{"intra_op_thread_affinities", ""}},
                 "intra_op_thread_affinities: \"\"\n"},
-        Example{"block_scalar", "intra_op_thread_affinities: >- # pinned\n  1;\n  2\n\n# next\nb: 1\n",
-                {{"intra_op_thread_affinities", "3;4"}}, "intra_op_thread_affinities: 3;4 # pinned\n\n# next\nb: 1\n"},
+        Example{"block_scalar",
+                "intra_op_thread_affinities: >- # pinned\n  1;\n  2\n\n# next\nb: 1\n",
+                {{"intra_op_thread_affinities", "3;4"}},
+                "intra_op_thread_affinities: 3;4 # pinned\n\n# next\nb: 1\n"},
         Example{"multi_document", "%YAML 1.1\n---\na: 1\n...\n---\nintra_op_num_threads: 8\n...\n", kFourThreads,
                 "%YAML 1.1\n---\na: 1\n...\n---\nintra_op_num_threads: 4\n...\n"},
         Example{"complex_key", "? intra_op_num_threads\n: 8\n? [a, b]\n: 1\n", kFourThreads,
                 "? intra_op_num_threads\n: 4\n? [a, b]\n: 1\n"},
         Example{"quoted_key", "\"intra_op_num_threads\" : 8\n", kFourThreads, "\"intra_op_num_threads\" : 4\n"},
-        Example{"tab_before_comment", "intra_op_num_threads: 8\t# x\n", kFourThreads, "intra_op_num_threads: 4\t# x\n"}),
+        Example{"tab_before_comment", "intra_op_num_threads: 8\t# x\n", kFourThreads,
+                "intra_op_num_threads: 4\t# x\n"}),
     [](const auto& example) { return example.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     AddedKeys, ConfigPatchExample,
     testing::Values(
-        Example{"beside_siblings", "x: 1\nrt:\n    intra_op_num_threads: 4  # n\n    model: m.onnx\ny: 2\n",
+        Example{"beside_siblings",
+                "x: 1\nrt:\n    intra_op_num_threads: 4  # n\n    model: m.onnx\ny: 2\n",
                 {{"intra_op_num_threads", 4}, {"execution_mode", "parallel"}},
                 "x: 1\nrt:\n    intra_op_num_threads: 4  # n\n    execution_mode: parallel\n    model: m.onnx\ny: 2\n"},
-        Example{"beside_siblings_without_newline", "rt:\n  intra_op_num_threads: 8", {{"enable_mem_pattern", false}},
+        Example{"beside_siblings_without_newline",
+                "rt:\n  intra_op_num_threads: 8",
+                {{"enable_mem_pattern", false}},
                 "rt:\n  intra_op_num_threads: 8\n  enable_mem_pattern: false"},
-        Example{"crlf", "rt:\r\n  intra_op_num_threads: 8\r\nz: 1\r\n", {{"enable_mem_pattern", false}},
+        Example{"crlf",
+                "rt:\r\n  intra_op_num_threads: 8\r\nz: 1\r\n",
+                {{"enable_mem_pattern", false}},
                 "rt:\r\n  intra_op_num_threads: 8\r\n  enable_mem_pattern: false\r\nz: 1\r\n"},
-        Example{"flow_siblings", "rt: {intra_op_num_threads: 8, model: m} # c\n", {{"enable_mem_pattern", false}},
+        Example{"flow_siblings",
+                "rt: {intra_op_num_threads: 8, model: m} # c\n",
+                {{"enable_mem_pattern", false}},
                 "rt: {intra_op_num_threads: 8, enable_mem_pattern: false, model: m} # c\n"},
-        Example{"json_siblings", "{\n  \"rt\": {\n    \"intra_op_num_threads\": 8\n  }\n}\n", {{"execution_mode", "parallel"}},
+        Example{"json_siblings",
+                "{\n  \"rt\": {\n    \"intra_op_num_threads\": 8\n  }\n}\n",
+                {{"execution_mode", "parallel"}},
                 "{\n  \"rt\": {\n    \"intra_op_num_threads\": 8,\n    \"execution_mode\": \"parallel\"\n  }\n}\n"},
-        Example{"flow_trailing_comma", "rt: {\n  intra_op_num_threads: 8, # c\n}\n", {{"enable_mem_pattern", false}},
+        Example{"flow_trailing_comma",
+                "rt: {\n  intra_op_num_threads: 8, # c\n}\n",
+                {{"enable_mem_pattern", false}},
                 "rt: {\n  intra_op_num_threads: 8, # c\n  enable_mem_pattern: false,\n}\n"},
-        Example{"new_section", "a:\n    b: 1\n# end\n", kFourThreads, "a:\n    b: 1\n# end\nonnxruntime:\n    intra_op_num_threads: 4\n"},
+        Example{"new_section", "a:\n    b: 1\n# end\n", kFourThreads,
+                "a:\n    b: 1\n# end\nonnxruntime:\n    intra_op_num_threads: 4\n"},
         Example{"new_section_without_newline", "a: 1", kFourThreads, "a: 1\nonnxruntime:\n  intra_op_num_threads: 4"},
-        Example{"new_section_keeps_blank_lines", "a: 1\n\nb: 2\n", kFourThreads, "a: 1\n\nb: 2\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"new_section_before_document_end", "a: 1\n...\n", kFourThreads, "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\n...\n"},
+        Example{"new_section_keeps_blank_lines", "a: 1\n\nb: 2\n", kFourThreads,
+                "a: 1\n\nb: 2\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
+        Example{"new_section_before_document_end", "a: 1\n...\n", kFourThreads,
+                "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\n...\n"},
         Example{"existing_section", "a: 1\nonnxruntime:\n  model: m.onnx # m\nb: 2\n", kFourThreads,
                 "a: 1\nonnxruntime:\n  model: m.onnx # m\n  intra_op_num_threads: 4\nb: 2\n"},
         Example{"nested_section", "app:\n  onnxruntime:\n    model: m.onnx\n", kFourThreads,
                 "app:\n  onnxruntime:\n    model: m.onnx\n    intra_op_num_threads: 4\n"},
         Example{"empty_section", "onnxruntime: # none yet\nb: 2\n", kFourThreads,
                 "onnxruntime: # none yet\n  intra_op_num_threads: 4\nb: 2\n"},
-        Example{"null_section", "onnxruntime: null\nb: 2\n", kFourThreads, "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
-        Example{"empty_flow_section", "onnxruntime: {}\nb: 2\n", kFourThreads, "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
+        Example{"null_section", "onnxruntime: null\nb: 2\n", kFourThreads,
+                "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
+        Example{"empty_flow_section", "onnxruntime: {}\nb: 2\n", kFourThreads,
+                "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
         Example{"empty_file", "", kFourThreads, "onnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"comments_only", "# nothing\r\n", kFourThreads, "# nothing\r\nonnxruntime:\r\n  intra_op_num_threads: 4\r\n"},
+        Example{"comments_only", "# nothing\r\n", kFourThreads,
+                "# nothing\r\nonnxruntime:\r\n  intra_op_num_threads: 4\r\n"},
         Example{"bom_only", "\xEF\xBB\xBF", kFourThreads, "\xEF\xBB\xBFonnxruntime:\n  intra_op_num_threads: 4\n"},
         Example{"document_start_only", "---", kFourThreads, "---\nonnxruntime:\n  intra_op_num_threads: 4"},
-        Example{"flow_root", "{\"a\": 1}", {{"execution_mode", "parallel"}}, "{\"a\": 1, \"onnxruntime\": {\"execution_mode\": \"parallel\"}}"},
+        Example{"flow_root",
+                "{\"a\": 1}",
+                {{"execution_mode", "parallel"}},
+                "{\"a\": 1, \"onnxruntime\": {\"execution_mode\": \"parallel\"}}"},
         Example{"after_block_scalar", "onnxruntime:\n  script: |\n    a\n    b\n\n\nc: 1\n", kFourThreads,
                 "onnxruntime:\n  script: |\n    a\n    b\n\n\n  intra_op_num_threads: 4\nc: 1\n"},
-        Example{"after_kept_block_scalar", "a: |+\n  x\n\n", kFourThreads, "a: |+\n  x\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
+        Example{"after_kept_block_scalar", "a: |+\n  x\n\n", kFourThreads,
+                "a: |+\n  x\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
         Example{"block_scalar_at_the_very_end", "a: 1\nb: |\n  x", kFourThreads,
                 "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\nb: |\n  x"},
         Example{"after_nested_list", "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\nz: 1\n", kFourThreads,
                 "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\n  intra_op_num_threads: 4\nz: 1\n"},
-        Example{"in_a_list_item", "models:\n  - name: a\n    intra_op_num_threads: 4\n  - name: b\n", {{"enable_mem_pattern", false}},
+        Example{"in_a_list_item",
+                "models:\n  - name: a\n    intra_op_num_threads: 4\n  - name: b\n",
+                {{"enable_mem_pattern", false}},
                 "models:\n  - name: a\n    intra_op_num_threads: 4\n    enable_mem_pattern: false\n  - name: b\n"},
         Example{"batch_size_attracts_no_session_option", "train:\n  batch_size: 64\n", kFourThreads,
                 "train:\n  batch_size: 64\nonnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"override_of_a_merged_default",
-                "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\nother: {<<: *b}\n", kFourThreads,
-                "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\n  intra_op_num_threads: 4\n"
-                "other: {<<: *b}\n"}),
+        Example{
+            "override_of_a_merged_default",
+            "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\nother: {<<: *b}\n",
+            kFourThreads,
+            "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\n  "
+            "intra_op_num_threads: 4\n"
+            "other: {<<: *b}\n"}),
     [](const auto& example) { return example.param.name; });
 
 TEST(ConfigPatch, leaves_keys_alone_that_are_not_asked_for) {
@@ -172,10 +236,11 @@ TEST(ConfigPatch, reports_each_edit_with_its_line_in_the_new_file) {
 TEST(ConfigPatch, writes_the_provenance_behind_changed_and_added_values) {
   PatchOptions options;
   options.provenance = "ridgeline run 7";
-  EXPECT_EQ(patched("intra_op_num_threads: 8\nenable_mem_pattern: true # mine\n",
-                    {{"intra_op_num_threads", 4}, {"enable_mem_pattern", false}, {"execution_mode", "parallel"}}, options),
-            "intra_op_num_threads: 4  # ridgeline run 7\nenable_mem_pattern: false # mine\n"
-            "execution_mode: parallel  # ridgeline run 7\n");
+  EXPECT_EQ(
+      patched("intra_op_num_threads: 8\nenable_mem_pattern: true # mine\n",
+              {{"intra_op_num_threads", 4}, {"enable_mem_pattern", false}, {"execution_mode", "parallel"}}, options),
+      "intra_op_num_threads: 4  # ridgeline run 7\nenable_mem_pattern: false # mine\n"
+      "execution_mode: parallel  # ridgeline run 7\n");
 }
 
 TEST(ConfigPatch, replaces_its_own_stale_provenance) {
@@ -225,7 +290,8 @@ TEST(ConfigPatch, prefers_the_section_then_siblings_among_several_places) {
 
 TEST(ConfigPatch, says_so_when_a_key_is_in_two_equal_places) {
   EXPECT_EQ(patch_error("train:\n  batch_size: 64\nval:\n  batch_size: 32\n", {{"batch_size", 8}}),
-            "config.yaml:4:15: batch_size is set in 2 places, line 2 (train.batch_size), line 4 (val.batch_size): choose with "
+            "config.yaml:4:15: batch_size is set in 2 places, line 2 (train.batch_size), line 4 (val.batch_size): "
+            "choose with "
             "--config-section, or with mapping: {batch_size: train.batch_size} in the --space file");
 }
 
@@ -237,24 +303,34 @@ TEST(ConfigPatch, names_line_and_column_of_a_duplicate_key) {
 TEST(ConfigPatch, errors_stay_one_line_however_keys_and_values_look) {
   EXPECT_EQ(patch_error("? |\n  a\n: 1\n? |\n  a\n: 2\n", kFourThreads),
             "config.yaml:4:3: duplicate key \"a\\n\", already at line 1: keep one of the two");
-  EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kFourThreads).size(), 700U);
+  EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kFourThreads).size(),
+            700U);
 }
 
 TEST(ConfigPatch, tells_one_from_quoted_one_as_keys) {
-  EXPECT_EQ(patched("1: a\n\"1\": b\nintra_op_num_threads: 8\n", kFourThreads), "1: a\n\"1\": b\nintra_op_num_threads: 4\n");
+  EXPECT_EQ(patched("1: a\n\"1\": b\nintra_op_num_threads: 8\n", kFourThreads),
+            "1: a\n\"1\": b\nintra_op_num_threads: 4\n");
 }
 
 TEST(ConfigPatch, names_line_and_column_of_malformed_yaml) {
   EXPECT_EQ(patch_error("a: 1\n  b: [1\n", kFourThreads).rfind("config.yaml:2:4: malformed YAML: ", 0), 0U)
       << patch_error("a: 1\n  b: [1\n", kFourThreads);
   EXPECT_EQ(patch_error("a: \xFF\n", kFourThreads).rfind("config.yaml:1:4: malformed YAML: ", 0), 0U);
-  EXPECT_NE(patch_error("a: *nowhere\n", kFourThreads).find("config.yaml:1:4: alias *nowhere has no anchor"), std::string::npos);
-  EXPECT_NE(patch_error(std::string("\xFF\xFE" "a\0:\0", 6), kFourThreads).find("UTF-16"), std::string::npos);
+  EXPECT_NE(patch_error("a: *nowhere\n", kFourThreads).find("config.yaml:1:4: alias *nowhere has no anchor"),
+            std::string::npos);
+  EXPECT_NE(patch_error(std::string("\xFF\xFE"
+                                    "a\0:\0",
+                                    6),
+                        kFourThreads)
+                .find("UTF-16"),
+            std::string::npos);
 }
 
 TEST(ConfigPatch, refuses_to_change_what_other_aliases_show) {
-  EXPECT_NE(patch_error("intra_op_num_threads: &t 8\nother: *t\n", kFourThreads).find("&t that line 2 uses too"), std::string::npos);
-  EXPECT_NE(patch_error("base: &b\n  intra_op_num_threads: 8\nx: *b\ny: *b\n", kFourThreads).find("&b that line 3, 4 uses too"),
+  EXPECT_NE(patch_error("intra_op_num_threads: &t 8\nother: *t\n", kFourThreads).find("&t that line 2 uses too"),
+            std::string::npos);
+  EXPECT_NE(patch_error("base: &b\n  intra_op_num_threads: 8\nx: *b\ny: *b\n", kFourThreads)
+                .find("&b that line 3, 4 uses too"),
             std::string::npos);
 }
 
@@ -266,15 +342,19 @@ TEST(ConfigPatch, a_mapping_into_an_anchored_section_is_taken_at_its_word) {
 }
 
 TEST(ConfigPatch, refuses_values_that_something_else_fills_in) {
-  EXPECT_NE(patch_error("intra_op_num_threads: ${THREADS}\n", kFourThreads).find("config.yaml:1:23: intra_op_num_threads is filled in"),
+  EXPECT_NE(patch_error("intra_op_num_threads: ${THREADS}\n", kFourThreads)
+                .find("config.yaml:1:23: intra_op_num_threads is filled in"),
             std::string::npos);
-  EXPECT_NE(patch_error("intra_op_num_threads: !env THREADS\n", kFourThreads).find("is tagged !env"), std::string::npos);
+  EXPECT_NE(patch_error("intra_op_num_threads: !env THREADS\n", kFourThreads).find("is tagged !env"),
+            std::string::npos);
 }
 
 TEST(ConfigPatch, refuses_roots_and_sections_that_hold_no_keys) {
-  EXPECT_NE(patch_error("- a\n- b\n", kFourThreads).find("cannot go below the file's top level, which is a sequence"), std::string::npos);
-  EXPECT_NE(patch_error("onnxruntime: fast\n", kFourThreads).find("cannot go below onnxruntime, which is a single value"),
+  EXPECT_NE(patch_error("- a\n- b\n", kFourThreads).find("cannot go below the file's top level, which is a sequence"),
             std::string::npos);
+  EXPECT_NE(
+      patch_error("onnxruntime: fast\n", kFourThreads).find("cannot go below onnxruntime, which is a single value"),
+      std::string::npos);
   EXPECT_NE(patch_error("a: 1\n---\nb: 1\n", kFourThreads).find("may go into any of 2 documents"), std::string::npos);
 }
 
@@ -287,8 +367,10 @@ TEST(ConfigPatch, refuses_unknown_parameters_and_illegal_values) {
 }
 
 TEST(ReadSettings, finds_values_at_any_depth_with_their_types) {
-  const auto found = read_settings("a:\n- b: {intra_op_num_threads: '0x10'}\nexecution_mode: ORT_PARALLEL\nenable_mem_pattern: off\n"
-                                   "intra_op_spin_duration_us: 1_000\nbatch_size:\n", "c.yaml", {});
+  const auto found = read_settings(
+      "a:\n- b: {intra_op_num_threads: '0x10'}\nexecution_mode: ORT_PARALLEL\nenable_mem_pattern: off\n"
+      "intra_op_spin_duration_us: 1_000\nbatch_size:\n",
+      "c.yaml", {});
   ASSERT_TRUE(found) << found.error().message;
   std::map<std::string, FoundSetting> by_key;
   for (const auto& setting : *found) by_key[setting.key] = setting;
@@ -304,7 +386,8 @@ TEST(ReadSettings, finds_values_at_any_depth_with_their_types) {
 TEST(ReadSettings, follows_aliases_and_merge_keys) {
   PatchOptions options;
   options.mapping = {{"batch_size", "serve.batch_size"}};
-  const auto found = read_settings("base: &b {batch_size: 4}\nt: &t 3\nserve:\n  <<: [*b]\n  intra_op_num_threads: *t\n", "c.yaml", options);
+  const auto found = read_settings(
+      "base: &b {batch_size: 4}\nt: &t 3\nserve:\n  <<: [*b]\n  intra_op_num_threads: *t\n", "c.yaml", options);
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->size(), 2U);
   EXPECT_EQ(found->at(0).value, schema::Value(3));
@@ -317,10 +400,12 @@ TEST(ReadSettings, names_line_column_and_what_is_legal) {
     return found ? std::string("no error") : found.error().message;
   };
   EXPECT_EQ(error("a: 1\nexecution_mode: paralel\n"),
-            "c.yaml:2:17: execution_mode=paralel is not legal: expected one of sequential, parallel, did you mean \"parallel\"?");
+            "c.yaml:2:17: execution_mode=paralel is not legal: expected one of sequential, parallel, did you mean "
+            "\"parallel\"?");
   EXPECT_EQ(error("intra_op_num_threads: 5000\n"),
             "c.yaml:1:23: intra_op_num_threads=5000 is not legal: expected a whole number in 0..1024");
-  EXPECT_EQ(error("intra_op_num_threads: 010\n"), "c.yaml:1:23: intra_op_num_threads=010 can be read in two ways: drop the leading zero");
+  EXPECT_EQ(error("intra_op_num_threads: 010\n"),
+            "c.yaml:1:23: intra_op_num_threads=010 can be read in two ways: drop the leading zero");
   EXPECT_NE(error("intra_op_num_threads: four\n").find("c.yaml:1:23: "), std::string::npos);
   EXPECT_NE(error("intra_op_num_threads: 99999999999999999999\n").find("c.yaml:1:23: "), std::string::npos);
 }

@@ -13,8 +13,9 @@ namespace {
 
 using schema::Configuration;
 
-const std::vector<GpuProfile> kTwo{{"NVIDIA H200", {{"cudnn_conv_algo_search", "HEURISTIC"}, {"prefer_nhwc", true}}, "r1"},
-                                   {"NVIDIA L4", {{"cudnn_conv_algo_search", "DEFAULT"}}, "r2"}};
+const std::vector<GpuProfile> kTwo{
+    {"NVIDIA H200", {{"cudnn_conv_algo_search", "HEURISTIC"}, {"prefer_nhwc", true}}, "r1"},
+    {"NVIDIA L4", {{"cudnn_conv_algo_search", "DEFAULT"}}, "r2"}};
 
 std::string patched(const std::string& yaml, const std::vector<GpuProfile>& profiles) {
   const auto patch = patch_profiles(yaml, "c.yaml", profiles, "");
@@ -63,7 +64,9 @@ TEST(GpuProfiles, what_a_new_answer_leaves_out_goes_back_to_its_default) {
 
 TEST(GpuProfiles, an_answer_of_nothing_but_defaults_is_spelled_out) {
   const auto text = patched("", {kTwo[0], {"NVIDIA L4", {}, "r2"}});
-  EXPECT_NE(text.find("  NVIDIA L4:\n    cudnn_conv_algo_search: EXHAUSTIVE\n    prefer_nhwc: false\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  NVIDIA L4:\n    cudnn_conv_algo_search: EXHAUSTIVE\n    prefer_nhwc: false\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(GpuProfiles, an_answer_of_nothing_but_defaults_undoes_what_profiles_in_the_file_set) {
@@ -85,8 +88,9 @@ TEST(GpuProfiles, what_is_written_is_read_back) {
 }
 
 TEST(GpuProfiles, another_programs_profiles_are_left_alone) {
-  for (const auto* yaml : {"profiles: [a, b]\n", "profiles: {dev: {port: 80}}\n", "profiles:\n  base: &b\n    prefer_nhwc: true\nx:\n  <<: *b\n",
-                           "profiles: {dev: {prefer_nhwc: [1]}}\n"}) {
+  for (const auto* yaml :
+       {"profiles: [a, b]\n", "profiles: {dev: {port: 80}}\n",
+        "profiles:\n  base: &b\n    prefer_nhwc: true\nx:\n  <<: *b\n", "profiles: {dev: {prefer_nhwc: [1]}}\n"}) {
     const auto read = read_profiles(yaml, "c.yaml");
     ASSERT_FALSE(read) << yaml;
     EXPECT_NE(read.error().message.find("c.yaml:"), std::string::npos) << read.error().message;
@@ -100,7 +104,8 @@ TEST(GpuProfiles, the_current_settings_are_never_read_from_or_written_into_a_pro
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->size(), 1U);
   EXPECT_EQ(found->front().path, "onnxruntime.prefer_nhwc");
-  const auto only_profiles = patch_settings(patched("", {kTwo[1]}), "c.yaml", {{"cudnn_conv_algo_search", "HEURISTIC"}}, {});
+  const auto only_profiles =
+      patch_settings(patched("", {kTwo[1]}), "c.yaml", {{"cudnn_conv_algo_search", "HEURISTIC"}}, {});
   ASSERT_TRUE(only_profiles) << only_profiles.error().message;
   ASSERT_EQ(only_profiles->edits.size(), 1U);
   EXPECT_EQ(only_profiles->edits.front().path, "onnxruntime.cudnn_conv_algo_search");
@@ -111,7 +116,8 @@ TEST(GpuProfiles, a_match_sets_its_own_values_and_undoes_those_of_others) {
             (Configuration{{"cudnn_conv_algo_search", "DEFAULT"}, {"prefer_nhwc", false}}));
   const auto none = settings_for(kTwo, "NVIDIA T4", "c.yaml");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("no profile \"NVIDIA T4\"; it has \"NVIDIA H200\", \"NVIDIA L4\""), std::string::npos)
+  EXPECT_NE(none.error().message.find("no profile \"NVIDIA T4\"; it has \"NVIDIA H200\", \"NVIDIA L4\""),
+            std::string::npos)
       << none.error().message;
 }
 

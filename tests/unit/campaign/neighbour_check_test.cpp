@@ -28,7 +28,8 @@ TEST(NeighbourCheck, gpus_that_leave_each_other_alone_measure_side_by_side) {
   pool.disturbance = {1.0, 1.01, 1.0};
   const auto found = check(pool);
   EXPECT_EQ(found.lanes, (Lanes{0, 1, 2}));
-  EXPECT_NE(found.note.find("spread over 3 GPUs, which slow each other down by at most 1."), std::string::npos) << found.note;
+  EXPECT_NE(found.note.find("spread over 3 GPUs, which slow each other down by at most 1."), std::string::npos)
+      << found.note;
   EXPECT_EQ(pool.widths, (Lanes{1, 1, 1, 3}));
 }
 

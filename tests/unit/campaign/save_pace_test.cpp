@@ -32,7 +32,8 @@ TEST(SavePace, saves_that_take_long_are_further_apart) { EXPECT_EQ(saves_in_ten_
 TEST(SavePace, tries_again_at_once_after_a_save_that_failed) {
   const fakes::FakeClock clock;
   SavePace pace(clock);
-  const auto failed = pace.when_due([]() -> base::Result<void> { return base::fail(base::ErrorCode::io, "disk full"); });
+  const auto failed =
+      pace.when_due([]() -> base::Result<void> { return base::fail(base::ErrorCode::io, "disk full"); });
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "disk full");
   int saves = 0;

@@ -27,7 +27,8 @@ class SideBySideTest : public ::testing::Test {
     request_.search = "grid";
     request_.leave_one_out = false;
     request_.space.only_listed = true;
-    request_.space.values = {{"cudnn_conv_algo_search", {"HEURISTIC", "DEFAULT"}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}};
+    request_.space.values = {
+        {"cudnn_conv_algo_search", {"HEURISTIC", "DEFAULT"}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}};
     schema::Environment environment;
     environment.affinity = {0, 1};
     environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
@@ -43,7 +44,8 @@ class SideBySideTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static double cost(const Configuration& c) {
-    return 1e6 * (c.get_or("cudnn_conv_algo_search", "") == Value("HEURISTIC") ? 0.5 : 1) * (c.contains("prefer_nhwc") ? 0.8 : 1);
+    return 1e6 * (c.get_or("cudnn_conv_algo_search", "") == Value("HEURISTIC") ? 0.5 : 1) *
+           (c.contains("prefer_nhwc") ? 0.8 : 1);
   }
 
   TuneResult run(fakes::FakeGpuPool& pool, const std::string& database) {
@@ -84,7 +86,8 @@ TEST_F(SideBySideTest, a_grid_is_spread_over_all_gpus_and_finds_the_same) {
   EXPECT_FALSE(has_note(serial, "GPUs"));
   for (const auto* device : {"gpu:GPU-0", "gpu:GPU-1", "gpu:GPU-2"})
     EXPECT_GT(std::count(three.devices.begin(), three.devices.end(), device), 4) << device;
-  for (std::size_t i = 0; i < spread.run.trials.size(); ++i) EXPECT_EQ(spread.run.trials[i].id, static_cast<int>(i) + 1);
+  for (std::size_t i = 0; i < spread.run.trials.size(); ++i)
+    EXPECT_EQ(spread.run.trials[i].id, static_cast<int>(i) + 1);
 }
 
 TEST_F(SideBySideTest, comparisons_run_on_the_first_gpu_alone) {

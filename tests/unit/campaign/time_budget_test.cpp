@@ -10,7 +10,8 @@ using schema::Configuration;
 
 class TimeBudget : public testing::Test {
  protected:
-  void add(const Configuration& configuration, double duration_s, double latency_ms, double setup_s, bool stored = false) {
+  void add(const Configuration& configuration, double duration_s, double latency_ms, double setup_s,
+           bool stored = false) {
     schema::TunedTrial trial;
     trial.id = static_cast<int>(result_.run.trials.size()) + 1;
     trial.key = "trial-" + std::to_string(trial.id);
@@ -98,7 +99,8 @@ TEST_F(TimeBudget, counts_the_sessions_of_as_many_rounds_as_an_uneven_machine_ne
   EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 9 * 0.6 + 30, 0.1);
   plan.max_rounds = 60;
   plan.min_time_s = 0.4;
-  EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 49 * 0.6 + 30, 0.1) << "a round lasts as long as making its sessions";
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), setup_s + 49 * 0.6 + 30, 0.1)
+      << "a round lasts as long as making its sessions";
 }
 
 }  // namespace

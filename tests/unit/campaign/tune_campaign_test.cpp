@@ -41,13 +41,16 @@ class TuneCampaignTest : public ::testing::Test {
     environment.usable_cpus = 8;
     environment.affinity = {0, 1, 2, 3, 4, 5, 6, 7};
     request_.environment = environment;
-    executor_.cost_ns = [](const Configuration& c) { return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6; };
+    executor_.cost_ns = [](const Configuration& c) {
+      return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6;
+    };
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   base::Result<TuneResult> run() {
     CampaignObserver observer;
-    return TuneCampaign(executor_, *store_, base::system_clock(), observer, [this] { return cancelled_; }).run(request_);
+    return TuneCampaign(executor_, *store_, base::system_clock(), observer, [this] { return cancelled_; })
+        .run(request_);
   }
   TuneResult must_run() {
     auto result = run();
@@ -90,7 +93,8 @@ TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_
 TEST_F(TuneCampaignTest, leaves_out_a_setting_that_adds_nothing) {
   executor_.noise = 0.002;
   executor_.cost_ns = [](const Configuration& c) {
-    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) * (c.contains("enable_mem_pattern") ? 0.997 : 1.0);
+    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) *
+           (c.contains("enable_mem_pattern") ? 0.997 : 1.0);
   };
   request_.finalists = 1;
   const auto result = must_run();
@@ -99,7 +103,8 @@ TEST_F(TuneCampaignTest, leaves_out_a_setting_that_adds_nothing) {
 
 TEST_F(TuneCampaignTest, reports_what_each_of_several_settings_contributes) {
   executor_.cost_ns = [](const Configuration& c) {
-    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) * (c.contains("enable_mem_pattern") ? 0.8 : 1.0);
+    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) *
+           (c.contains("enable_mem_pattern") ? 0.8 : 1.0);
   };
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->configuration.size(), 2U);
@@ -107,7 +112,7 @@ TEST_F(TuneCampaignTest, reports_what_each_of_several_settings_contributes) {
   for (const auto& pair : result.run.pairs)
     if (pair.purpose == schema::PairPurpose::leave_one_out) ratios[pair.setting] = pair.comparison->ratio;
   ASSERT_EQ(ratios.size(), 2U);
-  EXPECT_NEAR(ratios["intra_op_num_threads"], 0.5, 0.02);   // without it, against the winner
+  EXPECT_NEAR(ratios["intra_op_num_threads"], 0.5, 0.02);  // without it, against the winner
   EXPECT_NEAR(ratios["enable_mem_pattern"], 0.8, 0.02);
 }
 
@@ -155,7 +160,8 @@ TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measur
   std::fill_n(seen.latency_ns.begin(), 18, 0.9e6);
   ASSERT_TRUE(store_->save_trial(stored.spec, stored.outcome));
   const auto again = must_run();
-  const auto same = std::find_if(again.run.trials.begin(), again.run.trials.end(), [&](const auto& trial) { return trial.key == lost->key; });
+  const auto same = std::find_if(again.run.trials.begin(), again.run.trials.end(),
+                                 [&](const auto& trial) { return trial.key == lost->key; });
   ASSERT_NE(same, again.run.trials.end());
   EXPECT_TRUE(same->from_store);
 }
@@ -177,7 +183,7 @@ TEST_F(TuneCampaignTest, an_interrupt_keeps_what_was_found_and_the_next_run_goes
   EXPECT_NE(first.run.verdict->reason.find("interrupted"), std::string::npos);
   executor_.interrupt = [] { return false; };
   const auto second = must_run();
-  EXPECT_EQ(executor_.trials_run, static_cast<int>(second.run.trials.size()));   // the first three were not repeated
+  EXPECT_EQ(executor_.trials_run, static_cast<int>(second.run.trials.size()));  // the first three were not repeated
   EXPECT_EQ(second.run.verdict->decision, schema::Decision::change);
 }
 
@@ -186,7 +192,8 @@ TEST_F(TuneCampaignTest, does_not_choose_a_configuration_whose_outputs_drifted) 
   const auto strict = must_run();
   EXPECT_EQ(strict.run.verdict->decision, schema::Decision::keep);
   bool rejected = false;
-  for (const auto& [key, outcome] : strict.outcomes) rejected |= outcome.status == schema::TrialStatus::rejected_accuracy;
+  for (const auto& [key, outcome] : strict.outcomes)
+    rejected |= outcome.status == schema::TrialStatus::rejected_accuracy;
   EXPECT_TRUE(rejected);
   // Another tolerance judges the same measurements anew.
   const int trials = executor_.trials_run;
@@ -240,13 +247,13 @@ TEST_F(TuneCampaignTest, names_the_constraint_that_nothing_meets) {
 TEST_F(TuneCampaignTest, spends_no_more_than_its_time_on_the_search) {
   request_.max_time = std::chrono::nanoseconds(1);
   const auto result = must_run();
-  EXPECT_LE(result.run.trials.size(), 2U);   // one of the search, and the current configuration
+  EXPECT_LE(result.run.trials.size(), 2U);  // one of the search, and the current configuration
   ASSERT_FALSE(result.run.notes.empty());
   EXPECT_NE(result.run.notes.front().find("time budget"), std::string::npos);
 }
 
-// MobileNetV3 on an H200 whose libraries were read for the first time: the start took 3 s, and a quick run of ten ended with
-// the defaults.
+// MobileNetV3 on an H200 whose libraries were read for the first time: the start took 3 s, and a quick run of ten ended
+// with the defaults.
 TEST_F(TuneCampaignTest, a_slow_start_of_the_runtime_does_not_end_the_search) {
   request_.search = "quick";
   request_.max_time = std::chrono::seconds(10);
@@ -300,7 +307,8 @@ TEST_F(TuneCampaignTest, begins_no_comparison_that_its_time_cannot_hold) {
 TEST_F(TuneCampaignTest, keeps_a_setting_of_the_users_file_that_is_not_searched) {
   request_.current = Configuration{{"use_deterministic_compute", true}};
   const auto result = must_run();
-  for (const auto& trial : result.run.trials) EXPECT_EQ(trial.configuration.get_or("use_deterministic_compute", false), Value(true));
+  for (const auto& trial : result.run.trials)
+    EXPECT_EQ(trial.configuration.get_or("use_deterministic_compute", false), Value(true));
   EXPECT_FALSE(settings_to_write(result.run).contains("use_deterministic_compute"));
 }
 
@@ -331,7 +339,7 @@ TEST_F(TuneCampaignTest, compares_runs_and_finds_the_slower_one) {
   const auto before = must_run();
   executor_.cost_ns = [](const auto&) { return 3e6; };
   request_.use_store = false;
-  request_.plan.max_time_s = 4;   // another plan, so that the first records stay
+  request_.plan.max_time_s = 4;  // another plan, so that the first records stay
   const auto after = must_run();
   const auto a = find_compared(*store_, before.run.id);
   const auto b = find_compared(*store_, after.run.id);

@@ -22,8 +22,9 @@ TEST(UnifiedDiff, parts_changes_that_are_far_from_each_other) {
 }
 
 TEST(UnifiedDiff, marks_a_missing_final_newline) {
-  EXPECT_EQ(unified_diff("a\nb", "a\nb\nc", "f"),
-            "--- f\n+++ f\n@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n");
+  EXPECT_EQ(
+      unified_diff("a\nb", "a\nb\nc", "f"),
+      "--- f\n+++ f\n@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n");
 }
 
 TEST(UnifiedDiff, starts_from_nothing) {

@@ -80,7 +80,8 @@ TEST(Classify, only_clean_outcomes_leave_the_worker_usable) {
   EXPECT_TRUE(leaves_worker_usable(TrialStatus::ok));
   EXPECT_TRUE(leaves_worker_usable(TrialStatus::invalid));
   EXPECT_TRUE(leaves_worker_usable(TrialStatus::unsupported));
-  for (const auto status : {TrialStatus::failed, TrialStatus::timeout, TrialStatus::crashed, TrialStatus::out_of_memory})
+  for (const auto status :
+       {TrialStatus::failed, TrialStatus::timeout, TrialStatus::crashed, TrialStatus::out_of_memory})
     EXPECT_FALSE(leaves_worker_usable(status));
 }
 

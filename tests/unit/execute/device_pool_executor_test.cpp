@@ -21,7 +21,8 @@ struct Meeting {
 /// Waits in each trial until as many lanes as expected are in one; names its thread in the outcome.
 class MeetingExecutor final : public Executor {
  public:
-  MeetingExecutor(Meeting& meeting, std::string name, std::thread::id* made_on = nullptr, std::thread::id* ended_on = nullptr)
+  MeetingExecutor(Meeting& meeting, std::string name, std::thread::id* made_on = nullptr,
+                  std::thread::id* ended_on = nullptr)
       : meeting_(meeting), name_(std::move(name)), made_on_(made_on), ended_on_(ended_on) {
     if (made_on_ != nullptr) *made_on_ = std::this_thread::get_id();
   }
@@ -40,7 +41,8 @@ class MeetingExecutor final : public Executor {
     if (spec.device == "cancelled") return base::fail(base::ErrorCode::cancelled, "cancelled");
     const int here = ++meeting_.present;
     int most = meeting_.most_present;
-    while (here > most && !meeting_.most_present.compare_exchange_weak(most, here)) {}
+    while (here > most && !meeting_.most_present.compare_exchange_weak(most, here)) {
+    }
     while (meeting_.most_present < meeting_.expected) std::this_thread::yield();
     auto outcome = simple_.run_trial(spec, options);
     outcome->failure.emplace().message = name_ + " ran " + spec.device;
@@ -50,7 +52,9 @@ class MeetingExecutor final : public Executor {
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
     return simple_.gpu_ceilings(kind, library);
   }
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override { return simple_.run_pair(spec); }
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+    return simple_.run_pair(spec);
+  }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                      const std::filesystem::path& path) override {
     return simple_.make_reference(spec, path);

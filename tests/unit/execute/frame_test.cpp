@@ -14,9 +14,7 @@ Frame sample_frame(std::size_t samples = 5) {
   return frame;
 }
 
-bool equal(const Frame& a, const Frame& b) {
-  return a.type == b.type && a.json == b.json && a.samples == b.samples;
-}
+bool equal(const Frame& a, const Frame& b) { return a.type == b.type && a.json == b.json && a.samples == b.samples; }
 
 TEST(FrameReader, gives_back_what_was_encoded) {
   for (const std::size_t samples : {0U, 1U, 10'000U}) {
@@ -84,7 +82,10 @@ std::string mutate(std::string bytes, base::Random& random) {
     switch (random.below(6)) {
       case 0: bytes[at()] = static_cast<char>(random.next()); break;
       case 1: bytes.resize(at()); break;
-      case 2: bytes.insert(at(), std::string(static_cast<std::size_t>(1 + random.below(40)), static_cast<char>(random.next()))); break;
+      case 2:
+        bytes.insert(at(),
+                     std::string(static_cast<std::size_t>(1 + random.below(40)), static_cast<char>(random.next())));
+        break;
       case 3: bytes.erase(at(), static_cast<std::size_t>(1 + random.below(16))); break;
       case 4: {
         const auto start = at();

@@ -64,7 +64,8 @@ TEST(Message, block_counts_that_do_not_fit_are_refused) {
 }
 
 TEST(Message, every_error_code_survives_the_wire) {
-  for (const auto code : {ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::out_of_memory, ErrorCode::internal}) {
+  for (const auto code :
+       {ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::out_of_memory, ErrorCode::internal}) {
     const auto back = read_error_frame(make_error_frame({code, "the thing: 4 is wrong"}));
     EXPECT_EQ(back.code, code);
     EXPECT_EQ(back.message, "the thing: 4 is wrong");

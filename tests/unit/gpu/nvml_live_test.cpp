@@ -117,8 +117,8 @@ TEST_F(NvmlLiveTest, survives_an_error_from_every_call) {
   const auto gpu = live();
   const auto fields = gpu.fields();
   EXPECT_FALSE(fields.slowdown_ns[0] || fields.power_instant_w);
-  EXPECT_FALSE(gpu.processes() || gpu.process_shares(0) || gpu.nvlink_links() ||
-               gpu.pcie_link().width || gpu.memory_busy_percent());
+  EXPECT_FALSE(gpu.processes() || gpu.process_shares(0) || gpu.nvlink_links() || gpu.pcie_link().width ||
+               gpu.memory_busy_percent());
   EXPECT_TRUE(gpu.mig_slices().empty());
   const auto gpm = GpmReader::open(api_, api_->device_by_index(0).value());
   ASSERT_FALSE(gpm);

@@ -172,8 +172,7 @@ TEST_F(TelemetrySamplerTest, thins_out_a_long_record_but_keeps_its_span) {
   EXPECT_LE(record.samples.size(), 8U);
   EXPECT_GE(record.samples.size(), 4U);
   EXPECT_EQ(record.device_peak_bytes, 4'000'000'000);
-  for (std::size_t i = 1; i < record.samples.size(); ++i)
-    EXPECT_GT(record.samples[i].at_s, record.samples[i - 1].at_s);
+  for (std::size_t i = 1; i < record.samples.size(); ++i) EXPECT_GT(record.samples[i].at_s, record.samples[i - 1].at_s);
 }
 
 TEST_F(TelemetrySamplerTest, records_nothing_that_the_driver_does_not_tell) {

@@ -16,7 +16,8 @@ std::atomic<std::int64_t> g_allocations{0};
 }  // namespace
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // the replacements below do match, once inlined GCC sees but one
+#pragma GCC diagnostic ignored \
+    "-Wmismatched-new-delete"  // the replacements below do match, once inlined GCC sees but one
 #endif
 // Counts every allocation of this test program.
 void* operator new(std::size_t size) {
@@ -213,7 +214,9 @@ TEST(LaneRunner, each_lane_enters_its_own_thread_once_before_any_steps_and_never
     --inside;
     return true;
   };
-  workload.on_step = [&](int lane, std::int64_t) { stepped[static_cast<std::size_t>(lane)] = std::this_thread::get_id(); };
+  workload.on_step = [&](int lane, std::int64_t) {
+    stepped[static_cast<std::size_t>(lane)] = std::this_thread::get_id();
+  };
   MeasureControl control;
   const auto runner = runner_for(workload, control, 1000);
   ASSERT_TRUE(runner->run({20, 1, std::nullopt}));

@@ -50,8 +50,7 @@ schema::PairedPlan plan_of(int quads, int rounds) {
 
 double log_ratio(const schema::PairedMeasurement& measurement) {
   double sum = 0;
-  for (const auto& block : measurement.blocks)
-    sum += (block.arm == 'B' ? 1 : -1) * std::log(block.latency_ns.front());
+  for (const auto& block : measurement.blocks) sum += (block.arm == 'B' ? 1 : -1) * std::log(block.latency_ns.front());
   return sum / static_cast<double>(measurement.blocks.size()) * 2;
 }
 
@@ -120,7 +119,8 @@ TEST(MeasurePairedRounds, what_memory_a_round_gives_does_not_follow_from_the_rou
     const auto measured = measure_on(Places(next));
     std::vector<int> better;  // 1: arm A had the better place
     for (std::size_t at = 0; at < measured.blocks.size(); at += 4)
-      better.push_back((measured.blocks[at].arm == 'A') == (measured.blocks[at].latency_ns.front() <= kMillisecond) ? 1 : -1);
+      better.push_back(
+          (measured.blocks[at].arm == 'A') == (measured.blocks[at].latency_ns.front() <= kMillisecond) ? 1 : -1);
     for (const std::size_t lag : {1, 2}) {
       int agreement = 0;
       for (std::size_t at = 0; at + lag < better.size(); ++at) agreement += better[at] * better[at + lag];
@@ -156,7 +156,8 @@ TEST(MeasurePairedRounds, no_round_is_made_for_less_than_a_quad) {
 
 /// Sessions of one configuration that differ, as if by chance: `speeds` one after the other.
 MakeArm chancy(std::vector<double> speeds) {
-  return [speeds = std::move(speeds), made = std::make_shared<std::size_t>(0)]() -> base::Result<std::unique_ptr<workload::Workload>> {
+  return [speeds = std::move(speeds),
+          made = std::make_shared<std::size_t>(0)]() -> base::Result<std::unique_ptr<workload::Workload>> {
     const double latency = kMillisecond * speeds[(*made)++ % speeds.size()];
     return std::make_unique<FakeWorkload>([latency](int, std::int64_t) { return latency; });
   };
@@ -171,7 +172,9 @@ schema::PairedPlan open_plan() {
   return plan;
 }
 
-int rounds_of(const schema::PairedMeasurement& measured) { return measured.blocks.empty() ? 0 : measured.blocks.back().round + 1; }
+int rounds_of(const schema::PairedMeasurement& measured) {
+  return measured.blocks.empty() ? 0 : measured.blocks.back().round + 1;
+}
 
 TEST(MeasurePairedRounds, sessions_that_agree_take_the_least_number_of_rounds) {
   MeasureControl control;
@@ -180,12 +183,14 @@ TEST(MeasurePairedRounds, sessions_that_agree_take_the_least_number_of_rounds) {
   EXPECT_EQ(rounds_of(*measured), 6);
   EXPECT_GE(measured->blocks_s, 0.6);
   EXPECT_LT(measured->blocks_s, 1.2);
-  for (std::size_t at = 1; at < measured->blocks.size(); ++at) EXPECT_GE(measured->blocks[at].round, measured->blocks[at - 1].round);
+  for (std::size_t at = 1; at < measured->blocks.size(); ++at)
+    EXPECT_GE(measured->blocks[at].round, measured->blocks[at - 1].round);
 }
 
 TEST(MeasurePairedRounds, sessions_that_differ_take_more_rounds_until_their_scatter_is_known) {
   MeasureControl control;
-  const auto measured = measure_paired_rounds(chancy({1, 1.02, 0.99, 1.01, 0.985}), chancy({1, 0.985, 1.015}), open_plan(), control);
+  const auto measured =
+      measure_paired_rounds(chancy({1, 1.02, 0.99, 1.01, 0.985}), chancy({1, 0.985, 1.015}), open_plan(), control);
   ASSERT_TRUE(measured) << measured.error().message;
   EXPECT_GT(rounds_of(*measured), 10);
   EXPECT_LT(rounds_of(*measured), 40);

@@ -31,7 +31,8 @@ std::string answer_to(int port, const std::string& request) {
   EXPECT_EQ(::send(socket, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4096];
-  for (ssize_t got = 0; (got = ::recv(socket, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::recv(socket, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(got));
   ::close(socket);
   return answer;
 }
@@ -93,8 +94,9 @@ TEST_F(MetricsServerTest, says_why_it_cannot_listen) {
   const auto address = fmt::format("127.0.0.1:{}", port_of(first->url()));
   const auto second = start(address);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message,
-            fmt::format("--prometheus {}: cannot listen: Address already in use; name another address or port", address));
+  EXPECT_EQ(
+      second.error().message,
+      fmt::format("--prometheus {}: cannot listen: Address already in use; name another address or port", address));
   for (const auto* wrong : {"", "localhost", "localhost:", "1.2.3.4:70000", ":-1", "::x"})
     EXPECT_EQ(start(wrong).error().code, base::ErrorCode::invalid_argument) << wrong;
 }

@@ -22,8 +22,8 @@ class ProcessReaderTest : public ::testing::Test {
     const auto at = folder_ / std::to_string(pid);
     std::filesystem::create_directories(at);
     // proc(5): fields 14 and 15 are the CPU time, 22 the start, 24 the resident pages.
-    std::ofstream(at / "stat") << pid << " (" << name << ") S 1 1 1 0 -1 0 0 0 0 0 " << ticks << " 0 0 0 20 0 1 0 " << started
-                               << " 1000000 256 0 0\n";
+    std::ofstream(at / "stat") << pid << " (" << name << ") S 1 1 1 0 -1 0 0 0 0 0 " << ticks << " 0 0 0 20 0 1 0 "
+                               << started << " 1000000 256 0 0\n";
     std::ofstream(at / "cmdline") << std::string("python3\0train.py\0--lr\t1\0", 24);
     std::ofstream(at / "cgroup") << "0::/system.slice/docker-" << kId << ".scope\n";
   }
@@ -86,7 +86,8 @@ TEST(ContainerOf, knows_the_runtimes) {
   const std::string id = kId;
   EXPECT_EQ(container_of("12:memory:/docker/" + id + "\n0::/\n"), "docker:0123456789ab");
   EXPECT_EQ(container_of("0::/machine.slice/libpod-" + id + ".scope/container\n"), "podman:0123456789ab");
-  EXPECT_EQ(container_of("0::/kubepods.slice/kubepods-burstable.slice/cri-containerd-" + id + ".scope"), "kubernetes:0123456789ab");
+  EXPECT_EQ(container_of("0::/kubepods.slice/kubepods-burstable.slice/cri-containerd-" + id + ".scope"),
+            "kubernetes:0123456789ab");
   EXPECT_EQ(container_of("0::/system.slice/containerd.service/default-" + id), "containerd:0123456789ab");
   EXPECT_EQ(container_of("0::/odd/" + id), "container:0123456789ab");
   EXPECT_EQ(container_of("0::/lxc.payload.web1/init.scope"), "lxc:web1");

@@ -26,15 +26,16 @@ Snapshot full_machine() {
 
 TEST(PrometheusText, uses_base_units) {
   const auto text = prometheus_text(full_machine());
-  for (const auto* line : {"ridgeline_gpu_power_watts{gpu=\"0\",uuid=\"GPU-fake-0\"} 482.25\n",
-                           "ridgeline_gpu_tensor_active_ratio{gpu=\"0\",uuid=\"GPU-fake-0\"} 0.55",
-                           "ridgeline_gpu_memory_used_bytes{gpu=\"0\",uuid=\"GPU-fake-0\"} 64424509440\n",
-                           "ridgeline_gpu_sm_clock_hertz{gpu=\"0\",uuid=\"GPU-fake-0\"} 1935000000\n",
-                           "# TYPE ridgeline_gpu_energy_joules_total counter\n",
-                           "ridgeline_gpu_slowdown_seconds_total{gpu=\"0\",uuid=\"GPU-fake-0\",cause=\"sw_power_cap\"} 100\n",
-                           "ridgeline_gpu_slowdown_active{gpu=\"0\",uuid=\"GPU-fake-0\",cause=\"sw_power_cap\"} 1\n",
-                           "ridgeline_gpu_state{gpu=\"1\",uuid=\"GPU-fake-1\",state=\"lost\"} 1\n",
-                           "user=\"a\\\"b\\\\c d\"", "ridgeline_host_cpu_ratio 0.34"})
+  for (const auto* line :
+       {"ridgeline_gpu_power_watts{gpu=\"0\",uuid=\"GPU-fake-0\"} 482.25\n",
+        "ridgeline_gpu_tensor_active_ratio{gpu=\"0\",uuid=\"GPU-fake-0\"} 0.55",
+        "ridgeline_gpu_memory_used_bytes{gpu=\"0\",uuid=\"GPU-fake-0\"} 64424509440\n",
+        "ridgeline_gpu_sm_clock_hertz{gpu=\"0\",uuid=\"GPU-fake-0\"} 1935000000\n",
+        "# TYPE ridgeline_gpu_energy_joules_total counter\n",
+        "ridgeline_gpu_slowdown_seconds_total{gpu=\"0\",uuid=\"GPU-fake-0\",cause=\"sw_power_cap\"} 100\n",
+        "ridgeline_gpu_slowdown_active{gpu=\"0\",uuid=\"GPU-fake-0\",cause=\"sw_power_cap\"} 1\n",
+        "ridgeline_gpu_state{gpu=\"1\",uuid=\"GPU-fake-1\",state=\"lost\"} 1\n", "user=\"a\\\"b\\\\c d\"",
+        "ridgeline_host_cpu_ratio 0.34"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
@@ -57,7 +58,8 @@ TEST(PrometheusText, leaves_out_what_is_not_known) {
 }
 
 TEST(PrometheusText, satisfies_promtool) {
-  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool (Debian package prometheus) is not here";
+  if (std::system("command -v promtool >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "promtool (Debian package prometheus) is not here";
   const auto file = std::filesystem::temp_directory_path() / fmt::format("rl_metrics_{}", ::getpid());
   std::ofstream(file) << prometheus_text(full_machine());
   EXPECT_EQ(std::system(fmt::format("promtool check metrics < {}", file.string()).c_str()), 0);

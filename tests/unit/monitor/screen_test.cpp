@@ -28,10 +28,29 @@ class ScreenTest : public ::testing::Test {
 
 TEST_F(ScreenTest, shows_everything_about_one_gpu_in_80x24) {
   const auto text = draw();
-  for (const auto* part : {"Ridgeline monitor · driver 580.65.06", "12:34 · every 1 s", "GPU 0  NVIDIA H200",
-                           "P0 · PCIe 5 x16", "87 %", "60.0/140.0 GiB", "482/700 W", "1935/1980 MHz", "61 °C mem 52", "72 %",
-                           "55 %", "30 % 1.47 TB/s", "↓ 1.62 GB/s  ↑ 800 MB/s", "12.3 kJ since start", "Slowed   not since start",
-                           "GPU busy", "▼GPU MEM", "4711 ada", "docker:012345", "python train.py", "q Quit", "h Help", "/ Filter"})
+  for (const auto* part : {"Ridgeline monitor · driver 580.65.06",
+                           "12:34 · every 1 s",
+                           "GPU 0  NVIDIA H200",
+                           "P0 · PCIe 5 x16",
+                           "87 %",
+                           "60.0/140.0 GiB",
+                           "482/700 W",
+                           "1935/1980 MHz",
+                           "61 °C mem 52",
+                           "72 %",
+                           "55 %",
+                           "30 % 1.47 TB/s",
+                           "↓ 1.62 GB/s  ↑ 800 MB/s",
+                           "12.3 kJ since start",
+                           "Slowed   not since start",
+                           "GPU busy",
+                           "▼GPU MEM",
+                           "4711 ada",
+                           "docker:012345",
+                           "python train.py",
+                           "q Quit",
+                           "h Help",
+                           "/ Filter"})
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
@@ -82,8 +101,11 @@ TEST_F(ScreenTest, keeps_the_selected_gpu_in_a_short_list) {
 
 TEST_F(ScreenTest, says_what_holds_the_clocks_down_and_for_how_long) {
   snapshot_.gpus[0].slowdown_reasons = {"sw_power_cap"};
-  snapshot_.gpus[0].slowdown_since_start_s = {{"sw_power_cap", 377.0}, {"sw_thermal_slowdown", 9.5}, {"sync_boost", 0.0}};
-  EXPECT_TRUE(has(draw(24, 100), "Slowed   now by power limit · since start: power limit 6:17 (50 %), heat 9.5 s (1 %)")) << draw(24, 100);
+  snapshot_.gpus[0].slowdown_since_start_s = {
+      {"sw_power_cap", 377.0}, {"sw_thermal_slowdown", 9.5}, {"sync_boost", 0.0}};
+  EXPECT_TRUE(
+      has(draw(24, 100), "Slowed   now by power limit · since start: power limit 6:17 (50 %), heat 9.5 s (1 %)"))
+      << draw(24, 100);
 }
 
 TEST_F(ScreenTest, says_why_gpm_has_no_values) {
@@ -96,9 +118,11 @@ TEST_F(ScreenTest, says_why_gpm_has_no_values) {
 TEST_F(ScreenTest, shows_the_host_and_the_reason_without_a_gpu) {
   snapshot_.gpus.clear();
   snapshot_.processes.clear();
-  snapshot_.notes = {"no NVIDIA GPU is visible: libnvidia-ml.so.1: cannot open shared object file: No such file or directory; x"};
+  snapshot_.notes = {
+      "no NVIDIA GPU is visible: libnvidia-ml.so.1: cannot open shared object file: No such file or directory; x"};
   const auto text = draw();
-  for (const auto* part : {"no NVIDIA GPU is visible", "No such file or directory; x", "CPU", "34 %", "12.3/128.0 GiB", "load 3.2"})
+  for (const auto* part :
+       {"no NVIDIA GPU is visible", "No such file or directory; x", "CPU", "34 %", "12.3/128.0 GiB", "load 3.2"})
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
@@ -118,7 +142,9 @@ TEST_F(ScreenTest, filters_and_scrolls_the_processes) {
 
 TEST_F(ScreenTest, plots_the_newest_at_the_right_edge) {
   Canvas canvas(2, 4, true);
-  const auto rising = [](std::size_t age) { return age < 6 ? static_cast<float>(60 - 10 * static_cast<int>(age)) : std::nanf(""); };
+  const auto rising = [](std::size_t age) {
+    return age < 6 ? static_cast<float>(60 - 10 * static_cast<int>(age)) : std::nanf("");
+  };
   draw_plot(canvas, {0, 0, 2, 4, 0, 80, Palette::load, rising});
   EXPECT_EQ(canvas.text(), "   ⣠\n ⣠⣾⣿") << canvas.text();
   Canvas ascii(2, 4, false);

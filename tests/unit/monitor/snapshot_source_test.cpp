@@ -177,9 +177,10 @@ TEST_F(SnapshotSourceTest, chooses_gpus_by_number_or_uuid) {
   EXPECT_EQ(snapshot.gpus[1].index, 2);
   const auto unknown = open("5");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message,
-            "--devices 5: no GPU \"5\"; there is 0 (NVIDIA H200, GPU-fake-0), 1 (NVIDIA H200, GPU-fake-1), 2 (NVIDIA H200, "
-            "GPU-fake-2)");
+  EXPECT_EQ(
+      unknown.error().message,
+      "--devices 5: no GPU \"5\"; there is 0 (NVIDIA H200, GPU-fake-0), 1 (NVIDIA H200, GPU-fake-1), 2 (NVIDIA H200, "
+      "GPU-fake-2)");
   EXPECT_EQ(open("").error().code, base::ErrorCode::not_found);
 }
 

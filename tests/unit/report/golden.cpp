@@ -27,7 +27,8 @@ std::string difference(std::string_view expected, std::string_view actual) {
   std::size_t head = 0;
   while (head < shorter && old_lines[head] == new_lines[head]) ++head;
   std::size_t tail = 0;
-  while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail]) ++tail;
+  while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail])
+    ++tail;
   constexpr std::size_t kShown = 20;
   auto out = fmt::format("@@ line {} @@\n", head + 1);
   const auto show = [&](char mark, const std::vector<std::string>& lines) {
@@ -50,11 +51,13 @@ void expect_golden(const std::string& name, std::string_view actual) {
     GTEST_SKIP() << "accepted " << path;
   }
   std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file.good()) << path << " is missing: run again with RIDGELINE_ACCEPT_GOLDENS=1 to write it, then review it";
+  ASSERT_TRUE(file.good()) << path
+                           << " is missing: run again with RIDGELINE_ACCEPT_GOLDENS=1 to write it, then review it";
   const std::string expected{std::istreambuf_iterator<char>(file), {}};
   if (expected == actual) return;
   ADD_FAILURE() << path << " differs (- golden, + now):\n"
-                << difference(expected, actual) << "if the change is meant, run again with RIDGELINE_ACCEPT_GOLDENS=1 and review the diff";
+                << difference(expected, actual)
+                << "if the change is meant, run again with RIDGELINE_ACCEPT_GOLDENS=1 and review the diff";
 }
 
 }  // namespace ridgeline::report

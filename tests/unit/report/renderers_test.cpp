@@ -17,9 +17,12 @@ ReportModel hostile_report() {
   const auto text = plain_text(kHostile);
   Chart chart{"c", kHostile, text, {{"series", {{{"name", kHostile}}}}, {"note", "a\xE2\x80\xA8z"}}, 200};
   Table table{kHostile, {{kHostile}, {"n", Align::right}}, {{{code_mark(kHostile), text}, Tone::bad, "trial-1"}}};
-  return {kHostile, kHostile,
-          {{"s", kHostile, {Paragraph{text}, Callout{Tone::bad, kHostile, text}, BulletList{{text}}, CodeBlock{"text", kHostile},
-                            table, chart, Facts{{{kHostile, text}}}, KeyFigures{{{kHostile, kHostile, text, Tone::good}}}}}},
+  return {kHostile,
+          kHostile,
+          {{"s",
+            kHostile,
+            {Paragraph{text}, Callout{Tone::bad, kHostile, text}, BulletList{{text}}, CodeBlock{"text", kHostile},
+             table, chart, Facts{{{kHostile, text}}}, KeyFigures{{{kHostile, kHostile, text, Tone::good}}}}}},
           kHostile};
 }
 
@@ -58,7 +61,8 @@ TEST(RenderHtml, lets_no_foreign_text_become_markup) {
 
 TEST(RenderHtml, refers_to_nothing_outside_the_page) {
   const auto page = render_html(hostile_report(), "");
-  for (const auto* word : {" src=\"", "href=\"http", "url(", "@import", "<link"}) EXPECT_EQ(page.find(word), std::string::npos) << word;
+  for (const auto* word : {" src=\"", "href=\"http", "url(", "@import", "<link"})
+    EXPECT_EQ(page.find(word), std::string::npos) << word;
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }
 
@@ -104,7 +108,9 @@ TEST(InlineText, makes_foreign_marks_harmless) {
 }
 
 TEST(Utf8, replaces_broken_bytes_and_drops_escapes) {
-  EXPECT_EQ(clean_utf8("a\xff\x1b[31mb\x1b]0;title\a\xC0\xAF"), "a\xEF\xBF\xBD" "b\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(clean_utf8("a\xff\x1b[31mb\x1b]0;title\a\xC0\xAF"),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(clean_utf8("x\xE2\x80\xAEy"), "xy") << "a bidirectional override";
   EXPECT_EQ(one_line("  a\r\n\t b "), "a b");
 }

@@ -50,7 +50,9 @@ std::set<std::string> all_matches(const std::string& text, const std::string& pa
 
 TEST(TuneReport, renders_the_fixed_run_as_markdown) { expect_golden("tune.md", render_markdown(shared_report())); }
 
-TEST(TuneReport, renders_the_fixed_run_as_html) { expect_golden("tune.html", page_body(render_html(shared_report(), ""))); }
+TEST(TuneReport, renders_the_fixed_run_as_html) {
+  expect_golden("tune.html", page_body(render_html(shared_report(), "")));
+}
 
 TEST(TuneReport, gives_the_fixed_run_as_json) {
   const auto records = fakes::TuneRunFixture::make();
@@ -83,7 +85,8 @@ TEST(TuneReport, says_why_two_medians_give_another_ratio_than_the_comparison) {
   };
   EXPECT_EQ(text().find("different times"), std::string::npos) << "1.606 is within 1.59 to 1.63";
   for (const double ratio : {1.4, 1.9}) {
-    records.run.verdict->gain = schema::Comparison{ratio, ratio - 0.05, ratio + 0.05, 0.0001, 40, schema::Verdict::faster};
+    records.run.verdict->gain =
+        schema::Comparison{ratio, ratio - 0.05, ratio + 0.05, 0.0001, 40, schema::Verdict::faster};
     EXPECT_NE(text().find("instead of 21.53 ms. The two were taken at different times"), std::string::npos) << text();
   }
 }
@@ -93,7 +96,8 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
   auto changed = records;
   const auto text = [](const fakes::TuneRecords& of) {
     const auto report = build_tune_report(of.run, of.outcomes, of.pairs);
-    const auto ranking = std::find_if(report.sections.begin(), report.sections.end(), [](const auto& one) { return one.id == "ranking"; });
+    const auto ranking = std::find_if(report.sections.begin(), report.sections.end(),
+                                      [](const auto& one) { return one.id == "ranking"; });
     return std::get<Paragraph>(ranking->blocks.at(0)).text;
   };
   EXPECT_EQ(text(records).find("although"), std::string::npos);
@@ -104,7 +108,9 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
   changed.run.verdict->trial_id = outside->trial->id;
   const auto said = text(changed);
   const auto id = std::to_string(outside->trial->id);
-  EXPECT_NE(said.find("Trial [" + id + "](#trial-" + id + ") is recommended although it stands in group 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("Trial [" + id + "](#trial-" + id + ") is recommended although it stands in group 2"),
+            std::string::npos)
+      << said;
   EXPECT_NE(said.find("with the current configuration, where it came to 1.61×."), std::string::npos) << said;
   EXPECT_EQ(said.find("is preferred"), std::string::npos) << said;
 }
@@ -113,7 +119,8 @@ TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
   auto records = fakes::TuneRunFixture::make();
   const auto titles = [&] {
     std::set<std::string> out;
-    for (const auto& section : build_tune_report(records.run, records.outcomes, records.pairs).sections) out.insert(section.title);
+    for (const auto& section : build_tune_report(records.run, records.outcomes, records.pairs).sections)
+      out.insert(section.title);
     return out;
   };
   const std::string contributions = "What each setting contributes";
@@ -121,7 +128,8 @@ TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
   EXPECT_EQ(titles().count(contributions), 1U);
   EXPECT_EQ(titles().count(finalists), 0U);
   auto& made = records.run.pairs;
-  made.erase(std::remove_if(made.begin(), made.end(), [](const auto& one) { return one.purpose == schema::PairPurpose::leave_one_out; }),
+  made.erase(std::remove_if(made.begin(), made.end(),
+                            [](const auto& one) { return one.purpose == schema::PairPurpose::leave_one_out; }),
              made.end());
   EXPECT_EQ(titles().count(contributions), 0U);
   EXPECT_EQ(titles().count(finalists), 1U);
@@ -190,10 +198,12 @@ TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
 TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
   auto records = fakes::TuneRunFixture::make();
   records.run.objective = schema::Objective::throughput;
-  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)).find("**1.61× the throughput** of"),
+  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
+                .find("**1.61× the throughput** of"),
             std::string::npos);
   records.run.objective = schema::Objective::p99;
-  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs)).find("at the 99th percentile** as"),
+  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
+                .find("at the 99th percentile** as"),
             std::string::npos);
 }
 
@@ -206,7 +216,8 @@ TEST(TuneReport, has_no_raw_samples_in_its_json) {
   EXPECT_EQ(json.at("verdict").at("changed").at("intra_op_num_threads").at("from"), 8);
 }
 
-/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder> RIDGELINE_ECHARTS=<echarts.min.js>.
+/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder>
+/// RIDGELINE_ECHARTS=<echarts.min.js>.
 TEST(TuneReport, writes_a_page_to_look_at_on_demand) {
   const auto* folder = std::getenv("RIDGELINE_LOOK");
   const auto* echarts = std::getenv("RIDGELINE_ECHARTS");

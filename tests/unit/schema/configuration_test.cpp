@@ -43,7 +43,9 @@ TEST(TrialSpec, key_ignores_paths_and_sees_everything_else) {
   EXPECT_EQ(spec.key(), key);
   const std::vector<std::function<void(TrialSpec&)>> changes{
       [](TrialSpec& s) { s.workload.content_sha256 = "other"; },
-      [](TrialSpec& s) { s.workload.shapes = {{{"x", {1, 3}}}}; },
+      [](TrialSpec& s) {
+        s.workload.shapes = {{{"x", {1, 3}}}};
+      },
       [](TrialSpec& s) { s.workload.seed = 2; },
       [](TrialSpec& s) { s.provider = "cuda"; },
       [](TrialSpec& s) { s.device = "cpu:other"; },

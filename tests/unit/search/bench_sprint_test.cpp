@@ -98,13 +98,15 @@ TEST_F(BenchSprintTest, a_dear_trial_is_left_out_when_time_is_short) {
   EXPECT_LE(used_s_, 60) << "batch 8192 alone takes 8 minutes";
 }
 
-// An mlp on an H200: 16 samples from 8 workers took longer than from 4, batches of 1024 half as long, and the fastest settings,
-// 4096 from 8 workers, were never tried: 1.14 million samples/s were reached of 1.52.
+// An mlp on an H200: 16 samples from 8 workers took longer than from 4, batches of 1024 half as long, and the fastest
+// settings, 4096 from 8 workers, were never tried: 1.14 million samples/s were reached of 1.52.
 TEST_F(BenchSprintTest, a_fast_loader_is_not_judged_by_what_handing_over_small_batches_takes) {
   sprint(
-      "compute_us=0.17,fill=700,launch_ms=0.45,optimizer_ms=0.03,amp_gain=0.9,sample_kb=12,pinned_gb_s=50,pageable_gb_s=10,read_us=0,"
+      "compute_us=0.17,fill=700,launch_ms=0.45,optimizer_ms=0.03,amp_gain=0.9,sample_kb=12,pinned_gb_s=50,pageable_gb_"
+      "s=10,read_us=0,"
       "decode_us=4.2,batch_us=1.5,over=0",
-      60, 0.3, {{16, 64, 256, 1024, 4096, 8192}, {0, 2, 4, 8}, {schema::AmpMode::off, schema::AmpMode::bf16}, {false, true}});
+      60, 0.3,
+      {{16, 64, 256, 1024, 4096, 8192}, {0, 2, 4, 8}, {schema::AmpMode::off, schema::AmpMode::bf16}, {false, true}});
   EXPECT_GT(reached(), 0.97);
   EXPECT_LE(trials_.size(), 16U);
 }

@@ -52,7 +52,8 @@ TEST(StepPrediction, a_loader_that_nobody_waits_for_is_as_fast_as_the_step) {
   compute(prediction, 1000, 40);
   load(prediction, 8, 6000);
   joint(prediction, {100, 8, AmpMode::off, false}, 10, 0.1);
-  EXPECT_NEAR(*prediction.samples_per_s({1000, 8, AmpMode::off, false}), 9901, 20) << "not the 6000 that it came to by itself";
+  EXPECT_NEAR(*prediction.samples_per_s({1000, 8, AmpMode::off, false}), 9901, 20)
+      << "not the 6000 that it came to by itself";
   joint(prediction, {1000, 8, AmpMode::off, false}, 40, 80);
   EXPECT_LT(*prediction.samples_per_s({1000, 8, AmpMode::off, false}), 8600) << "one that is waited for is not";
 }

@@ -48,7 +48,8 @@ class Worker final : public execute::Executor {
     model.sha256 = machine_.model_sha256;
     return model;
   }
-  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions& trial) override {
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
+                                               const execute::TrialOptions& trial) override {
     machine_.kept_session = trial.keep_session;
     machine_.specs.push_back(spec);
     schema::TrialOutcome outcome;

@@ -19,7 +19,8 @@ fakes::OnnxBuilder external_model(const std::string& offset, const std::string& 
   auto* tensor = model.model.mutable_graph()->mutable_initializer(0);
   tensor->clear_raw_data();
   tensor->set_data_location(onnx::TensorProto::EXTERNAL);
-  for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", "weights.bin"}, {"offset", offset}, {"length", length}}) {
+  for (const auto& [key, value] :
+       {std::pair<std::string, std::string>{"location", "weights.bin"}, {"offset", offset}, {"length", length}}) {
     if (value.empty()) continue;
     auto* entry = tensor->add_external_data();
     entry->set_key(key);
@@ -62,7 +63,8 @@ TEST(ExternalData, names_the_file_and_tensor_that_are_missing_or_too_short) {
 TEST(ExternalData, refuses_malformed_numbers) {
   TempFolder folder;
   folder.write("weights.bin", std::string(16, 'w'));
-  for (const auto& [offset, length] : {std::pair<const char*, const char*>{"-1", "16"}, {"x", "16"}, {"0", "12"}, {"9223372036854775807", "16"}}) {
+  for (const auto& [offset, length] :
+       {std::pair<const char*, const char*>{"-1", "16"}, {"x", "16"}, {"0", "12"}, {"9223372036854775807", "16"}}) {
     const auto result = check_external_data(external_model(offset, length).model, folder / "m.onnx");
     ASSERT_FALSE(result) << offset << " " << length;
     EXPECT_EQ(result.error().code, ErrorCode::corrupt);

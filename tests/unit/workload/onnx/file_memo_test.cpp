@@ -55,9 +55,8 @@ TEST_F(FileMemoTest, a_folder_that_cannot_be_made_is_no_error) {
 
 TEST_F(FileMemoTest, a_failure_is_passed_on_and_not_remembered) {
   const FileMemo memo(folder_.path() / "memo");
-  const auto failed = memo.get(file_, "length", []() -> base::Result<std::string> {
-    return base::fail(base::ErrorCode::io, "cannot read it");
-  });
+  const auto failed = memo.get(
+      file_, "length", []() -> base::Result<std::string> { return base::fail(base::ErrorCode::io, "cannot read it"); });
   ASSERT_FALSE(failed);
   EXPECT_EQ(ask(memo), "4");
   EXPECT_EQ(computed_, 1);

@@ -15,8 +15,10 @@ std::map<std::string, double> flops_of(const OnnxBuilder& builder, const schema:
   std::map<std::string, double> result;
   infer_shapes(builder.model, shapes, [&](const TypedNode& node) {
     const auto count = count_flops(node);
-    if (count.knowledge == FlopKnowledge::counted) result[node.node.op_type()] += node.repeats * count.flops;
-    else result[node.node.op_type()] = -1;
+    if (count.knowledge == FlopKnowledge::counted)
+      result[node.node.op_type()] += node.repeats * count.flops;
+    else
+      result[node.node.op_type()] = -1;
   });
   return result;
 }
@@ -97,7 +99,11 @@ TEST(FlopCount, counts_interpolation_only_where_sizes_change) {
 
 TEST(FlopCount, admits_what_it_does_not_know) {
   OnnxBuilder model;
-  model.opset("acme", 1).input("x", {1, 4}).node("Mystery", {"x"}, {"y"}, "acme").node("Relu", {"y"}, {"z"}).output("z");
+  model.opset("acme", 1)
+      .input("x", {1, 4})
+      .node("Mystery", {"x"}, {"y"}, "acme")
+      .node("Relu", {"y"}, {"z"})
+      .output("z");
   const auto flops = flops_of(model);
   EXPECT_EQ(flops.at("Mystery"), -1);
   EXPECT_EQ(flops.at("Relu"), -1);

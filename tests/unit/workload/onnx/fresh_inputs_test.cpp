@@ -30,7 +30,8 @@ TEST(FreshInputs, floating_point_values_move_on_by_one) {
 TEST(FreshInputs, a_short_integer_tensor_may_be_a_shape_and_stays) {
   std::vector<std::int64_t> ids(16);
   for (std::size_t at = 0; at < ids.size(); ++at) ids[at] = static_cast<std::int64_t>(at);
-  const auto fresh = fresh_inputs({tensor_of<std::int64_t>(ElementType::int64, {2, 3}), tensor_of(ElementType::int64, ids)});
+  const auto fresh =
+      fresh_inputs({tensor_of<std::int64_t>(ElementType::int64, {2, 3}), tensor_of(ElementType::int64, ids)});
   EXPECT_EQ(values_of<std::int64_t>(fresh[0]), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(values_of<std::int64_t>(fresh[1]).front(), 1);
   EXPECT_EQ(values_of<std::int64_t>(fresh[1]).back(), 0);

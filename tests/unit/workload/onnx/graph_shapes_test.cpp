@@ -51,7 +51,11 @@ TEST(GraphShapes, takes_the_branch_that_constants_decide_and_half_of_each_otherw
   EXPECT_EQ(decided.repeats.at("Relu"), 1.0);
   OnnxBuilder open;
   open.input("x", {2, 3}).input("c", {1}, onnx::TensorProto::BOOL);
-  open.node("If", {"c"}, {"y"}).graph("then_branch", yes).graph("else_branch", no).node("Abs", {"y"}, {"z"}).output("z");
+  open.node("If", {"c"}, {"y"})
+      .graph("then_branch", yes)
+      .graph("else_branch", no)
+      .node("Abs", {"y"}, {"z"})
+      .output("z");
   const auto undecided = look(open);
   EXPECT_TRUE(undecided.report.unknown_branch);
   EXPECT_EQ(undecided.repeats.at("Relu") + undecided.repeats.at("Neg"), 1.0);
@@ -90,7 +94,10 @@ TEST(GraphShapes, enters_local_functions_and_survives_one_that_calls_itself) {
 TEST(GraphShapes, reports_contradictions_and_unknown_operators_and_goes_on) {
   OnnxBuilder model;
   model.opset("acme", 1).input("a", {2, 3}).input("b", {4, 5});
-  model.node("MatMul", {"a", "b"}, {"bad"}).node("Mystery", {"a"}, {"m"}, "acme").node("Relu", {"a"}, {"fine"}).output("fine");
+  model.node("MatMul", {"a", "b"}, {"bad"})
+      .node("Mystery", {"a"}, {"m"}, "acme")
+      .node("Relu", {"a"}, {"fine"})
+      .output("fine");
   const auto seen = look(model);
   ASSERT_EQ(seen.report.contradictions.size(), 1U);
   EXPECT_NE(seen.report.contradictions[0].find("MatMul"), std::string::npos);
@@ -110,7 +117,11 @@ TEST(GraphShapes, knows_reductions_and_activations_newer_than_libonnx) {
 
 TEST(GraphShapes, does_not_divide_by_a_stride_of_zero) {
   OnnxBuilder model;
-  model.input("x", {1, 3, 8, 8}).weight("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}).ints("strides", {0, 1}).output("y");
+  model.input("x", {1, 3, 8, 8})
+      .weight("w", {4, 3, 3, 3})
+      .node("Conv", {"x", "w"}, {"y"})
+      .ints("strides", {0, 1})
+      .output("y");
   const auto seen = look(model);
   ASSERT_EQ(seen.report.contradictions.size(), 1U);
   EXPECT_NE(seen.report.contradictions[0].find("strides"), std::string::npos);

@@ -41,7 +41,10 @@ TEST_F(ModelInspectorTest, describes_what_the_file_says) {
   body.node("Relu", {"h"}, {"b"}).output("b");
   OnnxBuilder model;
   model.input("x", {"N", 4}).input("w", {4, 2}).weight("w", {4, 2}).input("c", {1}, onnx::TensorProto::BOOL);
-  model.node("MatMul", {"x", "w"}, {"h"}).node("If", {"c"}, {"y"}).graph("then_branch", body).graph("else_branch", body);
+  model.node("MatMul", {"x", "w"}, {"h"})
+      .node("If", {"c"}, {"y"})
+      .graph("then_branch", body)
+      .graph("else_branch", body);
   const auto description = describe(model.output("y", {"N", 2}));
   ASSERT_EQ(description.inputs.size(), 2U);  // w is an initializer
   EXPECT_EQ(description.inputs[0].name, "x");
@@ -73,7 +76,11 @@ TEST_F(ModelInspectorTest, counts_one_dimensional_convolutions_by_kernel_or_weig
 
 TEST_F(ModelInspectorTest, adds_up_arithmetic_and_traffic_for_the_chosen_shapes) {
   OnnxBuilder model;
-  model.input("x", {"N", 4}).weight("w", {4, 2}).node("MatMul", {"x", "w"}, {"h"}).node("Relu", {"h"}, {"y"}).output("y");
+  model.input("x", {"N", 4})
+      .weight("w", {4, 2})
+      .node("MatMul", {"x", "w"}, {"h"})
+      .node("Relu", {"h"}, {"y"})
+      .output("y");
   const auto three = describe(model, {{{"x", {3, 4}}}});
   EXPECT_EQ(three.flops, 2.0 * 3 * 2 * 4 + 3 * 2);
   // parameters 32, input 48, h written and read 2 x 24, output 24
@@ -100,7 +107,10 @@ TEST_F(ModelInspectorTest, recognises_the_batch) {
 
 TEST_F(ModelInspectorTest, looks_for_another_size_when_the_graph_refuses_the_usual_one) {
   OnnxBuilder model;  // x must add to a constant of 1x3x224x224
-  model.input("x", {1, 3, "h", "w"}).weight("mean", {1, 3, 224, 224}).node("Sub", {"x", "mean"}, {"y"}).output("y", {1, 3, 224, 224});
+  model.input("x", {1, 3, "h", "w"})
+      .weight("mean", {1, 3, 224, 224})
+      .node("Sub", {"x", "mean"}, {"y"})
+      .output("y", {1, 3, 224, 224});
   const auto description = describe(model);
   EXPECT_EQ(description.shapes.at(0).at(0).dims, (std::vector<std::int64_t>{1, 3, 224, 224}));
   EXPECT_TRUE(description.notes.empty());
