@@ -11,8 +11,6 @@
 namespace ridgeline::store {
 namespace {
 
-using base::ErrorCode;
-
 constexpr std::string_view kSaveTrial =
     "INSERT INTO training_trials (key, status, measured_utc, duration_s, spec, outcome) VALUES (?1, ?2, ?3, ?4, ?5, "
     "?6) "
@@ -71,23 +69,19 @@ base::Result<void> BenchStore::save_trial(const schema::TrainingTrialSpec& spec,
 }
 
 base::Result<void> BenchStore::save_run(const schema::BenchRun& run) {
-  if (run.id.empty()) return base::fail(ErrorCode::internal, "a run without an id cannot be stored");
-  const auto record = dump_record(run);
-  const auto job = run.job.kind + " " + run.job.target;
-  const auto* answer = run.answers && run.answers->recommended ? &*run.answers->recommended : nullptr;
-  const auto recommended = answer != nullptr ? schema::describe(answer->settings) : std::string();
-  RL_TRY_ASSIGN(auto transaction, impl_->connection->begin());
-  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveRun));
-  save.bind(1, run.id).bind(2, run.started_utc).bind(3, run.finished_utc).bind(4, job).bind(5, run.device);
-  save.bind(6, static_cast<std::int64_t>(run.trials.size())).bind(7, recommended);
-  if (answer != nullptr)
-    save.bind(8, answer->samples_per_s);
-  else
-    save.bind_null(8);
-  RL_TRY(save.bind(9, run.duration_s).run());
-  RL_TRY_ASSIGN(auto save_record, impl_->connection->prepare(kSaveRecord));
-  RL_TRY(save_record.bind(1, run.id).bind(2, record).run());
-  return transaction.commit();
+  RunRow row;
+  row.id = run.id;
+  row.started_utc = run.started_utc;
+  row.finished_utc = run.finished_utc;
+  row.subject = run.job.kind + " " + run.job.target;
+  row.detail = run.device;
+  row.trials = static_cast<int>(run.trials.size());
+  row.duration_s = run.duration_s;
+  if (run.answers && run.answers->recommended) {
+    row.recommended = schema::describe(run.answers->recommended->settings);
+    row.value = run.answers->recommended->samples_per_s;
+  }
+  return save_run_row(*impl_->connection, kSaveRun, kSaveRecord, row, dump_record(run));
 }
 
 base::Result<schema::BenchRun> BenchStore::load_run(const std::string& id) {
@@ -95,24 +89,19 @@ base::Result<schema::BenchRun> BenchStore::load_run(const std::string& id) {
 }
 
 base::Result<std::vector<BenchRunSummary>> BenchStore::list_runs(std::size_t limit) {
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListRuns));
-  statement.bind(1, static_cast<std::int64_t>(limit));
+  RL_TRY_ASSIGN(auto rows, list_run_rows(*impl_->connection, kListRuns, limit));
   std::vector<BenchRunSummary> out;
-  while (true) {
-    RL_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return out;
-    BenchRunSummary run;
-    run.id = statement.text(0);
-    run.started_utc = statement.text(1);
-    run.finished = !statement.text(2).empty();
-    run.job = statement.text(3);
-    run.device = statement.text(4);
-    run.trials = static_cast<int>(statement.integer(5));
-    run.recommended = statement.text(6);
-    if (!statement.is_null(7)) run.samples_per_s = statement.real(7);
-    run.duration_s = statement.real(8);
-    out.push_back(std::move(run));
-  }
+  for (auto& row : rows)
+    out.push_back({.id = std::move(row.id),
+                   .started_utc = std::move(row.started_utc),
+                   .job = std::move(row.subject),
+                   .device = std::move(row.detail),
+                   .trials = row.trials,
+                   .recommended = std::move(row.recommended),
+                   .samples_per_s = row.value,
+                   .duration_s = row.duration_s,
+                   .finished = !row.finished_utc.empty()});
+  return out;
 }
 
 }  // namespace ridgeline::store

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,29 @@ struct RunWords {
 /// by ?1, newest first. Errors: not_found, invalid_argument (empty or ambiguous).
 [[nodiscard]] base::Result<std::string> resolve_run(Connection& connection, std::string_view matches,
                                                     const std::string& id, const RunWords& words);
+
+/// A run's line in the table of its kind: the columns in their order there.
+struct RunRow {
+  std::string id;
+  std::string started_utc;
+  std::string finished_utc;  ///< "" until it has ended
+  std::string subject;       ///< what was measured
+  std::string detail;        ///< on what, or for what
+  int trials = 0;
+  std::string recommended;  ///< "" without an answer
+  std::optional<double> value;
+  double duration_s = 0;
+};
+
+/// Inserts or replaces a run and its record together. `save_row` binds ?1 to ?9 as RunRow has them, `save_record` the
+/// id and the record. Errors: internal (no id).
+[[nodiscard]] base::Result<void> save_run_row(Connection& connection, std::string_view save_row,
+                                              std::string_view save_record, const RunRow& row,
+                                              const std::string& record);
+
+/// What a query by ?1, the limit, gives, its columns as RunRow has them.
+[[nodiscard]] base::Result<std::vector<RunRow>> list_run_rows(Connection& connection, std::string_view query,
+                                                              std::size_t limit);
 
 /// The record that a query by ?1 gives in its first column; nullopt when there is no row. `what` names it in messages.
 template <typename T>

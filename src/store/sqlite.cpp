@@ -2,6 +2,7 @@
 #include "store/sqlite.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -85,39 +86,80 @@ base::Result<void> Transaction::commit() {
   return {};
 }
 
+namespace {
+
+/// Makes the folders, so that a path which can never hold a file is told at once.
+bool can_be_made(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto folder = std::filesystem::absolute(path, failed).parent_path();
+  std::filesystem::create_directories(folder, failed);
+  return !failed && ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+}  // namespace
+
 void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
 
 base::Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path& path,
                                                            std::chrono::milliseconds busy_timeout) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE",
-                      path.string());
-  if (const auto folder = path.parent_path(); !folder.empty()) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed)
-      return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path.string(),
-                        failed.message());
-  }
   std::unique_ptr<Connection> connection(new Connection(path, busy_timeout));
-  sqlite3* handle = nullptr;
-  errno = 0;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
-  connection->handle_.reset(handle);
-  if (!handle) return base::fail(base::ErrorCode::out_of_memory, "no memory to open database {}", path.string());
-  sqlite3_extended_result_codes(handle, 1);
-  if (code != SQLITE_OK) return tl::unexpected<base::Error>(connection->error(code));
-  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
-  if (sqlite3_db_readonly(handle, "main") == 1)
-    return base::fail(base::ErrorCode::io,
-                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
-                      path.string());
+  RL_TRY(connection->open_now());
   return connection;
 }
 
+base::Result<std::unique_ptr<Connection>> Connection::open_for_use(const std::filesystem::path& path,
+                                                                   std::chrono::milliseconds busy_timeout,
+                                                                   Prepare prepare) {
+  std::unique_ptr<Connection> connection(new Connection(path, busy_timeout));
+  connection->prepare_ = std::move(prepare);
+  if (connection->is_there() || !can_be_made(path)) RL_TRY(connection->ready());
+  return connection;
+}
+
+bool Connection::is_there() const noexcept {
+  std::error_code ignored;
+  return handle_ != nullptr || std::filesystem::exists(path_, ignored);
+}
+
+base::Result<void> Connection::open_now() {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored))
+    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE",
+                      path_.string());
+  if (const auto folder = path_.parent_path(); !folder.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed)
+      return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path_.string(),
+                        failed.message());
+  }
+  sqlite3* handle = nullptr;
+  errno = 0;
+  const int code = sqlite3_open_v2(path_.c_str(), &handle,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  handle_.reset(handle);
+  if (!handle) return base::fail(base::ErrorCode::out_of_memory, "no memory to open database {}", path_.string());
+  sqlite3_extended_result_codes(handle, 1);
+  if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
+  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout_.count()));
+  if (sqlite3_db_readonly(handle, "main") == 1)
+    return base::fail(base::ErrorCode::io,
+                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
+                      path_.string());
+  return {};
+}
+
+base::Result<void> Connection::ready() const {
+  if (handle_) return {};
+  auto& self = const_cast<Connection&>(*this);  // opening late is no change that a caller sees
+  auto opened = self.open_now();
+  if (opened && prepare_) opened = prepare_(self);
+  if (!opened) self.handle_.reset();
+  return opened;
+}
+
 base::Result<Statement> Connection::prepare(std::string_view sql) const {
+  RL_TRY(ready());
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
@@ -125,6 +167,7 @@ base::Result<Statement> Connection::prepare(std::string_view sql) const {
 }
 
 base::Result<void> Connection::execute(const std::string& sql) const {
+  RL_TRY(ready());
   const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
   return {};

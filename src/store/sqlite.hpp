@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -73,13 +74,22 @@ class Transaction {
 /// cannot open), out_of_memory, internal; the message names the file.
 class Connection {
  public:
+  using Prepare = std::function<base::Result<void>(Connection&)>;
+
   /// Creates the file when missing. Errors also when it is read-only: results must be written.
   [[nodiscard]] static base::Result<std::unique_ptr<Connection>> open(const std::filesystem::path& path,
                                                                       std::chrono::milliseconds busy_timeout);
+  /// As open, and `prepare` before its first use. A file that is missing is created no earlier than that: whoever ends
+  /// with a fault before there is anything to keep leaves none behind.
+  [[nodiscard]] static base::Result<std::unique_ptr<Connection>> open_for_use(const std::filesystem::path& path,
+                                                                              std::chrono::milliseconds busy_timeout,
+                                                                              Prepare prepare);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// False: nothing was ever kept in this file, and looking it up would only create it.
+  [[nodiscard]] bool is_there() const noexcept;
   [[nodiscard]] std::chrono::milliseconds busy_timeout() const noexcept { return busy_timeout_; }
   [[nodiscard]] base::Result<Statement> prepare(std::string_view sql) const;
   /// Any number of statements without parameters, rows ignored.
@@ -101,9 +111,14 @@ class Connection {
   Connection(std::filesystem::path path, std::chrono::milliseconds busy_timeout)
       : path_(std::move(path)), busy_timeout_(busy_timeout) {}
 
+  [[nodiscard]] base::Result<void> open_now();
+  /// Opened, and prepared.
+  [[nodiscard]] base::Result<void> ready() const;
+
   std::filesystem::path path_;
   std::chrono::milliseconds busy_timeout_;
   std::unique_ptr<sqlite3, Close> handle_;
+  Prepare prepare_;
 };
 
 }  // namespace ridgeline::store

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "store/migration.hpp"
 #include "store/record_json.hpp"
+#include "store/run_records.hpp"
 #include "store/sample_codec.hpp"
 #include "store/sqlite.hpp"
 
@@ -78,9 +78,10 @@ struct Store::Impl {
   }
   [[nodiscard]] base::Result<std::vector<std::string>> ids(std::string_view sql,
                                                            const std::string* parameter = nullptr) const {
+    std::vector<std::string> out;
+    if (!connection->is_there()) return out;
     RL_TRY_ASSIGN(auto statement, connection->prepare(sql));
     if (parameter) statement.bind(1, *parameter);
-    std::vector<std::string> out;
     while (true) {
       RL_TRY_ASSIGN(const bool row, statement.step());
       if (!row) return out;
@@ -97,9 +98,7 @@ Store::~Store() = default;
 
 base::Result<Store> Store::open(const std::filesystem::path& path, const StoreOptions& options) {
   auto impl = std::make_unique<Impl>();
-  RL_TRY_ASSIGN(impl->connection, Connection::open(path, options.busy_timeout));
-  RL_TRY(migrate(*impl->connection));
-  RL_TRY(impl->connection->execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON"));
+  RL_TRY_ASSIGN(impl->connection, open_results(path, options));
   return Store(std::move(impl));
 }
 
@@ -247,6 +246,7 @@ base::Result<schema::TuneRun> Store::load_run(const std::string& id) {
 }
 
 base::Result<std::vector<RunSummary>> Store::list_runs(std::size_t limit) {
+  if (!impl_->connection->is_there()) return std::vector<RunSummary>();
   RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListRuns));
   statement.bind(1, static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX)));
   std::vector<RunSummary> out;
@@ -271,6 +271,7 @@ base::Result<std::vector<RunSummary>> Store::list_runs(std::size_t limit) {
 }
 
 base::Result<std::size_t> Store::count_trials() {
+  if (!impl_->connection->is_there()) return std::size_t{0};
   RL_TRY_ASSIGN(const auto count, impl_->connection->query_integer("SELECT count(*) FROM trials"));
   return static_cast<std::size_t>(count);
 }

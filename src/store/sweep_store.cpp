@@ -10,8 +10,6 @@
 namespace ridgeline::store {
 namespace {
 
-using base::ErrorCode;
-
 constexpr std::string_view kSaveTrial =
     "INSERT INTO sweep_trials (key, status, measured_utc, duration_s, command, point, outcome) VALUES (?1, ?2, ?3, ?4, "
     "?5, ?6, ?7) ON CONFLICT (key) DO UPDATE SET status = excluded.status, measured_utc = excluded.measured_utc, "
@@ -75,24 +73,19 @@ base::Result<void> SweepStore::save_trial(const schema::SweepTrialSpec& spec, co
 }
 
 base::Result<void> SweepStore::save_run(const schema::SweepRun& run) {
-  if (run.id.empty()) return base::fail(ErrorCode::internal, "a run without an id cannot be stored");
-  const auto record = dump_record(run);
-  const auto command = fmt::format("{}", fmt::join(run.job.command, " "));
-  const auto objective = run.objective.to_text();
-  const auto* answer = recommended_of(run);
-  const auto recommended = answer != nullptr ? schema::point_text(answer->point, run.job.parameters) : std::string();
-  RL_TRY_ASSIGN(auto transaction, impl_->connection->begin());
-  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveRun));
-  save.bind(1, run.id).bind(2, run.started_utc).bind(3, run.finished_utc).bind(4, command).bind(5, objective);
-  save.bind(6, static_cast<std::int64_t>(run.trials.size())).bind(7, recommended);
-  if (answer != nullptr)
-    save.bind(8, answer->objective.value);
-  else
-    save.bind_null(8);
-  RL_TRY(save.bind(9, run.duration_s).run());
-  RL_TRY_ASSIGN(auto save_record, impl_->connection->prepare(kSaveRecord));
-  RL_TRY(save_record.bind(1, run.id).bind(2, record).run());
-  return transaction.commit();
+  RunRow row;
+  row.id = run.id;
+  row.started_utc = run.started_utc;
+  row.finished_utc = run.finished_utc;
+  row.subject = fmt::format("{}", fmt::join(run.job.command, " "));
+  row.detail = run.objective.to_text();
+  row.trials = static_cast<int>(run.trials.size());
+  row.duration_s = run.duration_s;
+  if (const auto* answer = recommended_of(run); answer != nullptr) {
+    row.recommended = schema::point_text(answer->point, run.job.parameters);
+    row.value = answer->objective.value;
+  }
+  return save_run_row(*impl_->connection, kSaveRun, kSaveRecord, row, dump_record(run));
 }
 
 base::Result<schema::SweepRun> SweepStore::load_run(const std::string& id) {
@@ -100,24 +93,19 @@ base::Result<schema::SweepRun> SweepStore::load_run(const std::string& id) {
 }
 
 base::Result<std::vector<SweepRunSummary>> SweepStore::list_runs(std::size_t limit) {
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListRuns));
-  statement.bind(1, static_cast<std::int64_t>(limit));
+  RL_TRY_ASSIGN(auto rows, list_run_rows(*impl_->connection, kListRuns, limit));
   std::vector<SweepRunSummary> out;
-  while (true) {
-    RL_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return out;
-    SweepRunSummary run;
-    run.id = statement.text(0);
-    run.started_utc = statement.text(1);
-    run.finished = !statement.text(2).empty();
-    run.command = statement.text(3);
-    run.objective = statement.text(4);
-    run.trials = static_cast<int>(statement.integer(5));
-    run.recommended = statement.text(6);
-    if (!statement.is_null(7)) run.value = statement.real(7);
-    run.duration_s = statement.real(8);
-    out.push_back(std::move(run));
-  }
+  for (auto& row : rows)
+    out.push_back({.id = std::move(row.id),
+                   .started_utc = std::move(row.started_utc),
+                   .command = std::move(row.subject),
+                   .objective = std::move(row.detail),
+                   .trials = row.trials,
+                   .recommended = std::move(row.recommended),
+                   .value = row.value,
+                   .duration_s = row.duration_s,
+                   .finished = !row.finished_utc.empty()});
+  return out;
 }
 
 }  // namespace ridgeline::store

@@ -117,6 +117,7 @@ TEST(StoreFault, names_a_file_that_another_process_holds) {
   const TempFolder folder;
   const auto path = folder / "r.db";
   auto store = *Store::open(path, {std::chrono::milliseconds(50)});
+  ASSERT_TRUE(store.find_trial("none"));  // its first use makes the file
   const auto holder = *Connection::open(path, std::chrono::seconds(1));
   {
     const auto lock = holder->begin();

@@ -24,6 +24,17 @@ class StoreFile : public testing::Test {
   Store store;
 };
 
+TEST_F(StoreFile, is_made_no_earlier_than_there_is_something_to_keep_or_to_find) {
+  EXPECT_FALSE(std::filesystem::exists(store.path()));
+  EXPECT_TRUE(store.list_runs(10)->empty());
+  EXPECT_EQ(store.load_run("latest").error().code, base::ErrorCode::not_found);
+  EXPECT_EQ(*store.count_trials(), 0U);
+  EXPECT_FALSE(std::filesystem::exists(store.path()));
+  ASSERT_TRUE(store.save_trial(make_spec(1), make_outcome()));
+  EXPECT_TRUE(std::filesystem::exists(store.path()));
+  EXPECT_EQ(*store.count_trials(), 1U);
+}
+
 TEST_F(StoreFile, returns_a_trial_as_it_was_saved) {
   const auto spec = make_spec(4);
   const auto outcome = make_outcome(500);
