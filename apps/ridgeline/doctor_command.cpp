@@ -81,10 +81,11 @@ base::Result<int> run_doctor(const Flags& flags, const Context& context) {
   }
   if (base::cancel_requested()) return base::fail(base::ErrorCode::cancelled, "cancelled");
   const auto terminal = inspect_terminal(stdout);
-  if (flags.json)
-    fmt::print("{}\n", base::dump_json(base::Json(report)));
-  else
-    fmt::print("{}", flags.fix_hints ? fix_hints_text(report, terminal) : doctor_text(report, terminal));
+  const auto text = flags.json        ? base::dump_json(base::Json(report)) + "\n"
+                    : flags.fix_hints ? fix_hints_text(report, terminal)
+                                      : doctor_text(report, terminal);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return base::fail(base::ErrorCode::io, "cannot write to standard output; is the disk full?");
   return report.exit_code();
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/doctor_text.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "report/format.hpp"
@@ -116,24 +120,25 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
 std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal) {
   auto out =
       styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
-  for (std::size_t i = 0; i < report.checks.size();) {
-    const auto group = report.checks[i].group;
-    out += "\n" + styled(doctor::group_title(group), Style::bold, terminal.colour) + "\n";
-    for (; i < report.checks.size() && report.checks[i].group == group; ++i) {
-      const auto& check = report.checks[i];
-      if (check.status == CheckStatus::skipped) continue;
-      const bool done = check.status == CheckStatus::ok;
-      const auto evidence = report::one_line(check.title + ": " + check.evidence);
-      out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
-      out += (done ? report::shorten(evidence, static_cast<std::size_t>(std::max(terminal.width - 4, 30)))
-                   : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
-             "\n";
-      if (done) continue;
-      if (!check.fix.empty())
-        out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
-      for (const auto& command : check.commands)
-        out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
+  std::optional<doctor::CheckGroup> group;
+  std::set<std::string> given;  // a command stands where it is first wanted
+  for (const auto& check : report.checks) {
+    if (check.status == CheckStatus::skipped) continue;
+    if (group != check.group) {
+      group = check.group;
+      out += "\n" + styled(doctor::group_title(*group), Style::bold, terminal.colour) + "\n";
     }
+    const bool done = check.status == CheckStatus::ok;
+    const auto evidence = report::one_line(check.title + ": " + check.evidence);
+    out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
+    out += (done ? report::shorten(evidence, static_cast<std::size_t>(std::max(terminal.width - 4, 30)))
+                 : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
+           "\n";
+    if (done) continue;
+    if (!check.fix.empty())
+      out += "    " + indented(wrapped(report::one_line(check.fix), terminal.width - 4, 0), 4) + "\n";
+    for (const auto& command : check.commands)
+      if (given.insert(command).second) out += "      " + styled(command, Style::accent, terminal.colour) + "\n";
   }
   return out;
 }

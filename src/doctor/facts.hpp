@@ -45,7 +45,8 @@ struct DriverFacts {
 struct RuntimeFacts {
   std::optional<schema::RuntimeIdentity> identity;
   std::string error;              ///< why there is none
-  std::optional<int> cuda_major;  ///< CUDA release that the CUDA provider was built for
+  std::string cuda_provider;      ///< the CUDA provider's file; "" when there is none beside the core library
+  std::optional<int> cuda_major;  ///< CUDA release that it was built for
 };
 
 /// A library that is looked for by name; opened in a process of its own.
@@ -55,6 +56,7 @@ struct LibraryFact {
   std::string version;
   std::string load_error;  ///< the loader's words, or how the process died
   std::string looked_in;
+  int release = 0;  ///< that the CUDA provider asks for; 0: any
 };
 
 /// A model run by one provider on one device in a worker.
@@ -100,6 +102,8 @@ struct GpuFacts {
   std::optional<std::string> compute_mode;  ///< "default", "exclusive_process", "prohibited"
   gpu::PcieLinkNow pcie;                    ///< while nothing runs
   std::optional<gpu::NvlinkLinks> nvlinks;  ///< nullopt: has none, or cannot be read
+  bool without_ecc = false;                 ///< the management library says so, rather than failing to tell
+  bool without_nvlink = false;              ///< likewise
   std::optional<std::vector<GpuProcess>> processes;
   std::optional<int> numa_node;
   std::vector<int> near_cpus;     ///< of the GPU's own node

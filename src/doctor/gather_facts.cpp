@@ -60,6 +60,7 @@ RuntimeFacts read_runtime(const Sources& sources) {
   const auto file = workload::provider_file(facts.identity->library_path, "cuda");
   const auto dynamic =
       file ? workload::read_elf_dynamic(*file) : base::Result<workload::ElfDynamic>(tl::unexpected(file.error()));
+  if (file) facts.cuda_provider = file->string();
   if (dynamic)
     for (const auto& needed : dynamic->needed)
       if (needed.rfind("libcudart", 0) == 0) facts.cuda_major = workload::major_version(needed);
@@ -131,13 +132,13 @@ Facts gather_facts(const Sources& sources) {
   sources.on_progress("reading driver and GPUs");
   facts.driver = read_driver_facts(sources.visible_devices);
   facts.gpus = read_gpu_facts();
+  const auto note_losses = loss_check(facts.gpus);
   facts.machine = read_machine_facts(sources.environment, sources.folders);
   facts.pythons = read_python_facts(sources.search);
   sources.on_progress("loading ONNX Runtime in a worker");
   facts.runtime = read_runtime(sources);
   sources.on_progress("opening libraries");
-  facts.libraries = read_library_facts(facts.runtime.identity ? facts.runtime.identity->library_path : "",
-                                       sources.search, sources.open_library);
+  facts.libraries = read_library_facts(facts.runtime, sources.search, sources.open_library);
   const ScratchFolder scratch;
   if (sources.load) {
     sources.on_progress("running a small model");
@@ -159,6 +160,7 @@ Facts gather_facts(const Sources& sources) {
     sources.on_progress("trying the model");
     facts.model = examine_model(facts, sources, scratch.path());
   }
+  note_losses(facts.gpus);
   return facts;
 }
 

@@ -90,6 +90,8 @@ check gpu.ecc ok "all 8: "
 gpus "$FAKE_NVML" errors
 doctor --no-load
 check gpu.list fail "GPU 0 does not answer"
+check gpu.ecc skipped "cannot be read"
+check gpu.nvlink skipped "cannot be read"
 gpus "$FAKE_NVML_OLD" healthy
 doctor --no-load
 check driver.nvml ok "450.65.06"
@@ -97,6 +99,7 @@ check driver.readings warn "nvmlDeviceGetFieldValues"
 gpus "$FAKE_NVML_MISSING" healthy
 doctor --no-load
 check driver.readings warn "nvmlDeviceGetMemoryInfo"
+check gpu.ecc skipped "cannot be read"
 json '[.checks[] | select(.group == "gpu" and .status == "fail")] | length' 0
 gpus "$FAKE_NVML" healthy
 # Keys by number, see tests/fakes/fake_nvml.h.
@@ -111,6 +114,21 @@ check driver.nvml fail "Driver Not Loaded"
 CUDA_VISIBLE_DEVICES=7 doctor
 check driver.visible fail "leaves 0 of 1"
 check gpu.pcie skipped "hidden by CUDA_VISIBLE_DEVICES"
+gpus "$FAKE_NVML" lost  # while doctor looks
+RL_FAKE_NVML="$(key kFakeFailAfterMs)=300" doctor
+check gpu.list fail "GPU 0 does not answer: "
+json '.checks[] | select(.id == "gpu.list") | .commands | length' 2
+gpus "$FAKE_NVML" slow
+doctor
+check gpu.list ok "NVIDIA H200 (Hopper 9.0"
+check gpu.nvlink ok "all 18 links up"
+check gpu.clocks ok "of 1980 MHz"
+gpus "$FAKE_NVML" eight
+"$RIDGELINE" doctor --fix-hints --no-load >text 2>/dev/null
+checks=$((checks + 3))
+[ "$(grep -c 'sudo fuser -v /dev/nvidia' text)" = 1 ] || problem "not one fuser line: $(cat text)"
+[ -z "$(grep '^      ' text | sort | uniq -d)" ] || problem "commands told twice: $(cat text)"
+awk '/^[A-Z]/ && head { exit 1 } { head = /^[A-Z]/ && NR > 1 } END { exit head }' text || problem "a heading without a line: $(cat text)"
 
 # Damaged and crashing libraries are lines of the report.
 rm -f gpu/*
@@ -123,6 +141,22 @@ ln -s "$CRASHING" crash/libcupti.so.13
 LD_LIBRARY_PATH="$WORK/crash" doctor --no-load
 check libraries.cupti warn "libcupti.so.13 ends the process that opens it: SIGSEGV"
 unset LD_LIBRARY_PATH
+
+# Parts of CUDA that ONNX Runtime does not load are found on disk; what lies beside them counts.
+FAKES=$(dirname "$RIDGELINE")/../tests/unit/workload/gpu_libraries
+if [ -e "$FAKES/libcublas.so.991" ]; then
+  mkdir cuda
+  cp "$FAKES/libcublas.so.991" cuda/libcublas.so.13
+  cp "$FAKES/libcudart.so.991" cuda/libcudart.so.13
+  LD_LIBRARY_PATH="$WORK/cuda" doctor --no-load
+  check libraries.cuda_runtime ok "$WORK/cuda/libcudart.so.13 (13.2), not loaded by ONNX Runtime"
+  check libraries.cublas skipped "libcublasLt.so.991 is not found"
+  cp "$FAKES/libcublasLt.so.991" cuda/
+  LD_LIBRARY_PATH="$WORK/cuda" doctor --no-load
+  check libraries.cublas ok "$WORK/cuda/libcublas.so.13 (13.1.4), not loaded by ONNX Runtime"
+  run 0 worker --open-library "$WORK/cuda/libcublas.so.13"
+  out '"error":""'
+fi
 doctor --no-load --ort-library "$CRASHING"
 check libraries.onnxruntime fail "SIGSEGV"
 
@@ -156,4 +190,12 @@ out "[ ] ONNX Runtime: "
 out "[x] Memory: "
 bad "--fix-hints" -- doctor --fix-hints --json
 bad "--nonsense" -- doctor --nonsense
+for flags in --json --fix-hints ""; do
+  [ -e /dev/full ] || continue
+  checks=$((checks + 1))
+  "$RIDGELINE" doctor --no-load $flags >/dev/full 2>err
+  code=$?
+  [ "$code" = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q "^error: cannot write to standard output" err ||
+    problem "doctor $flags >/dev/full: exit code $code, $(cat err)"
+done
 finish

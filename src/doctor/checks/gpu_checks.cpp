@@ -28,16 +28,22 @@ std::string description(const schema::GpuDescription& gpu) {
 Check list_check(const Facts& facts) {
   Check check{"gpu.list", "Found", CheckGroup::gpu, skipped, "no GPU", {}, {}};
   if (facts.gpus.empty()) return check;
-  for (const auto& gpu : facts.gpus)
-    if (!gpu.error.empty()) {
-      check.status = fail;
-      check.evidence = fmt::format("{} does not answer: {}", gpu_label(gpu.gpu), gpu.error);
-      check.fix =
-          "look for its Xid in the kernel's log; a reset or a reboot brings it back, and a second time the card is to "
-          "be checked";
-      check.commands = {"sudo dmesg | grep -i xid", fmt::format("sudo nvidia-smi --gpu-reset -i {}", number_of(gpu))};
-      return check;
-    }
+  std::vector<std::string> lost;
+  std::vector<std::string> commands{"sudo dmesg | grep -i xid"};
+  for (const auto& gpu : facts.gpus) {
+    if (gpu.error.empty()) continue;
+    lost.push_back(fmt::format("{} does not answer: {}", gpu_label(gpu.gpu), gpu.error));
+    commands.push_back(fmt::format("sudo nvidia-smi --gpu-reset -i {}", number_of(gpu)));
+  }
+  if (!lost.empty()) {
+    check.status = fail;
+    check.evidence = fmt::format("{}", fmt::join(lost, "; "));
+    check.fix =
+        "look for its Xid in the kernel's log; a reset or a reboot brings it back, and a second time the card is to "
+        "be checked";
+    check.commands = std::move(commands);
+    return check;
+  }
   check.status = ok;
   std::map<std::string, std::size_t> counts;
   for (const auto& gpu : facts.gpus) ++counts[description(gpu.gpu)];
@@ -57,7 +63,7 @@ Check list_check(const Facts& facts) {
 }
 
 GpuVerdict ecc(const GpuFacts& gpu) {
-  if (!gpu.gpu.ecc) return {skipped, "this GPU has no ECC", {}, {}};
+  if (!gpu.gpu.ecc) return {skipped, gpu.without_ecc ? "this GPU has no ECC" : "cannot be read", {}, {}};
   if (!*gpu.gpu.ecc) return {ok, "ECC is off", {}, {}};
   const auto now = gpu.ecc.uncorrected_since_boot;
   const auto ever = gpu.ecc.uncorrected_ever;
@@ -82,7 +88,7 @@ GpuVerdict ecc(const GpuFacts& gpu) {
 }
 
 GpuVerdict rows(const GpuFacts& gpu) {
-  if (!gpu.remapped_rows) return {skipped, "not reported by this GPU", {}, {}};
+  if (!gpu.remapped_rows) return {skipped, "not reported", {}, {}};
   const auto& rows = *gpu.remapped_rows;
   if (rows.failed)
     return {fail,
@@ -198,7 +204,8 @@ GpuVerdict users(const GpuFacts& gpu) {
 }
 
 GpuVerdict nvlink(const GpuFacts& gpu) {
-  if (!gpu.nvlinks || gpu.nvlinks->present == 0) return {skipped, "no NVLink", {}, {}};
+  if (!gpu.nvlinks || gpu.nvlinks->present == 0)
+    return {skipped, gpu.without_nvlink ? "no NVLink" : "cannot be read", {}, {}};
   const auto [active, present] = *gpu.nvlinks;
   if (active == present) return {ok, fmt::format("all {} links up", present), {}, {}};
   // Cards without a bridge or switch beside them have every link down: nothing is broken.

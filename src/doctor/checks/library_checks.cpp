@@ -3,13 +3,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/load_error.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
 
 namespace ridgeline::doctor {
 namespace {
+
+constexpr int kNewestCuda = 13;  // that ONNX Runtime is built for
 
 Check make(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
            std::vector<std::string> commands = {}) {
@@ -77,7 +82,8 @@ Check provider_check(const Facts& facts) {
                : make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   const auto note = identity->provider_notes.find("cuda");
   if (note == identity->provider_notes.end())
-    return make("cuda_provider", kTitle, CheckStatus::ok, "all its libraries load");
+    return make("cuda_provider", kTitle, CheckStatus::ok,
+                fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
   const auto [evidence, fix] = split_advice(note->second, "see docs/troubleshooting.md");
   if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   return make("cuda_provider", kTitle, CheckStatus::fail, evidence, fix, command_in(fix));
@@ -93,6 +99,35 @@ std::vector<std::string> loaded(const schema::RuntimeIdentity& identity, std::st
   return found;
 }
 
+/// nullptr when none of that name was found.
+const LibraryFact* on_disk(const Facts& facts, std::string_view name) {
+  const auto fact = std::find_if(facts.libraries.begin(), facts.libraries.end(),
+                                 [&](const LibraryFact& one) { return one.name == name && !one.path.empty(); });
+  return fact != facts.libraries.end() ? &*fact : nullptr;
+}
+
+std::string path_and_version(const LibraryFact& fact) {
+  return fact.version.empty() ? fact.path : fmt::format("{} ({})", fact.path, fact.version);
+}
+
+std::string not_loaded(const LibraryFact& fact) { return path_and_version(fact) + ", not loaded by ONNX Runtime"; }
+
+/// Of the file's name, else of the version that it tells; 0 when neither does.
+int release_of(const LibraryFact& fact) {
+  const auto named = workload::major_version(fact.path);
+  return named != 0 ? named : std::atoi(fact.version.c_str());
+}
+
+/// "pip install nvidia-cudnn-cu13" for "libcudnn.so".
+std::string install_command(std::string_view file, const Facts& facts) {
+  return "pip install " + workload::python_package_of(file, facts.runtime.cuda_major.value_or(kNewestCuda));
+}
+
+std::string library_path_command(const std::string& file) {
+  return fmt::format("export LD_LIBRARY_PATH={}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}",
+                     file.substr(0, file.rfind('/')));
+}
+
 struct CudaPart {
   std::string_view id;
   std::string_view title;
@@ -103,44 +138,77 @@ constexpr std::array kCudaParts{CudaPart{"cuda_runtime", "CUDA runtime", "libcud
                                 CudaPart{"cublas", "cuBLAS", "libcublas.so", "the CUDA provider"},
                                 CudaPart{"cudnn", "cuDNN", "libcudnn.so", "convolutions at full speed"}};
 
+/// What keeps the provider from using a file. "": nothing does; a fix of "": install the right one.
+struct Obstacle {
+  std::string why;
+  std::string fix;
+};
+
+Obstacle obstacle(const CudaPart& part, const LibraryFact* fact) {
+  if (fact == nullptr) return {fmt::format("{} is not found", part.file), {}};
+  if (!fact->load_error.empty()) {
+    const auto problem = explain_load_error(fact->load_error);
+    return {fmt::format("{}: {} {}", fact->path, problem.thing, problem.why), problem.fix};
+  }
+  const auto release = release_of(*fact);
+  if (fact->release == 0 || release == 0 || release == fact->release) return {};
+  return {fmt::format("{} is of release {}, the CUDA provider asks for {}", path_and_version(*fact), release,
+                      fact->release),
+          {}};
+}
+
 Check cuda_part_check(const CudaPart& part, const Facts& facts) {
-  const auto id = std::string(part.id);
-  const auto title = std::string(part.title);
+  const auto says = [&](CheckStatus status, std::string evidence, std::string fix = {}, std::string command = {}) {
+    return make(std::string(part.id), std::string(part.title), status, std::move(evidence), std::move(fix),
+                command.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(command)});
+  };
   const auto& identity = facts.runtime.identity;
   const auto found = identity ? loaded(*identity, part.file) : std::vector<std::string>{};
-  if (!found.empty()) return make(id, title, CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
-  if (!facts.driver.has_gpu()) return make(id, title, CheckStatus::skipped, "no GPU");
-  if (!identity || !offers(*identity, "CUDAExecutionProvider"))
-    return make(id, title, CheckStatus::skipped, "no CUDA provider that would need it");
+  if (!found.empty()) return says(CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
+  const auto* fact = on_disk(facts, part.title);
+  if (!facts.driver.has_gpu() || !identity || !offers(*identity, "CUDAExecutionProvider")) {
+    if (fact != nullptr && fact->load_error.empty()) return says(CheckStatus::ok, not_loaded(*fact));
+    return says(CheckStatus::skipped, fact != nullptr           ? obstacle(part, fact).why
+                                      : !facts.driver.has_gpu() ? "no GPU"
+                                                                : "no CUDA provider that would need it");
+  }
   const auto note = identity->provider_notes.find("cuda");
   const bool named = note != identity->provider_notes.end() && note->second.find(part.file) != std::string::npos;
-  const auto evidence =
-      fmt::format("{} is not loaded{}; lost: {}", part.file, named ? ", see CUDA provider" : "", part.lost);
-  return make(id, title, named ? CheckStatus::fail : CheckStatus::warn, evidence,
-              fmt::format("install it for CUDA {}", facts.runtime.cuda_major.value_or(13)));
+  if (const auto [why, fix] = obstacle(part, fact); !why.empty())
+    return says(
+        named ? CheckStatus::fail : CheckStatus::warn,
+        fmt::format("{}{}; lost: {}", why, named ? ", see CUDA provider" : "", part.lost),
+        fix.empty() ? fmt::format("install it for CUDA {}", facts.runtime.cuda_major.value_or(kNewestCuda)) : fix,
+        install_command(part.file, facts));
+  if (!named) return says(CheckStatus::ok, not_loaded(*fact));
+  return says(CheckStatus::warn, not_loaded(*fact) + ", see CUDA provider",
+              "it loads by itself: put its folder on LD_LIBRARY_PATH", library_path_command(fact->path));
 }
 
 struct Optional {
   std::string_view name;
   std::string_view id;
   std::string_view lost;
-  std::string_view get;
 };
 constexpr std::array kOptional{
-    Optional{"TensorRT", "tensorrt", "--provider tensorrt", "pip install tensorrt-cu13"},
-    Optional{"CUPTI", "cupti", "measured kernel times and bytes (profiling)", "pip install nvidia-cuda-cupti"},
-    Optional{"LibTorch", "libtorch", "the native training step of bench (the Python step needs torch in Python only)",
-             "pip install torch"}};
+    Optional{"TensorRT", "tensorrt", "--provider tensorrt"},
+    Optional{"CUPTI", "cupti", "measured kernel times and bytes (profiling)"},
+    Optional{"LibTorch", "libtorch", "the native training step of bench (the Python step needs torch in Python only)"}};
+
+std::string command_for(const Optional& library, const Facts& facts) {
+  if (library.id == "tensorrt") return install_command("libnvinfer.so", facts);
+  if (library.id == "libtorch") return "pip install torch";
+  return facts.runtime.cuda_major == 12 ? "pip install nvidia-cuda-cupti-cu12" : "pip install nvidia-cuda-cupti";
+}
 
 /// Absent optional libraries are no warning: most machines do not want them.
 Check optional_check(const Optional& library, const Facts& facts) {
-  const auto fact = std::find_if(facts.libraries.begin(), facts.libraries.end(),
-                                 [&](const LibraryFact& one) { return one.name == library.name; });
+  const auto* fact = on_disk(facts, library.name);
   const auto id = std::string(library.id);
   const auto title = std::string(library.name);
-  if (fact == facts.libraries.end() || fact->path.empty())
+  if (fact == nullptr)
     return make(id, title, CheckStatus::skipped,
-                fmt::format("not found; lost: {}; to have it: {}", library.lost, library.get));
+                fmt::format("not found; lost: {}; to have it: {}", library.lost, command_for(library, facts)));
   if (!fact->load_error.empty()) {
     const auto problem = explain_load_error(fact->load_error);
     const bool needs_driver = !facts.driver.has_gpu() && problem.thing.find("libcuda.so") != std::string::npos;

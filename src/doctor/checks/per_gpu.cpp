@@ -7,6 +7,15 @@
 #include <algorithm>
 
 namespace ridgeline::doctor {
+namespace {
+
+/// Commands that are not in the list yet.
+void add_new(const std::vector<std::string>& commands, std::vector<std::string>& list) {
+  for (const auto& command : commands)
+    if (std::find(list.begin(), list.end(), command) == list.end()) list.push_back(command);
+}
+
+}  // namespace
 
 std::string gpu_label(const schema::GpuDescription& gpu) {
   return gpu.index ? fmt::format("GPU {}", *gpu.index) : gpu.uuid.empty() ? "GPU" : gpu.uuid;
@@ -33,10 +42,7 @@ Check check_each_gpu(std::string id, std::string title, const Facts& facts,
     } else {
       same->gpus += ", " + number;
       ++same->count;
-      for (auto& command : verdict.commands)
-        if (std::find(same->verdict.commands.begin(), same->verdict.commands.end(), command) ==
-            same->verdict.commands.end())
-          same->verdict.commands.push_back(std::move(command));
+      add_new(verdict.commands, same->verdict.commands);
     }
   }
   std::stable_sort(lines.begin(), lines.end(),
@@ -58,8 +64,7 @@ Check check_each_gpu(std::string id, std::string title, const Facts& facts,
   }
   check.fix = worst.fix;
   for (const auto& line : lines)
-    if (line.verdict.status >= CheckStatus::warn)
-      check.commands.insert(check.commands.end(), line.verdict.commands.begin(), line.verdict.commands.end());
+    if (line.verdict.status >= CheckStatus::warn) add_new(line.verdict.commands, check.commands);
   return check;
 }
 

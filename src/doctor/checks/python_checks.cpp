@@ -12,6 +12,18 @@ namespace {
 
 using enum CheckStatus;
 
+const std::string kGpuBuild = "onnxruntime-gpu";
+
+/// Distributions of onnxruntime that unpack into the same folder; add-ons have one of their own.
+std::vector<std::string> builds_of(const PythonFacts& python) {
+  std::vector<std::string> builds;
+  for (const auto& [name, version] : python.packages)
+    if (name == "onnxruntime" || (name.rfind("onnxruntime-", 0) == 0 && name.rfind("onnxruntime-extensions", 0) != 0 &&
+                                  name.rfind("onnxruntime-genai", 0) != 0 && name.rfind("onnxruntime-tools", 0) != 0))
+      builds.push_back(name);
+  return builds;
+}
+
 bool has(const PythonFacts& python, const std::string& package) { return python.packages.count(package) != 0; }
 
 std::string packages_text(const PythonFacts& python) {
@@ -35,10 +47,12 @@ Check check_environment(const PythonFacts& python, std::size_t number, const Fac
     check.commands = std::move(commands);
   };
   const bool gpu = facts.driver.has_gpu();
-  if (has(python, "onnxruntime") && has(python, "onnxruntime-gpu")) {
-    says(warn, "both packages share one folder, and the one installed last won", "keep the one you want",
-         {"pip uninstall -y onnxruntime onnxruntime-gpu",
-          gpu ? "pip install onnxruntime-gpu" : "pip install onnxruntime"});
+  if (const auto builds = builds_of(python); builds.size() > 1) {
+    const auto for_cpu =
+        *std::find_if(builds.rbegin(), builds.rend(), [](const auto& name) { return name != kGpuBuild; });
+    says(warn, "these builds of onnxruntime share one folder, and the one installed last won", "keep the one you want",
+         {fmt::format("pip uninstall -y {}", fmt::join(builds, " ")),
+          fmt::format("pip install {}", gpu ? kGpuBuild : for_cpu)});
   } else if (gpu && has(python, "onnxruntime")) {
     says(warn, "the CPU build: the GPU stays unused", "install the GPU build in its place",
          {"pip uninstall -y onnxruntime", "pip install onnxruntime-gpu"});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,22 @@ std::vector<GpuProcess> named(const std::vector<schema::GpuNeighbour>& processes
   return found;
 }
 
+unsigned number_of(const GpuFacts& gpu) { return static_cast<unsigned>(gpu.gpu.index.value_or(0)); }
+
+bool says_without_ecc(const gpu::nvml::Functions& functions, gpu::nvml::Device device) {
+  int now = 0;
+  int pending = 0;
+  return functions.ecc_mode != nullptr && functions.ecc_mode(device, &now, &pending) == gpu::nvml::kNotSupported;
+}
+
+/// A card of a family that knows NVLink refuses the first link's number.
+bool says_without_nvlink(const gpu::nvml::Functions& functions, gpu::nvml::Device device) {
+  int active = 0;
+  if (functions.nvlink_state == nullptr) return false;
+  const auto status = functions.nvlink_state(device, 0, &active);
+  return status == gpu::nvml::kNotSupported || status == gpu::nvml::kInvalidArgument;
+}
+
 }  // namespace
 
 std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const std::vector<std::string>& nvml) {
@@ -39,30 +56,51 @@ std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const st
   const auto api = gpu::NvmlApi::load(nvml);
   if (!api) return found;
   for (auto& description : gpu::GpuInventory::read(nvml).gpus) {
-    const auto handle = (*api)->device_by_index(static_cast<unsigned>(description.index.value_or(0)));
+    GpuFacts facts;
+    facts.gpu = std::move(description);
+    const auto handle = (*api)->device_by_index(number_of(facts));
     if (!handle) continue;  // lost between the two calls; the driver's check says so
     const gpu::NvmlDevice device(*api, *handle);
     const gpu::NvmlHealth health(*api, *handle);
-    GpuFacts facts;
-    facts.gpu = std::move(description);
     facts.temperature_c = device.temperature_c();
     facts.power_w = device.power_w();
     facts.clock_reasons = device.clock_reasons();
     facts.ecc = health.ecc();
+    facts.without_ecc = says_without_ecc((*api)->functions(), *handle);
     facts.remapped_rows = health.remapped_rows();
     if (facts.gpu.mig.value_or(false)) facts.mig_instances = health.mig_instances();
     facts.compute_mode = health.compute_mode();
     const gpu::NvmlLive live(*api, *handle);
-    if (const auto alive = live.alive(); !alive) facts.error = alive.error().message;
     facts.pcie = live.pcie_link();
     facts.nvlinks = live.nvlink_links();
+    facts.without_nvlink = says_without_nvlink((*api)->functions(), *handle);
     if (const auto processes = device.compute_processes()) facts.processes = named(*processes, root);
+    if (const auto alive = live.alive(); !alive) facts.error = alive.error().message;
     const auto pci = root / "sys/bus/pci/devices" / kernel_address(facts.gpu.pci_bus_id);
     if (const auto node = file_integer(pci / "numa_node")) facts.numa_node = static_cast<int>(*node);
     facts.near_cpus = number_list(file_text(pci / "local_cpulist").value_or(""));
     found.push_back(std::move(facts));
   }
   return found;
+}
+
+std::function<void(std::vector<GpuFacts>&)> loss_check(const std::vector<GpuFacts>& gpus,
+                                                       const std::vector<std::string>& nvml) {
+  std::map<int, base::Result<gpu::NvmlLive>> handles;
+  if (const auto api = gpu::NvmlApi::load(nvml))
+    for (const auto& gpu : gpus)
+      if (gpu.gpu.index)
+        handles.emplace(*gpu.gpu.index, (*api)->device_by_index(number_of(gpu)).map([&](gpu::nvml::Device device) {
+          return gpu::NvmlLive(*api, device);
+        }));
+  return [handles = std::move(handles)](std::vector<GpuFacts>& asked) {
+    for (auto& gpu : asked) {
+      const auto handle = handles.find(gpu.gpu.index.value_or(-1));
+      if (!gpu.error.empty() || handle == handles.end()) continue;
+      const auto alive = handle->second.and_then([](const gpu::NvmlLive& live) { return live.alive(); });
+      if (!alive) gpu.error = alive.error().message + "; it did when doctor began";
+    }
+  };
 }
 
 }  // namespace ridgeline::doctor

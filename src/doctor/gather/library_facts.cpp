@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 
 #include "base/dynamic_library.hpp"
 #include "base/file.hpp"
@@ -18,6 +19,7 @@
 #include "execute/classify.hpp"
 #include "execute/output_tail.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
+#include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/loaded_gpu_libraries.hpp"
 #include "workload/onnx/python_environments.hpp"
 
@@ -32,15 +34,20 @@ namespace fs = std::filesystem;
 constexpr auto kPatience = std::chrono::seconds(60);  // LibTorch for CUDA has gigabytes to map from a slow disk
 constexpr std::string_view kAnswer = "ridgeline-library ";
 
+constexpr int kOfCuda = -1;
 struct Wanted {
   std::string_view name;
   std::string_view file;            ///< up to ".so"
   std::array<const char*, 4> bare;  ///< for the loader, best first; nullptr ends it
+  int release = 0;                  ///< to be preferred; 0: any, kOfCuda: that of the CUDA provider
 };
 constexpr std::array kWanted{
     Wanted{"TensorRT", "libnvinfer.so", {"libnvinfer.so.10", "libnvinfer.so.11", "libnvinfer.so", nullptr}},
     Wanted{"CUPTI", "libcupti.so", {"libcupti.so.13", "libcupti.so.12", "libcupti.so", nullptr}},
     Wanted{"LibTorch", "libtorch_cpu.so", {"libtorch_cpu.so", nullptr, nullptr, nullptr}},
+    Wanted{"CUDA runtime", "libcudart.so", {"libcudart.so.13", "libcudart.so.12", "libcudart.so", nullptr}, kOfCuda},
+    Wanted{"cuBLAS", "libcublas.so", {"libcublas.so.13", "libcublas.so.12", "libcublas.so", nullptr}, kOfCuda},
+    Wanted{"cuDNN", "libcudnn.so", {"libcudnn.so.9", "libcudnn.so", nullptr, nullptr}, 9},
 };
 
 /// Files of that name in the folder, plain name and newest version first; links to a file already listed left out.
@@ -108,9 +115,14 @@ std::string version_in_name(const fs::path& library) {
   return name.substr(at + 4);
 }
 
-LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, const LibraryOpener& open) {
+/// `release`: the only one to look at; 0: any.
+LibraryFact look_for(const Wanted& wanted, int release, const std::vector<fs::path>& places,
+                     const LibraryOpener& open) {
   LibraryFact fact;
   fact.name = wanted.name;
+  const auto fits = [release](std::string_view name) {
+    return release == 0 || workload::major_version(name) == release;
+  };
   const auto take = [&](const OpenedLibrary& opened, const std::string& file) {
     fact.path = opened.path.empty() ? file : opened.path;
     fact.load_error = opened.error;
@@ -120,6 +132,7 @@ LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, 
   };
   for (const auto* bare : wanted.bare) {
     if (bare == nullptr) break;
+    if (!fits(bare)) continue;
     const auto opened = open(bare);
     if (!opened.error.empty() && is_just_absent(opened.error, bare)) continue;
     take(opened, bare);  // also when it is broken: it is what every program gets
@@ -127,8 +140,9 @@ LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, 
   }
   for (const auto& folder : places) {
     const auto files = files_in(folder, wanted.file);
-    if (files.empty()) continue;
-    const auto file = (folder / files.front()).string();
+    const auto newest = std::find_if(files.begin(), files.end(), fits);
+    if (newest == files.end()) continue;
+    const auto file = (folder / *newest).string();
     const auto opened = open(file);
     if (opened.error.empty() || fact.path.empty()) take(opened, file);
     if (opened.error.empty()) return fact;
@@ -136,16 +150,43 @@ LibraryFact look_for(const Wanted& wanted, const std::vector<fs::path>& places, 
   return fact;
 }
 
+/// Without the count of candidates before them.
+std::string loaders_words(const base::Error& error) {
+  constexpr std::string_view kMark = "candidate libraries: ";
+  const auto at = error.message.find(kMark);
+  return at == std::string::npos ? error.message : error.message.substr(at + kMark.size());
+}
+
+/// Toolkits carry no run path: what the file needs and what lies beside it is opened first, as a worker does it.
+/// `tried`: by name, so that it ends.
+base::Result<base::DynamicLibrary> open_with_neighbours(const std::string& file, std::set<std::string>& tried) {
+  auto library = base::DynamicLibrary::open({file});
+  const auto folder = fs::path(file).parent_path();
+  tried.insert(fs::path(file).filename().string());
+  while (!library && !folder.empty()) {
+    const auto missing = explain_load_error(loaders_words(library.error())).thing;
+    if (missing.find('/') != std::string::npos || !tried.insert(missing).second) break;
+    if (!open_with_neighbours((folder / missing).string(), tried)) break;
+    library = base::DynamicLibrary::open({file});
+  }
+  return library;
+}
+
 }  // namespace
 
-std::vector<LibraryFact> read_library_facts(const std::string& core, const workload::OrtSearchEnvironment& environment,
+std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
+                                            const workload::OrtSearchEnvironment& environment,
                                             const LibraryOpener& open) {
   std::string looked_in;
-  const auto places = folders(core, environment, looked_in);
+  const auto places = folders(runtime.identity ? runtime.identity->library_path : "", environment, looked_in);
   std::vector<LibraryFact> found;
   for (const auto& wanted : kWanted) {
-    found.push_back(look_for(wanted, places, open));
-    found.back().looked_in = looked_in;
+    const int release = wanted.release == kOfCuda ? runtime.cuda_major.value_or(0) : wanted.release;
+    auto fact = look_for(wanted, release, places, open);
+    if (fact.path.empty() && release != 0) fact = look_for(wanted, 0, places, open);
+    fact.looked_in = looked_in;
+    fact.release = release;
+    found.push_back(std::move(fact));
   }
   return found;
 }
@@ -177,16 +218,14 @@ LibraryOpener opener_in_child(std::vector<std::string> command) {
 
 int open_library_main(const std::string& file) {
   OpenedLibrary answer;
-  const auto library = base::DynamicLibrary::open({file});
+  std::set<std::string> tried;
+  const auto library = open_with_neighbours(file, tried);
   if (library) {
     answer.path = library->path().string();
     answer.version = workload::loaded_library(library->path()).version;
     if (answer.version.empty()) answer.version = cupti_version(*library);
   } else {
-    const auto& message = library.error().message;
-    constexpr std::string_view kMark = "candidate libraries: ";
-    const auto at = message.find(kMark);
-    answer.error = at == std::string::npos ? message : message.substr(at + kMark.size());
+    answer.error = loaders_words(library.error());
   }
   // Exit handlers of vendors' libraries are no part of the question.
   std::printf("%s%s\n", std::string(kAnswer).c_str(), base::dump_json(base::Json(answer)).c_str());

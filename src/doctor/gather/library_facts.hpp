@@ -28,8 +28,9 @@ using LibraryOpener = std::function<OpenedLibrary(const std::string& file)>;
 /// The child's side: opens the file and prints the answer as one line of JSON. Returns the exit code.
 [[nodiscard]] int open_library_main(const std::string& file);
 
-/// CUPTI, TensorRT and LibTorch: where they lie, and whether they load. `core`: ONNX Runtime's file, or "".
-[[nodiscard]] std::vector<LibraryFact> read_library_facts(const std::string& core,
+/// CUPTI, TensorRT, LibTorch and what the CUDA provider needs: where they lie, and whether they load. Of the latter the
+/// release that `runtime` asks for, another one only where that is not to be found.
+[[nodiscard]] std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
                                                           const workload::OrtSearchEnvironment& environment,
                                                           const LibraryOpener& open);
 

@@ -5,6 +5,9 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -15,7 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kPackages{"onnxruntime", "onnxruntime-gpu", "torch"};
+/// onnxruntime is published under a name for each kind of accelerator, and its add-ons begin likewise.
+bool is_wanted(const std::string& package) { return package == "torch" || package.rfind("onnxruntime", 0) == 0; }
+
+/// What onnxruntime tries before the CPU, in its order.
+constexpr std::array kProviders{
+    std::pair{"cuda", "CUDAExecutionProvider"}, std::pair{"migraphx", "MIGraphXExecutionProvider"},
+    std::pair{"rocm", "ROCMExecutionProvider"}, std::pair{"openvino", "OpenVINOExecutionProvider"}};
 
 /// python_environments knows the first python3 on PATH; a machine often has several.
 std::vector<workload::PythonEnvironment> all_environments(const workload::OrtSearchEnvironment& environment) {
@@ -58,13 +67,15 @@ void read_packages(const fs::path& folder, PythonFacts& facts) {
   for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && at != end; at.increment(error)) {
     const auto [name, version] = package_of(at->path().filename().string());
-    if (std::find(kPackages.begin(), kPackages.end(), name) != kPackages.end()) facts.packages.emplace(name, version);
+    if (is_wanted(name)) facts.packages.emplace(name, version);
   }
   const auto capi = folder / "onnxruntime/capi";
-  const bool ort = facts.packages.count("onnxruntime") != 0 || facts.packages.count("onnxruntime-gpu") != 0;
+  const bool ort = std::any_of(facts.packages.begin(), facts.packages.end(),
+                               [](const auto& package) { return package.first != "torch"; });
   if (ort && facts.ort_providers.empty() && fs::exists(capi, error)) {
-    if (fs::exists(capi / "libonnxruntime_providers_cuda.so", error))
-      facts.ort_providers.emplace_back("CUDAExecutionProvider");
+    for (const auto& [name, provider] : kProviders)
+      if (fs::exists(capi / fmt::format("libonnxruntime_providers_{}.so", name), error))
+        facts.ort_providers.emplace_back(provider);
     facts.ort_providers.emplace_back("CPUExecutionProvider");
   }
   if (facts.packages.count("torch") != 0 && facts.torch_cuda.empty()) facts.torch_cuda = torch_cuda(folder);

@@ -135,6 +135,40 @@ TEST_F(Gather, a_gpu_that_refuses_every_question_is_listed_with_nothing_known) {
         << check.id << ": " << check.evidence;
 }
 
+TEST_F(Gather, what_the_library_calls_unsupported_is_told_from_an_error) {
+  const auto seen = [this] { return read_gpu_facts(root, kNvml).front(); };
+  nvml.set(kFakeNvlinks, 4);
+  EXPECT_FALSE(seen().without_ecc);
+  EXPECT_FALSE(seen().without_nvlink);
+  nvml.set(kFakeDeviceError, 999);
+  EXPECT_FALSE(seen().without_ecc);
+  EXPECT_FALSE(seen().without_nvlink);
+  nvml.set(kFakeDeviceError, 0);
+  nvml.set(kFakeUnsupported, 1);
+  EXPECT_TRUE(seen().without_ecc);
+  EXPECT_TRUE(seen().without_nvlink);
+  nvml.set(kFakeUnsupported, 0);
+  nvml.set(kFakeNvlinks, 0);
+  EXPECT_TRUE(seen().without_nvlink) << "the first link's number is refused";
+  const fakes::FakeNvml cut_down(RL_TEST_FAKE_NVML_MISSING);
+  const auto bare = read_gpu_facts(root, {RL_TEST_FAKE_NVML_MISSING}).front();
+  EXPECT_FALSE(bare.without_ecc);
+  EXPECT_FALSE(bare.without_nvlink);
+}
+
+TEST_F(Gather, a_gpu_that_is_lost_later_is_found_out) {
+  nvml.set(kFakeDeviceCount, 2);
+  auto gpus = read_gpu_facts(root, kNvml);
+  const auto note_losses = loss_check(gpus, kNvml);
+  note_losses(gpus);
+  EXPECT_EQ(gpus[0].error + gpus[1].error, "");
+  nvml.set(kFakeDeviceError, 15);
+  nvml.set(kFakeFailingDevice, 2);
+  note_losses(gpus);
+  EXPECT_EQ(gpus[0].error, "");
+  EXPECT_TRUE(contains(gpus[1].error, "GPU is lost")) << gpus[1].error;
+}
+
 TEST_F(Gather, a_gpu_that_answers_with_errors_only_fails) {
   nvml.set(kFakeDeviceError, 999);
   Facts facts;
@@ -180,6 +214,20 @@ TEST_F(Gather, python_packages_are_read_without_starting_python) {
   EXPECT_EQ(found.front().ort_providers.front(), "CUDAExecutionProvider");
 }
 
+TEST_F(Gather, every_build_of_onnxruntime_is_listed_with_its_provider) {
+  const std::string site = "venv/lib/python3.11/site-packages/";
+  put(site + "onnxruntime_openvino-1.24.1.dist-info/METADATA", "");
+  put(site + "onnxruntime_extensions-0.14.0.dist-info/METADATA", "");
+  put(site + "onnxruntime/capi/libonnxruntime_providers_openvino.so", "");
+  workload::OrtSearchEnvironment environment;
+  environment.virtual_env = (root / "venv").string();
+  const auto found = read_python_facts(environment);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().packages.at("onnxruntime-openvino"), "1.24.1");
+  EXPECT_EQ(found.front().packages.count("onnxruntime-extensions"), 1U);
+  EXPECT_EQ(found.front().ort_providers.front(), "OpenVINOExecutionProvider");
+}
+
 TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
   put("cuda/extras/CUPTI/lib64/libcupti.so.13", "");
   workload::OrtSearchEnvironment environment;
@@ -188,17 +236,42 @@ TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
   const auto absent = [](const std::string& name) {
     return name + ": cannot open shared object file: No such file or directory";
   };
-  const auto found = read_library_facts("", environment, [&](const std::string& file) -> OpenedLibrary {
+  const auto found = read_library_facts({}, environment, [&](const std::string& file) -> OpenedLibrary {
     asked.push_back(file);
     if (file.find('/') == std::string::npos) return {"", "", absent(file)};
     return {"", "", file + ": undefined symbol: cuGraphNew"};
   });
-  ASSERT_EQ(found.size(), 3U);
+  ASSERT_EQ(found.size(), 6U);
   EXPECT_EQ(found[0].name, "TensorRT");
   EXPECT_EQ(found[0].path, "");
   EXPECT_EQ(found[1].path, (root / "cuda/extras/CUPTI/lib64/libcupti.so.13").string());
   EXPECT_NE(found[1].load_error.find("cuGraphNew"), std::string::npos);
   EXPECT_NE(std::find(asked.begin(), asked.end(), "libnvinfer.so.10"), asked.end());
+}
+
+TEST_F(Gather, of_cuda_the_release_of_the_provider_comes_first_and_any_other_after_it) {
+  put("cuda/lib64/libcublas.so.13", "");
+  put("cuda/lib64/libcublas.so.12", "");
+  put("cuda/lib64/libcudart.so.13", "");
+  put("cuda/lib64/libcudnn.so.9", "");
+  workload::OrtSearchEnvironment environment;
+  environment.cuda_home = (root / "cuda").string();
+  RuntimeFacts runtime;
+  runtime.cuda_major = 12;
+  const auto found = read_library_facts(runtime, environment, [](const std::string& file) -> OpenedLibrary {
+    if (file.find('/') == std::string::npos)
+      return {"", "", file + ": cannot open shared object file: No such file or directory"};
+    return {file, "1.2", ""};
+  });
+  const auto path = [&](const std::string& name) {
+    const auto at = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.name == name; });
+    return fs::path(at->path).filename().string();
+  };
+  EXPECT_EQ(path("cuBLAS"), "libcublas.so.12");
+  EXPECT_EQ(path("CUDA runtime"), "libcudart.so.13");
+  EXPECT_EQ(path("cuDNN"), "libcudnn.so.9");
+  EXPECT_EQ(found[3].release, 12);
+  EXPECT_EQ(found[5].release, 9);
 }
 
 TEST_F(Gather, a_process_that_dies_or_babbles_is_the_librarys_fault) {

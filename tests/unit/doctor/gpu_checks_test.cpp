@@ -41,6 +41,31 @@ TEST_F(GpuChecks, what_cannot_be_read_is_skipped_and_never_a_verdict) {
   for (const auto& check : check_gpu_load(facts)) EXPECT_EQ(check.status, CheckStatus::skipped) << check.id;
 }
 
+TEST_F(GpuChecks, what_a_gpu_does_not_have_differs_from_what_cannot_be_read) {
+  gpu.gpu.ecc.reset();
+  gpu.nvlinks.reset();
+  EXPECT_EQ(see("ecc").evidence, "cannot be read");
+  EXPECT_EQ(see("nvlink").evidence, "cannot be read");
+  gpu.without_ecc = gpu.without_nvlink = true;
+  EXPECT_EQ(see("ecc").evidence, "this GPU has no ECC");
+  EXPECT_EQ(see("nvlink").evidence, "no NVLink");
+}
+
+TEST_F(GpuChecks, every_lost_gpu_is_named_with_its_reset) {
+  facts.gpus = {healthy_gpu(0), healthy_gpu(1), healthy_gpu(2)};
+  facts.gpus[0].error = facts.gpus[2].error = "GPU is lost";
+  EXPECT_EQ(see("list").status, CheckStatus::fail);
+  EXPECT_EQ(see("list").evidence, "GPU 0 does not answer: GPU is lost; GPU 2 does not answer: GPU is lost");
+  EXPECT_EQ(see("list").commands.back(), "sudo nvidia-smi --gpu-reset -i 2");
+}
+
+TEST_F(GpuChecks, a_command_for_several_gpus_is_told_once) {
+  facts.gpus = {healthy_gpu(0), healthy_gpu(1)};
+  for (auto& one : facts.gpus) one.gpu.memory_free_bytes = 100'000'000'000 - 1'000'000'000LL * *one.gpu.index;
+  EXPECT_EQ(see("processes").status, CheckStatus::warn);
+  EXPECT_EQ(see("processes").commands, std::vector<std::string>{"sudo fuser -v /dev/nvidia*"});
+}
+
 TEST_F(GpuChecks, a_card_older_than_the_providers_cuda_fails) {
   gpu.gpu.compute_capability = "7.0";
   EXPECT_EQ(see("list").status, CheckStatus::fail);

@@ -63,9 +63,13 @@ inline Facts healthy_facts() {
   identity.loaded_libraries = {"/cuda/libcudart.so.13 (13.0.96)", "/cuda/libcublas.so.13 (13.1.0)",
                                "/cuda/libcudnn.so.9 (9.19.0)"};
   facts.runtime.cuda_major = 13;
+  facts.runtime.cuda_provider = "/ort/libonnxruntime_providers_cuda.so";
   facts.libraries = {{"TensorRT", "/trt/libnvinfer.so.10", "10.13.2", "", ""},
                      {"CUPTI", "/cuda/libcupti.so.13", "13.0", "", ""},
-                     {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", "", ""}};
+                     {"LibTorch", "/torch/lib/libtorch_cpu.so", "2.11.0", "", ""},
+                     {"CUDA runtime", "/cuda/libcudart.so.13", "13.0", "", "", 13},
+                     {"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 13},
+                     {"cuDNN", "/cuda/libcudnn.so.9", "9.19.0", "", "", 9}};
   for (const auto* provider : {"cpu", "cuda"}) {
     ProviderRun run;
     run.provider = provider;
@@ -104,6 +108,7 @@ inline Facts cpu_facts() {
   facts.runtime.identity->providers = {"CPUExecutionProvider"};
   facts.runtime.identity->loaded_libraries.clear();
   facts.runtime.cuda_major.reset();
+  facts.runtime.cuda_provider.clear();
   facts.pythons.clear();
   facts.libraries = {{"TensorRT", "", "", "", ""}, {"CUPTI", "", "", "", ""}, {"LibTorch", "", "", "", ""}};
   return facts;

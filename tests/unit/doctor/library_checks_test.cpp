@@ -11,7 +11,9 @@ TEST(LibraryChecks, everything_found_is_ok_with_version_and_path) {
   for (const auto& check : check_libraries(healthy_facts()))
     EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
   EXPECT_TRUE(contains(see(healthy_facts(), "onnxruntime").evidence, "1.29.0 (CUDA, CPU); /ort/libonnxruntime.so"));
-  EXPECT_TRUE(contains(see(healthy_facts(), "cudnn").evidence, "/cuda/libcudnn.so.9 (9.19.0)"));
+  EXPECT_EQ(see(healthy_facts(), "cudnn").evidence, "/cuda/libcudnn.so.9 (9.19.0)");
+  EXPECT_EQ(see(healthy_facts(), "cuda_provider").evidence,
+            "1.29.0; /ort/libonnxruntime_providers_cuda.so; all its libraries load");
 }
 
 TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
@@ -41,12 +43,96 @@ TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked
       "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found; looked in: a; b; run pip install "
       "nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH";
   facts.runtime.identity->loaded_libraries.pop_back();
+  facts.libraries.pop_back();
   const auto check = see(facts, "cuda_provider");
   EXPECT_EQ(check.status, CheckStatus::fail);
   EXPECT_EQ(check.evidence, "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found");
   EXPECT_EQ(check.commands, std::vector<std::string>{"pip install nvidia-cudnn-cu13"});
   EXPECT_EQ(see(facts, "cudnn").status, CheckStatus::fail);
   EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok);
+}
+
+/// A GPU and a CUDA provider, but nothing of CUDA loaded or found.
+Facts without_cuda(int cuda_major) {
+  auto facts = healthy_facts();
+  facts.runtime.cuda_major = cuda_major;
+  facts.runtime.identity->loaded_libraries.clear();
+  facts.runtime.identity->provider_notes["cuda"] = fmt::format(
+      "libcublas.so.{0} (needed by x.so) is not found; missing as well: libcudart.so.{0}, libcudnn.so.9", cuda_major);
+  facts.libraries.clear();
+  return facts;
+}
+
+TEST(LibraryChecks, parts_of_cuda_that_are_nowhere_come_with_the_command_for_the_providers_release) {
+  const std::map<std::string, std::array<std::string, 2>> packages{
+      {"cuda_runtime", {"nvidia-cuda-runtime-cu12", "nvidia-cuda-runtime"}},
+      {"cublas", {"nvidia-cublas-cu12", "nvidia-cublas"}},
+      {"cudnn", {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}}};
+  for (const auto& [id, names] : packages)
+    for (const int release : {12, 13}) {
+      const auto check = see(without_cuda(release), id);
+      EXPECT_EQ(check.status, CheckStatus::fail) << id;
+      EXPECT_EQ(check.commands, std::vector<std::string>{"pip install " + names[release == 12 ? 0 : 1]});
+    }
+  EXPECT_TRUE(contains(see(without_cuda(12), "cublas").evidence, "libcublas.so is not found, see CUDA provider"));
+}
+
+TEST(LibraryChecks, a_part_of_cuda_that_lies_there_unused_is_ok_with_path_and_version) {
+  auto facts = healthy_facts();
+  facts.runtime.identity->loaded_libraries.clear();
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok);
+  EXPECT_EQ(see(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0), not loaded by ONNX Runtime");
+  facts.runtime.identity->providers = {"CPUExecutionProvider"};
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok) << "a CPU build";
+  const auto libraries = facts.libraries;
+  facts = cpu_facts();
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::skipped) << "absent";
+  facts.libraries = libraries;
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok) << "no GPU";
+  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0)"));
+}
+
+TEST(LibraryChecks, a_part_of_cuda_that_loads_but_is_named_by_the_provider_is_a_warning) {
+  auto facts = without_cuda(13);
+  facts.libraries = healthy_facts().libraries;
+  const auto check = see(facts, "cudnn");
+  EXPECT_EQ(check.status, CheckStatus::warn);
+  EXPECT_TRUE(contains(check.evidence, "/cuda/libcudnn.so.9 (9.19.0), not loaded by ONNX Runtime, see CUDA provider"));
+  EXPECT_EQ(check.commands.front(), "export LD_LIBRARY_PATH=/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}");
+}
+
+TEST(LibraryChecks, a_part_of_another_cuda_release_does_not_serve_the_provider) {
+  auto facts = without_cuda(12);
+  facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 12}};
+  const auto check = see(facts, "cublas");
+  EXPECT_EQ(check.status, CheckStatus::fail);
+  EXPECT_TRUE(contains(check.evidence, "/cuda/libcublas.so.13 (13.1.0) is of release 13")) << check.evidence;
+  EXPECT_EQ(check.commands.front(), "pip install nvidia-cublas-cu12");
+  facts.libraries[0].path = "/cuda/libcublas.so";
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::fail) << "told by its version";
+}
+
+TEST(LibraryChecks, a_broken_part_of_cuda_names_the_first_missing_thing) {
+  auto facts = without_cuda(13);
+  facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "",
+                      "libcublasLt.so.13: cannot open shared object file: No such file or directory", "", 13}};
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::fail);
+  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "/cuda/libcublas.so.13: libcublasLt.so.13 is not found"));
+  facts.driver = {};
+  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::skipped) << "nothing asks for it";
+  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "libcublasLt.so.13 is not found"));
+}
+
+TEST(LibraryChecks, hints_follow_the_cuda_release_of_the_runtime) {
+  const auto hint = [](std::optional<int> release, const std::string& id) {
+    auto facts = cpu_facts();
+    facts.runtime.cuda_major = release;
+    return see(facts, id).evidence;
+  };
+  EXPECT_TRUE(contains(hint(12, "tensorrt"), "pip install tensorrt-cu12"));
+  EXPECT_TRUE(contains(hint(13, "tensorrt"), "pip install tensorrt-cu13"));
+  EXPECT_TRUE(contains(hint(std::nullopt, "tensorrt"), "pip install tensorrt-cu13"));
+  EXPECT_TRUE(contains(hint(12, "cupti"), "pip install nvidia-cuda-cupti-cu12"));
 }
 
 TEST(LibraryChecks, optional_libraries_that_are_absent_say_what_is_lost) {

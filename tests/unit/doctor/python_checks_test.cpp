@@ -23,6 +23,16 @@ TEST(PythonChecks, both_builds_of_onnxruntime_are_a_warning) {
   EXPECT_TRUE(contains(first(facts).commands.front(), "pip uninstall"));
 }
 
+TEST(PythonChecks, every_two_builds_of_onnxruntime_collide_but_an_add_on_does_not) {
+  auto facts = cpu_facts();
+  facts.pythons = {{"x", {{"onnxruntime", "1.24.1"}, {"onnxruntime-extensions", "0.14"}}, {}, ""}};
+  EXPECT_EQ(first(facts).status, CheckStatus::ok);
+  facts.pythons.front().packages["onnxruntime-openvino"] = "1.24.1";
+  EXPECT_EQ(first(facts).status, CheckStatus::warn);
+  EXPECT_EQ(first(facts).commands, (std::vector<std::string>{"pip uninstall -y onnxruntime onnxruntime-openvino",
+                                                             "pip install onnxruntime-openvino"}));
+}
+
 TEST(PythonChecks, cpu_builds_are_a_warning_only_beside_a_gpu) {
   auto facts = healthy_facts();
   facts.pythons = {{"x", {{"torch", "2.11.0"}}, {}, ""}};
