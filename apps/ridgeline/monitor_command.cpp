@@ -130,18 +130,26 @@ void print_once(const monitor::Canvas& canvas, bool colour) {
   }
 }
 
+monitor::ProcessOrder order_of(const Flags& flags) {
+  monitor::ProcessOrder order;
+  order.key = *base::enum_from_name<monitor::SortKey>(flags.sort);
+  order.filter = flags.filter;
+  return order;
+}
+
 Result<int> once(const Flags& flags, Watch& watch) {
   const auto start = base::system_clock().now();
   RL_TRY(watch.look(false));
   rest_until(start + kFirstGap);
   RL_TRY_ASSIGN(const auto snapshot, watch.look(true));
   if (flags.json) {
-    fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot)));
+    fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
     return kOk;
   }
   const auto terminal = inspect_terminal(stdout);
   const bool unicode = locale_is_utf8() && !flags.ascii;
-  print_once(monitor::draw_once(*snapshot, std::min(terminal.width, 160), unicode), terminal.colour && !flags.no_color);
+  print_once(monitor::draw_once(*snapshot, order_of(flags), std::min(terminal.width, 160), unicode),
+             terminal.colour && !flags.no_color);
   return kOk;
 }
 
@@ -158,7 +166,7 @@ Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval,
     RL_TRY_ASSIGN(const auto snapshot, watch.look(true));
     if (done == 0) monitor::release_start_up_pages();
     if (!flags.json) continue;
-    fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot)));
+    fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
     if (std::fflush(stdout) != 0) return base::fail(ErrorCode::io, "cannot write to standard output");
   }
   return kOk;
@@ -167,8 +175,7 @@ Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval,
 Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count, bool colour) {
   monitor::ViewState view;
   view.interval = std::chrono::duration_cast<milliseconds>(interval);
-  view.order.key = *base::enum_from_name<monitor::SortKey>(flags.sort);
-  view.order.filter = flags.filter;
+  view.order = order_of(flags);
   monitor::History history;
   auto at = base::system_clock().now();
   RL_TRY(watch.look(false));
@@ -216,6 +223,11 @@ Result<int> monitor_machine(const Flags& flags) {
   }
   if (!base::enum_from_name<monitor::SortKey>(flags.sort))
     return base::fail(ErrorCode::invalid_argument, "--sort {}: unknown column", flags.sort);
+  if (flags.once && count != 0)
+    return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once is one look; leave one out", count);
+  if (flags.headless && !flags.json && flags.csv.empty() && flags.prometheus.empty())
+    return base::fail(ErrorCode::invalid_argument,
+                      "--headless: nothing would come out; add --json, --csv FILE or --prometheus :PORT");
   if (flags.once && !flags.prometheus.empty())
     return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter has to stay; leave one out");
 

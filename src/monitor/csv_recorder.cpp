@@ -57,7 +57,9 @@ base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
                       path.string());
   std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr)
-    return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
+    return base::fail(ErrorCode::io,
+                      "--csv {}: cannot write: {}; expected a file in a folder that is there; name another",
+                      path.string(), std::strerror(errno));
   CsvRecorder recorder(path, file);
   if (first.empty() && (std::fputs(header.c_str(), file) < 0 || std::fflush(file) != 0))
     return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));

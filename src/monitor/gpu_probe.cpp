@@ -39,7 +39,7 @@ void GpuProbe::read_facts() {
   facts_.slowdown_temperature_c = live_.slowdown_temperature_c();
   peak_bandwidth_ = live_.peak_memory_bandwidth();
   if (auto gpm = gpu::GpmReader::open(api_, handle_))
-    gpm_ = std::move(*gpm);
+    gpm_.reader = std::move(*gpm);
   else
     facts_.note = gpm.error().message;
 }
@@ -74,9 +74,16 @@ void GpuProbe::read_slow(base::Nanoseconds now) {
     known.facts.uuid = slice.uuid;
     known.handle = slice.handle;
     if (slice.gpu_instance)
-      if (auto gpm = gpu::GpmReader::open(api_, handle_, slice.gpu_instance)) known.gpm = std::move(*gpm);
+      if (auto gpm = gpu::GpmReader::open(api_, handle_, slice.gpu_instance)) known.gpm.reader = std::move(*gpm);
     slices_.push_back(std::move(known));
   }
+}
+
+const std::optional<gpu::GpmReading>& GpuProbe::PacedGpm::read(base::Nanoseconds now) {
+  if (!reader || (latest && now - at < kGpmEvery)) return latest;
+  latest = reader->read();
+  at = now;
+  return latest;
 }
 
 GpuReading GpuProbe::read(base::Nanoseconds now) {
@@ -85,12 +92,13 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
     gone.state = GpuState::lost;
     gone.note = alive.error().message;
     before_.reset();  // a rate over the gap would be wrong
+    gpm_.latest.reset();
     return gone;
   }
   read_slow(now);
   const double seconds = before_ ? base::to_seconds(now - *before_) : 0;
   auto reading = facts_;
-  const auto gpm = gpm_ ? gpm_->read() : std::nullopt;
+  const auto gpm = gpm_.read(now);
   if (gpm) {
     reading.sm_percent = gpm->sm_percent;
     reading.occupancy_percent = gpm->occupancy_percent;
@@ -113,21 +121,25 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
   has_fan_ = reading.fan_percent.has_value();  // where there is none, asking takes half a millisecond
   reading.power_w = device_.power_w();
   reading.performance_state = as_double(live_.performance_state());
-  // A counter stands still while nothing holds the clocks down.
+  // The counters stand still while nothing holds the clocks down; in between the reasons tell which of them run.
   const auto reasons = device_.clock_reasons();
   if (reasons) reading.slowdown_reasons = schema::clock_reason_names(*reasons);
-  const bool held = !reasons || (*reasons & kSlowdownBits) != 0;
-  const bool count = counts_slowdowns_now_ || held;
-  counts_slowdowns_now_ = held;  // the last stretch is read one look later
+  held_since_count_ = held_since_count_ || !reasons || (*reasons & kSlowdownBits) != 0;
+  const bool count = counts_slowdowns_now_ || (held_since_count_ && now - slowdowns_read_ >= kSlowdownsEvery);
+  counts_slowdowns_now_ = false;
+  if (count) {
+    slowdowns_read_ = now;
+    held_since_count_ = false;
+  }
   const bool links = facts_.nvlink_links_active.value_or(0) > 0;
   const bool gpm_has_traffic = gpm && gpm->pcie_sent_per_s && (gpm->nvlink_sent_per_s || !links);
   const auto fields = live_.fields({count, !gpm_has_traffic});
   reading.power_instant_w = fields.power_instant_w;
   reading.memory_temperature_c = fields.memory_temperature_c;
   read_traffic(reading, fields, gpm, seconds);
-  read_slowdowns(reading, fields, count);
+  read_slowdowns(reading, fields, count ? std::nullopt : std::optional(seconds));
   read_energy(reading, seconds);
-  read_slices(reading);
+  read_slices(reading, now);
   fields_before_ = fields;
   before_ = now;
   return reading;
@@ -146,29 +158,31 @@ void GpuProbe::read_traffic(GpuReading& reading, const gpu::LiveFields& fields,
   reading.nvlink_sent_bytes_per_s = either(&Gpm::nvlink_sent_per_s, past.nvlink_sent_bytes, fields.nvlink_sent_bytes);
   reading.nvlink_received_bytes_per_s =
       either(&Gpm::nvlink_received_per_s, past.nvlink_received_bytes, fields.nvlink_received_bytes);
-  if (measure_pcie_ && !reading.pcie_sent_bytes_per_s && !fields.pcie_sent_bytes && !gpm_) {
+  if (measure_pcie_ && !reading.pcie_sent_bytes_per_s && !fields.pcie_sent_bytes && !gpm_.reader) {
     reading.pcie_sent_bytes_per_s = live_.pcie_sent_per_s();
     reading.pcie_received_bytes_per_s = live_.pcie_received_per_s();
   }
 }
 
-void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, bool counted) {
-  if (!counted) {
-    reading.slowdown_since_start_s = slowdown_since_start_s_;
-    reading.slowdown_total_s = slowdown_total_s_;
-    return;
-  }
+void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, std::optional<double> bridged_s) {
   for (std::size_t i = 0; i < gpu::kSlowdownCauses.size(); ++i) {
-    if (!fields.slowdown_ns[i]) continue;
-    const auto total = *fields.slowdown_ns[i];
     const std::string cause = gpu::kSlowdownCauses[i];
-    auto [start, added] = slowdown_at_start_ns_.try_emplace(cause, total);
-    if (total < start->second) start->second = total;  // the driver was loaded again
-    reading.slowdown_since_start_s[cause] = static_cast<double>(total - start->second) * 1e-9;
-    reading.slowdown_total_s[cause] = static_cast<double>(total) * 1e-9;
+    if (!bridged_s && fields.slowdown_ns[i]) {
+      const auto total_s = static_cast<double>(*fields.slowdown_ns[i]) * 1e-9;
+      auto [known, added] = slowdowns_.try_emplace(cause, Slowdown{total_s, total_s, total_s});
+      auto& slowdown = known->second;
+      if (total_s < slowdown.counter_s) slowdown.start_s = slowdown.shown_s = total_s;  // the driver was loaded again
+      slowdown.counter_s = total_s;
+      slowdown.shown_s = std::max(slowdown.shown_s, total_s);  // what ran ahead of the counter waits for it
+    } else if (const auto known = slowdowns_.find(cause); bridged_s && known != slowdowns_.end()) {
+      const auto& active = reading.slowdown_reasons;
+      if (std::find(active.begin(), active.end(), cause) != active.end()) known->second.shown_s += *bridged_s;
+    }
   }
-  slowdown_since_start_s_ = reading.slowdown_since_start_s;
-  slowdown_total_s_ = reading.slowdown_total_s;
+  for (const auto& [cause, slowdown] : slowdowns_) {
+    reading.slowdown_since_start_s[cause] = slowdown.shown_s - slowdown.start_s;
+    reading.slowdown_total_s[cause] = slowdown.shown_s;
+  }
 }
 
 void GpuProbe::read_energy(GpuReading& reading, double seconds) {
@@ -176,7 +190,9 @@ void GpuProbe::read_energy(GpuReading& reading, double seconds) {
   if (energy_is_new_) {
     energy_is_new_ = false;
     energy_estimated_j_ = 0;
-    if (!energy_at_start_j_ || *facts_.energy_total_j < *energy_at_start_j_) energy_at_start_j_ = facts_.energy_total_j;
+    if (!energy_at_start_j_ || *facts_.energy_total_j < energy_read_j_)  // the driver was loaded again
+      energy_at_start_j_ = *facts_.energy_total_j - energy_shown_j_.value_or(0);
+    energy_read_j_ = *facts_.energy_total_j;
   } else {
     energy_estimated_j_ += reading.power_w.value_or(0) * seconds;
   }
@@ -184,16 +200,17 @@ void GpuProbe::read_energy(GpuReading& reading, double seconds) {
   energy_shown_j_ =
       std::max(energy_shown_j_.value_or(0), *facts_.energy_total_j - *energy_at_start_j_ + energy_estimated_j_);
   reading.energy_since_start_j = energy_shown_j_;
+  reading.energy_total_j = *energy_at_start_j_ + *energy_shown_j_;
 }
 
-void GpuProbe::read_slices(GpuReading& reading) {
+void GpuProbe::read_slices(GpuReading& reading, base::Nanoseconds now) {
   for (auto& slice : slices_) {
     auto shown = slice.facts;
     if (const auto memory = gpu::NvmlDevice(api_, slice.handle).memory()) {
       shown.memory_used_bytes = static_cast<double>(memory->used);
       shown.memory_total_bytes = static_cast<double>(memory->total);
     }
-    if (const auto gpm = slice.gpm ? slice.gpm->read() : std::nullopt) {
+    if (const auto& gpm = slice.gpm.read(now)) {
       shown.sm_percent = gpm->sm_percent;
       shown.tensor_percent = gpm->tensor_percent;
       shown.dram_percent = gpm->dram_percent;

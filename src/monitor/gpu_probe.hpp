@@ -23,8 +23,13 @@ class GpuProbe {
  public:
   /// Time between readings of what is slow to read and slow to change.
   static constexpr base::Nanoseconds kSlowEvery = std::chrono::seconds(15);
-  /// Between readings of processes' shares, which the driver averages over about as long.
-  static constexpr base::Nanoseconds kSharesEvery = std::chrono::seconds(2);
+  /// Of processes' shares.
+  static constexpr base::Nanoseconds kSharesEvery = std::chrono::seconds(5);
+  /// Of the time spent in slow-downs, while there is one.
+  static constexpr base::Nanoseconds kSlowdownsEvery = std::chrono::seconds(5);
+  /// Of GPM, whose values are averages since the reading before: at one look a second, every second one. A little less,
+  /// as looks are not to the millisecond.
+  static constexpr base::Nanoseconds kGpmEvery = std::chrono::milliseconds(1900);
 
   /// `measure_pcie`: where traffic is not counted, let the driver measure it, which takes 40 ms a look.
   GpuProbe(std::shared_ptr<const gpu::NvmlApi> api, gpu::nvml::Device handle, int index, bool measure_pcie);
@@ -36,10 +41,17 @@ class GpuProbe {
   [[nodiscard]] const GpuReading& facts() const noexcept { return facts_; }
 
  private:
+  /// Reads GPM every kGpmEvery and gives the latest values meanwhile.
+  struct PacedGpm {
+    std::optional<gpu::GpmReader> reader;
+    std::optional<gpu::GpmReading> latest;
+    base::Nanoseconds at{0};
+    [[nodiscard]] const std::optional<gpu::GpmReading>& read(base::Nanoseconds now);
+  };
   struct Slice {
     SliceReading facts;
     gpu::nvml::Device handle = nullptr;
-    std::optional<gpu::GpmReader> gpm;
+    PacedGpm gpm;
   };
   using Counter = std::optional<std::uint64_t>;
 
@@ -47,29 +59,36 @@ class GpuProbe {
   void read_slow(base::Nanoseconds now);
   void read_traffic(GpuReading& reading, const gpu::LiveFields& fields, const std::optional<gpu::GpmReading>& gpm,
                     double seconds);
-  void read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, bool counted);
+  /// `bridged_s`: the seconds since the look before, where the counters were not read.
+  void read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, std::optional<double> bridged_s);
   void read_shares(base::Nanoseconds now);
   void read_energy(GpuReading& reading, double seconds);
-  void read_slices(GpuReading& reading);
+  void read_slices(GpuReading& reading, base::Nanoseconds now);
 
   std::shared_ptr<const gpu::NvmlApi> api_;
   gpu::nvml::Device handle_;
   gpu::NvmlDevice device_;
   gpu::NvmlLive live_;
   bool measure_pcie_;
-  std::optional<gpu::GpmReader> gpm_;
+  PacedGpm gpm_;
   std::optional<double> peak_bandwidth_;
   GpuReading facts_;  ///< what does not change, or is read every kSlowEvery
 
   std::optional<base::Nanoseconds> before_;
   std::optional<base::Nanoseconds> slow_before_;
   gpu::LiveFields fields_before_;
-  std::map<std::string, double> slowdown_since_start_s_;  ///< as last counted
-  std::map<std::string, double> slowdown_total_s_;
-  bool counts_slowdowns_now_ = true;  ///< clocks were held down at the latest look, or the slow readings are due
+  struct Slowdown {
+    double start_s = 0;    ///< counter at the start
+    double counter_s = 0;  ///< as last read
+    double shown_s = 0;    ///< with what was bridged since
+  };
+  std::map<std::string, Slowdown> slowdowns_;  ///< by cause
+  bool counts_slowdowns_now_ = true;           ///< the slow readings were due at this look
+  bool held_since_count_ = false;              ///< clocks were held down at a look since the counters were read
+  base::Nanoseconds slowdowns_read_{0};
   bool has_fan_ = true;
-  std::map<std::string, std::uint64_t> slowdown_at_start_ns_;
   std::optional<double> energy_at_start_j_;
+  double energy_read_j_ = 0;       ///< the counter
   double energy_estimated_j_ = 0;  ///< since the last reading of the counter
   bool energy_is_new_ = false;
   std::optional<double> energy_shown_j_;

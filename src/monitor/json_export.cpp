@@ -75,7 +75,7 @@ Json json_of(const HostReading& host) {
 
 }  // namespace
 
-Json json_of(const Snapshot& snapshot) {
+Json json_of(const Snapshot& snapshot, const ProcessOrder& order) {
   Json out = {{"time_utc", snapshot.time_utc},
               {"since_start_s", number(snapshot.since_start_s, false)},
               {"interval_s", number(snapshot.interval_s, false)},
@@ -85,7 +85,7 @@ Json json_of(const Snapshot& snapshot) {
   auto& gpus = out["gpus"] = Json::array();
   for (const auto& gpu : snapshot.gpus) gpus.push_back(json_of(gpu));
   auto& processes = out["processes"] = Json::array();
-  for (const auto& process : snapshot.processes) processes.push_back(json_of(process));
+  for (const auto* process : ordered(snapshot.processes, order)) processes.push_back(json_of(*process));
   return out;
 }
 

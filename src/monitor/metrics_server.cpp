@@ -164,7 +164,9 @@ Result<MetricsServer> MetricsServer::start(const std::string& address, Text text
   const auto found =
       resolver.resolve(parsed.host, parsed.port, tcp::resolver::passive | tcp::resolver::numeric_service, failed);
   if (failed || found.empty())
-    return base::fail(ErrorCode::invalid_argument, "--prometheus {}: no such host: {}", address, failed.message());
+    return base::fail(ErrorCode::invalid_argument,
+                      "--prometheus {}: no such host: {}; expected a name or an address of this machine", address,
+                      failed.message());
   for (const auto& entry : found)
     if (failed = impl->listen(entry.endpoint()); !failed) break;
   if (failed)

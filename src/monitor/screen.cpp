@@ -132,15 +132,17 @@ Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewS
   return canvas;
 }
 
-Canvas draw_once(const Snapshot& snapshot, int columns, bool unicode) {
+Canvas draw_once(const Snapshot& snapshot, const ProcessOrder& order, int columns, bool unicode) {
   int rows = 4 + 8 + static_cast<int>(snapshot.processes.size()) + 8 * static_cast<int>(snapshot.notes.size());
   for (const auto& gpu : snapshot.gpus) rows += gpu_rows(gpu) + 1;
   Canvas canvas(rows, std::max(columns, 60), unicode);
   draw_title(canvas, snapshot, nullptr);
   int row = draw_host(canvas, 1, snapshot.host);
   for (const auto& gpu : snapshot.gpus) row = draw_gpu(canvas, row + 1, gpu, snapshot.since_start_s);
+  ViewState view;
+  view.order = order;
   if (!snapshot.gpus.empty())
-    row = draw_processes(canvas, row + 1, std::max(static_cast<int>(snapshot.processes.size()), 1) + 1, snapshot, {});
+    row = draw_processes(canvas, row + 1, std::max(static_cast<int>(snapshot.processes.size()), 1) + 1, snapshot, view);
   if (!snapshot.notes.empty()) draw_notes(canvas, row + 1, rows - row - 1, snapshot, Style::warn);
   return canvas;
 }

@@ -19,7 +19,8 @@ struct ScreenSize {
 [[nodiscard]] Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewState& view,
                                  const ScreenSize& size);
 
-/// The same for one look printed once: as many rows as it takes, without plots and keys.
-[[nodiscard]] Canvas draw_once(const Snapshot& snapshot, int columns, bool unicode);
+/// The same for one look printed once: as many rows as it takes, without plots and keys, its processes as `order` has
+/// them.
+[[nodiscard]] Canvas draw_once(const Snapshot& snapshot, const ProcessOrder& order, int columns, bool unicode);
 
 }  // namespace ridgeline::monitor

@@ -47,7 +47,6 @@ void SnapshotSource::find_gpus() {
       slot.address = in_tree[i].address;
       slot.last.index = slot.index;
       slot.last.pci_bus_id = slot.address;
-      if (!in_tree[i].asleep) open_probe(slot);
       slots_.push_back(std::move(slot));
     }
     return;
@@ -63,7 +62,6 @@ void SnapshotSource::find_gpus() {
     Slot slot;
     slot.index = static_cast<int>(index);
     slot.last.index = slot.index;
-    open_probe(slot);
     slots_.push_back(std::move(slot));
   }
 }
@@ -87,6 +85,12 @@ void SnapshotSource::open_probe(Slot& slot) {
   if (slot.address.empty()) slot.address = kernel_address(slot.last.pci_bus_id);
 }
 
+/// Opening takes the driver some 25 ms a GPU.
+void SnapshotSource::open_awake() {
+  for (auto& slot : slots_)
+    if (!slot.probe && (slot.address.empty() || !is_asleep(options_.sysfs, slot.address))) open_probe(slot);
+}
+
 std::string SnapshotSource::listed() const {
   std::string text;
   for (const auto& slot : slots_) {
@@ -97,17 +101,26 @@ std::string SnapshotSource::listed() const {
 }
 
 Result<void> SnapshotSource::select(const std::string& devices) {
-  if (base::trim(devices) == "all") return {};
+  if (base::trim(devices) == "all") {
+    open_awake();
+    return {};
+  }
+  if (base::trim(devices).empty())
+    return base::fail(ErrorCode::invalid_argument,
+                      "--devices \"\": expected numbers or beginnings of UUIDs, joined by commas, or all");
   std::vector<int> wanted;
   for (const auto& part : base::split(devices, ',')) {
     const auto word = base::trim(part);
     const auto number = base::parse_integer(word, "--devices");
+    if (!number) open_awake();  // its UUID is not known before
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& slot) {
       return number ? slot.index == *number : !word.empty() && slot.last.uuid.rfind(word, 0) == 0;
     });
-    if (found == slots_.end())
+    if (found == slots_.end()) {
+      open_awake();
       return base::fail(ErrorCode::not_found, "--devices {}: no GPU \"{}\"; {}", devices, word,
-                        slots_.empty() ? no_nvml_ : "there is " + listed());
+                        slots_.empty() ? no_nvml_ + "; leave --devices out to watch the host" : "there is " + listed());
+    }
     wanted.push_back(found->index);
   }
   slots_.erase(std::remove_if(slots_.begin(), slots_.end(),
@@ -115,6 +128,7 @@ Result<void> SnapshotSource::select(const std::string& devices) {
                                 return std::find(wanted.begin(), wanted.end(), slot.index) == wanted.end();
                               }),
                slots_.end());
+  open_awake();
   return {};
 }
 

@@ -49,6 +49,7 @@ class SnapshotSource {
   void open_nvml();
   void find_gpus();
   void open_probe(Slot& slot);
+  void open_awake();
   [[nodiscard]] base::Result<void> select(const std::string& devices);
   [[nodiscard]] std::string listed() const;
 

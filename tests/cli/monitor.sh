@@ -89,6 +89,14 @@ bad "other.csv" "no recording" -- monitor --csv other.csv --count 1 --headless
 bad "nowhere/x.csv" "No such file or directory" -- monitor --csv nowhere/x.csv --count 1 --headless
 [ -e /dev/full ] && bad "/dev/full" "No space left" -- monitor --csv /dev/full --count 1 --headless
 
+bad "--headless" "add --json" -- monitor --headless
+bad "--once with --count 3" -- monitor --once --count 3
+bad '--devices ""' "expected numbers" -- monitor --devices "" --once
+RL_FAKE_NVML_PROCESSES="0:4000000:64:5:G,0:4000001:128:50:C" run 0 monitor --once --json --sort sm
+json '[.processes[].pid] | join(" ")' "4000001 4000000"
+RL_FAKE_NVML_PROCESSES="0:4000000:64:5:G,0:4000001:128:50:C" run 0 monitor --once --json --filter 4000000
+json '.processes | length' 1
+
 # The exporter: one that is up, and a second on its port.
 "$RIDGELINE" monitor --prometheus 127.0.0.1:0 --interval 200ms --headless </dev/null >"$WORK/out" 2>"$WORK/serving" &
 SERVER=$!

@@ -300,6 +300,9 @@ EXPORT int nvmlDeviceGetViolationStatus(Device* device, int policy, Violation* o
 }
 #ifndef FAKE_OLD
 EXPORT int nvmlDeviceGetFieldValues(Device* device, int count, Field* out) {
+  int slowdowns = 0;
+  for (int i = 0; i < count; ++i) slowdowns = slowdowns || out[i].field == 74;
+  if (slowdowns) __atomic_add_fetch(&values[kFakeSlowdownCalls], 1, __ATOMIC_SEQ_CST);
   const int rich = fake_nvml_get(kFakeMoving) != 0;
   for (int i = 0; i < count; ++i) {
     out[i].type = 3;
@@ -417,6 +420,7 @@ EXPORT int nvmlDeviceGetTotalEccErrors(Device* device, int type, int counter, un
 #ifndef FAKE_OLD
 EXPORT int nvmlDeviceGetProcessUtilization(Device* device, Share* out, unsigned* count, unsigned long long since) {
   (void)since;
+  __atomic_add_fetch(&values[kFakeShareCalls], 1, __ATOMIC_SEQ_CST);
   unsigned total = 0, pid = 0, mib = 0, sm = 0;
   char kind = 0;
   const char* text = getenv("RL_FAKE_NVML_PROCESSES");
@@ -458,6 +462,7 @@ EXPORT int nvmlGpmSampleFree(GpmSample* sample) {
   return kSuccess;
 }
 EXPORT int nvmlGpmSampleGet(Device* device, GpmSample* sample) {
+  __atomic_add_fetch(&values[kFakeGpmCalls], 1, __ATOMIC_SEQ_CST);
   sample->device = device;
   sample->time = now();
   return reading(device);

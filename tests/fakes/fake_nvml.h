@@ -55,6 +55,9 @@ enum FakeNvmlKey {
   kFakeDriver,            /* major version in "<n>.65.06"; 0: 580 */
   kFakeSlowCalls,         /* counts nvmlDeviceGetPcieThroughput */
   kFakeComputeMode,       /* 0: default, 2: prohibited, 3: exclusive_process */
+  kFakeGpmCalls,          /* counts nvmlGpmSampleGet */
+  kFakeShareCalls,        /* counts nvmlDeviceGetProcessUtilization */
+  kFakeSlowdownCalls,     /* counts nvmlDeviceGetFieldValues that ask for slow-down counters */
   kFakeKeys
 };
 

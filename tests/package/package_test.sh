@@ -28,6 +28,7 @@ outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[
 [ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
 grep -q "^ExecStart=/.*/bin/ridgeline watch" "$work/moved elsewhere/share/ridgeline/systemd/ridgeline-watch@.service" || fail "no systemd unit"
 shared="$work/moved elsewhere/share/ridgeline"
+python3 -m json.tool "$shared/grafana/ridgeline-gpu.json" >"$work/log" 2>&1 || fail "no Grafana dashboard: $(tail -n 1 "$work/log")"
 for source in "$(dirname "$0")"/../../plugins/torch/*.?pp "$(dirname "$0")/../../src/workload/training/plugin_abi.h"; do
   [ -s "$shared/plugin-src/$(basename "$source")" ] || fail "the torch plugin cannot be built: no $(basename "$source")"
 done

@@ -46,5 +46,17 @@ TEST(JsonExport, has_the_same_keys_whatever_is_known) {
   EXPECT_EQ(keys(full["host"]), keys(none["host"]));
 }
 
+TEST(JsonExport, has_the_processes_that_were_asked_for_in_their_order) {
+  const auto snapshot = fakes::busy_machine();
+  ProcessOrder order;
+  order.key = SortKey::pid;
+  order.descending = false;
+  const auto sorted = json_of(snapshot, order)["processes"];
+  ASSERT_EQ(sorted.size(), snapshot.processes.size());
+  for (std::size_t i = 1; i < sorted.size(); ++i) EXPECT_LE(sorted[i - 1]["pid"], sorted[i]["pid"]);
+  order.filter = "persistenced";
+  ASSERT_EQ(json_of(snapshot, order)["processes"].size(), 1U);
+}
+
 }  // namespace
 }  // namespace ridgeline::monitor

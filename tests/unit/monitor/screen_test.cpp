@@ -176,12 +176,19 @@ TEST_F(ScreenTest, writes_numbers_people_read) {
 }
 
 TEST_F(ScreenTest, prints_one_look_without_plots_and_keys) {
-  const auto text = draw_once(snapshot_, 100, true).text();
+  const auto text = draw_once(snapshot_, {}, 100, true).text();
   EXPECT_TRUE(has(text, "GPU 0  NVIDIA H200"));
   EXPECT_TRUE(has(text, "nvidia-persistenced"));
   EXPECT_TRUE(has(text, "2026-11-21T12:00:00Z"));
   EXPECT_FALSE(has(text, "q Quit"));
   EXPECT_FALSE(has(text, "last "));
+  ProcessOrder order;
+  order.filter = "persistenced";
+  order.key = SortKey::pid;
+  const auto filtered = draw_once(snapshot_, order, 100, true).text();
+  EXPECT_TRUE(has(filtered, "nvidia-persistenced"));
+  EXPECT_TRUE(has(filtered, "▼PID"));
+  EXPECT_LT(filtered.size(), text.size());
 }
 
 }  // namespace

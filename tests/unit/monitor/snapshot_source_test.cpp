@@ -66,7 +66,7 @@ TEST_F(SnapshotSourceTest, counts_the_time_held_down_since_the_start) {
   auto source = open().value();
   EXPECT_EQ(source.look().gpus[0].slowdown_since_start_s.at("sw_power_cap"), 0);
   nvml_.set(kFakePowerViolation, 7'600'000'000);
-  const auto gpu = look(source).gpus[0];
+  const auto gpu = look(source, 5).gpus[0];
   EXPECT_NEAR(gpu.slowdown_since_start_s.at("sw_power_cap"), 0.6, 1e-9);
   EXPECT_NEAR(gpu.slowdown_total_s.at("sw_power_cap"), 7.6, 1e-9);
   EXPECT_EQ(gpu.slowdown_reasons, std::vector<std::string>{"sw_power_cap"});
@@ -78,13 +78,69 @@ TEST_F(SnapshotSourceTest, reads_the_slow_energy_counter_every_fifteen_seconds_o
   auto source = open().value();
   EXPECT_EQ(source.look().gpus[0].energy_since_start_j, 0);
   nvml_.set(kFakeEnergy, 9'000'000);
-  EXPECT_EQ(look(source).gpus[0].energy_since_start_j, 200) << "200 W for a second";
+  const auto bridged = look(source).gpus[0];
+  EXPECT_EQ(bridged.energy_since_start_j, 200) << "200 W for a second";
+  EXPECT_EQ(bridged.energy_total_j, 1200) << "of exporters and recordings too";
   EXPECT_EQ(look(source, 13).gpus[0].energy_since_start_j, 2800);
   EXPECT_EQ(nvml_.get(kFakeEnergyCalls), 1);
   const auto gpu = look(source, 2).gpus[0];
   EXPECT_EQ(nvml_.get(kFakeEnergyCalls), 2);
   EXPECT_EQ(gpu.energy_since_start_j, 8000);
   EXPECT_EQ(gpu.energy_total_j, 9000);
+}
+
+TEST_F(SnapshotSourceTest, energy_goes_on_when_the_driver_is_loaded_again) {
+  nvml_.set(kFakeEnergy, 50'000'000);
+  nvml_.set(kFakePower, 0);
+  auto source = open().value();
+  first_look(source);
+  nvml_.set(kFakeEnergy, 50'300'000);
+  EXPECT_EQ(look(source, 15).gpus[0].energy_since_start_j, 300);
+  nvml_.set(kFakeEnergy, 20'000);
+  const auto again = look(source, 15).gpus[0];
+  EXPECT_EQ(again.energy_since_start_j, 300);
+  EXPECT_EQ(again.energy_total_j, 20);
+  nvml_.set(kFakeEnergy, 120'000);
+  EXPECT_EQ(look(source, 15).gpus[0].energy_since_start_j, 400);
+}
+
+// Of a core at most 0.5 %, also where processes run and clocks are held down: these take the driver 2 ms and more each.
+TEST_F(SnapshotSourceTest, asks_a_busy_gpu_seldom_for_what_the_driver_is_slow_with) {
+  nvml_.script("throttled");
+  ASSERT_EQ(::setenv("RL_FAKE_NVML_PROCESSES", ("0:" + std::to_string(::getpid()) + ":1024:30:C").c_str(), 1), 0);
+  auto source = open().value();
+  first_look(source);
+  Snapshot last;
+  for (int i = 0; i < 60; ++i) last = look(source);
+  EXPECT_TRUE(last.gpus[0].sm_percent && last.processes.at(0).sm_percent);
+  EXPECT_LE(nvml_.get(kFakeGpmCalls), 32);
+  EXPECT_LE(nvml_.get(kFakeShareCalls), 13);
+  EXPECT_LE(nvml_.get(kFakeSlowdownCalls), 18);
+  EXPECT_LE(nvml_.get(kFakeEnergyCalls), 5);
+}
+
+TEST_F(SnapshotSourceTest, counts_a_slow_down_to_its_end) {
+  nvml_.script("healthy");
+  auto source = open().value();
+  first_look(source);
+  nvml_.set(kFakePowerViolation, 0);
+  first_look(source);
+  nvml_.set(kFakeReasons, 0x4);
+  for (int i = 1; i <= 3; ++i)
+    EXPECT_NEAR(look(source).gpus[0].slowdown_since_start_s.at("sw_power_cap"), i, 1e-9) << "by the reasons, at first";
+  nvml_.set(kFakeReasons, 0);
+  nvml_.set(kFakePowerViolation, 3'400'000'000);
+  EXPECT_NEAR(look(source, 2).gpus[0].slowdown_since_start_s.at("sw_power_cap"), 3.4, 1e-9) << "by the counter";
+}
+
+TEST_F(SnapshotSourceTest, opens_no_more_gpus_than_it_watches) {
+  nvml_.set(kFakeDeviceCount, 1);
+  ASSERT_TRUE(open());
+  const auto one = nvml_.get(kFakeDeviceCalls);
+  nvml_.set(kFakeDeviceCount, 8);
+  auto source = open("3").value();
+  EXPECT_EQ(nvml_.get(kFakeDeviceCalls) - one, one);
+  EXPECT_EQ(source.look().gpus.at(0).uuid, "GPU-fake-3");
 }
 
 TEST_F(SnapshotSourceTest, never_lets_energy_shrink) {
@@ -181,7 +237,8 @@ TEST_F(SnapshotSourceTest, chooses_gpus_by_number_or_uuid) {
       unknown.error().message,
       "--devices 5: no GPU \"5\"; there is 0 (NVIDIA H200, GPU-fake-0), 1 (NVIDIA H200, GPU-fake-1), 2 (NVIDIA H200, "
       "GPU-fake-2)");
-  EXPECT_EQ(open("").error().code, base::ErrorCode::not_found);
+  EXPECT_EQ(open("").error().message,
+            "--devices \"\": expected numbers or beginnings of UUIDs, joined by commas, or all");
 }
 
 TEST_F(SnapshotSourceTest, shows_the_host_and_the_reason_without_a_gpu) {
