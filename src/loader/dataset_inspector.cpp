@@ -8,6 +8,7 @@
 #include "loader/hdf5_handle.hpp"
 #include "loader/hdf5_library.hpp"
 #include "loader/hdf5_types.hpp"
+#include "loader/superblock.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -211,8 +212,7 @@ Result<DatasetLayout> inspect(const std::filesystem::path& path, const std::stri
   RL_TRY_ASSIGN(const auto readable, DataFile::open(path));
   Opened opened;
   opened.file = open_hdf5(path.string());
-  if (!opened.file.valid())
-    return fail(ErrorCode::corrupt, "cannot be opened as HDF5 ({} bytes): {}", readable.size(), hdf5_reason());
+  if (!opened.file.valid()) return tl::unexpected(refused_file(readable, hdf5_reason()));
   if (H5Lexists(opened.file.get(), dataset.c_str(), H5P_DEFAULT) == 0)
     return fail(ErrorCode::not_found, "has no dataset \"{}\"{}", dataset, names_there(opened.file.get()));
   opened.dataset = Hdf5Handle(H5Dopen2(opened.file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
@@ -267,7 +267,8 @@ Result<void> probe(const std::filesystem::path& path, DatasetLayout& layout) {
 Result<DatasetLayout> inspect_dataset(const std::filesystem::path& path, const std::string& dataset) {
   const auto named = [&](base::Error error) {
     if (error.message.find(path.string()) != std::string::npos) return tl::unexpected(std::move(error));
-    const bool subject = error.message.starts_with("dataset") || error.message.starts_with("\"");
+    const bool subject =
+        error.message.starts_with("dataset") || error.message.starts_with("\"") || error.message.starts_with("its ");
     const auto separator = subject ? ":" : "";
     return tl::unexpected(base::Error{error.code, fmt::format("{}{} {}", path.string(), separator, error.message)});
   };

@@ -61,9 +61,13 @@ std::string hdf5_reason() {
 }
 
 Hdf5Handle open_hdf5(const std::string& path) {
-  Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access.get(), 1, 1);
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
+  // Kept for good: closing it after a failed opening would clear the library's reason for that.
+  static const hid_t access = [] {
+    const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(list, 1, 1);
+    return list;
+  }();
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose};
 }
 
 struct LibraryDataset::Handles {
