@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "campaign/space_file.hpp"
+#include "campaign/watch/baseline.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "workload/workload_registry.hpp"
@@ -249,6 +250,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   RL_TRY(read_current(flags, request, plan.patch));
   request.use_store = !flags.fresh;
   request.command_line = shell_line(context.arguments);
+  if (!flags.config.empty()) request.config_path = campaign::absolute_path(flags.config);
   request.reference_folder = base::cache_folder() / "references";
   request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
   const auto registry = workload::make_default_registry();

@@ -43,7 +43,10 @@ void add_watch(CLI::App& app, Context& context) {
       .add_option("--latency-file", flags->latency_file,
                   "No probes: judge the latencies that the service appends to this file, one a line, in ms or as JSON")
       ->type_name("FILE");
-  watch.add_option("--latency-socket", flags->latency_socket, "The same from a Unix datagram socket, which is made")
+  watch
+      .add_option(
+          "--latency-socket", flags->latency_socket,
+          "The same from a Unix datagram socket, which is made; listens for --every before each look, with --once too")
       ->type_name("PATH");
 
   const std::string how = "How it is judged";

@@ -37,8 +37,8 @@ void WatchDisplay::say(std::string_view word, Style style, std::string_view text
 }
 
 void WatchDisplay::event(const campaign::WatchEvent& event) {
-  fmt::print("{}\n", base::dump_json(campaign::json_of(event)));
-  if (std::fflush(stdout) != 0) intact_ = false;
+  const auto line = base::dump_json(campaign::json_of(event)) + "\n";
+  if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) intact_ = false;
   if (words_ == Words::none) return;
   say(base::enum_name(event.kind), style_of(event.kind), event.text);
   if (event.kind != WatchEventKind::degraded && event.kind != WatchEventKind::failed) return;
@@ -47,6 +47,11 @@ void WatchDisplay::event(const campaign::WatchEvent& event) {
       say("", Style::dim, fmt::format("also {}: {}", base::enum_name(event.causes[i].kind), event.causes[i].evidence));
     say("", Style::dim, fmt::format("  -> {}", event.causes[i].advice));
   }
+}
+
+base::Result<void> WatchDisplay::check_output() const {
+  if (intact_) return {};
+  return base::fail(base::ErrorCode::io, "cannot write to standard output, so an event is lost; is the disk full?");
 }
 
 void WatchDisplay::probe(const campaign::ProbeReport& report) {

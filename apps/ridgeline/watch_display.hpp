@@ -20,8 +20,8 @@ class WatchDisplay final : public campaign::WatchObserver, public campaign::Camp
   void note(std::string_view line) override;
   void stage(std::string_view title) override;
 
-  /// Standard output can still be written.
-  [[nodiscard]] bool intact() const noexcept { return intact_; }
+  /// Error io: an event could not be written to standard output.
+  [[nodiscard]] base::Result<void> check_output() const;
 
  private:
   void say(std::string_view word, Style style, std::string_view text);

@@ -81,14 +81,18 @@ std::filesystem::path default_state(const WatchFlags& flags, const WatchPlan& pl
 Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   plan.patch.section = flags.section;
   if (!flags.space.empty()) {
-    RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
-    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
+    const auto text = base::read_file(flags.space);
+    if (!text)
+      return fail(text.error().code,
+                  "--space: {}; expected a YAML file whose mapping section says where keys live; name it, or leave "
+                  "--space out",
+                  text.error().message);
+    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
     plan.patch.mapping = std::move(file.mapping);
   }
   if (flags.config.empty()) return {};
   if (plan.retune) RL_TRY(campaign::check_patchable(flags.config));
-  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
-  RL_TRY(campaign::read_settings(text, flags.config, plan.patch));
+  RL_TRY(campaign::read_watched_settings(flags.config, plan.patch));
   return {};
 }
 

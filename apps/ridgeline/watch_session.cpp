@@ -144,6 +144,9 @@ class WatchSession {
   /// Another model than the baseline's is a slip, unless it was exchanged while we watched.
   Result<void> check_model(const Baseline& baseline, bool known) const {
     auto inspector = make_inspector(baseline);
+    // A simulated model needs no library; one that is named has to be one all the same.
+    if (!flags_.ort_library.empty() && baseline.run.workload.kind == "synthetic")
+      RL_TRY(inspector.executor().probe("onnx", flags_.ort_library));
     analysis::ServiceState state;
     if (auto found = inspector.inspect(state); !found) {
       if (known) return {};  // a cause to be told, not a slip
@@ -236,10 +239,11 @@ class WatchSession {
                     fmt::format("watching {} every {} against {} ({})", loop.baseline().run.model.path,
                                 base::format_duration(static_cast<double>(plan_.every.count())),
                                 plan_.learn ? "its first probes" : loop.baseline().name, plan_.source));
+    RL_TRY(display_.check_output());
     auto next = base::system_clock().now();
     for (std::int64_t done = 0; !base::cancel_requested() && (endless || done < *plan_.count); ++done) {
-      // A service's latencies have to come in first.
-      if (done > 0 || (plan_.source != "probe" && endless)) {
+      // A service's latencies have to come in first; those in a file may be there already.
+      if (done > 0 || !flags_.latency_socket.empty() || (!flags_.latency_file.empty() && endless)) {
         const auto now = base::system_clock().now();
         auto moment = now + plan_.every / (kOpinions + 1);
         if (!loop.undecided()) moment = next = std::max(next + plan_.every, now);
@@ -257,14 +261,16 @@ class WatchSession {
         if (!endless) return tl::unexpected(std::move(saved).error());
         display_.note(saved.error().message);
       }
-      if (!display_.intact()) return base::fail(ErrorCode::io, "cannot write to standard output");
+      RL_TRY(display_.check_output());
     }
     if (endless) {
       loop.announce(WatchEventKind::stopped, fmt::format("after {} probes", loop.state().probes));
+      RL_TRY(display_.check_output());
       return kOk;
     }
     if (base::cancel_requested()) return kCancelled;
     loop.announce_status();
+    RL_TRY(display_.check_output());
     return loop.bad() ? kFinding : kOk;
   }
 

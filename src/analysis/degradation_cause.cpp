@@ -14,6 +14,7 @@ namespace {
 constexpr double kThrottledShare = 0.02;    // of the timed window
 constexpr double kClockDrop = 0.97;         // of the baseline's clock
 constexpr double kLittleFree = 0.05;        // of the memory
+constexpr double kLessFree = 0.01;          // of the memory than before: a service that fills it is no news
 constexpr double kGrownLoad = 0.5;          // runnable threads a CPU more than before
 constexpr double kMixChange = 0.2;          // of the inferences have another shape
 constexpr double kBusier = 15;              // percent of the time, by others
@@ -113,26 +114,35 @@ void look_at_neighbours(Causes& causes, const ServiceState& before, const Servic
                     "give each its own GPU, or accept the new figure as the baseline (--baseline learn)"});
 }
 
-void look_at_memory(Causes& causes, const ServiceState& now) {
-  if (now.gpu && now.gpu->memory_free_before_bytes) {
-    for (const auto& card : now.environment.gpus) {
-      if (card.uuid != now.gpu->uuid || card.memory_bytes <= 0) continue;
-      const auto free_bytes = static_cast<double>(*now.gpu->memory_free_before_bytes);
-      if (free_bytes < kLittleFree * static_cast<double>(card.memory_bytes))
-        causes.push_back({CauseKind::memory_pressure,
-                          fmt::format("{} of the GPU's {} were free before the probe", base::format_bytes(free_bytes),
-                                      base::format_bytes(static_cast<double>(card.memory_bytes))),
-                          "find who holds it: ridgeline monitor"});
-    }
-  }
+/// Hardly any of `total` bytes is free `now`: a cause when more was before, a weak one when that is not known.
+void add_pressure(Causes& causes, std::string_view what, double total, std::optional<double> before, double now,
+                  const char* advice) {
+  if (now >= kLittleFree * total || (before && *before - now <= kLessFree * total)) return;
+  causes.push_back(
+      {CauseKind::memory_pressure,
+       fmt::format("{} of {} {}, {}", base::format_bytes(now), base::format_bytes(total), what,
+                   before ? base::format_bytes(*before) + " before" : "and it is not known whether it was so before"),
+       advice});
+}
+
+/// With `known` only where it is known how much was free before, else only where it is not.
+void look_at_memory(Causes& causes, const ServiceState& before, const ServiceState& now, bool known) {
+  std::optional<double> free_before;
+  if (before.gpu && before.gpu->memory_free_before_bytes)
+    free_before = static_cast<double>(*before.gpu->memory_free_before_bytes);
+  if (now.gpu && now.gpu->memory_free_before_bytes && free_before.has_value() == known)
+    for (const auto& card : now.environment.gpus)
+      if (card.uuid == now.gpu->uuid && card.memory_bytes > 0)
+        add_pressure(causes, "of the GPU's memory were free before the probe", static_cast<double>(card.memory_bytes),
+                     free_before, static_cast<double>(*now.gpu->memory_free_before_bytes),
+                     "find who holds it: ridgeline monitor");
+  std::optional<double> available_before;
+  if (before.environment.memory_available_bytes > 0)
+    available_before = static_cast<double>(before.environment.memory_available_bytes);
   const auto& machine = now.environment;
-  if (machine.memory_bytes > 0 && machine.memory_available_bytes > 0 &&
-      static_cast<double>(machine.memory_available_bytes) < kLittleFree * static_cast<double>(machine.memory_bytes))
-    causes.push_back({CauseKind::memory_pressure,
-                      fmt::format("{} of {} of host memory are available",
-                                  base::format_bytes(static_cast<double>(machine.memory_available_bytes)),
-                                  base::format_bytes(static_cast<double>(machine.memory_bytes))),
-                      "a machine that swaps is slow in everything"});
+  if (machine.memory_bytes > 0 && machine.memory_available_bytes > 0 && available_before.has_value() == known)
+    add_pressure(causes, "of host memory are available", static_cast<double>(machine.memory_bytes), available_before,
+                 static_cast<double>(machine.memory_available_bytes), "a machine that swaps is slow in everything");
 }
 
 void add_change(std::vector<std::string>& changes, std::string_view what, const std::string& before,
@@ -288,8 +298,9 @@ std::vector<DegradationCause> find_causes(const ServiceState& before, const Serv
   for (auto& change : find_changes(before, now)) causes.push_back(std::move(change));
   if (before.gpu && now.gpu) look_at_clocks(causes, *before.gpu, *now.gpu);
   look_at_neighbours(causes, before, now, false);
-  look_at_memory(causes, now);
+  look_at_memory(causes, before, now, true);
   look_at_cpu(causes, before, now);
+  look_at_memory(causes, before, now, false);
   if (causes.empty())
     causes.push_back(
         {CauseKind::unknown, looked_at(before, now), "tune again to see whether the settings still are the best"});

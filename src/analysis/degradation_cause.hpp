@@ -22,7 +22,7 @@ enum class CauseKind {
   power_throttling,
   clock_cap,        ///< the SM clock is lower than it was, and no counter says why
   other_process,    ///< on the same GPU: new, or busier than it was
-  memory_pressure,  ///< hardly any GPU or host memory is free
+  memory_pressure,  ///< hardly any GPU or host memory is free, and more was before
   library_changed,  ///< ONNX Runtime, CUDA, cuDNN or the driver
   model_changed,
   shapes_changed,
@@ -58,8 +58,8 @@ struct DegradationCause {
 [[nodiscard]] std::string shape_text(const schema::ShapeSet& shapes);
 
 /// Everything that changed for the worse between the two, most telling first: somebody else keeping the GPU busy, what
-/// was exchanged, what the GPU's own counters say, who else is there. Exactly one entry of kind unknown, with what was
-/// looked at, when nothing did.
+/// was exchanged, what the GPU's own counters say, who else is there; last full memory of which it is not known whether
+/// it was full before. Exactly one entry of kind unknown, with what was looked at, when nothing did.
 [[nodiscard]] std::vector<DegradationCause> find_causes(const ServiceState& before, const ServiceState& now);
 
 /// Only what was exchanged: settings, model, shapes, libraries. Worth telling even where nothing became slower.

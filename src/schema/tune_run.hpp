@@ -126,6 +126,7 @@ struct TuneRun {
   std::optional<TuneVerdict> verdict;
   std::vector<std::string> notes;
   std::optional<GpuCeilings> gpu_ceilings{};  ///< of the GPU tuned on; nullopt: not probed
+  std::string config_path{};                  ///< of the file of settings given, absolute and normal; "": none
 };
 
 }  // namespace ridgeline::schema
@@ -156,6 +157,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, start
                                                 interrupted, objective, constraints, min_effect, accuracy_tolerance,
                                                 search, seed, provider, io, device, environment, model, workload,
                                                 runtime, plan, current, current_origins, space, space_size, pruned,
-                                                trials, pairs, verdict, notes, gpu_ceilings)
+                                                trials, pairs, verdict, notes, gpu_ceilings, config_path)
 
 }  // namespace ridgeline::schema

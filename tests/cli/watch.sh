@@ -2,7 +2,7 @@
 # watch: a service becomes slower and fast again, is changed, fails; cron, reload, restart, latencies it writes, slips. On the
 # CPU and on a made-up GPU, with the simulated workload, whose load a file sets.
 source "$(dirname "$0")/lib.sh"
-: "${FAKE_NVML:?the fake management library}"
+: "${FAKE_NVML:?the fake management library}" "${FAKE_NVML_OLD:?}" "${FAKE_NVML_MISSING:?}"
 unset CUDA_VISIBLE_DEVICES
 WATCH=
 trap '[ -n "$WATCH" ] && kill "$WATCH" 2>/dev/null; chmod -R u+w "$WORK" 2>/dev/null; rm -rf "$WORK"' EXIT
@@ -29,7 +29,7 @@ await() {
 
 # Slips, before there is a baseline.
 printf 'onnxruntime:\n  graph_optimization_level: basic   # from a blog\n' >config.yaml
-bad "config.yml" "No such file" -- watch --config config.yml
+bad "config.yml" "No such file" "expected the YAML file" "--config FILE" -- watch --config config.yml
 bad "no run with a recommendation" "ridgeline tune" -- watch --config config.yaml
 bad "--every 5ms" "100ms to 24h" -- watch --config config.yaml --every 5ms
 bad "--every soon" -- watch --config config.yaml --every soon
@@ -47,6 +47,7 @@ bad "leave one out" -- watch --once --count 3
 bad "--count 0" "above 0" -- watch --count 0
 printf 'onnxruntime: [\n' >broken.yaml
 bad "broken.yaml" -- watch --config broken.yaml
+bad "--space" "none.yaml" "No such file" "leave --space out" -- watch --config config.yaml --space none.yaml
 
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --apply -q
 grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat config.yaml)"
@@ -58,6 +59,39 @@ event status .version 1
 run 0 watch --config config.yaml --once -v
 event status .probes 9
 err "; took 0."
+
+# An event that cannot be written is told, however long the watch is.
+for how in "--once" "--count 2" ""; do
+  # shellcheck disable=SC2086 # words
+  timeout 60 "$RIDGELINE" watch --config config.yaml "${PROBES[@]}" --state full.json $how >/dev/full 2>"$WORK/err" </dev/null
+  is "$?" 2 "exit code of watch $how with a full disk"
+  is "$(grep '^error: ' "$WORK/err")" "error: cannot write to standard output, so an event is lost; is the disk full?" "watch $how"
+done
+# A library that is named has to be one, needed or not.
+bad "--ort-library /nonexistent" "expected libonnxruntime.so" -- watch --config config.yaml --once --ort-library /nonexistent
+
+# Two services whose files have the same name: the run is that of the file, however it is named.
+OTHER="synthetic:surface=flat,base=2ms"
+mkdir a b
+ln -s b current
+cp config.yaml a
+cp config.yaml b
+cd b || exit 1
+run 0 tune "$OTHER" "${FAST[@]}" --quick --config config.yaml --no-apply -q --db ../two.db
+cd ../a || exit 1
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --no-apply -q --db ../two.db
+run 0 watch --config config.yaml "${PROBES[@]}" --once --db ../two.db
+event status .model "$S"
+cd ../b || exit 1
+run 0 watch --config config.yaml "${PROBES[@]}" --once --db ../two.db
+event status .model "$OTHER"
+cd ..
+for path in "$WORK/b/config.yaml" a/../b/config.yaml current/config.yaml; do
+  run 0 watch --config "$path" "${PROBES[@]}" --once --db two.db
+  event status .model "$OTHER"
+done
+cp config.yaml third.yaml
+bad "runs of several models fit" "--model FILE" -- watch --config third.yaml --once --db two.db
 
 # A tenth more: found by the probes of several calls, as cron makes them, and told once.
 echo 1.1 >load
@@ -154,8 +188,11 @@ done
 LAST="watch --latency-file"
 is "$code" 1 "exit code for a service that writes longer latencies"
 event degraded .cause shapes_changed
-bad "nothing.log" "No such file" -- watch --config config.yaml --latency-file nothing.log --once
+bad "nothing.log" "No such file" "expected the file that the service appends" "--latency-file FILE" -- watch --config config.yaml --latency-file nothing.log --once
 bad "service.log" "something else has that name" -- watch --config config.yaml --latency-socket service.log --once
+bad "none/s" "No such file" "expected a path in a folder" "--latency-socket PATH" -- watch --config config.yaml --latency-socket none/s --once
+run 0 watch --config config.yaml --latency-socket s --once --every 300ms
+event status .details.state idle
 if command -v python3 >/dev/null; then
   "$RIDGELINE" watch --config config.yaml --every 300ms --latency-socket "$WORK/s" --baseline learn -v >"$WORK/events" 2>"$WORK/err" &
   WATCH=$!
@@ -173,6 +210,25 @@ P
   wait "$WATCH"
   WATCH=
   is "$(grep '"event":"degraded"' "$WORK/events" | jq -r '.baseline, .baseline_ms' | tr '\n' ' ')" "learned 5 " "the learned baseline"
+  # With --once it listens for the time of --every first.
+  python3 - "$WORK/s" <<'P' &
+import socket, sys, time
+out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    try:
+        out.sendto(b"2.0\n", sys.argv[1])
+    except OSError:  # nobody listens
+        pass
+    time.sleep(0.01)
+P
+  WATCH=$!
+  run 0 watch --config config.yaml --latency-socket s --once --every 3s
+  event status .details.state fine
+  event status .now_ms 2
+  kill "$WATCH"
+  wait "$WATCH" 2>/dev/null
+  WATCH=
 fi
 
 # Which run: unknown, without a recommendation, of a model that is another one now.
@@ -233,6 +289,21 @@ gpu_watch 0 --count 7
 RL_FAKE_NVML_SCRIPT=lost gpu_watch 1 --count 12
 event failed '.text | contains("GPU GPU-fake-0 does not answer any more")' true
 RUN=$("$RIDGELINE" history --ids | head -n 1)
+# Drivers that answer slowly, tell of slices or of more GPUs, that are old or can tell hardly anything: watched all the same.
+for script in slow mig eight; do
+  RL_FAKE_NVML_SCRIPT=$script gpu_watch 0 --once --state "$script.json"
+  event status '.device + " " + .details.state' "gpu:GPU-fake-0 fine"
+done
+for library in "$FAKE_NVML_OLD" "$FAKE_NVML_MISSING"; do
+  ln -sfn "$library" nvml/libnvidia-ml.so.1
+  gpu_watch 0 --once --state "$(basename "$library").json"
+  event status '.device + " " + .details.state' "gpu:GPU-fake-0 fine"
+done
+ln -sfn "$FAKE_NVML" nvml/libnvidia-ml.so.1
+# One that tells nothing at all: no run of another service is taken for it.
+for run in latest "$RUN"; do
+  RL_FAKE_NVML_SCRIPT=errors bad "the GPUs of this machine cannot be read (the driver tells no UUID of GPU 0)" "$RUN" "GPU-fake-0" "see ridgeline doctor" -- watch --config gpu.yaml --run "$run" --once
+done
 RL_FAKE_NVML_NAMES="NVIDIA L4,NVIDIA L4" CUDA_VISIBLE_DEVICES=1 bad "was measured on NVIDIA H200 GPU-fake-0" "GPU-fake-1" -- watch --config gpu.yaml --run "$RUN" --once
 unset LD_LIBRARY_PATH
 bad "was measured on NVIDIA H200 GPU-fake-0" "no GPU" -- watch --config gpu.yaml --run "$RUN" --once

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
-#include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
 
 namespace ridgeline::campaign {
@@ -36,7 +38,18 @@ bool proven_change(const schema::TuneRun& run) {
          run.verdict->gain->verdict == schema::Verdict::faster;
 }
 
+/// GPUs are there, and the driver tells of none which it is.
+bool cannot_be_read(const std::vector<schema::GpuDescription>& gpus) {
+  return !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.uuid.empty(); });
+}
+
 std::string devices_text(const schema::Environment& environment) {
+  const auto& gpus = environment.gpus;
+  if (cannot_be_read(gpus))
+    return fmt::format("the GPUs of this machine cannot be read ({})",
+                       !environment.gpu_note.empty() ? environment.gpu_note
+                       : gpus.size() == 1 ? fmt::format("the driver tells no UUID of GPU {}", gpus[0].index.value_or(0))
+                                          : fmt::format("the driver tells no UUID of any of {} GPUs", gpus.size()));
   if (environment.gpus.empty())
     return fmt::format("{} and no GPU{}", environment.cpu_model.empty() ? "an unknown CPU" : environment.cpu_model,
                        environment.gpu_note.empty() ? "" : " (" + environment.gpu_note + ")");
@@ -53,61 +66,147 @@ std::string model_name(const std::string& model) {
   return model.rfind("synthetic:", 0) == 0 ? model : std::filesystem::path(model).filename().string();
 }
 
-/// The run's command line names this file after --config, as typed then or as the same absolute path.
-bool was_given(const schema::TuneRun& run, const std::string& config) {
-  if (config.empty()) return false;
-  std::error_code ignored;
-  const auto absolute = std::filesystem::absolute(config, ignored).lexically_normal().string();
-  const auto words = base::split(run.command_line, ' ');
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    auto word = words[i];
-    if (word == "--config" && i + 1 < words.size())
-      word = words[i + 1];
-    else if (word.rfind("--config=", 0) == 0)
-      word = word.substr(std::string_view("--config=").size());
-    else
+/// The words that shell_line of the command line was made of.
+std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool quoted = false;
+  bool within = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ' ' && !quoted) {
+      within = false;
       continue;
-    if (word == config || word == absolute) return true;
+    }
+    if (!std::exchange(within, true)) words.emplace_back();
+    if (line[i] == '\'')
+      quoted = !quoted;
+    else if (line[i] == '\\' && !quoted && i + 1 < line.size())
+      words.back() += line[++i];
+    else
+      words.back() += line[i];
   }
-  return false;
+  return words;
+}
+
+/// What stands after --config in the command line; "" when nothing does.
+std::string typed_config(const std::string& command_line) {
+  constexpr std::string_view kFlag = "--config";
+  const auto words = shell_words(command_line);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == kFlag) return i + 1 < words.size() ? words[i + 1] : "";
+    if (words[i].rfind(kFlag, 0) == 0 && words[i][kFlag.size()] == '=') return words[i].substr(kFlag.size() + 1);
+  }
+  return "";
+}
+
+/// `config` is an absolute path. A folder may have been reached through a symbolic link.
+bool is_same_file(const std::string& config, const std::string& other) {
+  if (std::filesystem::path(other).lexically_normal() == config) return true;
+  std::error_code error;
+  const auto real = std::filesystem::weakly_canonical(config, error);
+  if (error) return false;
+  return std::filesystem::weakly_canonical(other, error) == real && !error;
+}
+
+enum class Given {
+  no,
+  perhaps,  ///< a relative name that was typed in a folder which nobody wrote down
+  yes,
+};
+
+/// Whether the run was given the file that BaselineRequest::config names.
+Given was_given(const schema::TuneRun& run, const std::string& config) {
+  if (config.empty()) return Given::no;
+  const auto absolute = absolute_path(config);
+  if (!run.config_path.empty()) return is_same_file(absolute, run.config_path) ? Given::yes : Given::no;
+  const auto typed = typed_config(run.command_line);
+  if (typed.empty()) return Given::no;
+  if (std::filesystem::path(typed).is_absolute()) return is_same_file(absolute, typed) ? Given::yes : Given::no;
+  return typed == config ? Given::perhaps : Given::no;
+}
+
+/// The newest run, where all are of one model.
+struct Newest {
+  std::string id{};
+  std::set<std::string> models{};
+
+  void add(const store::RunSummary& run) {
+    if (id.empty()) id = run.id;
+    if (models.size() <= kModelsTold) models.insert(run.model);
+  }
+};
+
+/// Runs with a recommendation that fit the request.
+struct Candidates {
+  std::string own;  ///< was given the request's file of settings; nothing else is looked for then
+  Newest perhaps_own;
+  Newest any;
+  std::optional<store::RunSummary> elsewhere;  ///< the newest of another machine; one that was given the file first
+  bool own_is_elsewhere = false;
+};
+
+Result<Candidates> find_candidates(store::Store& store, const BaselineRequest& request,
+                                   const schema::Environment& environment) {
+  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsLookedAt));
+  Candidates found;
+  for (const auto& run : runs) {
+    if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;
+    if (!request.model.empty() && model_name(run.model) != model_name(request.model)) continue;
+    const bool here = is_here(run.device, environment);
+    if (!here && !found.elsewhere) found.elsewhere = run;
+    if (!here && (request.config.empty() || found.own_is_elsewhere)) continue;
+    RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
+    const auto given = was_given(whole, request.config);
+    if (!here) {
+      found.own_is_elsewhere = given == Given::yes;
+      if (found.own_is_elsewhere) found.elsewhere = run;
+      continue;
+    }
+    // A watch's own retune that changed nothing measured a service that was slow.
+    if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
+    if (given == Given::yes) {
+      found.own = run.id;
+      break;
+    }
+    if (given == Given::perhaps) found.perhaps_own.add(run);
+    found.any.add(run);
+    if (request.config.empty() && found.any.models.size() > kModelsTold) break;
+  }
+  return found;
 }
 
 Result<std::string> newest_run(store::Store& store, const BaselineRequest& request,
                                const schema::Environment& environment) {
-  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsLookedAt));
-  const store::RunSummary* elsewhere = nullptr;
-  std::string newest;
-  std::set<std::string> models;
-  for (const auto& run : runs) {
-    if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;
-    if (!request.model.empty() && model_name(run.model) != model_name(request.model)) continue;
-    if (!is_here(run.device, environment)) {
-      if (elsewhere == nullptr) elsewhere = &run;
-      continue;
-    }
-    RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
-    // A watch's own retune that changed nothing measured a service that was slow.
-    if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
-    if (was_given(whole, request.config)) return run.id;
-    if (newest.empty()) newest = run.id;
-    models.insert(run.model);
-    if (models.size() > kModelsTold) break;
-  }
-  if (models.size() == 1) return newest;
-  if (models.size() > 1)
+  RL_TRY_ASSIGN(const auto found, find_candidates(store, request, environment));
+  if (!found.own.empty()) return found.own;
+  const auto& [newest, models] = found.perhaps_own.id.empty() ? found.any : found.perhaps_own;
+  // When the file's own run was measured elsewhere, one of another model is another service's.
+  const bool others = found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->model};
+  if (models.size() == 1 && !others) return newest;
+  if (models.size() > 1 && !others)
     return fail(ErrorCode::invalid_argument, "runs of several models fit ({}); name one with --model FILE or --run RUN",
                 fmt::join(models, ", "));
   const auto of_model = request.model.empty() ? "" : fmt::format(" of {}", request.model);
-  if (elsewhere != nullptr)
-    return fail(
-        ErrorCode::not_found,
-        "no run{} with a recommendation was measured on this machine's {}: the newest, {}, is of {}; tune here first",
-        of_model, devices_text(environment), elsewhere->id, elsewhere->device);
-  return fail(ErrorCode::not_found, "no run{} with a recommendation is in {}; start with: ridgeline tune {}", of_model,
-              store.path().string(), request.model.empty() ? "model.onnx --config config.yaml" : request.model);
+  if (!found.elsewhere)
+    return fail(ErrorCode::not_found, "no run{} with a recommendation is in {}; start with: ridgeline tune {}",
+                of_model, store.path().string(),
+                request.model.empty() ? "model.onnx --config config.yaml" : request.model);
+  const auto run = found.own_is_elsewhere ? fmt::format("run of {}", request.config)
+                                          : fmt::format("run{} with a recommendation", of_model);
+  if (cannot_be_read(environment.gpus))
+    return fail(ErrorCode::not_found,
+                "no {} is known to be of this machine: {}; the newest, {}, is of {}; see ridgeline doctor", run,
+                devices_text(environment), found.elsewhere->id, found.elsewhere->device);
+  return fail(ErrorCode::not_found,
+              "no {} was measured on this machine's {}: the newest, {}, is of {}; tune here first", run,
+              devices_text(environment), found.elsewhere->id, found.elsewhere->device);
 }
 
 }  // namespace
+
+std::string absolute_path(const std::filesystem::path& file) {
+  std::error_code unreachable;  // the current folder was removed
+  return std::filesystem::absolute(file, unreachable).lexically_normal().string();
+}
 
 Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
@@ -149,7 +248,11 @@ Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& reque
   }
   RL_TRY_ASSIGN(const auto run, store.load_run(id));
   RL_TRY_ASSIGN(auto baseline, baseline_of(store, run));
-  if (!is_here(baseline.spec.device, environment))
+  const bool here = is_here(baseline.spec.device, environment);
+  if (!here && cannot_be_read(environment.gpus))
+    return fail(ErrorCode::invalid_argument, "run {} was measured on {}, and {}; see ridgeline doctor", run.id,
+                device_text(run, baseline.spec.device), devices_text(environment));
+  if (!here)
     return fail(ErrorCode::invalid_argument,
                 "run {} was measured on {}, and this machine has {}; tune here for a baseline", run.id,
                 device_text(run, baseline.spec.device), devices_text(environment));

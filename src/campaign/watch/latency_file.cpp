@@ -40,8 +40,11 @@ Result<void> LatencyFile::reopen() {
   if (file < 0 || ::fstat(file, &found) != 0) {
     const int reason = errno;
     if (file >= 0) ::close(file);
-    return fail(reason == ENOENT ? ErrorCode::not_found : ErrorCode::io, "latency file {}: cannot be read: {}",
-                path_.string(), std::strerror(reason));
+    return fail(
+        reason == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+        "latency file {}: cannot be read: {}; expected the file that the service appends its latencies to; make "
+        "it, or name another with --latency-file FILE",
+        path_.string(), std::strerror(reason));
   }
   if (!S_ISREG(found.st_mode)) {
     ::close(file);

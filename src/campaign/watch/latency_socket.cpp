@@ -65,7 +65,10 @@ Result<std::unique_ptr<LatencySocket>> LatencySocket::open(std::filesystem::path
       ::pipe2(stop, O_CLOEXEC) != 0) {
     const int reason = errno;
     if (socket >= 0) ::close(socket);
-    return fail(ErrorCode::io, "latency socket {}: cannot be made: {}", text, std::strerror(reason));
+    return fail(ErrorCode::io,
+                "latency socket {}: cannot be made: {}; expected a path in a folder that exists and may be written to; "
+                "name another with --latency-socket PATH",
+                text, std::strerror(reason));
   }
   return std::unique_ptr<LatencySocket>(new LatencySocket(std::move(path), socket, stop[0], stop[1]));
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "campaign/recommendation.hpp"
+#include "campaign/watch/service_inspector.hpp"
 #include "campaign/watch/utc_seconds.hpp"
 
 namespace ridgeline::campaign {
@@ -59,6 +59,7 @@ Result<TuneRequest> RetuneResponder::request() const {
   request.max_time = options_.budget;
   request.seed = run.seed;
   request.command_line = options_.command_line;
+  request.config_path = absolute_path(options_.config);
   request.use_store = false;  // what the store knows was measured before the service became slow
   request.reference = options_.reference;
   request.gpu_reference = options_.gpu_reference;
@@ -67,8 +68,7 @@ Result<TuneRequest> RetuneResponder::request() const {
   request.environment = options_.environment();
   if (const auto* batch = baseline_.spec.configuration.find("batch_size"))
     request.space.fixed.set("batch_size", *batch);
-  RL_TRY_ASSIGN(const auto text, base::read_file(options_.config));
-  RL_TRY_ASSIGN(const auto found, read_settings(text, options_.config.string(), options_.patch));
+  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch));
   for (const auto& setting : found) {
     if (request.space.fixed.contains(setting.key)) continue;
     request.current.set(setting.key, setting.value);

@@ -11,6 +11,16 @@ namespace ridgeline::campaign {
 
 using base::Result;
 
+Result<std::vector<FoundSetting>> read_watched_settings(const std::filesystem::path& file, const PatchOptions& patch) {
+  const auto text = base::read_file(file);
+  if (!text)
+    return base::fail(text.error().code,
+                      "{}; expected the YAML file with the service's settings; put it there, or name another with "
+                      "--config FILE",
+                      text.error().message);
+  return read_settings(*text, file.string(), patch);
+}
+
 ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) {
   struct stat found {};
   if (path.empty() || ::stat(path.c_str(), &found) != 0) return {};
@@ -19,8 +29,7 @@ ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) 
 
 Result<schema::Configuration> ServiceInspector::read_configuration() const {
   if (options_.config.empty()) return options_.recommended;
-  RL_TRY_ASSIGN(const auto text, base::read_file(options_.config));
-  RL_TRY_ASSIGN(const auto found, read_settings(text, options_.config.string(), options_.patch));
+  RL_TRY_ASSIGN(const auto found, read_watched_settings(options_.config, options_.patch));
   schema::Configuration configuration;
   for (const auto& setting : found) configuration.set(setting.key, setting.value);
   // A batch given by --batch is part of the question and stands in no file.

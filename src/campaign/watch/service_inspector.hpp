@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
@@ -17,6 +18,10 @@
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::campaign {
+
+/// What the file of settings of a watched service holds. Errors: as read_settings, or it cannot be read.
+[[nodiscard]] base::Result<std::vector<FoundSetting>> read_watched_settings(const std::filesystem::path& file,
+                                                                            const PatchOptions& patch);
 
 /// Finds out what a service consists of now: the settings in its file, its model, the runtime, the machine. What is on
 /// disk is read again only when it changed, so that this can be done at every probe.

@@ -107,6 +107,44 @@ TEST(DegradationCause, full_memory_of_either_kind_is_told) {
   EXPECT_EQ(kinds(now), Kinds{CauseKind::memory_pressure});
 }
 
+TEST(DegradationCause, memory_that_was_as_full_before_is_no_news) {
+  auto before = healthy();
+  before.gpu->memory_free_before_bytes = 3LL << 30;
+  before.environment.memory_available_bytes = 2LL << 30;
+  auto now = before;
+  now.gpu->memory_free_before_bytes = *now.gpu->memory_free_before_bytes - (1LL << 30);
+  now.environment.memory_available_bytes -= 1LL << 30;
+  EXPECT_EQ(find_causes(before, now)[0].kind, CauseKind::unknown) << find_causes(before, now)[0].evidence;
+  now.gpu->memory_free_before_bytes = 1LL << 30;
+  auto causes = find_causes(before, now);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
+  EXPECT_NE(causes[0].evidence.find("3.00 GiB before"), std::string::npos) << causes[0].evidence;
+  now = before;
+  now.environment.memory_available_bytes = 100LL << 20;
+  causes = find_causes(before, now);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].kind, CauseKind::memory_pressure);
+  EXPECT_NE(causes[0].evidence.find("2.00 GiB before"), std::string::npos) << causes[0].evidence;
+}
+
+TEST(DegradationCause, full_memory_of_which_nothing_was_known_comes_last_and_says_so) {
+  auto before = healthy();
+  before.gpu->memory_free_before_bytes.reset();
+  before.environment.memory_available_bytes = 0;
+  auto now = healthy();
+  now.gpu->memory_free_before_bytes = 2LL << 30;
+  now.environment.memory_available_bytes = 1LL << 30;
+  now.environment.load_average = 30;
+  const auto causes = find_causes(before, now);
+  ASSERT_EQ(causes.size(), 3U);
+  EXPECT_EQ(causes[0].kind, CauseKind::busy_cpu);
+  for (const auto at : {1U, 2U}) {
+    EXPECT_EQ(causes[at].kind, CauseKind::memory_pressure);
+    EXPECT_NE(causes[at].evidence.find("not known whether it was so before"), std::string::npos) << causes[at].evidence;
+  }
+}
+
 TEST(DegradationCause, every_exchanged_version_is_named) {
   auto now = healthy();
   now.runtime.version = "1.30.0";

@@ -116,6 +116,106 @@ TEST_F(BaselineTest, of_several_models_the_latest_is_that_of_the_config) {
   EXPECT_NE(refusal({"latest", "", "/etc/third/config.yaml"}).find("name one with --model"), std::string::npos);
 }
 
+TEST_F(BaselineTest, a_config_of_the_same_name_in_another_folder_is_another_services) {
+  const auto here = std::filesystem::current_path();
+  std::filesystem::create_directories(folder_ / "a");
+  std::filesystem::create_directories(folder_ / "b");
+  auto mine = make("2021-a", "gpu:GPU-1");
+  mine.command_line = "ridgeline tune model.onnx --config config.yaml";
+  mine.config_path = folder_ / "a/config.yaml";
+  save(mine);
+  auto other = make("2022-b", "gpu:GPU-1");
+  other.model.path = other.workload.location = "other.onnx";
+  other.command_line = "ridgeline tune other.onnx --config config.yaml";
+  other.config_path = folder_ / "b/config.yaml";
+  save(other);
+  // A record of before the path was stored, which names that file by the same word.
+  auto old = make("2023-c", "gpu:GPU-1");
+  old.model.path = old.workload.location = "old.onnx";
+  old.command_line = mine.command_line;
+  save(old);
+  std::filesystem::current_path(folder_ / "a");
+  EXPECT_EQ(found({"latest", "", "config.yaml"}), "2021-a/2");
+  EXPECT_EQ(found({"latest", "", "../b/./config.yaml"}), "2022-b/2");
+  EXPECT_EQ(found({"latest", "", folder_ / "a/config.yaml"}), "2021-a/2") << "tuned by a relative name";
+  std::filesystem::create_directory_symlink(folder_ / "b", folder_ / "current");
+  EXPECT_EQ(found({"latest", "", folder_ / "current/config.yaml"}), "2022-b/2");
+  EXPECT_NE(refusal({"latest", "", folder_ / "config.yaml"}).find("several models fit"), std::string::npos);
+  std::filesystem::current_path(here);
+}
+
+TEST_F(BaselineTest, an_older_records_command_line_names_the_config_as_a_shell_reads_it) {
+  auto spaced = make("2021-a", "gpu:GPU-1");
+  spaced.command_line = "ridgeline tune model.onnx --config '/srv/my service/config.yaml' -q";
+  save(spaced);
+  auto quoted = make("2022-b", "gpu:GPU-1");
+  quoted.model.path = quoted.workload.location = "other.onnx";
+  quoted.command_line = "ridgeline tune other.onnx '--config=/srv/it'\\''s/config.yaml'";
+  save(quoted);
+  auto relative = make("2023-c", "gpu:GPU-1");
+  relative.model.path = relative.workload.location = "third.onnx";
+  relative.command_line = "ridgeline tune third.onnx --config config.yaml";
+  save(relative);
+  EXPECT_EQ(found({"latest", "", "/srv/my service/config.yaml"}), "2021-a/2");
+  EXPECT_EQ(found({"latest", "", "/srv/it's/config.yaml"}), "2022-b/2");
+  EXPECT_EQ(found({"latest", "", "config.yaml"}), "2023-c/2") << "nothing better is known";
+  EXPECT_NE(refusal({"latest", "", "/srv/config.yaml"}).find("several models fit"), std::string::npos);
+  auto another = make("2024-d", "gpu:GPU-1");
+  another.model.path = another.workload.location = "fourth.onnx";
+  another.command_line = "ridgeline tune fourth.onnx --config config.yaml";
+  save(another);
+  EXPECT_NE(refusal({"latest", "", "config.yaml"}).find("several models fit (fourth.onnx, third.onnx)"),
+            std::string::npos)
+      << refusal({"latest", "", "config.yaml"});
+}
+
+TEST_F(BaselineTest, the_configs_run_is_found_behind_those_of_many_other_models) {
+  auto mine = make("2001-a", "gpu:GPU-1");
+  mine.config_path = "/etc/mine/config.yaml";
+  save(mine);
+  for (int i = 0; i < 9; ++i) {
+    auto other = make(fmt::format("20{}-b", 10 + i), "gpu:GPU-1");
+    other.model.path = other.workload.location = fmt::format("other{}.onnx", i);
+    save(other);
+  }
+  EXPECT_EQ(found({"latest", "", "/etc/mine/config.yaml"}), "2001-a/2");
+  EXPECT_NE(refusal({"latest", "", "/etc/third/config.yaml"}).find("several models fit"), std::string::npos);
+}
+
+TEST_F(BaselineTest, a_config_whose_run_is_of_another_machine_gets_no_other_services_run) {
+  auto mine = make("2021-a", "gpu:GPU-2");
+  mine.config_path = "/etc/mine/config.yaml";
+  save(mine);
+  auto other = make("2022-b", "gpu:GPU-1");
+  other.model.path = other.workload.location = "other.onnx";
+  save(other);
+  const auto line = refusal({"latest", "", "/etc/mine/config.yaml"});
+  EXPECT_NE(line.find("no run of /etc/mine/config.yaml was measured on this machine's 0 (NVIDIA H200, GPU-1): the "
+                      "newest, 2021-a, is of gpu:GPU-2"),
+            std::string::npos)
+      << line;
+  EXPECT_EQ(found({"latest", "other.onnx", "/etc/mine/config.yaml"}), "2022-b/2") << "named";
+  save(make("2023-c", "gpu:GPU-1"));
+  EXPECT_NE(refusal({"latest", "", "/etc/mine/config.yaml"}).find("no run of"), std::string::npos);
+  EXPECT_EQ(found({"latest", "model.onnx", "/etc/mine/config.yaml"}), "2023-c/2") << "of the same model";
+}
+
+TEST_F(BaselineTest, gpus_that_cannot_be_read_are_told) {
+  save(make("2021-a", "gpu:GPU-1"));
+  here_.gpus = {{}};
+  here_.gpus[0].index = 0;
+  here_.gpu_note = "the driver is ill";
+  for (const auto* run : {"latest", "2021-a"}) {
+    const auto line = refusal({run, ""});
+    EXPECT_NE(line.find("2021-a"), std::string::npos) << line;
+    EXPECT_NE(line.find("the GPUs of this machine cannot be read (the driver is ill)"), std::string::npos) << line;
+    EXPECT_NE(line.find("ridgeline doctor"), std::string::npos) << line;
+  }
+  here_.gpu_note.clear();
+  EXPECT_NE(refusal({"latest", ""}).find("cannot be read (the driver tells no UUID of GPU 0)"), std::string::npos)
+      << refusal({"latest", ""});
+}
+
 TEST_F(BaselineTest, a_watchs_own_retune_counts_only_when_it_changed_something) {
   save(make("2021-a", "gpu:GPU-1"));
   auto kept = make("2022-b", "gpu:GPU-1", 6);

@@ -138,6 +138,9 @@ TEST_F(LatencyFileTest, goes_on_where_an_earlier_life_ended) {
 
 TEST_F(LatencyFileTest, what_is_no_file_is_refused) {
   EXPECT_EQ(LatencyFile::open(folder_ / "none", nullptr).error().code, base::ErrorCode::not_found);
+  const auto none = LatencyFile::open(folder_ / "none", nullptr).error().message;
+  EXPECT_NE(none.find("No such file or directory; expected the file that the service appends"), std::string::npos);
+  EXPECT_NE(none.find("--latency-file FILE"), std::string::npos) << none;
   const auto folder = LatencyFile::open(folder_.path(), nullptr);
   ASSERT_FALSE(folder);
   EXPECT_NE(folder.error().message.find("no regular file"), std::string::npos);
@@ -185,6 +188,9 @@ TEST(LatencySocket, replaces_one_left_behind_and_nothing_else) {
   append(folder / "file", "precious");
   EXPECT_NE(LatencySocket::open(folder / "file").error().message.find("something else"), std::string::npos);
   EXPECT_EQ(LatencySocket::open(std::string(200, 'x')).error().code, base::ErrorCode::invalid_argument);
+  const auto nowhere = LatencySocket::open(folder / "none/socket").error().message;
+  EXPECT_NE(nowhere.find("No such file or directory; expected a path in a folder"), std::string::npos) << nowhere;
+  EXPECT_NE(nowhere.find("--latency-socket PATH"), std::string::npos) << nowhere;
 }
 
 }  // namespace

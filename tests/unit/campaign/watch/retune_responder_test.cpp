@@ -142,7 +142,9 @@ TEST_F(RetuneResponderTest, a_file_that_vanished_is_an_event_and_a_pause) {
   const auto response = must(retune.respond(degraded_, state_));
   ASSERT_EQ(response.events.size(), 1U);
   EXPECT_EQ(response.events[0].kind, WatchEventKind::action_failed);
-  EXPECT_NE(response.events[0].text.find("config.yaml"), std::string::npos);
+  EXPECT_NE(response.events[0].text.find("config.yaml: No such file or directory; expected the YAML file"),
+            std::string::npos)
+      << response.events[0].text;
   EXPECT_GT(state_.pause.not_before, utc_seconds(clock_.utc_now()));
 }
 
@@ -164,6 +166,21 @@ TEST_F(RetuneResponderTest, asks_the_runs_question_for_the_settings_of_the_file)
   EXPECT_EQ(request->space.fixed.get_or("batch_size", 0), Value(8));
   EXPECT_FALSE(request->use_store);
   EXPECT_EQ(request->accuracy_tolerance, 1e-3);
+}
+
+TEST_F(RetuneResponderTest, its_run_says_which_file_it_is_of) {
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  options_.config = "./config.yaml";
+  auto retune = responder();
+  const auto response = must(retune.respond(degraded_, state_));
+  const auto file = (std::filesystem::current_path() / "config.yaml").string();
+  std::filesystem::current_path(here);
+  ASSERT_TRUE(response.baseline);
+  EXPECT_EQ(response.baseline->run.config_path, file);
+  const auto stored = store_->load_run(response.baseline->run.id);
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_EQ(stored->config_path, file);
 }
 
 }  // namespace
