@@ -10,6 +10,13 @@ class BadSettings(Exception):
     """These settings are not possible here; others may be."""
 
 
+class WrongLoader(Exception):
+    """The user's loader does not do what the settings say: what it gives must not stand under their name."""
+
+
+OWN = (UserError, BadSettings, WrongLoader)  # their messages are whole sentences
+
+
 def type_name(kind):
     module = getattr(kind, "__module__", "")
     name = getattr(kind, "__qualname__", kind.__name__)
@@ -23,7 +30,7 @@ def _own_facts(error):
     code = getattr(error, "error_code", None)
     number = getattr(error, "errno", None) if isinstance(error, OSError) else None
     return {
-        "type": type_name(type(error)),
+        "type": "" if isinstance(error, OWN) else type_name(type(error)),
         "bases": [type_name(base) for base in type(error).__mro__[1:] if base is not object],
         "message": str(error)[:4000],
         "cuda_error": code if isinstance(code, int) and not isinstance(code, bool) else None,

@@ -5,7 +5,7 @@ import contextlib
 import math
 import time
 
-from . import loader_cost
+from . import batches, loader_cost, result
 from .failures import BadSettings, UserError
 from .marks import ClockMarks, EventMarks
 from .settings import Settings
@@ -39,10 +39,6 @@ def _pinned(batch):
     return batch
 
 
-def _field(made, name):
-    return made.get(name) if isinstance(made, dict) else getattr(made, name, None)
-
-
 class Trial:
     def __init__(self, function, spec):
         import torch
@@ -50,12 +46,14 @@ class Trial:
         self.torch = torch
         self.settings = Settings(spec)
         self.data = spec.get("data", "loader")
+        self.target = spec.get("job", {}).get("target", "") or "the function"
         self.device = torch.device(self.settings.device)
         self.cuda = self.device.type == "cuda"
         self._check_device()
         torch.manual_seed(self.settings.seed)
-        self.iterator = None
+        self.source = None
         self.kept = None
+        self.unseen = False
         self.loader_seconds = 0.0
         self.loader_cpu = 0.0
         self.skipped = 0
@@ -77,34 +75,23 @@ class Trial:
             raise BadSettings("fp16 needs a GPU")
 
     def _build(self, function):
-        made = function(self.settings)
-        if hasattr(made, "__next__"):  # a generator: its first value
-            made = next(made)
-        self.loader_of = _field(made, "loader")
-        self.dataset = _field(made, "dataset")
-        if self.loader_of is None and self.dataset is None:
-            raise UserError("the function returned neither a loader nor a dataset; it is to return a dict with one of them")
+        made = result.made_by(function, self.settings, self.target, self.data != "loader_only")
+        self.loader_of = made.get("loader")
+        self.dataset = made.get("dataset")
+        self.samples_of = made.get("samples")
         if self.data == "loader_only":
             self.model = None
         else:
-            self.model = _field(made, "model")
-            if self.model is None:
-                raise UserError("the function returned no model; it is to return a dict with model, optimizer, loss and dataset")
-            self.model = self.model.to(self.device)
+            self.model = made["model"].to(self.device)
             self.model.train()
-            optimizer = _field(made, "optimizer")
-            if optimizer is None:
-                raise UserError("the function returned no optimizer; it is to return a dict with model, optimizer, loss and dataset")
+            optimizer = made["optimizer"]
             self.optimizer = optimizer if hasattr(optimizer, "step") else optimizer(self.model)
-            self.forward = _field(made, "forward") or self._plain_forward(_field(made, "loss"))
+            self.forward = made.get("forward") or self._plain_forward(made["loss"])
             self.scaler = self._scaler()
         if self.data in ("host", "device"):
             self._keep_batches()
 
     def _plain_forward(self, loss):
-        if loss is None:
-            raise UserError("the function returned neither a loss nor a forward; it is to return loss(output, target) or forward(model, batch)")
-
         def forward(model, batch):
             if not isinstance(batch, (list, tuple)) or len(batch) != 2:
                 raise UserError("batches are not (input, target) pairs; return forward(model, batch) in place of loss")
@@ -145,39 +132,33 @@ class Trial:
             raise BadSettings("the loader shows no data set with items")
         return source
 
+    def _batches(self, loader):
+        return batches.Batches(loader, self.settings.batch, self.settings.workers, self.samples_of)
+
+    def _iterator(self):
+        return self.source.iterator if self.source is not None else None
+
     def _next_batch(self):
         if self.kept is not None:
             batch = self.kept[self.turn % len(self.kept)]
             self.turn += 1
             return batch
-        if self.iterator is None:
-            self.loader = self._make_loader(self.settings)
-            self.iterator = iter(self.loader)
+        if self.source is None:
+            loader = self._make_loader(self.settings)
+            batches.check_workers(loader, self.settings.workers)
+            self.source = self._batches(loader)
         begin, cpu = time.perf_counter(), time.thread_time()
-        try:
-            batch = next(self.iterator)
-        except StopIteration:
-            self.iterator = iter(self.loader)
-            try:
-                batch = next(self.iterator)
-            except StopIteration:
-                raise BadSettings("the loader gives no batch of %d: the data set is smaller than that" % self.settings.batch)
+        batch = self.source.next()
+        self.unseen = self.unseen or self.source.unseen
         self.loader_cpu += time.thread_time() - cpu
         self.loader_seconds += time.perf_counter() - begin
         return batch
 
     def _keep_batches(self):
-        settings = self.settings.without_workers()
-        iterator = iter(self._make_loader(settings))
-        kept = []
-        for _ in range(KEPT_BATCHES):
-            try:
-                kept.append(next(iterator))
-            except StopIteration:
-                break
-        if not kept:
-            raise BadSettings("the loader gives no batch of %d: the data set is smaller than that" % self.settings.batch)
-        del iterator
+        source = self._batches(self._make_loader(self.settings.without_workers()))
+        kept = [source.next() for _ in range(KEPT_BATCHES)]
+        self.unseen = source.unseen
+        del source
         if self.data == "device":
             kept = [_to_device(batch, self.device, False) for batch in kept]
         elif self.settings.pin_memory and self.cuda:
@@ -230,7 +211,10 @@ class Trial:
             row = [marks.between(at + phase, at + phase + 1) for phase in range(MARKS)]
             row.append(marks.between(at, at + MARKS))
             rows.append(row)
-        return {"steps": rows, "wall_ms": wall}
+        out = {"steps": rows, "wall_ms": wall}
+        if not self.unseen:
+            out["samples"] = steps * self.settings.batch  # every batch was seen to be a whole one
+        return out
 
     def reset(self):
         if self.cuda:
@@ -239,7 +223,7 @@ class Trial:
             self.retries_before = stats.get("num_alloc_retries", 0)
             self.ooms_before = stats.get("num_ooms", 0)
         loader_cost.reset_peak()
-        self.cpu_before = loader_cost.cpu_seconds(loader_cost.worker_pids(self.iterator))
+        self.cpu_before = loader_cost.cpu_seconds(loader_cost.worker_pids(self._iterator()))
         self.timed_wall = 0.0
         self.timed_steps = 0
         self.loader_seconds = 0.0
@@ -287,7 +271,7 @@ class Trial:
 
     def resources(self):
         out = {}
-        workers = loader_cost.worker_pids(self.iterator)
+        workers = loader_cost.worker_pids(self._iterator())
         if self.cuda:
             cuda = self.torch.cuda
             stats = cuda.memory_stats(self.device)
@@ -302,13 +286,16 @@ class Trial:
         else:
             out["peak_reserved_gb"] = loader_cost.peak_gb(workers)
             out["device_capacity_gb"] = loader_cost.host_memory_gb()
-        if self.iterator is not None:
+        if self.source is not None:
             if workers:
                 out["loader_cpu_s"] = loader_cost.cpu_seconds(workers) - self.cpu_before
                 out["loader_wall_s"] = self.timed_wall * len(workers)
             elif self.settings.workers == 0:
                 out["loader_cpu_s"] = self.loader_cpu
                 out["loader_wall_s"] = self.loader_seconds
+        if self.unseen:
+            out["notes"] = {"batch_unseen": "the batches show no number of samples: that they hold %d was not checked; "
+                                            "return samples(batch) to have it checked" % self.settings.batch}
         if self.loss_value is not None:
             value = float(self.loss_value.float().mean())
             # JSON has no NaN.

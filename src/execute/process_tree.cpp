@@ -86,6 +86,29 @@ std::vector<pid_t> direct_children() {
   }
 }
 
+/// Whether the process was started with that entry in its environment. False for one that is not ours to look at.
+bool started_with(const char* pid, const std::string& entry) {
+  const int fd = ::open(fmt::format("/proc/{}/environ", pid).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  std::string text(1, '\0');
+  std::array<char, 16384> piece;
+  for (ssize_t got = 0; (got = ::read(fd, piece.data(), piece.size())) > 0;)
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  ::close(fd);
+  const std::string end(1, '\0');
+  return text.find(end + entry + end) != std::string::npos;
+}
+
+std::vector<pid_t> started_with(const std::string& entry) {
+  std::vector<pid_t> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir);
+  while (const dirent* file = proc ? ::readdir(proc.get()) : nullptr) {
+    if (std::isdigit(static_cast<unsigned char>(file->d_name[0])) == 0) continue;
+    if (started_with(file->d_name, entry)) out.push_back(static_cast<pid_t>(std::atol(file->d_name)));
+  }
+  return out;
+}
+
 }  // namespace
 
 TreeReading read_tree(pid_t root) {
@@ -161,6 +184,30 @@ int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reape
       for (const auto child : direct_children()) ::kill(child, SIGKILL);
     clock.sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+int kill_until_none(const std::function<std::vector<pid_t>()>& find) {
+  const auto& clock = base::system_clock();
+  const auto begin = clock.now();
+  while (true) {
+    const auto found = find();
+    if (found.empty()) return 0;
+    for (const auto pid : found) ::kill(pid, SIGKILL);
+    if (base::to_seconds(clock.now() - begin) >= kKillLimitS) return static_cast<int>(found.size());
+    clock.sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+int end_detached(std::optional<pid_t> root, const std::string& mark) {
+  if (root) ::kill(*root, SIGSTOP);
+  return kill_until_none([&] {
+    auto found = started_with(mark);
+    if (!root) return found;
+    std::erase(found, *root);
+    const auto tree = read_tree(*root).processes;
+    found.insert(found.end(), tree.begin(), tree.end());
+    return found;
+  });
 }
 
 }  // namespace ridgeline::execute

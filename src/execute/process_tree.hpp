@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace ridgeline::execute {
@@ -31,5 +33,15 @@ void reap_children(pid_t keep) noexcept;
 /// `reaped` is told every child's wait status. Returns how many processes were still there at the end: 0, unless the
 /// kernel holds some, or some fork faster than they can be found.
 int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reaped);
+
+/// SIGKILLs what `find` returns until that is nothing, at most 2 s. Returns how many it still found then.
+int kill_until_none(const std::function<std::vector<pid_t>()>& find);
+
+/// SIGKILLs what a child of this process has started, in whatever session or group: everything that descends from
+/// `root` (which is stopped first, so that it starts no more, and not killed itself; nullopt: it has ended), and, as
+/// that misses what has lost its parents, every process with `mark` ("NAME=value", which the child was started with) in
+/// its environment. For a process that cannot be a child subreaper because it has other children; what clears its
+/// environment and outlives its parents escapes. Returns how many were left after 2 s.
+int end_detached(std::optional<pid_t> root, const std::string& mark);
 
 }  // namespace ridgeline::execute

@@ -17,6 +17,7 @@
 
 #include "execute/classify.hpp"
 #include "execute/memory_usage.hpp"
+#include "execute/process_tree.hpp"
 #include "workload/training/failure_facts.hpp"
 
 namespace ridgeline::execute {
@@ -27,6 +28,7 @@ using workload::StepError;
 using workload::StepResult;
 
 constexpr int kChildSocket = 3;
+constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
 constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 constexpr double kLongestWindowS = 600;
 constexpr double kQuestionLimitS = 60;
@@ -36,7 +38,8 @@ constexpr std::size_t kPhases = 7;
 
 StepError plain_error(base::Error error) { return StepError{std::move(error), {}, {}, {}, {}}; }
 
-base::Result<workload::StepWindow> window_of(const base::Json& answer) {
+/// `batch`: samples that each step is to have; a process that counts them says how many they were.
+base::Result<workload::StepWindow> window_of(const base::Json& answer, std::int64_t batch) {
   RL_TRY_ASSIGN(const auto rows, base::json_as<std::vector<std::vector<double>>>(
                                      answer.value("steps", base::Json::array()), "steps of a trial"));
   workload::StepWindow out;
@@ -48,6 +51,12 @@ base::Result<workload::StepWindow> window_of(const base::Json& answer) {
       return base::fail(ErrorCode::corrupt, "a step has {} times, expected {} finite ones", row.size(), kPhases);
     out.steps.push_back({row[0], row[1], row[2], row[3], row[4], row[5], row[6]});
   }
+  if (answer.contains("samples")) {
+    RL_TRY_ASSIGN(const auto samples, base::json_as<std::int64_t>(answer.at("samples"), "samples of a trial"));
+    if (samples != batch * static_cast<std::int64_t>(rows.size()))
+      return base::fail(ErrorCode::corrupt, "{} steps trained {} samples, expected {} each", rows.size(), samples,
+                        batch);
+  }
   return out;
 }
 
@@ -58,6 +67,10 @@ TrainingChild::~TrainingChild() { end(); }
 void TrainingChild::end() noexcept {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;
+  if (process_) {
+    const bool lives = !process_->poll();
+    (void)end_detached(lives ? std::optional(process_->pid()) : std::nullopt, mark_);
+  }
   process_.reset();  // kills and reaps the group
 }
 
@@ -69,6 +82,9 @@ base::Result<void> TrainingChild::start() {
   child.argv = options_.command;
   child.environment = options_.environment;
   child.environment.emplace_back("RIDGELINE_TRAIN_FD", std::to_string(kChildSocket));
+  const auto life = fmt::format("{}-{}", ::getpid(), base::system_clock().now().count());
+  child.environment.emplace_back(kMarkName, life);
+  mark_ = fmt::format("{}={}", kMarkName, life);
   child.file_descriptors = {{sockets[1], kChildSocket}};
   oom_kills_before_ = kernel_kills();
   auto process = base::Subprocess::spawn(child);
@@ -202,6 +218,7 @@ StepResult<base::Json> TrainingChild::ask(const base::Json& request, double limi
 
 StepResult<void> TrainingChild::prepare(const schema::TrainingTrialSpec& spec) {
   plan_ = spec.plan;
+  batch_ = spec.settings.batch;
   // What an earlier trial of this process left behind is not this one's.
   output_.clear();
   oom_kills_before_ = kernel_kills();
@@ -215,7 +232,7 @@ StepResult<workload::StepWindow> TrainingChild::run(std::int64_t steps) {
       std::max(plan_.step_limit_s, std::min(kLongestWindowS, plan_.step_limit_s * static_cast<double>(steps)));
   auto answer = ask({{"op", "run"}, {"steps", steps}}, limit);
   if (!answer) return tl::unexpected(std::move(answer).error());
-  auto window = window_of(*answer);
+  auto window = window_of(*answer, batch_);
   if (!window) return tl::unexpected(killed(window.error().code, std::move(window).error().message));
   return std::move(*window);
 }

@@ -23,13 +23,14 @@ struct TrainingChildOptions {
   std::function<std::optional<std::int64_t>()> kernel_kills = {};
 };
 
-/// A step runner in a process of its own, killed as a group with all that it started. Requests and answers are JSON
+/// A step runner in a process of its own, killed with all that it started, also what made itself a session of its own
+/// (execute::end_detached). Requests and answers are JSON
 /// lines on one socket, whose number in the child is in RIDGELINE_TRAIN_FD; the child's output is kept for failure
 /// records only:
 ///   {"op":"describe","target":T}                  -> {"ok":{"runtime":..., "source_sha256":...}}
 ///   {"op":"prepare","spec":TrainingTrialSpec}     -> {"ok":{}}
 ///   {"op":"run","steps":N}                        -> {"ok":{"steps":[[7 numbers, schema::StepPhases in
-///   order]..],"wall_ms":..}}
+///   order]..],"wall_ms":..}}, with "samples":N where each batch was seen to hold what was set
 ///   {"op":"reset"}                                -> {"ok":{}}
 ///   {"op":"resources"}                            -> {"ok":TrainingResources, with "loss_not_finite":true for a NaN
 ///   loss}
@@ -74,6 +75,8 @@ class TrainingChild final : public workload::StepRunner {
   OutputTail output_;
   std::optional<std::int64_t> oom_kills_before_;
   schema::TrainingPlan plan_;
+  std::int64_t batch_ = 0;
+  std::string mark_;  ///< in the environment of all that the process starts
 };
 
 }  // namespace ridgeline::execute

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -183,6 +184,8 @@ class Session {
     for (std::size_t i = 0; i < windows_.size(); ++i)
       if (!guard_.kept(i)) out.discarded_steps += static_cast<std::int64_t>(windows_[i].steps.size());
     out.resources = std::move(*resources);
+    for (auto& [code, text] : std::exchange(out.resources.notes, {}))
+      out.flags.push_back({schema::FlagLevel::notice, code, std::move(text)});
     if (not_steady_)
       out.flags.push_back({schema::FlagLevel::notice, "not_steady",
                            fmt::format("step times still moved after {} warm-up steps", warmup_steps_)});

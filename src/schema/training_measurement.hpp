@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ struct TrainingResources {
   std::optional<double> loader_decode_s;  ///< time workers spent in filters and transforms, where the loader counts it
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
+  std::map<std::string, std::string> notes;   ///< what the way of training wants told: code and text of a flag each
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingResources, peak_allocated_gb, peak_reserved_gb,
                                                 device_capacity_gb, alloc_retries, num_ooms, gpu_busy, gpu_util,

@@ -26,9 +26,11 @@ bool BatchFence::within_headroom(const Known& known, const std::optional<double>
 }
 
 void BatchFence::observe(const BenchProposal& proposal, const BenchObservation& observation) {
-  if (proposal.data == schema::DataMode::loader_only) return;
   auto& known = known_[proposal.settings.amp];
   const auto batch = proposal.settings.batch;
+  if (observation.status == schema::TrialStatus::invalid)
+    known.refused = std::min(known.refused.value_or(batch), batch);
+  if (proposal.data == schema::DataMode::loader_only) return;
   if (observation.status == schema::TrialStatus::out_of_memory) {
     if (known.failed && *known.failed <= batch) return;
     known.failed = batch;
@@ -42,7 +44,10 @@ void BatchFence::observe(const BenchProposal& proposal, const BenchObservation& 
 
 std::optional<std::string> BatchFence::too_large(const schema::TrainingSettings& settings) const {
   const auto found = known_.find(settings.amp);
-  if (found == known_.end() || !found->second.failed || settings.batch < *found->second.failed) return std::nullopt;
+  if (found == known_.end()) return std::nullopt;
+  if (const auto& refused = found->second.refused; refused && settings.batch >= *refused)
+    return fmt::format("batch {} was refused under the same precision", *refused);
+  if (!found->second.failed || settings.batch < *found->second.failed) return std::nullopt;
   if (on_cpu_ && settings.workers < found->second.failed_workers) return std::nullopt;
   return fmt::format("batch {} ran out of memory under the same precision", *found->second.failed);
 }
@@ -77,7 +82,7 @@ std::optional<std::int64_t> BatchFence::next_batch(schema::AmpMode amp) const {
     }
   }
   next = rounded(next, *low, *high);
-  if (next <= *low || next >= *high) return std::nullopt;
+  if (next <= *low || next >= *high || next >= known.refused.value_or(*high)) return std::nullopt;
   // A foretold batch too near to what is known would close the gap one sample at a time.
   if (next - *low <= *low / kNearEnough && *high - next > *low / kNearEnough) return std::nullopt;
   return next;

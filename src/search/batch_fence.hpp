@@ -11,15 +11,16 @@
 namespace ridgeline::search {
 
 /// What is known about which batches fit into memory, by precision; on a CPU by workers too, as they take host memory.
+/// Likewise which were refused: a data set that is smaller than a batch is smaller than every larger one.
 class BatchFence {
  public:
   BatchFence(double headroom, bool on_cpu) : headroom_(headroom), on_cpu_(on_cpu) {}
 
-  /// Trials of the loader alone tell nothing about the device's memory and are passed over.
+  /// Trials of the loader alone tell nothing about the device's memory; only a refusal (TrialStatus::invalid) counts.
   void observe(const BenchProposal& proposal, const BenchObservation& observation);
 
-  /// Why the settings need not be tried: a batch no larger ran out of memory under the same precision. nullopt:
-  /// unknown.
+  /// Why the settings need not be tried: a batch no larger ran out of memory or was refused under the same
+  /// precision. nullopt: unknown.
   [[nodiscard]] std::optional<std::string> too_large(const schema::TrainingSettings& settings) const;
 
   /// The next batch to try between the largest that fits with headroom and the smallest that does not; nullopt when
@@ -31,6 +32,7 @@ class BatchFence {
     std::map<std::int64_t, std::optional<double>> fits;  ///< batches that ran, with their memory
     std::optional<std::int64_t> failed;                  ///< smallest that ran out of memory
     int failed_workers = 0;
+    std::optional<std::int64_t> refused;  ///< smallest that was
     std::optional<double> capacity_gb;
   };
   [[nodiscard]] bool within_headroom(const Known& known, const std::optional<double>& memory_gb) const;

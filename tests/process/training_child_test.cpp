@@ -97,6 +97,14 @@ TEST(TrainingChild, an_exit_code_is_told) {
   EXPECT_EQ(done.error().error.code, base::ErrorCode::crashed);
 }
 
+bool is_there(const std::string& marker) {
+  auto search = base::Subprocess::spawn({.argv = {"pgrep", "-f", "^sleep " + marker},
+                                         .environment = {},
+                                         .file_descriptors = {},
+                                         .address_space_bytes = std::nullopt});
+  return search && search->wait().exit_code == 0;
+}
+
 TEST(TrainingChild, a_hang_ends_at_its_deadline_with_all_that_it_started) {
   const std::string marker = std::to_string(::getpid()) + "0173";
   TrainingChild child(options_of("    subprocess.Popen(['sleep', '" + marker + "']); time.sleep(600)\n"));
@@ -107,12 +115,63 @@ TEST(TrainingChild, a_hang_ends_at_its_deadline_with_all_that_it_started) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().error.code, base::ErrorCode::timeout);
   EXPECT_LT(base::to_seconds(base::system_clock().now() - begin), 10);
-  auto search = base::Subprocess::spawn({.argv = {"pgrep", "-f", "sleep " + marker},
-                                         .environment = {},
-                                         .file_descriptors = {},
-                                         .address_space_bytes = std::nullopt});
-  ASSERT_TRUE(search);
-  EXPECT_EQ(search->wait().exit_code, 1);  // nothing left of it
+  EXPECT_FALSE(is_there(marker));
+}
+
+/// Starts `sleep marker`, deaf to SIGTERM, in a session of its own; `waits` until it is there.
+std::string start_detached(const std::string& marker, const std::string& how = "") {
+  return "    subprocess.Popen(['sh', '-c', 'trap \"\" TERM INT HUP; exec sleep " + marker +
+         "'], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL" + how +
+         ")\n"
+         "    while subprocess.call(['pgrep', '-f', '^sleep " +
+         marker + "'], stdout=subprocess.DEVNULL) != 0: time.sleep(0.01)\n";
+}
+
+TEST(TrainingChild, a_cancel_ends_what_made_itself_a_session_of_its_own) {
+  const std::string marker = std::to_string(::getpid()) + "0174";
+  bool cancelled = false;
+  auto options =
+      options_of("    if op == 'run': time.sleep(600)\n" + start_detached(marker) + "    answer({'ok': {}})\n");
+  options.cancelled = [&] { return cancelled; };
+  TrainingChild child(options);
+  ASSERT_TRUE(child.prepare(quick_spec()));
+  EXPECT_TRUE(is_there(marker));
+  cancelled = true;
+  const auto done = child.run(1);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().error.code, base::ErrorCode::cancelled);
+  EXPECT_FALSE(is_there(marker));
+}
+
+TEST(TrainingChild, a_cleared_environment_hides_no_grandchild) {
+  const std::string marker = std::to_string(::getpid()) + "0175";
+  TrainingChild child(
+      options_of(start_detached(marker, ", env={'PATH': os.environ['PATH']}") + "    answer({'ok': {}})\n"));
+  ASSERT_TRUE(child.prepare(quick_spec()));
+  child.close();  // unanswered: another one is started meanwhile
+  EXPECT_FALSE(is_there(marker));
+}
+
+TEST(TrainingChild, a_death_leaves_no_orphans) {
+  const std::string marker = std::to_string(::getpid()) + "0176";
+  TrainingChild child(options_of(start_detached(marker) + "    os.kill(os.getpid(), signal.SIGKILL)\n"));
+  EXPECT_FALSE(child.prepare(quick_spec()));
+  EXPECT_FALSE(is_there(marker));
+}
+
+TEST(TrainingChild, the_samples_are_held_against_the_batch) {
+  TrainingChild child(
+      options_of("    answer({'ok': {'steps': [row()], 'wall_ms': 8.6, 'samples': request.get('steps') and 8}})\n"));
+  auto spec = quick_spec();
+  spec.settings.batch = 8;
+  ASSERT_TRUE(child.prepare(spec));
+  EXPECT_TRUE(child.run(1));
+  child.close();
+  spec.settings.batch = 512;
+  ASSERT_TRUE(child.prepare(spec));
+  const auto window = child.run(1);
+  ASSERT_FALSE(window);
+  EXPECT_EQ(window.error().error.message, "1 steps trained 8 samples, expected 512 each");
 }
 
 TEST(TrainingChild, garbage_is_refused) {

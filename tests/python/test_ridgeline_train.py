@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -17,7 +18,7 @@ sys.path[:0] = [FAKE, os.path.join(ROOT, "python")]
 import torch  # noqa: E402  the pretended one
 
 from ridgeline_train import transforms  # noqa: E402
-from ridgeline_train.failures import BadSettings, UserError, facts_of  # noqa: E402
+from ridgeline_train.failures import BadSettings, UserError, WrongLoader, facts_of  # noqa: E402
 from ridgeline_train.trial import Trial  # noqa: E402
 
 
@@ -134,6 +135,26 @@ class TrialTest(unittest.TestCase):
         with self.assertRaisesRegex(UserError, "pairs"):
             Trial(lambda now: made(now, loader=lambda now: [torch.Tensor()]), spec()).run(1)
 
+    def test_a_result_of_another_form_is_named(self):
+        for result, text in ((3, r"^x:y returned 3 \(int\); expected a dict with model"), (None, "^x:y returned None; expected a dict"),
+                             (torch.Module(), "^x:y returned a value of type Module; expected a dict"),
+                             (dict(), "^x:y returned a dict with neither a loader nor a dataset; expected"),
+                             (dict(samples=8, loader=lambda now: []), r"samples = 8 \(int\); expected a function samples\(batch\)")):
+            with self.assertRaisesRegex(UserError, text):
+                Trial(lambda now: result, spec())
+        with self.assertRaisesRegex(UserError, "^x:y returned None"):
+            Trial(lambda now: iter(()), spec())
+
+    def test_an_unknown_key_is_a_slip(self):
+        with self.assertRaisesRegex(UserError, "^x:y returned a dict with the unknown key 'laoder', did you mean 'loader'\\?; known are model,"):
+            Trial(lambda now: dict(made(now, loader=None), laoder=[]), spec())
+        with self.assertRaisesRegex(UserError, "unknown key 'colour'; known are"):
+            Trial(lambda now: made(now, colour=1), spec())
+        slip = types.SimpleNamespace(**dict(made(None, loader=None), laoder=[]))
+        with self.assertRaisesRegex(UserError, "'laoder', did you mean 'loader'"):
+            Trial(lambda now: slip, spec())
+        Trial(lambda now: types.SimpleNamespace(colour=1, losses=2, **made(None)), spec()).run(1)
+
     def test_an_empty_loader_is_refused(self):
         for data in ("loader", "device"):
             with self.assertRaisesRegex(BadSettings, "smaller than that"):
@@ -143,6 +164,92 @@ class TrialTest(unittest.TestCase):
         seen = []
         Trial(lambda now: seen.append(now) or made(now), spec(batch=64, workers=2)).run(1)
         self.assertEqual((seen[0].batch, seen[0].workers, seen[0].seed, seen[0].options), (64, 2, 3, {"depth": "3"}))
+
+
+def pair(samples, *rest):
+    return torch.Tensor(shape=(samples,) + rest), torch.Tensor(shape=(samples,))
+
+
+class Loader:
+    """With a DataLoader's own account of itself."""
+
+    def __init__(self, found, **account):
+        self.found = found
+        self.__dict__.update(account)
+
+    def __iter__(self):
+        return iter(self.found)
+
+
+class BatchSizeTest(unittest.TestCase):
+    def trial(self, loader, data="loader", batch=8, workers=0, **changes):
+        return Trial(lambda now: made(now, loader=lambda again: loader, **changes), spec(data, batch=batch, workers=workers))
+
+    def refusal(self, loader, kind=WrongLoader, data="loader", **settings):
+        with self.assertRaises(kind) as raised:
+            self.trial(loader, data, **settings).run(6)
+        return str(raised.exception)
+
+    def test_whole_batches_are_reported(self):
+        for found in (pair(8), pair(8, 3, 32, 32), {"a": torch.Tensor(shape=(8, 5))}, [torch.Tensor(shape=(8,))],
+                      ([torch.Tensor(shape=(3, 40 + i)) for i in range(8)], [{"box": torch.Tensor(shape=(i, 4))} for i in range(8)])):
+            trial = self.trial([found] * 4, loss=None, forward=lambda model, batch: torch.Tensor())
+            self.assertEqual(trial.run(6)["samples"], 48)
+            self.assertNotIn("notes", self.resources(trial))
+
+    def resources(self, trial):
+        trial.reset()
+        return trial.resources()
+
+    def test_a_loader_that_ignores_the_batch_is_refused(self):
+        for data in ("loader", "loader_only", "host", "device"):
+            for found in ([pair(8)] * 50, Loader([pair(8)] * 50), Loader([pair(8)] * 50, batch_size=8, num_workers=0)):
+                text = self.refusal(found, data=data, batch=512)
+                self.assertRegex(text, "of 8 samples where settings.batch is 512: pass settings.batch to the DataLoader as batch_size")
+        self.assertIn("a batch of 16 samples where settings.batch is 8", self.refusal([pair(16)]))
+        self.assertIn("a batch of 5 samples", self.refusal([pair(8), pair(5), pair(8), pair(5), pair(8)]))
+
+    def test_the_last_smaller_batch_of_an_epoch_is_left_out(self):
+        seen = []
+        trial = self.trial([pair(8), pair(8), pair(3)], loss=None,
+                           forward=lambda model, batch: seen.append(batch[0].shape[0]) or torch.Tensor())
+        window = trial.run(7)
+        self.assertEqual(seen, [8] * 7)
+        self.assertEqual((len(window["steps"]), window["samples"]), (7, 56))
+        # Every worker of an iterable data set ends with one.
+        ends = Loader([pair(8), pair(2), pair(8), pair(1)], num_workers=2)
+        self.assertEqual(self.trial(ends, workers=2).run(6)["samples"], 48)
+
+    def test_a_data_set_smaller_than_a_batch_is_told(self):
+        text = self.refusal(Loader([pair(5)], batch_size=8, num_workers=0, dataset=range(5)), BadSettings)
+        self.assertEqual(text, "the loader gave a batch of 5 samples and no full one of 8: the data set is smaller than that (5 samples)")
+        self.assertIn("smaller than that", self.refusal([pair(5)], BadSettings, "device"))
+        self.assertIn("has 50 samples, so the loader was not given", self.refusal(Loader([pair(5)], dataset=range(50)), BadSettings))
+        self.assertIn("one epoch and then nothing more", self.refusal(iter([pair(8)] * 3)))
+
+    def test_another_number_of_workers_is_refused(self):
+        text = self.refusal(Loader([pair(8)] * 3, num_workers=2), workers=4)
+        self.assertEqual(text, "the loader has num_workers 2 where settings.workers is 4: pass settings.workers to the DataLoader as num_workers")
+        self.trial(Loader([pair(8)] * 3, num_workers=4), workers=4).run(6)
+        self.trial(Loader([pair(8)] * 3, num_workers=0), "device", workers=4).run(6)
+
+    def test_what_shows_no_size_is_noted(self):
+        trial = self.trial(["text", "text"], loss=None, forward=lambda model, batch: torch.Tensor())
+        self.assertNotIn("samples", trial.run(3))
+        self.assertIn("was not checked", self.resources(trial)["notes"]["batch_unseen"])
+        # A loader of torch's own that leaves the rest out: known by itself.
+        sure = self.trial(Loader(["text"] * 3, batch_size=8, drop_last=True), loss=None, forward=lambda model, batch: torch.Tensor())
+        self.assertEqual(sure.run(3)["samples"], 24)
+
+    def test_batches_of_another_layout(self):
+        long = torch.Tensor(shape=(35, 8))
+        forward = dict(loss=None, forward=lambda model, batch: torch.Tensor())
+        self.assertEqual(self.trial(Loader([long] * 3, batch_size=8), **forward).run(4)["samples"], 32)
+        self.assertEqual(self.trial([long] * 3, samples=lambda batch: batch.shape[1], **forward).run(4)["samples"], 32)
+        self.assertIn("return samples(batch)", self.refusal([long] * 3))
+
+    def test_a_loader_that_is_none_is_named(self):
+        self.assertEqual(self.refusal(None, UserError), "the loader is None; expected a DataLoader or another iterable of batches")
 
 
 class TransformsTest(unittest.TestCase):
@@ -199,6 +306,8 @@ class FactsTest(unittest.TestCase):
         error.error_code = 2
         self.assertEqual(facts_of(error)["cuda_error"], 2)
         self.assertTrue(facts_of(UserError("x"))["user_error"])
+        self.assertEqual([facts_of(kind("x"))["type"] for kind in (UserError, BadSettings, WrongLoader)], [""] * 3)
+        self.assertFalse(facts_of(WrongLoader("x"))["bad_settings"])
         self.assertEqual(facts_of(OSError(12, "Cannot allocate memory"))["system_error"], 12)
 
     def raised(self, code):

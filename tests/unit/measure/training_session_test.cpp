@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/training_session.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +88,39 @@ TEST_F(TrainingSession, a_signal_ends_it_between_windows) {
   const auto result = measure("");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().error.error.code, base::ErrorCode::cancelled);
+}
+
+/// A synthetic runner that has something to tell.
+class Telling final : public workload::StepRunner {
+ public:
+  explicit Telling(std::unique_ptr<workload::StepRunner> inner) : inner_(std::move(inner)) {}
+  workload::StepResult<void> prepare(const schema::TrainingTrialSpec& spec) override { return inner_->prepare(spec); }
+  workload::StepResult<workload::StepWindow> run(std::int64_t steps) override { return inner_->run(steps); }
+  workload::StepResult<void> reset_peaks() override { return inner_->reset_peaks(); }
+  workload::StepResult<schema::TrainingResources> resources() override {
+    auto out = inner_->resources();
+    if (out) out->notes["batch_unseen"] = "the batches show no number of samples";
+    return out;
+  }
+  void close() noexcept override { inner_->close(); }
+  const base::Clock& clock() const noexcept override { return inner_->clock(); }
+
+ private:
+  std::unique_ptr<workload::StepRunner> inner_;
+};
+
+TEST_F(TrainingSession, what_a_runner_tells_becomes_a_flag) {
+  spec_.settings = {128, 4, AmpMode::off, true};
+  spec_.device = "cuda:0";
+  Telling runner(*workload::make_synthetic_steps(clock_)(spec_));
+  const auto result = measure_training(runner, spec_, control_);
+  ASSERT_TRUE(result);
+  const auto flag = std::find_if(result->flags.begin(), result->flags.end(),
+                                 [](const schema::QualityFlag& one) { return one.code == "batch_unseen"; });
+  ASSERT_NE(flag, result->flags.end());
+  EXPECT_EQ(flag->level, schema::FlagLevel::notice);
+  EXPECT_EQ(flag->message, "the batches show no number of samples");
+  EXPECT_TRUE(result->resources.notes.empty());
 }
 
 TEST(SummarizeSteps, identity_is_held_against_the_hosts_clock) {

@@ -46,16 +46,16 @@ class device:
 
 
 class Tensor:
-    def __init__(self, where="cpu", pinned=False, value=1.0):
-        self.where, self.pinned, self.value = where, pinned, value
+    def __init__(self, where="cpu", pinned=False, value=1.0, shape=()):
+        self.where, self.pinned, self.value, self.shape = where, pinned, value, shape
 
     def to(self, where, non_blocking=False):
         calls.append(("to", str(where), non_blocking))
         advance(1)
-        return Tensor(str(where), value=self.value)
+        return Tensor(str(where), value=self.value, shape=self.shape)
 
     def pin_memory(self):
-        return Tensor(self.where, True, self.value)
+        return Tensor(self.where, True, self.value, self.shape)
 
     def backward(self):
         advance(4)
