@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <iostream>
 
 #include "base/clock.hpp"
@@ -56,6 +57,14 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   };
   return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
                       terminal);
+}
+
+base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next) {
+  std::error_code error;
+  if (std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found)
+    return base::fail(base::ErrorCode::not_found, "--apply {}: no such file; {}", file, next);
+  if (!dry_run) RL_TRY(campaign::check_patchable(file));
+  return base::read_file(file);
 }
 
 base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,

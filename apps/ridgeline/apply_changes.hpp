@@ -30,6 +30,10 @@ struct ApplyRequest {
 [[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request,
                                                       const Terminal& terminal);
 
+/// The text of the file that --apply names, read before anything is measured. `next` is what to do where there is none.
+/// Unless it is a dry run, the file must be one that can be written.
+[[nodiscard]] base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next);
+
 using WriteChange = std::function<base::Result<campaign::AppliedPatch>()>;
 
 /// Shows a patch of the file's text as a diff and, as the mode says, calls `write`. `later` is the command that does so

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
@@ -43,7 +43,8 @@ class BenchDisplay final : public campaign::BenchObserver {
   void trial_finished(const schema::BenchTrial& trial) override {
     status("");
     if (!rows_) return;
-    const auto row = report::bench_row(trial);
+    auto row = report::bench_row(trial);
+    if (const auto steps = analysis::cut_soak(trial); !steps.empty()) row.cells.back() += ", " + steps;
     const auto line = report::bench_line(row.cells);
     const bool bad = row.tone == report::Tone::bad;
     fmt::print("{}\n",
@@ -74,29 +75,69 @@ class BenchDisplay final : public campaign::BenchObserver {
   std::string doing_;
 };
 
-/// What the change of the batch means for the learning rate, as lines; none when nothing is known or nothing changes.
-std::vector<std::string> consequence_lines(const campaign::TrainingConfig& now, std::int64_t batch) {
-  if (!now.batch_size || *now.batch_size == batch) return {};
-  const auto accumulation = now.gradient_accumulation_steps.value_or(1);
-  const auto change = analysis::batch_consequence(*now.batch_size, accumulation, now.learning_rate.value_or(0), batch);
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("effective batch {} -> {} ({} x {} accumulation steps)", change.effective_before,
-                              change.effective_after, batch, accumulation));
-  if (now.learning_rate)
-    lines.push_back(fmt::format(
-        "learning rate {:g}: the linear rule (SGD) gives {:.4g}, the square-root rule (Adam) {:.4g}; or keep it with "
-        "gradient_accumulation_steps: {} (effective batch {})",
-        *now.learning_rate, change.linear_rate, change.square_root_rate, change.accumulation,
-        change.accumulation * batch));
-  else
-    lines.push_back(fmt::format(
-        "multiply the learning rate by {:.3g} (linear rule, SGD) or {:.3g} (square-root rule, Adam); or keep it with "
-        "gradient_accumulation_steps: {}",
-        change.ratio, std::sqrt(change.ratio), change.accumulation));
-  return lines;
+/// What bench.yaml says of the training now, as the run keeps it.
+campaign::TrainingConfig config_of(const schema::BenchRun& run) {
+  campaign::TrainingConfig out;
+  if (run.has_current) out.batch_size = run.current.batch;
+  for (const auto& origin : run.origins) {
+    if (origin.name == kRateOrigin)
+      if (const auto rate = base::parse_number(origin.value, origin.name)) out.learning_rate = *rate;
+    if (origin.name == kAccumulationOrigin)
+      if (const auto steps = base::parse_integer(origin.value, origin.name)) out.gradient_accumulation_steps = *steps;
+  }
+  return out;
 }
 
-Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
+/// What the recommended batch means for the training in the --apply file, as it stands before it is changed.
+Result<std::optional<campaign::BatchAdvice>> batch_advice(const schema::BenchRun& run, const BenchFlags& flags) {
+  if (flags.apply.empty() || run.interrupted || !run.answers || !run.answers->recommended) return std::nullopt;
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
+  RL_TRY_ASSIGN(auto now, campaign::read_training_config(text, flags.apply));
+  return campaign::advise_on_batch(campaign::merged(std::move(now), config_of(run)),
+                                   run.answers->recommended->settings.batch);
+}
+
+base::Json advice_json(const campaign::BatchAdvice& advice, const std::string& file) {
+  const auto& change = advice.change;
+  base::Json out{{"file", file},
+                 {"batch_before", advice.batch_before},
+                 {"batch_after", advice.batch_after},
+                 {"ratio", change.ratio},
+                 {"lines", advice.lines}};
+  if (advice.accumulation) {
+    out["accumulation"] = *advice.accumulation;
+    out["effective_before"] = change.effective_before;
+    out["effective_after"] = change.effective_after;
+    out["nearest"] = {{"accumulation", change.accumulation},
+                      {"effective", change.nearest_effective},
+                      {"keeps", change.keeps},
+                      {"ratio", change.nearest_ratio}};
+  }
+  if (advice.learning_rate) {
+    out["learning_rate"] = *advice.learning_rate;
+    out["linear_rate"] = change.linear_rate;
+    out["square_root_rate"] = change.square_root_rate;
+    if (advice.accumulation) {
+      out["nearest"]["linear_rate"] = change.nearest_linear_rate;
+      out["nearest"]["square_root_rate"] = change.nearest_square_root_rate;
+    }
+  }
+  return out;
+}
+
+/// Names keys that the file did not have: a training that never read them does not begin to.
+void say_added(const campaign::PatchResult& patch, const BenchFlags& flags) {
+  std::vector<std::string> added;
+  for (const auto& edit : patch.edits)
+    if (!edit.before) added.push_back(edit.path);
+  if (added.empty()) return;
+  fmt::print("{}: {} {} not in the file {}: see that your training reads {}\n", flags.apply, fmt::join(added, ", "),
+             added.size() == 1 ? "was" : "were", flags.dry_run ? "and would be added" : "before",
+             added.size() == 1 ? "it" : "them");
+}
+
+Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
+                          const std::optional<campaign::BatchAdvice>& advice, const Terminal& terminal) {
   if (!run.answers || !run.answers->recommended) {
     if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", flags.apply);
     return {};
@@ -106,18 +147,22 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags, 
   request.file = flags.apply;
   request.mode = flags.dry_run ? ApplyMode::dry_run : ApplyMode::apply;
   request.quiet = flags.json || flags.quiet;
-  RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
+  RL_TRY_ASSIGN(const auto text, read_apply_file(flags.apply, flags.dry_run, kNoApplyFile));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_training_settings(text, flags.apply, settings));
-  RL_TRY_ASSIGN(const auto before, campaign::read_training_config(text, flags.apply));
   const auto write = [&] {
     return campaign::apply_training_settings(flags.apply, settings, base::system_clock().utc_now());
   };
   RL_TRY(apply_change(request, text, patch, write,
                       fmt::format("ridgeline bench --show {} --apply {}", run.id, flags.apply), terminal));
-  if (request.quiet) return {};
-  if (settings.amp != schema::AmpMode::off)
+  if (!request.quiet) say_added(patch, flags);
+  if (!request.quiet && settings.amp != schema::AmpMode::off)
     fmt::print("{}: use_amp was measured as {}\n", flags.apply, base::enum_name(settings.amp));
-  for (const auto& line : consequence_lines(before, settings.batch)) fmt::print("{}: {}\n", flags.apply, line);
+  // What training converges to is not silenced: with --json it is in there, with --quiet on standard error.
+  if (flags.json || !advice) return {};
+  for (const auto& line : advice->lines) {
+    const bool placed = line.rfind(flags.apply + ":", 0) == 0;  // what could not be read names file and line itself
+    fmt::print(flags.quiet ? stderr : stdout, "{}{}\n", placed ? "" : flags.apply + ": ", line);
+  }
   return {};
 }
 
@@ -142,19 +187,26 @@ void print_summary(const schema::BenchRun& run, int width) {
 }
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
+  // A file that cannot be read any more is told when it is to be changed, after what was found.
+  const auto found = batch_advice(run, flags);
+  const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
-    fmt::print("{}\n", base::dump_json(report::bench_json(run)));
+    auto json = report::bench_json(run);
+    if (!flags.apply.empty()) json["batch_change"] = advice ? advice_json(*advice, flags.apply) : base::Json();
+    fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
     fmt::print("\n");
     print_summary(run, terminal.width);
-    if (!run.answers && run.interruption.empty())
-      fmt::print("no answer: no trial with the loader went well; the table says why\n");
+    if (!run.answers)
+      fmt::print("{}\n", run.interruption.empty()
+                             ? "no answer: no trial with the loader went well; the table says why"
+                             : "no answer: the run ended before a trial with the loader went well");
     if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
     for (const auto& skipped : run.skipped)
       fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
   }
   RL_TRY(write_outputs(run, flags));
-  if (!flags.apply.empty() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
+  if (!flags.apply.empty() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
   if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline bench --show {})\n", run.id, run.id);
   if (run.interrupted) return kCancelled;
   return run.answers ? kOk : kFinding;
@@ -247,12 +299,8 @@ void add_bench(CLI::App& app, Context& context) {
   bench.add_option("--batch-sizes", flags->batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
   bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")
       ->type_name("N...");
-  bench.add_option("--amp", flags->amp, "Precision; both: off and bf16")
-      ->type_name("off|bf16|fp16|both")
-      ->check(CLI::IsMember({"off", "bf16", "fp16", "both"}));
-  bench.add_option("--pin-memory", flags->pin_memory, "Page-locked batches")
-      ->type_name("on|off|both")
-      ->check(CLI::IsMember({"on", "off", "both"}));
+  add_choice(bench, context, "--amp", flags->amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
+  add_choice(bench, context, "--pin-memory", flags->pin_memory, {"on", "off", "both"}, "Page-locked batches");
   add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
   bench.add_option("--steps", flags->steps, "Least timed steps a trial (default 20)")->type_name("N");
   bench.add_option("--max-time", flags->max_time, "Time for the whole run, for example 30m")->type_name("TIME");
@@ -284,7 +332,7 @@ void add_bench(CLI::App& app, Context& context) {
   bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")
       ->type_name("RUN");
   add_database_option(bench, context);
-  bench.add_flag("-q,--quiet", flags->quiet, "Errors only");
+  bench.add_flag("-q,--quiet", flags->quiet, "Errors only, and what --apply means for the learning rate");
   for (const auto* name : {"--apply", "--dry-run", "--output", "--report-html", "--json", "--show", "--db", "--quiet"})
     bench.get_option(name)->group(output);
 }

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "loader/page_cache.hpp"
+#include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
@@ -81,8 +82,7 @@ class BenchReader {
     if (flags_.dry_run && flags_.apply.empty())
       return fail(ErrorCode::invalid_argument, "--dry-run: no file to write is named; add --apply FILE");
     if (!flags_.apply.empty()) {
-      if (!flags_.dry_run) RL_TRY(campaign::check_patchable(flags_.apply));
-      RL_TRY_ASSIGN(const auto text, base::read_file(flags_.apply));
+      RL_TRY_ASSIGN(const auto text, read_apply_file(flags_.apply, flags_.dry_run, kNoApplyFile));
       // Whether the file can be changed at all is found out now and not after an hour of measuring.
       RL_TRY(campaign::patch_training_settings(text, flags_.apply, schema::TrainingSettings{}));
     }
@@ -336,10 +336,20 @@ class BenchReader {
 
   Result<void> read_current() {
     const auto& config = plan_.config;
+    if (config.learning_rate)
+      note(std::string(kRateOrigin), fmt::format("{}", *config.learning_rate), place("training.learning_rate"));
+    if (config.gradient_accumulation_steps)
+      note(std::string(kAccumulationOrigin), fmt::format("{}", *config.gradient_accumulation_steps),
+           place("training.gradient_accumulation_steps"));
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
+    if (!config.batch_size) {
+      // No batch is known to go with them, and none is made up.
+      note("current", "not measured: data.batch_size is not given", flags_.config);
+      return {};
+    }
     schema::TrainingSettings current;
     const bool cuda = plan_.request.device != "cpu";
-    current.batch = config.batch_size.value_or(current.batch);
+    current.batch = *config.batch_size;
     current.workers = config.num_workers.value_or(current.workers);
     current.pin_memory = cuda && config.pin_memory.value_or(false);
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
@@ -348,7 +358,12 @@ class BenchReader {
                   "{}: {} loader workers are more than the {} CPUs that this process may use",
                   place("data.num_workers"), current.workers, cores());
     plan_.request.current = current;
-    note("current", schema::describe(current), flags_.config);
+    std::vector<std::string> assumed;
+    if (!config.num_workers) assumed.emplace_back("num_workers");
+    if (!config.use_amp) assumed.emplace_back("use_amp");
+    if (cuda && !config.pin_memory) assumed.emplace_back("pin_memory");
+    note("current", schema::describe(current),
+         assumed.empty() ? flags_.config : fmt::format("{}; default: {}", flags_.config, fmt::join(assumed, ", ")));
     return {};
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -48,6 +49,13 @@ struct BenchPlan {
   campaign::BenchConfig config;
   std::string gpu_uuid;  ///< of the device, "" on a CPU
 };
+
+/// The origins under which a run keeps what bench.yaml says of learning rate and accumulation now.
+inline constexpr std::string_view kRateOrigin = "learning rate";
+inline constexpr std::string_view kAccumulationOrigin = "accumulation";
+
+/// What to do where the file that --apply names is not there.
+inline constexpr const char* kNoApplyFile = "create it (it may be empty), or name your training's file with --apply";
 
 /// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is
 /// measured.

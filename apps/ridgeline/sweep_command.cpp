@@ -45,13 +45,19 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
   }
   RL_TRY_ASSIGN(const auto paths, read_apply_to(flags.apply_to, run.job.parameters));
   const auto settings = campaign::settings_of(run.answers->recommended, run.job.parameters, paths);
-  RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
+  RL_TRY_ASSIGN(const auto text, read_apply_file(flags.apply, flags.dry_run, kNoSweepFile));
+  RL_TRY_ASSIGN(const auto absent, campaign::names_without_place(text, flags.apply, settings));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_sweep_settings(text, flags.apply, settings));
   const auto write = [&] {
     return campaign::apply_sweep_settings(flags.apply, settings, base::system_clock().utc_now());
   };
-  return apply_change(request, text, patch, write,
-                      fmt::format("ridgeline sweep --show {} --apply {}", run.id, flags.apply), terminal);
+  RL_TRY(apply_change(request, text, patch, write,
+                      fmt::format("ridgeline sweep --show {} --apply {}", run.id, flags.apply), terminal));
+  if (!absent.empty())
+    fmt::print(request.quiet ? stderr : stdout,
+               "{}: {} not written, the file has no such name: add it, or say where with --apply-to {}=PATH\n",
+               flags.apply, fmt::join(absent, ", "), absent.front());
+  return {};
 }
 
 void print_summary(const schema::SweepRun& run, const Terminal& terminal) {
@@ -64,7 +70,9 @@ void print_summary(const schema::SweepRun& run, const Terminal& terminal) {
       indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
     fmt::print("{:<{}}{}\n", label, kLabel, indented);
   }
-  if (!run.answers && run.interruption.empty()) fmt::print("no answer: no combination went well; the table says why\n");
+  if (!run.answers)
+    fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination went well; the table says why"
+                                                : "no answer: the run ended before a combination went well");
   if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
 }
 

@@ -12,6 +12,7 @@
 #include "campaign/gpu_choice.hpp"
 #include "campaign/sweep_files.hpp"
 #include "campaign/sweep_patch.hpp"
+#include "ridgeline/apply_changes.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
@@ -183,8 +184,7 @@ class SweepReader {
       return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --apply FILE",
                   flags_.dry_run ? "--dry-run" : "--apply-to");
     if (flags_.apply.empty()) return {};
-    if (!flags_.dry_run) RL_TRY(campaign::check_patchable(flags_.apply));
-    RL_TRY_ASSIGN(const auto text, base::read_file(flags_.apply));
+    RL_TRY_ASSIGN(const auto text, read_apply_file(flags_.apply, flags_.dry_run, kNoSweepFile));
     RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to, request.job.parameters));
     schema::SweepPoint first;
     for (const auto& param : request.job.parameters) first[param.name] = param.values.front();

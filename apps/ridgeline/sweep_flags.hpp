@@ -11,6 +11,9 @@
 
 namespace ridgeline::app {
 
+/// What to do where the file that --apply names is not there.
+inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --apply";
+
 /// The flags of `ridgeline sweep` as typed; "" is not given.
 struct SweepFlags {
   std::vector<std::string> command;  ///< behind --

@@ -42,7 +42,44 @@ bool simpler(const BenchPoint& a, const BenchPoint& b) {
   return a.samples_per_s > b.samples_per_s;
 }
 
+/// Whether the recommended settings were soaked, and for how long.
+std::string soak_text(const BenchPoint& point, const AnswerOptions& options) {
+  if (!point.soaked) {
+    if (options.soak_steps <= 0) return "not soaked; --soak 500 tries it";
+    return "not soaked: " + (options.no_soak.empty() ? "the run ended before" : options.no_soak);
+  }
+  if (point.soak_steps < options.soak_steps)
+    return fmt::format("soaked {} of {} steps only", point.soak_steps, options.soak_steps);
+  // Windows may go a few steps beyond what was asked for.
+  return fmt::format("held through a soak of {} steps", options.soak_steps > 0 ? options.soak_steps : point.soak_steps);
+}
+
+constexpr std::string_view kCutSoak = "soak_cut";  ///< flag of a soak that ended before its steps
+constexpr std::string_view kSoaked = "soaked ";    ///< its message begins so, and goes on "312 of 500 steps: why"
+
 }  // namespace
+
+std::int64_t soaked_steps(const schema::TrainingOutcome& outcome) {
+  return outcome.measurement ? outcome.measurement->steps + outcome.measurement->discarded_steps : 0;
+}
+
+void mark_cut_soak(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
+  if (!trial.outcome.measurement) return;
+  const auto text = fmt::format("{}{} of {} steps", kSoaked, soaked_steps(trial.outcome), asked);
+  trial.reason += "; " + text;
+  trial.outcome.measurement->flags.push_back(
+      {schema::FlagLevel::notice, std::string(kCutSoak), fmt::format("{}: {}", text, why)});
+}
+
+std::string cut_soak(const schema::BenchTrial& trial) {
+  if (!trial.outcome.measurement) return {};
+  for (const auto& flag : trial.outcome.measurement->flags)
+    if (flag.code == kCutSoak && flag.message.rfind(kSoaked, 0) == 0) {
+      const auto text = flag.message.substr(kSoaked.size());
+      return text.substr(0, text.find(':'));
+    }
+  return {};
+}
 
 std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
   std::vector<BenchPoint> points;
@@ -90,6 +127,7 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     const bool good = trial.outcome.status == schema::TrialStatus::ok && trial.outcome.measurement &&
                       trial.outcome.measurement->resources.alloc_retries.value_or(0) == 0;
     (good ? points[at].soaked : points[at].failed_soak) = true;
+    if (good) points[at].soak_steps = std::max(points[at].soak_steps, soaked_steps(trial.outcome));
   }
   return points;
 }
@@ -139,7 +177,7 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
             : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
     if (recommended->memory_gb && recommended->capacity_gb)
       reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
-    if (recommended->soaked) reason += "; held through the soak";
+    reason += "; " + soak_text(*recommended, options);
     out.recommended = answer_of(*recommended, std::move(reason));
   }
 
@@ -162,6 +200,12 @@ BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accu
   const double steps =
       static_cast<double>(out.effective_before) / static_cast<double>(std::max<std::int64_t>(1, new_batch));
   out.accumulation = std::max<std::int64_t>(1, std::llround(steps));
+  out.nearest_effective = out.accumulation * new_batch;
+  out.keeps = out.nearest_effective == out.effective_before;
+  out.nearest_ratio =
+      static_cast<double>(out.nearest_effective) / static_cast<double>(std::max<std::int64_t>(1, out.effective_before));
+  out.nearest_linear_rate = old_rate * out.nearest_ratio;
+  out.nearest_square_root_rate = old_rate * std::sqrt(out.nearest_ratio);
   return out;
 }
 

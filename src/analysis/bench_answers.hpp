@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "schema/training_run.hpp"
@@ -17,8 +19,9 @@ struct BenchPoint {
   double high = 0;
   std::optional<double> memory_gb;  ///< highest peak reserved
   std::optional<double> capacity_gb;
-  bool soaked = false;       ///< a soak of these settings ended well
-  bool failed_soak = false;  ///< one ended badly: never recommended
+  bool soaked = false;          ///< a soak of these settings ended well, cut by its time or not
+  std::int64_t soak_steps = 0;  ///< of that soak: the steps that it held through
+  bool failed_soak = false;     ///< one ended badly: never recommended
 };
 
 /// In the order of first appearance; soaks and experiments do not count for speed, the soaks' ends do.
@@ -27,6 +30,8 @@ struct BenchPoint {
 struct AnswerOptions {
   double tolerance = 0.03;
   double headroom = 0.10;
+  std::int64_t soak_steps = 0;  ///< that were asked for; 0: none
+  std::string no_soak;  ///< why the recommended settings were not soaked although asked; "": the run ended before
 };
 
 /// Answers from the trials alone; nothing that was not run is ever named. With S the samples/s and M the peak reserved
@@ -39,18 +44,31 @@ struct AnswerOptions {
 ///                it)
 ///   pareto       points that no other one beats or equals in S, M and workers at once while beating it in one of them
 ///   ties         points whose interval reaches into that of the fastest
-/// Where no memory is known, the rules that need it do not apply. nullopt: no ok trial with the loader.
+/// Where no memory is known, the rules that need it do not apply. The reason of `recommended` says whether and for how
+/// long these settings were soaked. nullopt: no ok trial with the loader.
 [[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run,
                                                                const AnswerOptions& options);
 
+/// The steps that a soak was cut to by its time, of those asked for: "312 of 500 steps"; "" for every other trial.
+[[nodiscard]] std::string cut_soak(const schema::BenchTrial& trial);
+/// Marks the trial as a soak of which only this much was run. `why` is one clause: "the time was up".
+void mark_cut_soak(schema::BenchTrial& trial, std::int64_t asked, std::string_view why);
+/// Steps that a trial ran for good or ill, throttled ones counted: 0 without a measurement.
+[[nodiscard]] std::int64_t soaked_steps(const schema::TrainingOutcome& outcome);
+
 /// What changing the batch means for the learning rate and accumulation of a training.
 struct BatchConsequence {
-  double ratio = 1;               ///< new effective batch over the old
-  double linear_rate = 0;         ///< learning rate by the linear rule (Goyal et al. 2017): times the ratio
-  double square_root_rate = 0;    ///< by the square-root rule (Krizhevsky 2014; usual for Adam)
-  std::int64_t accumulation = 1;  ///< steps that bring the effective batch nearest to the old one
+  double ratio = 1;             ///< new effective batch over the old, the accumulation left as it is
+  double linear_rate = 0;       ///< learning rate by the linear rule (Goyal et al. 2017): times the ratio
+  double square_root_rate = 0;  ///< by the square-root rule (Krizhevsky 2014; usual for Adam)
   std::int64_t effective_before = 0;
-  std::int64_t effective_after = 0;  ///< with the accumulation left as it is
+  std::int64_t effective_after = 0;    ///< with the accumulation left as it is
+  std::int64_t accumulation = 1;       ///< steps, 1 or more, that bring the effective batch nearest to the old one
+  std::int64_t nearest_effective = 0;  ///< with that accumulation
+  bool keeps = false;                  ///< whether that is the old one
+  double nearest_ratio = 1;            ///< over the old one
+  double nearest_linear_rate = 0;      ///< the two rules for it
+  double nearest_square_root_rate = 0;
 };
 [[nodiscard]] BatchConsequence batch_consequence(std::int64_t old_batch, std::int64_t old_accumulation, double old_rate,
                                                  std::int64_t new_batch);

@@ -2,6 +2,7 @@
 #include "campaign/bench_campaign.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -22,10 +23,12 @@ using schema::TrialStatus;
 
 constexpr double kSearchShare = 0.7;   ///< of --max-time; the rest is for repeats, soak and experiments
 constexpr double kSearchAlone = 0.85;  ///< where repeats are all that comes after it
+constexpr double kBeforeSoak = 0.85;   ///< search and repeats together, where a soak comes after them
 constexpr double kLeaderShare = 0.95;  ///< of the best: measured again
 constexpr std::size_t kMostLeaders = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in turned order
 constexpr int kMostSoaks = 3;
+constexpr double kLongestSoakS = 3600;
 constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
 
 /// A stored outcome that another try would not change.
@@ -55,7 +58,14 @@ class Running {
  public:
   Running(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
           const std::function<bool()>& cancelled, const BenchRequest& request)
-      : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
+      : executor_(executor),
+        store_(store),
+        observer_(observer),
+        cancelled_(cancelled),
+        request_(request),
+        answers_(request.answers) {
+    answers_.soak_steps = request.soak_steps;
+  }
 
   Result<schema::BenchRun> go() {
     begin();
@@ -67,7 +77,8 @@ class Running {
     } else if (!status) {
       return tl::unexpected<base::Error>(std::move(status).error());
     }
-    run_.answers = analysis::answer_bench(run_, request_.answers);
+    run_.answers = analysis::answer_bench(run_, answers_);
+    note_flags();
     run_.duration_s = elapsed_s();
     run_.finished_utc = base::system_clock().utc_now();
     RL_TRY(store_.save_run(run_));
@@ -105,13 +116,13 @@ class Running {
     return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
   }
 
-  /// Whether the settings' last trial took longer than there is time.
-  [[nodiscard]] bool too_long(const schema::TrainingSettings& settings) const {
+  /// Whether the settings' last trial took longer than there is time, up to that share of --max-time.
+  [[nodiscard]] bool too_long(const schema::TrainingSettings& settings, double share) const {
     const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
       return trial.settings == settings && trial.data == DataMode::loader;
     });
     return request_.max_time && last != run_.trials.rend() &&
-           elapsed_s() + last->outcome.duration_s > base::to_seconds(*request_.max_time);
+           elapsed_s() + last->outcome.duration_s > share * base::to_seconds(*request_.max_time);
   }
 
   Result<void> steps() {
@@ -168,7 +179,7 @@ class Running {
         points.end());
     if (points.size() > kMostLeaders) points.resize(kMostLeaders);
     // What will be recommended is often frugal and not among the fastest few.
-    const auto answers = analysis::answer_bench(run_, request_.answers);
+    const auto answers = analysis::answer_bench(run_, answers_);
     if (answers && answers->recommended) {
       const auto& settings = answers->recommended->settings;
       if (std::none_of(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; }))
@@ -177,10 +188,11 @@ class Running {
     }
     if (points.size() < 2) return {};
     observer_.stage("leaders again");
+    const double share = request_.soak_steps > 0 ? kBeforeSoak : 1;
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t i = 0; i < points.size(); ++i) {
-        if (late(1) || too_long(points[i].settings)) continue;
+        if (late(share) || too_long(points[i].settings, share)) continue;
         BenchTrial trial;
         trial.stage = BenchStage::repeat;
         trial.settings = points[i].settings;
@@ -192,11 +204,41 @@ class Running {
     return {};
   }
 
+  /// How long a soak of these settings may be timed for, and why it may not at all.
+  struct SoakTime {
+    double s = kLongestSoakS;
+    std::string too_short;
+  };
+  [[nodiscard]] SoakTime soak_time(const schema::TrainingSettings& settings) const {
+    SoakTime out;
+    if (!request_.max_time) return out;
+    const double left_s = base::to_seconds(*request_.max_time) - elapsed_s();
+    // What starting and warming up take, and a step: as they did in the settings' last trial.
+    const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
+      return trial.settings == settings && trial.data == DataMode::loader && trial.outcome.measurement;
+    });
+    double before_s = 0;
+    double step_s = 0;
+    if (last != run_.trials.rend()) {
+      const auto& walls = last->outcome.measurement->wall_ms;
+      const double timed_s = std::accumulate(walls.begin(), walls.end(), 0.0) / 1000;
+      before_s = std::max(0.0, last->outcome.duration_s - timed_s);
+      if (!walls.empty()) step_s = timed_s / static_cast<double>(walls.size());
+    }
+    out.s = std::min(kLongestSoakS, left_s - before_s);
+    const auto least = static_cast<double>(std::min(request_.soak_steps, request_.plan.steps));
+    if (out.s <= least * step_s)
+      out.too_short = left_s <= 0
+                          ? "--max-time was used up"
+                          : fmt::format("{:.3g} s of --max-time were left, too few for {:g} steps", left_s, least);
+    return out;
+  }
+
   Result<void> soak() {
     if (request_.soak_steps <= 0) return {};
     observer_.stage("soak");
     for (int attempt = 0; attempt < kMostSoaks; ++attempt) {
-      const auto answers = analysis::answer_bench(run_, request_.answers);
+      const auto answers = analysis::answer_bench(run_, answers_);
       if (!answers || !answers->recommended) return {};
       const auto& settings = answers->recommended->settings;
       const bool done = std::any_of(run_.trials.begin(), run_.trials.end(), [&](const auto& trial) {
@@ -206,21 +248,41 @@ class Running {
       auto plan = request_.plan;
       plan.steps = request_.soak_steps;
       plan.max_steps = request_.soak_steps;
-      plan.max_time_s = 3600;
+      plan.max_time_s = kLongestSoakS;
       BenchTrial trial;
       trial.stage = BenchStage::soak;
       trial.settings = settings;
       trial.repeat = kSoakRepeat;
       trial.reason = fmt::format("{} steps of the recommended settings", request_.soak_steps);
-      RL_TRY(make(std::move(trial), plan, 1));
+      const auto time = soak_time(settings);
+      if (!time.too_short.empty() && !soaked_before(trial, plan)) {
+        answers_.no_soak = time.too_short;
+        return {};
+      }
+      RL_TRY(make(std::move(trial), plan, 1, std::max(0.0, time.s)));
     }
+    answers_.no_soak = fmt::format("{} other settings were", kMostSoaks);
     return {};
+  }
+
+  /// Whether the results file holds the whole soak, so that it takes no time.
+  [[nodiscard]] bool soaked_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
+    if (!request_.use_store) return false;
+    const auto stored = store_.find_trial(spec_of(trial, plan).key());
+    return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
+  }
+
+  /// Whether the time ended a soak before its steps were done.
+  [[nodiscard]] static bool cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
+                                const schema::TrainingOutcome& outcome) {
+    return trial.stage == BenchStage::soak && outcome.status == TrialStatus::ok &&
+           analysis::soaked_steps(outcome) < plan.steps;
   }
 
   Result<void> diagnose() {
     if (!request_.diagnose) return {};
     std::vector<schema::TrainingSettings> bases;
-    const auto answers = analysis::answer_bench(run_, request_.answers);
+    const auto answers = analysis::answer_bench(run_, answers_);
     if (answers && answers->recommended) bases.push_back(answers->recommended->settings);
     if (request_.current && std::find(bases.begin(), bases.end(), *request_.current) == bases.end())
       bases.insert(bases.begin(), *request_.current);
@@ -251,6 +313,17 @@ class Running {
         run_.notes = request_.explain_loader(base);
     }
     return {};
+  }
+
+  /// What the way of training wants told of its trials, once.
+  void note_flags() {
+    for (const auto& trial : run_.trials) {
+      if (!trial.outcome.measurement) continue;
+      for (const auto& flag : trial.outcome.measurement->flags)
+        if (flag.code == "batch_unseen" &&
+            std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
+          run_.notes.push_back(flag.message);
+    }
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {
@@ -287,8 +360,7 @@ class Running {
     });
   }
 
-  Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining) {
-    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
+  [[nodiscard]] schema::TrainingTrialSpec spec_of(const BenchTrial& trial, const schema::TrainingPlan& plan) const {
     schema::TrainingTrialSpec spec;
     spec.job = request_.job;
     spec.device = request_.device;
@@ -297,6 +369,16 @@ class Running {
     spec.data = trial.data;
     spec.plan = plan;
     spec.repeat = trial.repeat;
+    return spec;
+  }
+
+  /// `time_s`: what is left of --max-time for timing it, where that is less than the plan has. It is no part of the
+  /// trial's key, so that a whole soak answers for every one that is cut.
+  Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining,
+                                       std::optional<double> time_s = std::nullopt) {
+    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
+    const auto spec = spec_of(trial, plan);
+    const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
     trial.id = static_cast<int>(run_.trials.size()) + 1;
     trial.key = spec.key();
     trial.started_s = elapsed_s();
@@ -304,15 +386,22 @@ class Running {
     if (request_.use_store) {
       RL_TRY_ASSIGN(stored, store_.find_trial(trial.key));
     }
-    if (stored && answers_for_good(*stored)) {
+    // A soak that was cut is taken up again where there is more time for it now.
+    if (stored && answers_for_good(*stored) && (!cut(trial, plan, *stored) || stored->duration_s >= limit_s)) {
       trial.from_store = true;
       trial.outcome = std::move(*stored);
       observer_.trial_started(trial, remaining);
     } else {
       observer_.trial_started(trial, remaining);
-      RL_TRY_ASSIGN(trial.outcome, executor_.run(spec));
+      auto run_spec = spec;
+      run_spec.plan.max_time_s = limit_s;
+      RL_TRY_ASSIGN(trial.outcome, executor_.run(run_spec));
       RL_TRY(store_.save_trial(spec, trial.outcome));
     }
+    if (cut(trial, plan, trial.outcome))
+      analysis::mark_cut_soak(
+          trial, plan.steps,
+          limit_s < plan.max_time_s ? "--max-time was up" : fmt::format("it may take {:g} s at most", plan.max_time_s));
     observer_.trial_finished(trial);
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));
@@ -325,6 +414,7 @@ class Running {
   BenchObserver& observer_;
   const std::function<bool()>& cancelled_;
   const BenchRequest& request_;
+  analysis::AnswerOptions answers_;
   schema::BenchRun run_;
   base::Nanoseconds start_{0};
   SavePace save_pace_{base::system_clock()};

@@ -56,7 +56,7 @@ class BenchConfigReader {
       const auto& key = tree_.at(children[i]).value;
       const auto names = keys_of(section);
       if (std::find(names.begin(), names.end(), key) == names.end())
-        return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, base::did_you_mean(key, names),
+        return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, meant(key, names),
                    fmt::join(names, ", "));
       const int value = tree_.resolved(children[i + 1]);
       if (is_null(tree_.at(value))) continue;
@@ -64,6 +64,15 @@ class BenchConfigReader {
       config_.lines[section + "." + key] = tree_.at(children[i]).line;
     }
     return {};
+  }
+
+  /// The nearest name, else the only one that the key is a part of: "workers" for num_workers.
+  static std::string meant(const std::string& key, const std::vector<std::string>& names) {
+    if (auto near = base::did_you_mean(key, names); !near.empty()) return near;
+    std::vector<std::string> around;
+    for (const auto& name : names)
+      if (key.size() >= 3 && name.find(key) != std::string::npos) around.push_back(name);
+    return around.size() == 1 ? fmt::format(", did you mean \"{}\"?", around.front()) : std::string();
   }
 
   static std::vector<std::string> keys_of(const std::string& section) {

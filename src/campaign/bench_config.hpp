@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/bench_answers.hpp"
 #include "base/error.hpp"
 #include "campaign/config_patch.hpp"
 #include "schema/training_settings.hpp"
@@ -44,12 +45,30 @@ struct TrainingConfig {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> gradient_accumulation_steps;
   std::optional<double> learning_rate;
+  /// Key -> "default.yaml:7: learning_rate is ${LR}, ...": a value is there, but what it is cannot be told.
+  std::map<std::string, std::string> unreadable;
 };
 [[nodiscard]] base::Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_view file_name);
 
+/// What `first` says; where it says nothing, or nothing that can be read, what `second` (the bench file) says.
+[[nodiscard]] TrainingConfig merged(TrainingConfig first, const TrainingConfig& second);
+
+/// What another batch size means for the rest of the training's settings.
+struct BatchAdvice {
+  std::int64_t batch_before = 0;
+  std::int64_t batch_after = 0;
+  std::optional<std::int64_t> accumulation;  ///< now; nullopt: given, but not to be read (`change` takes 1 for it)
+  std::optional<double> learning_rate;       ///< now
+  analysis::BatchConsequence change;
+  std::vector<std::string> lines;  ///< all of it for a person, and what could not be read
+};
+/// nullopt: the batch does not change, or the old one is not known.
+[[nodiscard]] std::optional<BatchAdvice> advise_on_batch(const TrainingConfig& now, std::int64_t batch);
+
 /// Pure: puts batch_size, num_workers, pin_memory and use_amp where the file has them: under data and training, else at
-/// the only place of that name, else they are added under data and training. Bytes beside them stay as they are.
-/// Errors (invalid_argument): malformed YAML, several places of one name (with their lines).
+/// the only place of that name, else they are added under data and training (edits without `before`). Bytes beside them
+/// stay as they are. Errors (invalid_argument): malformed YAML, several places of one name (with their lines), a value
+/// with an anchor that is used elsewhere or one that another program fills in.
 [[nodiscard]] base::Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
                                                                 const schema::TrainingSettings& settings);
 

@@ -44,26 +44,49 @@ Typed typed(const std::string& name, const std::string& text) {
   return out;
 }
 
-Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
-  if (!setting.path.empty()) return setting.path;
+std::vector<int> places_of(const YamlTree& tree, const std::string& name) {
   std::vector<int> places;
   for (const auto& node : tree.nodes) {
     if (node.kind != YamlKind::mapping) continue;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
-      if (tree.at(node.children[i]).kind == YamlKind::scalar && tree.at(node.children[i]).value == setting.name)
+      if (tree.at(node.children[i]).kind == YamlKind::scalar && tree.at(node.children[i]).value == name)
         places.push_back(node.children[i + 1]);
   }
-  if (places.empty()) return setting.name;
-  if (places.size() == 1) return tree.path(places.front());
+  return places;
+}
+
+std::vector<std::string> without_place(const YamlTree& tree, const std::vector<SweepSetting>& settings) {
+  std::vector<std::string> out;
+  for (const auto& setting : settings)
+    if (setting.path.empty() && places_of(tree, setting.name).empty()) out.push_back(setting.name);
+  return out;
+}
+
+Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
+  if (!setting.path.empty()) return setting.path;
+  const auto places = places_of(tree, setting.name);
+  if (places.size() == 1) {
+    auto path = tree.path(places.front());
+    return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
+  }
   std::vector<std::string> lines;
   for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
   return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; say which with --apply-to {}=PATH",
               file_name, setting.name, fmt::join(lines, ", "), setting.name);
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
-                              const std::vector<SweepSetting>& settings) {
+Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name, std::vector<SweepSetting> settings) {
   RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+  const auto absent = without_place(tree, settings);
+  if (!settings.empty() && absent.size() == settings.size())
+    return fail(ErrorCode::invalid_argument,
+                "{}: nothing can be written, the file has no {}: add the name{}, or say where with --apply-to {}=PATH",
+                file_name, fmt::join(absent, ", no "), absent.size() == 1 ? "" : "s", absent.front());
+  settings.erase(std::remove_if(settings.begin(), settings.end(),
+                                [&](const auto& setting) {
+                                  return std::find(absent.begin(), absent.end(), setting.name) != absent.end();
+                                }),
+                 settings.end());
   PatchOptions options;
   for (const auto& setting : settings) {
     RL_TRY_ASSIGN(options.mapping[setting.name], path_of(tree, file_name, setting));
@@ -73,6 +96,14 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
   std::map<std::string, std::string> before;
   for (const auto& setting : settings) {
     const auto [param, value] = typed(setting.name, setting.value);
+    RL_TRY_ASSIGN(const auto found, finder.find(setting.name));
+    if (found && found->value >= 0 && !tree.at(found->value).users.empty())
+      return fail(
+          ErrorCode::invalid_argument,
+          "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
+          "value out in both places, or name another place with --apply-to {}=PATH",
+          file_name, tree.at(found->value).line, setting.name, tree.at(found->value).anchor,
+          tree.at(tree.at(found->value).users.front()).line, setting.name);
     RL_TRY_ASSIGN(const auto place, finder.place_for(setting.name));
     if (place.value < 0) {
       builder.add(place, param, value);
@@ -110,6 +141,13 @@ std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
     out.push_back({param.name, path == paths.end() ? "" : path->second, value->second});
   }
   return out;
+}
+
+Result<std::vector<std::string>> names_without_place(std::string_view yaml, std::string_view file_name,
+                                                     const std::vector<SweepSetting>& settings) {
+  const auto tree = parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(one_line(tree.error()));
+  return without_place(*tree, settings);
 }
 
 Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,

@@ -13,8 +13,8 @@
 
 namespace ridgeline::campaign {
 
-/// Values to write into a YAML file, each under a path ("training.batch_size"); "" is found by the parameter's own name
-/// at any depth, or added at the top.
+/// Values to write into a YAML file, each under a path ("training.batch_size"), made where the file has it not; "" is
+/// found by the parameter's own name at any depth, and never added.
 struct SweepSetting {
   std::string name;
   std::string path;
@@ -26,9 +26,15 @@ struct SweepSetting {
                                                     const std::vector<schema::SweepParam>& parameters,
                                                     const std::map<std::string, std::string>& paths);
 
-/// Pure: puts the values where the file has them. Bytes beside them stay as they are; a number stays a number, text is
-/// quoted where YAML would read it otherwise. Errors (invalid_argument): malformed YAML, several places of one name
-/// (with their lines).
+/// Pure: the names that no path is given for and that are nowhere in the file, so that they are not written. Errors:
+/// malformed YAML.
+[[nodiscard]] base::Result<std::vector<std::string>> names_without_place(std::string_view yaml,
+                                                                         std::string_view file_name,
+                                                                         const std::vector<SweepSetting>& settings);
+
+/// Pure: puts the values where the file has them, and leaves out those without a place. Bytes beside them stay as they
+/// are; a number stays a number, text is quoted where YAML would read it otherwise. Errors (invalid_argument):
+/// malformed YAML, several places of one name (with their lines), no place for any of them.
 [[nodiscard]] base::Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
                                                              const std::vector<SweepSetting>& settings);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of campaign/bench_config.hpp that reads and changes the user's own training file.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -54,18 +55,71 @@ std::vector<int> places_of(const YamlTree& tree, std::string_view key) {
   return out;
 }
 
+tl::unexpected<base::Error> several_places(const YamlTree& tree, std::string_view file_name, const std::string& key,
+                                           const std::vector<int>& places, const std::string& usual) {
+  std::vector<std::string> lines;
+  for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
+  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
+              file_name, key, fmt::join(lines, ", "), usual);
+}
+
+/// A path that says which document it is in, where there are several.
+std::string whole_path(const YamlTree& tree, int place) {
+  auto path = tree.path(place);
+  return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
+}
+
+/// Whether a key that the file lacks can be added under the usual path.
+Result<void> check_home(const YamlTree& tree, std::string_view file_name, const std::string& key,
+                        const std::string& usual) {
+  std::vector<int> roots;
+  for (const auto& document : tree.documents)
+    if (!is_null(tree.at(document.root))) roots.push_back(tree.resolved(document.root));
+  if (roots.size() > 1)
+    return fail(ErrorCode::invalid_argument,
+                "{}: {} stands in none of the {} documents: add it to the one that your "
+                "training reads",
+                file_name, key, roots.size());
+  if (roots.empty() || tree.at(roots.front()).kind != YamlKind::mapping) return {};
+  const auto section = usual.substr(0, usual.find('.'));
+  const int home = tree.find(roots.front(), section);
+  if (home >= 0 && tree.at(home).kind == YamlKind::alias)
+    return fail(ErrorCode::invalid_argument,
+                "{}:{}: {} would go into {}, which is the alias *{}, so that it would show elsewhere too: add {} there "
+                "yourself",
+                file_name, tree.at(home).line, key, section, tree.at(home).value, key);
+  return {};
+}
+
+/// A value that is not ours to replace: one that is used elsewhere too, or that another program fills in.
+Result<void> check_value(const YamlTree& tree, std::string_view file_name, const schema::ParamDef& param, int value) {
+  const auto& node = tree.at(value);
+  if (!node.users.empty())
+    return fail(ErrorCode::invalid_argument,
+                "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
+                "value out in both places",
+                file_name, node.line, param.key, node.anchor, tree.at(node.users.front()).line);
+  for (const auto* opening : {"${", "{{", "<%", "$("})
+    if (node.kind == YamlKind::scalar && node.value.find(opening) != std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  "{}:{}: {} is {}, which another program fills in: write the plain value, or give --apply the file "
+                  "that it comes from",
+                  file_name, node.line, param.key, node.value);
+  if (is_null(node)) return {};
+  RL_TRY(read_setting(param, tree, value, file_name));
+  return {};
+}
+
 /// The path to change: the usual one when the file has it, else the only place of that name, else the usual one anew.
 Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const std::string& key,
                             const std::string& usual) {
   const auto places = places_of(tree, key);
   for (const int place : places)
-    if (tree.path(place) == usual) return usual;
-  if (places.empty()) return usual;
-  if (places.size() == 1) return tree.path(places.front());
-  std::vector<std::string> lines;
-  for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
-  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
-              file_name, key, fmt::join(lines, ", "), usual);
+    if (tree.path(place) == usual) return whole_path(tree, place);
+  if (places.size() > 1) return several_places(tree, file_name, key, places, usual);
+  if (places.size() == 1) return whole_path(tree, places.front());
+  RL_TRY(check_home(tree, file_name, key, usual));
+  return usual;
 }
 
 Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
@@ -82,6 +136,7 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
   std::map<std::string, std::string> before;
   for (const auto& one : wanted) {
     RL_TRY_ASSIGN(const auto found, finder.find(one.param.key));
+    if (found && found->value >= 0) RL_TRY(check_value(tree, file_name, one.param, found->value));
     if (found) {
       const auto old = read_setting(one.param, tree, found->value >= 0 ? found->value : found->inherited, file_name);
       if (old && *old && **old == one.value) continue;
@@ -91,9 +146,7 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
       builder.add(place, one.param, one.value);
       continue;
     }
-    // A value that another program fills in, or a collection, is not ours to replace.
     const auto& node = tree.at(place.value);
-    if (!is_null(node)) RL_TRY(read_setting(one.param, tree, place.value, file_name));
     const auto begin = node.content;
     before[one.param.key] = std::string(base::trim(yaml.substr(begin, node.end - begin)));
     RL_TRY(builder.change(place.value, one.param, one.value));
@@ -101,28 +154,129 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
   return patch_result(builder, before);
 }
 
-/// The number at the key's only place, or at training.KEY or data.KEY among several.
-std::optional<double> number_at(const YamlTree& tree, const std::string& key) {
-  const auto places = places_of(tree, key);
-  for (const int place : places) {
-    const auto path = tree.path(place);
-    if (places.size() > 1 && path != "training." + key && path != "data." + key) continue;
-    if (const auto value = base::parse_number(tree.at(tree.resolved(place)).value, key)) return *value;
+/// Reads numbers of a file for the advice. What is there and cannot be read is kept as a line.
+class NumberReader {
+ public:
+  NumberReader(const YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
+
+  /// At the first of the usual paths that the file has, else at the key's only place.
+  std::optional<double> at(const std::string& key, const std::vector<std::string>& usual, bool whole) {
+    const auto places = places_of(tree_, key);
+    int found = places.size() == 1 ? places.front() : -1;
+    for (auto path = usual.rbegin(); path != usual.rend(); ++path)
+      for (const int place : places)
+        if (tree_.path(place) == *path) found = place;
+    if (found < 0) {
+      if (!places.empty()) unreadable[key] = several_places(tree_, file_, key, places, usual.front()).value().message;
+      return std::nullopt;
+    }
+    const auto& node = tree_.at(tree_.resolved(found));
+    if (is_null(node)) return std::nullopt;
+    const auto value = base::parse_number(node.value, key);
+    if (node.kind == YamlKind::scalar && value && *value > 0 &&
+        (!whole || (*value == std::floor(*value) && *value < kMostWhole)))
+      return *value;
+    unreadable[key] = fmt::format(
+        "{}:{}: {} is {}, which cannot be read here: expected a {} number above 0", file_, tree_.at(found).line, key,
+        node.kind == YamlKind::scalar ? node.value : std::string("a list or section"), whole ? "whole" : "plain");
+    return std::nullopt;
   }
-  return std::nullopt;
+  std::optional<std::int64_t> whole(const std::string& key, const std::vector<std::string>& usual) {
+    const auto value = at(key, usual, true);
+    return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+  }
+  std::map<std::string, std::string> unreadable;
+
+ private:
+  static constexpr double kMostWhole = 1e9;
+  const YamlTree& tree_;
+  std::string_view file_;
+};
+
+template <typename T>
+void fill(std::optional<T>& field, const std::optional<T>& other, const char* key,
+          std::map<std::string, std::string>& unreadable) {
+  if (field || !other) return;
+  field = other;
+  if (const auto line = unreadable.find(key); line != unreadable.end())
+    line->second += fmt::format("; the {} of the --config file counts", *other);
+}
+
+std::string steps_text(std::int64_t steps) {
+  return fmt::format("{} accumulation step{}", steps, steps == 1 ? "" : "s");
 }
 
 }  // namespace
 
+TrainingConfig merged(TrainingConfig first, const TrainingConfig& second) {
+  fill(first.batch_size, second.batch_size, "batch_size", first.unreadable);
+  fill(first.gradient_accumulation_steps, second.gradient_accumulation_steps, "gradient_accumulation_steps",
+       first.unreadable);
+  fill(first.learning_rate, second.learning_rate, "learning_rate", first.unreadable);
+  return first;
+}
+
+std::optional<BatchAdvice> advise_on_batch(const TrainingConfig& now, std::int64_t batch) {
+  if (!now.batch_size || *now.batch_size == batch) return std::nullopt;
+  BatchAdvice out;
+  out.batch_before = *now.batch_size;
+  out.batch_after = batch;
+  out.learning_rate = now.learning_rate;
+  out.accumulation = now.gradient_accumulation_steps;
+  if (!out.accumulation && now.unreadable.count("gradient_accumulation_steps") == 0) out.accumulation = 1;
+  const auto& change = out.change =
+      analysis::batch_consequence(out.batch_before, out.accumulation.value_or(1), now.learning_rate.value_or(0), batch);
+  for (const auto& [key, line] : now.unreadable) out.lines.push_back(line);
+  if (out.accumulation)
+    out.lines.push_back(fmt::format("effective batch {} -> {} ({} x {})", change.effective_before,
+                                    change.effective_after, batch, steps_text(*out.accumulation)));
+  else
+    out.lines.push_back(fmt::format("batch {} -> {}: the effective batch becomes {:.3g} times what it was",
+                                    out.batch_before, batch, change.ratio));
+  auto rules = now.learning_rate
+                   ? fmt::format(
+                         "learning rate {:g}: the linear rule (SGD) gives {:.4g}, the square-root rule (Adam) "
+                         "{:.4g}",
+                         *now.learning_rate, change.linear_rate, change.square_root_rate)
+                   : fmt::format(
+                         "multiply the learning rate by {:.3g} (linear rule, SGD) or {:.3g} (square-root rule, "
+                         "Adam)",
+                         change.ratio, std::sqrt(change.ratio));
+  if (out.accumulation && change.keeps)
+    rules += fmt::format("; or keep it with gradient_accumulation_steps: {} (effective batch {})", change.accumulation,
+                         change.nearest_effective);
+  else if (!out.accumulation && change.keeps)
+    rules += fmt::format("; or keep it with {} times the gradient_accumulation_steps", change.accumulation);
+  out.lines.push_back(std::move(rules));
+  if (!out.accumulation || change.keeps) return out;
+  auto nearest = fmt::format(
+      "no whole number of gradient_accumulation_steps keeps the effective batch of {}; the nearest is {} (effective "
+      "batch {})",
+      change.effective_before, change.accumulation, change.nearest_effective);
+  if (change.accumulation == *out.accumulation)
+    nearest += ", as it is now: take one of these learning rates";
+  else if (now.learning_rate)
+    nearest += fmt::format(", with a learning rate of {:.4g} (linear) or {:.4g} (square root)",
+                           change.nearest_linear_rate, change.nearest_square_root_rate);
+  else
+    nearest += fmt::format(", with the learning rate times {:.3g} (linear) or {:.3g} (square root)",
+                           change.nearest_ratio, std::sqrt(change.nearest_ratio));
+  out.lines.push_back(std::move(nearest));
+  return out;
+}
+
 Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_view file_name) {
   const auto tree = parse_yaml(yaml, file_name);
   if (!tree) return tl::unexpected(one_line(tree.error()));
-  const auto whole = [&](const char* key) -> std::optional<std::int64_t> {
-    const auto value = number_at(*tree, key);
-    if (!value || *value < 1 || *value > 1e9) return std::nullopt;
-    return static_cast<std::int64_t>(*value);
-  };
-  return TrainingConfig{whole("batch_size"), whole("gradient_accumulation_steps"), number_at(*tree, "learning_rate")};
+  NumberReader reader(*tree, file_name);
+  TrainingConfig out;
+  out.batch_size = reader.whole("batch_size", {"data.batch_size"});
+  out.gradient_accumulation_steps = reader.whole(
+      "gradient_accumulation_steps", {"training.gradient_accumulation_steps", "data.gradient_accumulation_steps"});
+  out.learning_rate = reader.at("learning_rate", {"training.learning_rate", "data.learning_rate"}, false);
+  for (const auto& [key, line] : reader.unreadable)
+    out.unreadable[key] = one_line(base::Error{ErrorCode::invalid_argument, line}).message;
+  return out;
 }
 
 Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,

@@ -168,6 +168,7 @@ Section table_section(const BenchRun& run) {
   }
   for (const auto& trial : run.trials) {
     auto row = bench_row(trial);
+    if (const auto steps = analysis::cut_soak(trial); !steps.empty()) row.cells.back() += ", " + steps;
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       cells.push_back(plain_text(row.cells[i]));
@@ -254,6 +255,7 @@ ReportModel build_bench_report(const BenchRun& run) {
 
 base::Json bench_json(const BenchRun& run) {
   Json out = run;
+  if (!run.has_current) out.erase("current");  // nobody gave it
   out["formulas"] = {
       {"samples_per_s",
        "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks and experiments left "

@@ -35,6 +35,22 @@ out "failed"
 out "no answer"
 run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid
 out "ok, soak"
+out "held"
+no_out "not soaked"
+run 0 bench --model $S "${SMALL[@]}" --search grid
+out "not soaked;"
+
+# --max-time holds for the soak too, and an end without an answer is told.
+run 0 bench --model $S --max-time 60s --soak 100000 --db limit.db --json
+json '.duration_s < 62' true
+json '.answers.recommended.reason | test("soaked [0-9]+ of 100000 steps only")' true
+json '[.trials[] | select(.stage == "soak") | .outcome.measurement.flags[].code] | index("soak_cut") != null' true
+run 0 bench --show latest --db limit.db
+out "of 100000 steps"
+no_out "held through"
+run 1 bench --model $S,fault=shape --max-time 1s --db never.db
+out "no answer: the run ended before"
+out "ended early: --max-time"
 
 # bench.yaml, overridden by flags; apply.
 printf 'benchmark:\n  batch_sizes: [64, 128]\n  num_workers_options: [0, 2]\n  steps_per_test: 10\n  test_mixed_precision: false\ndata:\n  batch_size: 32\n  num_workers: 0\ntraining:\n  learning_rate: 0.1\n' >bench.yaml
@@ -53,6 +69,41 @@ grep -q 'batch_size: 32 ' default.yaml && problem "default.yaml was not changed"
 run 0 rollback --config default.yaml
 same default.yaml before.yaml
 
+# What the new batch means is told truly: bench.yaml stands in for what the file lacks, and is not silenced.
+APPLY=(--batch-sizes 256 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db apply.db --dry-run)
+printf 'data: {batch_size: 128}\ntraining: {learning_rate: 0.1}\n' >grows.yaml
+run 0 bench --model $S "${APPLY[@]}" --apply grows.yaml
+out "effective batch 128 -> 256 (256 x 1 accumulation step)"
+out "no whole number of gradient_accumulation_steps keeps the effective batch of 128; the nearest is 1 (effective batch 256)"
+no_out "or keep it with"
+out "data.num_workers, data.pin_memory, training.use_amp were not in the file and would be added"
+run 0 bench --model $S "${APPLY[@]}" --apply grows.yaml -q
+[ ! -s "$WORK/out" ] || problem "--quiet wrote to standard output"
+err "effective batch 128 -> 256"
+run 0 bench --model $S "${APPLY[@]}" --apply grows.yaml --json
+json '.batch_change | "\(.file) \(.effective_before) \(.effective_after) \(.linear_rate) \(.nearest.keeps)"' "grows.yaml 128 256 0.2 false"
+json 'has("current")' false
+printf 'data: {num_workers: 2}\ntraining: {learning_rate: "${LR}"}\n' >lacks.yaml
+printf 'data: {batch_size: 512, num_workers: 2}\ntraining: {learning_rate: 0.4, gradient_accumulation_steps: 2}\n' >now.yaml
+rm -f apply.db  # what is the latest run is told by the second that it began in
+run 0 bench --model $S "${APPLY[@]}" --config now.yaml --apply lacks.yaml
+out "(now.yaml:2)"
+out "lacks.yaml:2: learning_rate is \${LR}, which cannot be read here"
+no_out "lacks.yaml: lacks.yaml:2"
+out "effective batch 1024 -> 512 (256 x 2 accumulation steps)"
+out "learning rate 0.4: the linear rule (SGD) gives 0.2"
+out "or keep it with gradient_accumulation_steps: 4 (effective batch 1024)"
+run 0 bench --show latest --db apply.db --apply lacks.yaml --dry-run
+out "effective batch 1024 -> 512"
+# Settings that are used now exist where somebody gave a batch size.
+printf 'data: {num_workers: 4}\n' >y.yaml
+run 0 bench --model $S --config y.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db y.db
+out "not measured: data.batch_size is not given"
+no_out "batch 32"
+printf 'data: {batch_size: 16}\n' >y.yaml
+run 0 bench --model $S --config y.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db y.db
+out "(y.yaml; default: num_workers, use_amp, pin_memory)"
+
 # Slips
 bad "no training step is named" "--python" -- bench
 bad "give one" -- bench --model $S --python a:b
@@ -66,7 +117,14 @@ bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
 bad "nowhere.yaml" -- bench --model $S --config nowhere.yaml
 printf 'benchmark:\n  batch_size: [1]\n' >slip.yaml
 bad "slip.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config slip.yaml
-bad "missing.yaml" -- bench --model $S --apply missing.yaml
+bad "--apply missing.yaml: no such file" "with --apply" -- bench --model $S --apply missing.yaml
+bad "--apply missing.yaml: no such file" -- bench --model $S --apply missing.yaml --dry-run
+printf 'data: {workers: 4}\n' >near.yaml
+bad "near.yaml:1:8" "did you mean \"num_workers\"" -- bench --model $S --config near.yaml
+bad "--amp" "did you mean \"bf16\"" -- bench --model $S --amp bf61
+bad "--pin-memory" "did you mean \"both\"" -- bench --model $S --pin-memory boht
+printf 'data:\n  batch_size: &b 32\neval: *b\n' >anchor.yaml
+bad "anchor.yaml:2" "write the value out in both places" -- bench --model $S --apply anchor.yaml
 printf 'a:\n  batch_size: 1\nb:\n  batch_size: 2\n' >twice.yaml
 bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
 bad "--dry-run" "--apply" -- bench --model $S --dry-run

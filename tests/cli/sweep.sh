@@ -118,6 +118,18 @@ run 0 sweep --param batch=0.3,0.1 --apply c.yaml --apply-to batch=data.batch_siz
 grep -q 'batch_size: 0.1   # small' c.yaml || problem "c.yaml was not changed with care"
 run 0 rollback --config c.yaml
 same c.yaml before.yaml
+# A name that the file does not have is told and not added.
+run 0 sweep --param workers=2 --param depth=3 --apply c.yaml --dry-run --repeat 1 --db a.db -- sh -c ': {workers} {depth}'
+out "workers: 2"
+out "c.yaml: depth not written, the file has no such name: add it, or say where with --apply-to depth=PATH"
+no_out "+depth"
+run 0 sweep --param workers=2 --param depth=3 --apply c.yaml --dry-run --repeat 1 --db a.db -q -- sh -c ': {workers} {depth}'
+err "depth not written"
+run 0 sweep --param workers=2 --param depth=3 --apply c.yaml --apply-to depth=net.depth --repeat 1 --db a.db -- sh -c ': {workers} {depth}'
+grep -q '  depth: 3' c.yaml || problem "c.yaml did not get the place that was named"
+run 0 rollback --config c.yaml
+same c.yaml before.yaml
+bad "c.yaml: nothing can be written, the file has no depth" "--apply-to depth=PATH" -- sweep --param depth=3 --apply c.yaml -- echo {depth}
 
 # GPUs seen from outside.
 LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy run 0 sweep --param b=0.4,0.5 --repeat 1 --db g.db -- sleep {b}
@@ -161,7 +173,9 @@ bad "--timeout" -- sweep --param b=1 --timeout never -- echo {b}
 bad "--env WORD" "NAME=VALUE" -- sweep --param b=1 --env WORD -- echo {b}
 bad "--depends gone.py" "no such file" -- sweep --param b=1 --depends gone.py -- echo {b}
 bad "did you mean \"grid\"" -- sweep --param b=1 --search grd -- echo {b}
-bad "missing.yaml" -- sweep --param b=1 --apply missing.yaml -- echo {b}
+bad "--apply missing.yaml: no such file" "with --apply" -- sweep --param b=1 --apply missing.yaml -- echo {b}
+printf 'b: &x 1\nc: *x\n' >anchor.yaml
+bad "anchor.yaml:1" "--apply-to b=PATH" -- sweep --param b=1 --apply anchor.yaml -- echo {b}
 printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
 bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
 bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}

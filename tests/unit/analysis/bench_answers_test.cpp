@@ -2,6 +2,7 @@
 #include "analysis/bench_answers.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,33 @@ TEST(BenchAnswers, a_failed_soak_takes_a_setting_out) {
   run.trials.back().stage = schema::BenchStage::soak;
   run.trials.back().outcome.measurement->resources.alloc_retries = 3;
   EXPECT_EQ(answer_bench(run, {})->recommended->settings, kLarge);
+}
+
+TEST(BenchAnswers, the_recommendation_says_how_long_it_was_soaked) {
+  auto run = run_of({trial(kLarge, 4000, 40)});
+  const auto reason = [&](const AnswerOptions& options) { return answer_bench(run, options)->recommended->reason; };
+  AnswerOptions options;
+  EXPECT_NE(reason(options).find("not soaked; --soak 500 tries it"), std::string::npos) << reason(options);
+  options.soak_steps = 500;
+  options.no_soak = "no time";
+  EXPECT_NE(reason(options).find("not soaked: no time"), std::string::npos) << reason(options);
+  auto soak = trial(kLarge, 3900, 40);
+  soak.stage = schema::BenchStage::soak;
+  soak.outcome.measurement->steps = 300;
+  soak.outcome.measurement->discarded_steps = 12;
+  run.trials.push_back(soak);
+  EXPECT_NE(reason(options).find("soaked 312 of 500 steps only"), std::string::npos) << reason(options);
+  run.trials.back().outcome.measurement->steps = 500;
+  EXPECT_NE(reason(options).find("held through a soak of 500 steps"), std::string::npos) << reason(options);
+}
+
+TEST(BenchAnswers, a_cut_soak_is_marked) {
+  auto soak = trial(kLarge, 3900, 40);
+  EXPECT_EQ(cut_soak(soak), "");
+  soak.outcome.measurement->steps = 312;
+  mark_cut_soak(soak, 500, "the time was up");
+  EXPECT_EQ(cut_soak(soak), "312 of 500 steps");
+  EXPECT_EQ(soak.outcome.measurement->flags.back().message, "soaked 312 of 500 steps: the time was up");
 }
 
 TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {
@@ -138,7 +166,23 @@ TEST(BatchConsequence, follows_the_two_rules) {
   EXPECT_NEAR(change.linear_rate, 0.4, 1e-12);
   EXPECT_NEAR(change.square_root_rate, 0.2, 1e-12);
   EXPECT_EQ(change.accumulation, 1);
-  EXPECT_EQ(batch_consequence(512, 1, 0.1, 128).accumulation, 4);
+  const auto kept = batch_consequence(512, 1, 0.1, 128);
+  EXPECT_EQ(kept.accumulation, 4);
+  EXPECT_TRUE(kept.keeps);
+  EXPECT_EQ(kept.nearest_effective, 512);
+}
+
+TEST(BatchConsequence, what_no_accumulation_keeps_is_not_called_kept) {
+  const auto larger = batch_consequence(64, 1, 0.1, 128);
+  EXPECT_FALSE(larger.keeps);
+  EXPECT_EQ(larger.accumulation, 1);
+  EXPECT_EQ(larger.nearest_effective, 128);
+  const auto between = batch_consequence(100, 1, 0.1, 64);
+  EXPECT_FALSE(between.keeps);
+  EXPECT_EQ(between.accumulation, 2);
+  EXPECT_EQ(between.nearest_effective, 128);
+  EXPECT_NEAR(between.nearest_linear_rate, 0.128, 1e-12);
+  EXPECT_NEAR(between.nearest_square_root_rate, 0.1 * std::sqrt(1.28), 1e-12);
 }
 
 }  // namespace

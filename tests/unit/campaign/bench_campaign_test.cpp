@@ -231,13 +231,90 @@ TEST_F(BenchCampaignTest, a_failed_soak_moves_the_recommendation) {
   soaked.soak_steps = 500;
   const auto bench = run(soaked);
   ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
-  EXPECT_NE(bench->answers->recommended->reason.find("soak"), std::string::npos);
+  EXPECT_NE(bench->answers->recommended->reason.find("held through a soak of 500 steps"), std::string::npos)
+      << bench->answers->recommended->reason;
   const auto& soak = bench->trials;
   const bool long_enough = std::any_of(soak.begin(), soak.end(), [](const auto& trial) {
     return trial.stage == schema::BenchStage::soak && trial.outcome.measurement &&
            trial.outcome.measurement->steps >= 500;
   });
   EXPECT_TRUE(long_enough);
+}
+
+bool says(const schema::BenchRun& bench, const std::string& text) {
+  return bench.answers && bench.answers->recommended &&
+         bench.answers->recommended->reason.find(text) != std::string::npos;
+}
+
+// A minute that was asked for became an hour, and the soak that its own limit had ended counted as held.
+TEST_F(BenchCampaignTest, a_soak_keeps_within_the_time_and_says_that_it_was_cut) {
+  auto soaked = request("decode_us=50");
+  soaked.soak_steps = 100000;
+  soaked.max_time = std::chrono::seconds(60);
+  const auto bench = run(soaked);
+  ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
+  EXPECT_LE(bench->duration_s, 62);
+  EXPECT_TRUE(says(*bench, " of 100000 steps only")) << bench->answers->recommended->reason;
+  EXPECT_FALSE(says(*bench, "held")) << bench->answers->recommended->reason;
+  const auto soak = std::find_if(bench->trials.begin(), bench->trials.end(),
+                                 [](const auto& trial) { return trial.stage == schema::BenchStage::soak; });
+  ASSERT_NE(soak, bench->trials.end());
+  EXPECT_NE(soak->reason.find(" of 100000 steps"), std::string::npos) << soak->reason;
+  EXPECT_NE(report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_soak(*soak)),
+            std::string::npos);
+}
+
+TEST_F(BenchCampaignTest, a_soak_that_there_is_no_time_for_is_left_out_with_the_reason) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  const auto alone = run(one);
+  ASSERT_TRUE(alone);
+  EXPECT_TRUE(says(*alone, "not soaked; --soak 500 tries it")) << alone->answers->recommended->reason;
+  one.use_store = false;
+  one.soak_steps = 500;
+  one.max_time = base::from_seconds(alone->trials.front().outcome.duration_s * 1.05);
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  EXPECT_EQ(std::count_if(bench->trials.begin(), bench->trials.end(),
+                          [](const auto& trial) { return trial.stage == schema::BenchStage::soak; }),
+            0);
+  EXPECT_TRUE(says(*bench, "not soaked: ")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, "--max-time")) << bench->answers->recommended->reason;
+}
+
+TEST_F(BenchCampaignTest, a_cut_soak_is_made_again_with_more_time_and_a_whole_one_is_not) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  one.soak_steps = 20000;
+  one.max_time = std::chrono::seconds(20);
+  const auto cut = run(one);
+  ASSERT_TRUE(cut);
+  EXPECT_TRUE(says(*cut, " of 20000 steps only")) << cut->answers->recommended->reason;
+  one.max_time.reset();
+  const auto whole = run(one);
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(says(*whole, "held through a soak of 20000 steps")) << whole->answers->recommended->reason;
+  one.max_time = std::chrono::milliseconds(1);
+  const int before = executor_.count;
+  const auto stored = run(one);
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(says(*stored, "held through a soak of 20000 steps")) << stored->answers->recommended->reason;
+  EXPECT_EQ(executor_.count, before);
+}
+
+TEST_F(BenchCampaignTest, the_json_has_current_settings_only_where_somebody_gave_them) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  const auto without = run(one);
+  ASSERT_TRUE(without);
+  EXPECT_FALSE(report::bench_json(*without).contains("current"));
+  one.current = TrainingSettings{32, 0, AmpMode::off, false};
+  const auto with = run(one);
+  ASSERT_TRUE(with);
+  EXPECT_EQ(report::bench_json(*with)["current"]["batch"], 32);
 }
 
 TEST_F(BenchCampaignTest, trials_that_fail_do_not_end_the_run) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/bench_config.hpp"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace ridgeline::campaign {
@@ -51,6 +52,7 @@ void expect_refusal(const char* yaml, const char* text) {
 TEST(BenchConfig, slips_are_named_with_place_and_nearest_key) {
   expect_refusal("benchmark:\n  batch_size: [1]\n",
                  "bench.yaml:2:3: unknown key \"batch_size\" in benchmark, did you mean \"batch_sizes\"?");
+  expect_refusal("data: {workers: 4}\n", "unknown key \"workers\" in data, did you mean \"num_workers\"?");
   expect_refusal("benchmrk:\n  batch_sizes: [1]\n", "did you mean \"benchmark\"");
   expect_refusal("benchmark: {batch_sizes: [0]}\n", "benchmark.batch_sizes=0 is not legal");
   expect_refusal("benchmark: {batch_sizes: []}\n", "empty list");
@@ -103,6 +105,95 @@ TEST(TrainingPatch, two_places_of_one_name_are_refused_with_their_lines) {
   ASSERT_FALSE(patch);
   EXPECT_NE(patch.error().message.find("a.batch_size (line 2), b.batch_size (line 4)"), std::string::npos)
       << patch.error().message;
+}
+
+void expect_no_patch(const char* yaml, const char* text) {
+  const auto patch = patch_training_settings(yaml, "c.yaml", {64, 2, schema::AmpMode::off, true});
+  ASSERT_FALSE(patch) << yaml << patch->text;
+  EXPECT_NE(patch.error().message.find(text), std::string::npos) << patch.error().message;
+  // What bench does not have is no way out.
+  for (const auto* foreign : {"--space", "--config", "mapping"})
+    EXPECT_EQ(patch.error().message.find(foreign), std::string::npos) << patch.error().message;
+}
+
+TEST(TrainingPatch, what_cannot_be_changed_is_told_with_a_way_out_that_there_is) {
+  expect_no_patch("data:\n  batch_size: &b 32\neval: *b\n", "carries the anchor &b that line 3 uses too");
+  expect_no_patch("base: &d {x: 1}\ndata: *d\n", "which is the alias *d");
+  expect_no_patch("data:\n  batch_size: ${BS}\n", "c.yaml:2: batch_size is ${BS}, which another program fills in");
+  expect_no_patch("data: {x: 1}\n---\ndata: {y: 1}\n", "in none of the 2 documents");
+}
+
+TEST(TrainingPatch, of_several_documents_the_one_that_has_the_key_is_changed) {
+  const auto patch = patch_training_settings(
+      "data: {batch_size: 1, num_workers: 0, pin_memory: false}\ntraining: {use_amp: false}\n---\ndata: {y: 1}\n",
+      "c.yaml", {64, 2, schema::AmpMode::off, true});
+  ASSERT_TRUE(patch) << patch.error().message;
+  EXPECT_EQ(
+      patch->text,
+      "data: {batch_size: 64, num_workers: 2, pin_memory: true}\ntraining: {use_amp: false}\n---\ndata: {y: 1}\n");
+}
+
+TEST(TrainingPatch, numbers_that_cannot_be_read_are_named) {
+  const auto config = read_training_config(
+      "data: {batch_size: 64}\ntraining:\n  gradient_accumulation_steps: ${ACC}\n  learning_rate: x\n", "c.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->batch_size, 64);
+  EXPECT_FALSE(config->gradient_accumulation_steps);
+  EXPECT_FALSE(config->learning_rate);
+  EXPECT_NE(
+      config->unreadable.at("gradient_accumulation_steps").find("c.yaml:3: gradient_accumulation_steps is ${ACC}"),
+      std::string::npos);
+  EXPECT_NE(config->unreadable.at("learning_rate").find("c.yaml:4: learning_rate is x"), std::string::npos);
+  for (const auto* value : {"2.5", "0", "-1", "[1]"})
+    EXPECT_EQ(
+        read_training_config(fmt::format("gradient_accumulation_steps: {}\n", value), "c.yaml")->unreadable.size(), 1U)
+        << value;
+  EXPECT_TRUE(read_training_config("learning_rate:\n", "c.yaml")->unreadable.empty());
+  EXPECT_EQ(read_training_config("a: {learning_rate: 1}\nb: {learning_rate: 2}\n", "c.yaml")->unreadable.size(), 1U);
+  EXPECT_EQ(read_training_config("training: {learning_rate: 1}\nb: {learning_rate: 2}\n", "c.yaml")->learning_rate, 1);
+}
+
+std::string advice(const TrainingConfig& now, std::int64_t batch) {
+  const auto found = advise_on_batch(now, batch);
+  return found ? fmt::format("{}", fmt::join(found->lines, "\n")) : "none";
+}
+
+TEST(BatchAdvice, only_what_keeps_the_effective_batch_is_said_to) {
+  EXPECT_EQ(advice({128, 1, 0.1, {}}, 64),
+            "effective batch 128 -> 64 (64 x 1 accumulation step)\n"
+            "learning rate 0.1: the linear rule (SGD) gives 0.05, the square-root rule (Adam) 0.07071; or keep it with "
+            "gradient_accumulation_steps: 2 (effective batch 128)");
+  EXPECT_EQ(
+      advice({64, {}, 0.1, {}}, 128),
+      "effective batch 64 -> 128 (128 x 1 accumulation step)\n"
+      "learning rate 0.1: the linear rule (SGD) gives 0.2, the square-root rule (Adam) 0.1414\n"
+      "no whole number of gradient_accumulation_steps keeps the effective batch of 64; the nearest is 1 (effective "
+      "batch 128), as it is now: take one of these learning rates");
+  EXPECT_NE(advice({100, 1, 0.1, {}}, 64)
+                .find("the nearest is 2 (effective batch 128), with a learning rate of 0.128 "
+                      "(linear) or 0.1131 (square root)"),
+            std::string::npos)
+      << advice({100, 1, 0.1, {}}, 64);
+  EXPECT_NE(advice({100, 1, {}, {}}, 64).find("with the learning rate times 1.28"), std::string::npos);
+  EXPECT_EQ(advice({64, 1, 0.1, {}}, 64), "none");
+  EXPECT_EQ(advice({{}, 1, 0.1, {}}, 64), "none");
+}
+
+TEST(BatchAdvice, an_accumulation_that_cannot_be_read_is_not_taken_for_one) {
+  TrainingConfig now{128, {}, 0.1, {{"gradient_accumulation_steps", "c.yaml:3: it is ${ACC}"}}};
+  const auto text = advice(now, 64);
+  EXPECT_NE(text.find("c.yaml:3: it is ${ACC}"), std::string::npos) << text;
+  EXPECT_EQ(text.find("effective batch 128"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.5 times what it was"), std::string::npos) << text;
+  EXPECT_NE(text.find("with 2 times the gradient_accumulation_steps"), std::string::npos) << text;
+  // What bench.yaml has stands in for it.
+  const auto both = merged(now, {32, 4, 0.3, {}});
+  EXPECT_EQ(both.batch_size, 128);
+  EXPECT_EQ(both.gradient_accumulation_steps, 4);
+  EXPECT_DOUBLE_EQ(*both.learning_rate, 0.1);
+  EXPECT_NE(advice(both, 64).find("${ACC}; the 4 of the --config file counts"), std::string::npos) << advice(both, 64);
+  EXPECT_NE(advice(both, 64).find("effective batch 512 -> 256"), std::string::npos) << advice(both, 64);
+  EXPECT_EQ(merged({}, {32, 4, 0.3, {}}).batch_size, 32);
 }
 
 TEST(TrainingPatch, learning_rate_and_accumulation_are_read_for_the_advice) {
