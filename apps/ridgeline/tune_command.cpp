@@ -49,6 +49,21 @@ std::string file_for(const std::string& file, const schema::GpuDescription& gpu)
   return (path.parent_path() / fmt::format("{}-{}{}", path.stem().string(), words, path.extension().string())).string();
 }
 
+/// Whether each setting that is searched could be written to the file: said before anything is measured.
+Result<void> check_places(const std::string& file, const campaign::PatchOptions& patch,
+                          const schema::Configuration& current, const std::vector<schema::Dimension>& space) {
+  RL_TRY_ASSIGN(const auto text, base::read_file(file));
+  for (const auto& dimension : space) {
+    const auto* now = current.find(dimension.key);
+    for (const auto& value : dimension.values) {
+      if (now != nullptr && *now == value) continue;
+      RL_TRY(campaign::patch_settings(text, file, schema::Configuration{{dimension.key, value}}, patch));
+      break;
+    }
+  }
+  return {};
+}
+
 /// What the runs over several GPU models have in common.
 struct Session {
   const TuneFlags& flags;
@@ -64,6 +79,10 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   const auto& flags = session.flags;
   auto request = session.plan.request;
   if (!gpus.empty()) request.environment->gpus = gpus;
+  if (!flags.config.empty() && !flags.no_apply)
+    request.accept_space = [&](const std::vector<schema::Dimension>& space) {
+      return check_places(flags.config, session.plan.patch, request.current, space);
+    };
   TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
                             flags.config);
   const auto executor = make_executor(session.plan.isolation, gpus,
@@ -121,6 +140,9 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
                  campaign::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run);
+    if (exit_code_of(run) == kBadInput)
+      fmt::print(stderr, "error: {}{}\n", run.verdict->reason,
+                 run.constraints.empty() ? "" : "; loosen --constraint, or let other settings vary");
     // Without a usable GPU provider the other models would only repeat the same run.
     if (run.interrupted || run.provider == "cpu") break;
   }

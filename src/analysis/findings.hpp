@@ -25,4 +25,8 @@ struct Finding {
 /// quality, failures.
 [[nodiscard]] std::vector<Finding> find_all(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
+/// Whether what the runtime read back for a parameter is what was asked for: flags as 1 and 0, numbers in any form, and
+/// 0 where it leaves the choice to the runtime.
+[[nodiscard]] bool took_effect(const std::string& key, const schema::Value& wanted, const std::string& effective);
+
 }  // namespace ridgeline::analysis

@@ -100,6 +100,16 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
     if (ranked.tie_group == 1) add(&ranked);
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
+  // Where the time is for one only, it goes to the simplest of those that cannot be told apart.
+  if (contenders.size() > 1 && cost_of(*contenders[0].ranked) + cost_of(*contenders[1].ranked) > time_left_s_()) {
+    const auto simplest = std::min_element(contenders.begin(), contenders.end(), [&](const auto& a, const auto& b) {
+      return a.ranked->tie_group != b.ranked->tie_group
+                 ? a.ranked->tie_group < b.ranked->tie_group
+                 : beats(a.ranked->trial->configuration, b.ranked->trial->configuration);
+    });
+    if (cost_of(*simplest->ranked) <= std::max(time_left_s_(), cost_of(*first)))
+      std::rotate(contenders.begin(), simplest, simplest + 1);
+  }
   return contenders;
 }
 
@@ -249,7 +259,7 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   return true;
 }
 
-Result<void> DecisionMaker::decide() {
+Result<void> DecisionMaker::decide(bool cut_short) {
   auto& run = result_.run;
   const auto ranking = analysis::rank(run, result_.outcomes);
   if (ranking.empty()) {
@@ -262,7 +272,7 @@ Result<void> DecisionMaker::decide() {
   }
   if (!ranking.front().meets_constraints) {
     conclude(schema::Decision::none,
-             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks {}",
+             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}",
                          ranking.front().trial->id, ranking.front().broken_constraint));
     return {};
   }
@@ -284,8 +294,12 @@ Result<void> DecisionMaker::decide() {
     if (nearest != contenders.end() && nearest->gain)
       detail =
           fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
-    conclude(schema::Decision::keep,
-             fmt::format("keep what you have: nothing beat it by {:.3g} %; {}", run.min_effect * 100, detail));
+    conclude(
+        schema::Decision::keep,
+        fmt::format(
+            "keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+            cut_short ? fmt::format(" among the {} configurations that there was time for", run.trials.size()) : "",
+            detail));
     if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
     run.verdict->tie_group = std::move(ties);
     return {};

@@ -16,8 +16,9 @@ class DecisionMaker {
   DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space, TuneResult& result,
                 CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled);
 
-  /// Sets run.verdict. Errors: the executor's or the store's own (cancelled included).
-  [[nodiscard]] base::Result<void> decide();
+  /// Sets run.verdict. `cut_short`: the time ended before the search, which an answer to keep has to say. Errors: the
+  /// executor's or the store's own (cancelled included).
+  [[nodiscard]] base::Result<void> decide(bool cut_short = false);
 
   /// The answer when the run was interrupted before the comparisons: decision none, naming the best trial so far.
   void give_up();

@@ -29,7 +29,8 @@ constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparis
 // and one session alone may take seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
-constexpr double kCeilingsS = 1;  // what the probes of a GPU's ceilings take
+constexpr double kPairShare = 0.25;  // the most for one comparison on a CPU, so that several fit in
+constexpr double kCeilingsS = 1;     // what the probes of a GPU's ceilings take
 
 Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                      const schema::Environment& environment) {
@@ -170,6 +171,15 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   observer.note(run.notes.back());
 }
 
+/// A comparison goes on for as long as an uneven machine asks for; within --max-time it has to leave some to the
+/// others.
+void suit_time(TuneRequest& request) {
+  if (!request.max_time) return;
+  auto& paired = request.paired;
+  paired.max_time_s = std::min(paired.max_time_s, kPairShare * base::to_seconds(*request.max_time));
+  paired.min_time_s = std::min(paired.min_time_s, paired.max_time_s / 2);
+}
+
 Result<void> hash_input_files(schema::WorkloadRef& workload) {
   for (auto& file : workload.input_files) {
     RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
@@ -190,6 +200,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.started_utc = clock_.utc_now();
   run.id = make_run_id(clock_, run.started_utc, request.command_line);
   run.command_line = request.command_line;
+  run.config_path = request.config_path;
   run.objective = request.objective;
   run.constraints = request.constraints;
   run.min_effect = request.min_effect;
@@ -212,7 +223,16 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
-  if (run.provider != "cpu") suit_gpu(request);
+  for (const auto& constraint : run.constraints)
+    if (run.provider == "cpu" && constraint.metric.rfind("gpu_", 0) == 0)
+      return base::fail(ErrorCode::invalid_argument,
+                        "--constraint {}: known of a GPU only, but provider cpu is tuned; leave it out, or use "
+                        "peak_rss_mb for the memory of the process",
+                        constraint.to_text());
+  if (run.provider == "cpu")
+    suit_time(request);
+  else
+    suit_gpu(request);
   run.plan = request.plan;
   run.io = request.io;
   if (run.io == "device" && run.provider == "cpu")
@@ -243,6 +263,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.space = space.dimensions();
   run.space_size = space.raw_size();
   run.pruned = built.pruned;
+  if (request.accept_space) RL_TRY(request.accept_space(run.space));
   observer_.space_ready(run);
 
   search::SearcherOptions options;
@@ -275,14 +296,17 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   // An interrupt anywhere below keeps what was found; any other error ends the run.
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
+    bool cut_short = false;
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
       if (!run.trials.empty() && time_is_up(expected_trial_s(result))) {
-        run.notes.push_back(
-            fmt::format("time budget of {:.3g} s spent: about {} proposals of the search were not tried; "
-                        "--max-time gives it more",
-                        base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
+        cut_short = true;
+        run.notes.push_back(fmt::format(
+            "time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
+            "a longer --max-time gives it more",
+            base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
+        observer_.note(run.notes.back());
         break;
       }
       const auto before = run.trials.size();
@@ -298,7 +322,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     }
     // The probes end the worker, which a search without fresh processes still needs.
     measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS));
-    return decision.decide();
+    return decision.decide(cut_short);
   };
   if (auto done = search_and_decide(); !done) {
     if (done.error().code != ErrorCode::cancelled) return tl::unexpected(std::move(done).error());

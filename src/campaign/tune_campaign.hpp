@@ -37,6 +37,7 @@ struct TuneRequest {
   std::vector<std::string> current_origins;
   std::uint64_t seed = 1;
   std::string command_line;
+  std::string config_path;                 ///< TuneRun::config_path
   bool use_store = true;                   ///< false (--fresh): measure again even what the store knows
   bool check_accuracy = true;              ///< false: outputs are not compared at all
   schema::Configuration reference;         ///< WorkloadKind::reference of the workload's kind
@@ -49,6 +50,8 @@ struct TuneRequest {
   bool fresh_finals = true;                        ///< finalists are compared in processes that have run nothing before
   std::size_t random_budget = 40;                  ///< proposals of the random strategy
   std::optional<schema::Environment> environment;  ///< unset: probed
+  /// Asked when the space is known and nothing has been measured; an error ends the run there. Unset: not asked.
+  std::function<base::Result<void>(const std::vector<schema::Dimension>&)> accept_space;
 };
 
 /// What a display hears. Every call comes from the campaign's thread.

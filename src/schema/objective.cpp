@@ -26,6 +26,9 @@ base::Result<Constraint> parse_constraint(std::string_view text) {
   }
   RL_TRY_ASSIGN(constraint.bound,
                 base::parse_number(base::trim(text.substr(at + 2)), fmt::format("--constraint \"{}\"", text)));
+  if (at_most && constraint.bound <= 0)
+    return base::fail(ErrorCode::invalid_argument,
+                      "--constraint \"{}\": nothing can meet it, expected a number above 0", text);
   return constraint;
 }
 

@@ -14,6 +14,14 @@ printf 'onnxruntime:\n  intra_op_num_threads: many\n' >wrong.yaml
 tune "wrong.yaml:2" "many" -- tune $S --config wrong.yaml
 printf 'onnxruntime:\n  graph_optimization_level: fast\n' >choice.yaml
 tune "choice.yaml:2" "fast" -- tune $S --config choice.yaml
+printf 'onnxruntime: hello\n' >scalar.yaml
+tune "scalar.yaml:1" "onnxruntime" -- tune $S --config scalar.yaml
+printf -- '- onnxruntime\n' >list.yaml
+tune "list.yaml:1" -- tune $S --config list.yaml
+printf 'onnxruntime:\n  dynamic_block_base: [0]\n  execution_mode: sequential\n' >sequence.yaml
+tune "sequence.yaml:2" "dynamic_block_base" "expected one value" -- tune $S --config sequence.yaml
+printf 'onnxruntime:\n  intra_op_num_threads: [1]\n  execution_mode: sequential\n' >threads.yaml
+tune "threads.yaml:2" "intra_op_num_threads" "expected one value" -- tune $S --config threads.yaml
 ln -s nothing.yaml dangling.yaml
 tune "dangling.yaml" -- tune $S --config dangling.yaml
 printf 'onnxruntime:\n  intra_op_num_threads: 1\n' >locked.yaml
@@ -30,7 +38,7 @@ fi
 bad "backup" -- rollback --config wrong.yaml
 checks=$((checks + 1))
 [ ! -e never.db ] || problem "something was measured"
-for file in broken twice wrong choice; do
+for file in broken twice wrong choice scalar list sequence threads; do
   checks=$((checks + 1))
   [ -z "$(find . -name "$file.yaml.bak*")" ] || problem "a backup of $file.yaml appeared"
 done

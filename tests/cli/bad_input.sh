@@ -19,6 +19,8 @@ bad "--provider" "\"cdua\"" "did you mean \"cuda\"" -- tune $S --provider cdua
 bad "--search" "\"adaptve\"" "did you mean \"adaptive\"" -- tune $S --search adaptve
 bad "--objective" "\"speed\"" "latency" -- tune $S --objective speed
 bad "--constraint" "latency_p99_s" "latency_p99_ms" -- tune $S --constraint 'latency_p99_s<=20'
+bad "latency_p99_ms<=-3" "expected a number above 0" -- tune $S --constraint 'latency_p99_ms<=-3'
+bad "gpu_memory_gb<=4" "provider cpu" "leave it out" -- tune $S --provider cpu --constraint 'gpu_memory_gb<=4' --db c.db
 bad "20ms" -- tune $S --constraint 'latency_p99_ms<=20ms'
 bad "intra_op_num_treads" "did you mean \"intra_op_num_threads\"" -- tune $S --set intra_op_num_treads=4
 bad "graph_optimization_level" "fastest" -- tune $S --set graph_optimization_level=fastest
@@ -63,12 +65,14 @@ bad "space \"classic\"" "the provider is cpu" -- tune $S --provider cpu --space 
 # A constraint that nothing meets is an answer too, and a bad one.
 run 2 tune $S --quick "${FAST[@]}" --constraint 'latency_median_ms<=0.0001' --db y.db
 out "latency_median_ms"
+err "error: no configuration meets the constraints"
+err "loosen --constraint"
 
 bad "run" "nonsense" -- show nonsense --db y.db
 bad "RUN" -- report
 bad "no runs" -- show --db z.db
 bad "--limit 0" -- history --limit 0
 checks=$((checks + 1))
-leftovers=$(find . -name '*.bak*' -o -name '*.tmp*' -o -name 'report*' | head)
+leftovers=$(find . -name '*.bak*' -o -name '*.tmp*' -o -name 'report*' -o \( -name '*.db' ! -name y.db \) | head)
 [ -z "$leftovers" ] || problem "left behind: $leftovers"
 finish

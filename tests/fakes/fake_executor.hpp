@@ -35,6 +35,7 @@ class FakeExecutor final : public execute::Executor {
   std::function<bool()> interrupt = [] { return false; };
   int trials_run = 0;
   int pairs_run = 0;
+  std::vector<schema::PairedPlan> pair_plans;
   int references_made = 0;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
@@ -90,6 +91,7 @@ class FakeExecutor final : public execute::Executor {
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
     if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     ++pairs_run;
+    pair_plans.push_back(spec.plan);
     schema::PairedOutcome outcome;
     auto& measurement = outcome.measurement.emplace();
     const auto ratio = pair_ratio(spec.base.configuration, spec.other);

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "analysis/findings.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
-namespace {
 
-bool agrees(const std::string& key, const schema::Value& wanted, const std::string& effective) {
+bool took_effect(const std::string& key, const schema::Value& wanted, const std::string& effective) {
   if (wanted.to_text() == effective) return true;
   // Session config entries hold flags as 1 and 0.
   if (wanted.is_bool()) return effective == (wanted.as_bool() ? "1" : "0");
@@ -23,14 +23,12 @@ bool agrees(const std::string& key, const schema::Value& wanted, const std::stri
   return parsed && *parsed == wanted;
 }
 
-}  // namespace
-
 std::vector<Finding> ineffective_setting_rule(const Evidence& evidence) {
   std::map<std::pair<std::string, std::string>, std::vector<int>> ignored;
   for (const auto& ranked : evidence.ranking)
     for (const auto& [key, effective] : ranked.outcome->measurement->effective_settings) {
       const auto* wanted = ranked.trial->configuration.find(key);
-      if (wanted == nullptr || agrees(key, *wanted, effective)) continue;
+      if (wanted == nullptr || took_effect(key, *wanted, effective)) continue;
       ignored[{fmt::format("{}={}", key, wanted->to_text()), effective}].push_back(ranked.trial->id);
     }
   std::vector<Finding> findings;

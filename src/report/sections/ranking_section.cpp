@@ -90,7 +90,9 @@ std::string introduction(const TuneView& view) {
                                          ? ""
                                          : "; of those, the one closest to the current configuration, with the "
                                            "fewest settings and the least memory is preferred";
-  if (tied > 1)
+  if (!view.ranking.front().meets_constraints)
+    text += "**None of them meets the constraints.**";
+  else if (tied > 1)
     text += fmt::format("**{} trials share the first group**{}.", tied, preferred);
   else
     text += "**One trial stands alone in the first group.**";

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/findings.hpp"
 #include "base/text.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
@@ -82,7 +83,7 @@ Section pruned_section(const TuneView& view) {
     if (outcome == nullptr || !outcome->measurement) continue;
     for (const auto& [key, effective] : outcome->measurement->effective_settings) {
       const auto* asked = trial.configuration.find(key);
-      if (asked != nullptr && asked->to_text() != effective)
+      if (asked != nullptr && !analysis::took_effect(key, *asked, effective))
         cases[{key, asked->to_text(), effective}].push_back(trial.id);
     }
   }

@@ -120,6 +120,42 @@ std::string without_source_positions(std::string text) {
   return text;
 }
 
+/// What follows `marker` up to a character of `ends`; "" without the marker.
+std::string_view after(std::string_view text, std::string_view marker, std::string_view ends) {
+  const auto at = text.find(marker);
+  if (at == std::string_view::npos) return {};
+  const auto rest = text.substr(at + marker.size());
+  return rest.substr(0, rest.find_first_of(ends));
+}
+
+constexpr std::string_view kNewer = "use a newer ONNX Runtime with --ort-library FILE";
+
+struct Advice {
+  std::string_view text;
+  std::string_view next;
+};
+constexpr Advice kAdvice[] = {
+    {"No Op registered for",
+     "expected an operator of the model's opset: check its name and opset, or use a newer ONNX Runtime with "
+     "--ort-library FILE"},
+    {"is not a registered function/op",
+     "an operator of a library of its own, which cannot be loaded here: export the model without it"},
+    {"Could not find an implementation", "try another --provider, another data type, or a newer ONNX Runtime"},
+    {"Unsupported model IR version",
+     "export the model with an older onnx package, or use a newer ONNX Runtime with --ort-library FILE"},
+};
+
+/// ONNX Runtime's caution about a model from the future says the two versions among much else.
+std::string explain_opset(std::string_view message) {
+  const auto opset = after(message, "versions. Opset ", " ");
+  if (opset.empty()) return {};
+  const auto model = after(message, "Load model from ", " ");
+  const auto known = after(message, "is till opset ", ". ");
+  return fmt::format("{}{}opset {} is newer than this ONNX Runtime{}; export the model with {}, or {}", model,
+                     model.empty() ? "" : ": ", opset, known.empty() ? "" : fmt::format(" knows (till {})", known),
+                     known.empty() ? "an older opset" : fmt::format("opset {} or less", known), kNewer);
+}
+
 }  // namespace
 
 std::string shorten_ort_message(std::string_view message) {
@@ -144,10 +180,16 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
       code = rule.code;
       break;
     }
-  auto text = shorten_ort_message(message);
+  auto text = explain_opset(message);
+  if (text.empty()) text = shorten_ort_message(message);
   if (text.empty()) text = fmt::format("error code {} without a message", ort_error_code);
   if (code == ErrorCode::internal && message.find(kFailedNode) != std::string_view::npos)
     text += "; if the node refuses the generated values, give real ones with --input NAME:FILE.npy";
+  for (const auto& advice : kAdvice)
+    if (message.find(advice.text) != std::string_view::npos) {
+      text += fmt::format("; {}", advice.next);
+      break;
+    }
   return {code, "onnxruntime: " + text};
 }
 

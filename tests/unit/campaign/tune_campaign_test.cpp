@@ -267,9 +267,10 @@ TEST_F(TuneCampaignTest, a_slow_start_of_the_runtime_does_not_end_the_search) {
 // MobileNetV3 on an H200: the sixth trial took 3.1 s among others of 0.5 s, and a quick run of ten seconds 11.3.
 TEST_F(TuneCampaignTest, keeps_a_reserve_where_all_time_is_for_one_comparison) {
   request_.max_time = std::chrono::seconds(10);
-  request_.paired.max_time_s = 8.5;
+  request_.paired.max_time_s = 2;
   request_.leave_one_out = false;
   executor_.duration_s = [](int) { return 0.5; };
+  executor_.setup_s = [](const Configuration&) { return 1.5; };  // two rounds of two sessions: 8.2 s with the blocks
   request_.finalists = 2;
   const auto several = must_run();
   request_.use_store = false;
@@ -277,6 +278,49 @@ TEST_F(TuneCampaignTest, keeps_a_reserve_where_all_time_is_for_one_comparison) {
   const auto one = must_run();
   EXPECT_LT(one.run.trials.size(), several.run.trials.size());
   EXPECT_EQ(one.run.pairs.size(), 1U);
+}
+
+// A run with 20 s took 44: on an uneven machine one comparison went on for its own 30.
+TEST_F(TuneCampaignTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
+  (void)must_run();
+  for (const auto& plan : executor_.pair_plans) EXPECT_GT(plan.max_time_s, 15);
+  executor_.pair_plans.clear();
+  request_.use_store = false;
+  request_.max_time = std::chrono::seconds(20);
+  (void)must_run();
+  ASSERT_FALSE(executor_.pair_plans.empty());
+  for (const auto& plan : executor_.pair_plans) {
+    EXPECT_LE(plan.max_time_s, 5);
+    EXPECT_LE(plan.min_time_s, 2.5);
+  }
+}
+
+TEST_F(TuneCampaignTest, an_answer_to_keep_says_that_the_search_was_cut_short) {
+  executor_.cost_ns = [](const Configuration&) { return 1e6; };
+  EXPECT_EQ(must_run().run.verdict->reason.find("that there was time for"), std::string::npos);
+  request_.use_store = false;
+  request_.max_time = std::chrono::nanoseconds(1);
+  const auto result = must_run();
+  ASSERT_EQ(result.run.verdict->decision, schema::Decision::keep);
+  EXPECT_NE(result.run.verdict->reason.find("configurations that there was time for"), std::string::npos)
+      << result.run.verdict->reason;
+}
+
+// With time for one comparison it went to the fastest of a tie by a hair, which set an idle key, and config.yaml got
+// it.
+TEST_F(TuneCampaignTest, time_for_one_comparison_goes_to_the_simplest_of_a_tie) {
+  const Configuration idle{{"enable_mem_pattern", false}, {"intra_op_num_threads", 2}};
+  executor_.noise = 0.001;
+  executor_.cost_ns = [&](const Configuration& c) {
+    if (c == idle) return 0.9995e6;
+    return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6;
+  };
+  executor_.setup_s = [](const Configuration&) { return 5.0; };
+  request_.leave_one_out = false;
+  request_.max_time = std::chrono::seconds(100);
+  const auto result = must_run();
+  ASSERT_FALSE(result.run.pairs.empty());
+  EXPECT_EQ(result.run.pairs.front().b, (Configuration{{"intra_op_num_threads", 2}}));
 }
 
 TEST_F(TuneCampaignTest, begins_no_comparison_that_its_time_cannot_hold) {

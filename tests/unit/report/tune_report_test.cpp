@@ -115,6 +115,22 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
   EXPECT_EQ(said.find("is preferred"), std::string::npos) << said;
 }
 
+TEST(TuneReport, a_flag_that_is_read_back_as_a_number_was_taken_over) {
+  auto records = fakes::TuneRunFixture::make();
+  auto& trial = records.run.trials.front();
+  trial.configuration.set("disable_prepacking", true);
+  auto& effective = records.outcomes.at(trial.key).measurement->effective_settings;
+  const auto swallowed = [&] {
+    const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+    const auto at = page.find("not taken over by the runtime");
+    return at != std::string::npos && page.find("disable_prepacking", at) != std::string::npos;
+  };
+  effective["disable_prepacking"] = "1";
+  EXPECT_FALSE(swallowed());
+  effective["disable_prepacking"] = "0";
+  EXPECT_TRUE(swallowed());
+}
+
 TEST(TuneReport, promises_no_contributions_where_none_were_measured) {
   auto records = fakes::TuneRunFixture::make();
   const auto titles = [&] {
