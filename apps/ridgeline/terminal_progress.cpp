@@ -115,11 +115,12 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
     for (const auto& text : model.notes) fact("note", text);
 }
 
-void TerminalProgress::space_ready(const schema::TuneRun& run) {
+void TerminalProgress::space_ready(const schema::TuneRun& run, std::size_t proposals) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
                                  base::format_count(run.space_size), run.search);
   if (run.search == "grid")
-    text += fmt::format(", about {} at most", minutes(run.space_size * (run.plan.max_time_s + 1)));
+    text += fmt::format(", {} of them left by the rules, about {} at most", proposals,
+                        minutes(static_cast<double>(proposals) * (run.plan.max_time_s + 1)));
   fact("space", text);
   fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)

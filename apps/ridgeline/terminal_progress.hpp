@@ -22,7 +22,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
 
   void environment_ready(const schema::TuneRun& run) override;
   void model_ready(const schema::TuneRun& run) override;
-  void space_ready(const schema::TuneRun& run) override;
+  void space_ready(const schema::TuneRun& run, std::size_t proposals) override;
   void stage(std::string_view title) override;
   void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;

@@ -264,7 +264,6 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.space_size = space.raw_size();
   run.pruned = built.pruned;
   if (request.accept_space) RL_TRY(request.accept_space(run.space));
-  observer_.space_ready(run);
 
   search::SearcherOptions options;
   options.seed = request.seed;
@@ -272,6 +271,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   options.min_effect = request.min_effect;
   options.current = run.current;
   RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
+  observer_.space_ready(run, searcher->remaining());
 
   const bool one_pair = request.finalists == 1 && !request.leave_one_out;
   const auto time_left_s = [&] {

@@ -27,11 +27,16 @@ head -c 100000 "$MODELS/ch_PP-OCRv4_det_infer.onnx" >short.onnx
 bad "short.onnx" -- tune short.onnx --db r.db
 # Real inputs
 python3 - <<'P'
-header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 48, 192), }"
-header += " " * ((-(10 + len(header) + 1)) % 64) + "\n"
-with open("x.npy", "wb") as file:
-    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\0\0\x3f" * (3 * 48 * 192))
+for name, shape in (("x.npy", (1, 3, 48, 192)), ("flat.npy", (3, 48, 192))):
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    header += " " * ((-(10 + len(header) + 1)) % 64) + "\n"
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0\0\0\x3f" * (3 * 48 * 192))
 P
+cp "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" nameless.onnx   # the guess by name would be 224x224
+run 0 tune nameless.onnx --input x:x.npy --quick --search grid --space space.yaml --trial-time 100ms --db n.db --json
+json '.model.shapes[0][0].dims | tostring' '[1,3,48,192]'
+bad "flat.npy" "takes 4 dimensions" -- tune nameless.onnx --input x:flat.npy --db n.db
 run 0 tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --quick --search grid --space space.yaml --trial-time 100ms --db r.db -q
 bad "nothing.npy" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:nothing.npy --db r.db
 RIDGELINE_ORT_LIBRARY='' ORT_LIBRARY='' bad "/nowhere" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --ort-library /nowhere --db r.db

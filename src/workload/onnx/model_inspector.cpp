@@ -14,6 +14,7 @@
 #include "workload/onnx/model_census.hpp"
 #include "workload/onnx/model_cost.hpp"
 #include "workload/onnx/model_file.hpp"
+#include "workload/onnx/npy_file.hpp"
 #include "workload/onnx/shape_choice.hpp"
 #include "workload/onnx/shape_hints.hpp"
 
@@ -53,10 +54,35 @@ std::size_t contradictions_of(const onnx::ModelProto& model, const ShapeChoice& 
   return count;
 }
 
+bool could_be(const std::vector<std::int64_t>& dims, const schema::TensorDescription& input) {
+  return dims.size() == input.dims.size() &&
+         std::equal(dims.begin(), dims.end(), input.dims.begin(),
+                    [](std::int64_t given, std::int64_t fixed) { return fixed < 0 || given == fixed; });
+}
+
+/// The user's shapes, with those of files given for inputs that no shape is given for. A file that does not fit its
+/// input is told when the input is made.
+base::Result<std::vector<schema::ShapeSet>> shapes_and_files(const ModelDescription& description,
+                                                             const InspectRequest& request) {
+  auto wanted = request.workload.shapes;
+  for (const auto& file : request.workload.input_files) {
+    const auto input = std::find_if(description.inputs.begin(), description.inputs.end(),
+                                    [&](const auto& one) { return one.name == file.name; });
+    if (input == description.inputs.end()) continue;
+    RL_TRY_ASSIGN(const auto content, read_npy(file.path));
+    if (!could_be(content.dims, *input)) continue;
+    if (wanted.empty()) wanted.emplace_back();
+    for (auto& set : wanted)
+      if (std::none_of(set.begin(), set.end(), [&](const auto& one) { return one.name == file.name; }))
+        set.push_back({file.name, content.dims});
+  }
+  return wanted;
+}
+
 /// The user's shapes and the usual guesses; when the graph refuses the guesses, the first other size that it accepts.
 base::Result<ShapeChoice> choose_fitting_shapes(const onnx::ModelProto& model, const ModelDescription& description,
                                                 const InspectRequest& request, ShapeHints hints) {
-  const auto& wanted = request.workload.shapes;
+  RL_TRY_ASSIGN(const auto wanted, shapes_and_files(description, request));
   RL_TRY_ASSIGN(auto choice, choose_shapes(description.inputs, wanted, hints));
   if (!choice.guessed || contradictions_of(model, choice) == 0) return choice;
   // Sides and lengths that models are commonly exported for.

@@ -90,6 +90,11 @@ base::Result<Tensor> from_file(const OrtPort& port, const Tensor& content, const
   Tensor tensor = content;
   const auto batch_axis = dynamic_batch_axis(port.description);
   if (tensor.dims == dims || (batch_axis && *batch_axis == 0 && repeat_to(tensor, dims))) return tensor;
+  if (tensor.dims.size() != dims.size())
+    return base::fail(ErrorCode::invalid_argument,
+                      "{}: has shape {}, but input \"{}\" takes {} dimensions ({}): convert it with array.reshape, or "
+                      "give another file",
+                      path, shape_text(content.dims), port.description.name, dims.size(), shape_text(dims));
   return base::fail(ErrorCode::invalid_argument,
                     "{}: has shape {}, but input \"{}\" is run with {}: give --shape {}:{} or another file", path,
                     shape_text(content.dims), port.description.name, shape_text(dims), port.description.name,
