@@ -12,6 +12,17 @@
 
 namespace ridgeline::app {
 
+namespace {
+
+/// The run is in the results file by now: another place can still have its report.
+base::Result<void> write(const std::string& file, const std::string& text) {
+  auto written = base::write_file_atomically(file, text);
+  if (!written) written.error().message += "; write it elsewhere: ridgeline report latest --output FILE";
+  return written;
+}
+
+}  // namespace
+
 base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown,
                                  const std::string& html) {
   if (markdown.empty() && html.empty()) return {};
@@ -21,10 +32,10 @@ base::Result<void> write_reports(const campaign::TuneResult& result, const std::
 base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
                                  const std::string& html) {
   if (!markdown.empty()) {
-    RL_TRY(base::write_file_atomically(markdown, report::render_markdown(model)));
+    RL_TRY(write(markdown, report::render_markdown(model)));
   }
   if (!html.empty()) {
-    RL_TRY(base::write_file_atomically(html, report::render_html(model, echarts_js())));
+    RL_TRY(write(html, report::render_html(model, echarts_js())));
   }
   return {};
 }

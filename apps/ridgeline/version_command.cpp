@@ -15,6 +15,8 @@ void add_version(CLI::App& app, Context& context) {
                                    const auto executor =
                                        execute::make_local_executor(worker_options(execute::Isolation::trial));
                                    const auto runtime = executor->probe("onnx", *library);
+                                   if (!runtime && !library->empty())
+                                     return tl::unexpected<base::Error>(runtime.error());
                                    if (!runtime) {
                                      fmt::print("onnxruntime  none: {}\n", runtime.error().message);
                                      return kOk;

@@ -62,8 +62,9 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   const auto& gpus = environment.gpus;
   std::vector<GpuGroup> groups;
   if (gpus.empty() && !asked.empty())
-    return fail(ErrorCode::unavailable, "{} {}: no NVIDIA GPU was found{}{}", kFlag, asked,
-                environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+    return fail(ErrorCode::unavailable,
+                "{} {}: no NVIDIA GPU was found{}{}; leave it out to tune the CPU, or see ridgeline doctor", kFlag,
+                asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
   if (asked.empty()) {
     if (!gpus.empty()) groups.push_back({gpus.front()});
     return groups;

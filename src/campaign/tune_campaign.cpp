@@ -182,7 +182,11 @@ void suit_time(TuneRequest& request) {
 
 Result<void> hash_input_files(schema::WorkloadRef& workload) {
   for (auto& file : workload.input_files) {
-    RL_TRY_ASSIGN(file.sha256, base::sha256_file(file.path));
+    auto hash = base::sha256_file(file.path);
+    if (!hash)
+      return base::fail(hash.error().code, "--input {}:{}: {}; expected a file written by numpy.save", file.name,
+                        file.path, hash.error().message);
+    file.sha256 = std::move(*hash);
   }
   return {};
 }

@@ -41,9 +41,14 @@ class LocalExecutor final : public Executor {
 
   Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
                                                const std::filesystem::path& path) override {
-    RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
-                                        derived_deadline_s(spec.plan), "running the accuracy reference"));
-    return read_frame<schema::AccuracyDrift>(frame, kAnswer);
+    auto frame = ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
+                     derived_deadline_s(spec.plan), "running the accuracy reference");
+    if (!frame) {
+      if (frame.error().code != base::ErrorCode::cancelled && frame.error().message.find("; ") == std::string::npos)
+        frame.error().message += "; try another --ort-library, or --accuracy-tolerance off to go on without it";
+      return tl::unexpected<base::Error>(std::move(frame).error());
+    }
+    return read_frame<schema::AccuracyDrift>(*frame, kAnswer);
   }
 
   Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {

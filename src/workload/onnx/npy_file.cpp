@@ -91,10 +91,11 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
                       major);
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t header_start = 8 + length_bytes;
-  if (bytes.size() < header_start) return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what);
+  if (bytes.size() < header_start)
+    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off: write it again with numpy.save", what);
   const auto header_size = little_endian(bytes.substr(8, length_bytes));
   if (header_size > bytes.size() - header_start)
-    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what);
+    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off: write it again with numpy.save", what);
   const auto header = bytes.substr(header_start, header_size);
   const auto data = bytes.substr(header_start + header_size);
 

@@ -141,6 +141,9 @@ constexpr Advice kAdvice[] = {
     {"is not a registered function/op",
      "an operator of a library of its own, which cannot be loaded here: export the model without it"},
     {"Could not find an implementation", "try another --provider, another data type, or a newer ONNX Runtime"},
+    {"This is an invalid model", "check it with onnx.checker.check_model, and export it again"},
+    {"Protobuf parsing failed", "is it an ONNX file, and whole? export or copy it again"},
+    {"xternal data", "save it beside the model under a relative name (onnx.save_model with save_as_external_data)"},
     {"Unsupported model IR version",
      "export the model with an older onnx package, or use a newer ONNX Runtime with --ort-library FILE"},
 };

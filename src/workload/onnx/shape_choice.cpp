@@ -40,12 +40,14 @@ base::Result<void> check_wanted(const TensorDescription& input, const std::vecto
                                                        : input.dim_names[axis]);
   const auto declared = expected.empty() ? std::string("scalar") : fmt::format("{}", fmt::join(expected, "x"));
   if (dims.size() != input.dims.size())
-    return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has {} dimensions, but the model's input has {} ({})",
-                      input.name, given, dims.size(), input.dims.size(), declared);
+    return base::fail(ErrorCode::invalid_argument,
+                      "--shape {}:{} has {} dimensions, but the model's input has {} ({}): give {} sizes joined by x",
+                      input.name, given, dims.size(), input.dims.size(), declared, input.dims.size());
   for (std::size_t axis = 0; axis < dims.size(); ++axis)
     if (input.dims[axis] >= 0 && dims[axis] != input.dims[axis])
-      return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has {} on axis {}, where the model fixes {} ({})",
-                        input.name, given, dims[axis], axis, input.dims[axis], declared);
+      return base::fail(ErrorCode::invalid_argument,
+                        "--shape {}:{} has {} on axis {}, where the model fixes {} ({}): leave it at {}", input.name,
+                        given, dims[axis], axis, input.dims[axis], declared, input.dims[axis]);
   return {};
 }
 

@@ -63,7 +63,8 @@ TEST(GpuChoice, what_does_not_exist_is_refused_with_the_list) {
 TEST(GpuChoice, without_a_gpu_the_reason_is_told) {
   schema::Environment none;
   none.gpu_note = "no driver";
-  EXPECT_EQ(uuids(choose_gpus("all", none)), "--devices all: no NVIDIA GPU was found: no driver");
+  EXPECT_EQ(uuids(choose_gpus("all", none)),
+            "--devices all: no NVIDIA GPU was found: no driver; leave it out to tune the CPU, or see ridgeline doctor");
 }
 
 TEST(GpuChoice, numbers_stay_those_of_the_machine_when_some_are_hidden) {
