@@ -37,7 +37,7 @@ void WatchDisplay::say(std::string_view word, Style style, std::string_view text
 }
 
 void WatchDisplay::event(const campaign::WatchEvent& event) {
-  const auto line = base::dump_json(campaign::json_of(event)) + "\n";
+  const auto line = json_ ? base::dump_json(campaign::json_of(event)) + "\n" : std::string();
   if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) intact_ = false;
   if (words_ == Words::none) return;
   say(base::enum_name(event.kind), style_of(event.kind), event.text);

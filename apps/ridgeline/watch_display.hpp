@@ -7,13 +7,14 @@
 
 namespace ridgeline::app {
 
-/// Events as JSON lines on standard output, the same for people on standard error, probes there too when asked for.
-/// Also hears a retune, of which it tells the stages.
+/// Events as JSON lines on standard output, the same for people on standard error, probes there too when asked for. In
+/// a terminal that would show both, the words stand alone. Also hears a retune, of which it tells the stages.
 class WatchDisplay final : public campaign::WatchObserver, public campaign::CampaignObserver {
  public:
   enum class Words { none, events, probes };
 
-  WatchDisplay(Words words, Terminal err) : words_(words), err_(err) {}
+  WatchDisplay(Words words, Terminal out, Terminal err)
+      : words_(words), err_(err), json_(words == Words::none || !out.interactive || !err.interactive) {}
 
   void event(const campaign::WatchEvent& event) override;
   void probe(const campaign::ProbeReport& report) override;
@@ -28,6 +29,7 @@ class WatchDisplay final : public campaign::WatchObserver, public campaign::Camp
 
   Words words_;
   Terminal err_;
+  bool json_;
   bool intact_ = true;
 };
 

@@ -85,7 +85,7 @@ class WatchSession {
         display_(flags.quiet     ? WatchDisplay::Words::none
                  : flags.verbose ? WatchDisplay::Words::probes
                                  : WatchDisplay::Words::events,
-                 inspect_terminal(stderr)) {}
+                 inspect_terminal(stdout), inspect_terminal(stderr)) {}
 
   Result<int> run() {
     RL_TRY_ASSIGN(auto baseline, choose_baseline());

@@ -80,7 +80,9 @@ void GpuProbe::read_slow(base::Nanoseconds now) {
 }
 
 const std::optional<gpu::GpmReading>& GpuProbe::PacedGpm::read(base::Nanoseconds now) {
-  if (!reader || (latest && now - at < kGpmEvery)) return latest;
+  if (!reader) return latest;
+  left_out = latest && !left_out && now - at < kGpmEvery;
+  if (left_out) return latest;
   latest = reader->read();
   at = now;
   return latest;

@@ -27,8 +27,8 @@ class GpuProbe {
   static constexpr base::Nanoseconds kSharesEvery = std::chrono::seconds(5);
   /// Of the time spent in slow-downs, while there is one.
   static constexpr base::Nanoseconds kSlowdownsEvery = std::chrono::seconds(5);
-  /// Of GPM, whose values are averages since the reading before: at one look a second, every second one. A little less,
-  /// as looks are not to the millisecond.
+  /// Of GPM, whose values are averages since the reading before: every second look, or what is less often than this. A
+  /// little less than two seconds, as looks are not to the millisecond.
   static constexpr base::Nanoseconds kGpmEvery = std::chrono::milliseconds(1900);
 
   /// `measure_pcie`: where traffic is not counted, let the driver measure it, which takes 40 ms a look.
@@ -41,11 +41,12 @@ class GpuProbe {
   [[nodiscard]] const GpuReading& facts() const noexcept { return facts_; }
 
  private:
-  /// Reads GPM every kGpmEvery and gives the latest values meanwhile.
+  /// Reads GPM at every second look, at each where looks are kGpmEvery apart, and gives the latest values meanwhile.
   struct PacedGpm {
     std::optional<gpu::GpmReader> reader;
     std::optional<gpu::GpmReading> latest;
     base::Nanoseconds at{0};
+    bool left_out = false;  ///< at the look before
     [[nodiscard]] const std::optional<gpu::GpmReading>& read(base::Nanoseconds now);
   };
   struct Slice {

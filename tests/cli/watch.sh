@@ -57,6 +57,9 @@ run 0 watch --config config.yaml "${PROBES[@]}" --count 8
 event status .details.state fine
 event status .version 1
 run 0 watch --config config.yaml --once -v
+TERM=xterm script -qec "$RIDGELINE watch --config config.yaml --once" /dev/null </dev/null >screen
+checks=$((checks + 1))
+{ grep -q "status" screen && ! grep -q '{"' screen; } || problem "JSON between the words in a terminal: $(head -c 300 screen)"
 event status .probes 9
 err "; took 0."
 

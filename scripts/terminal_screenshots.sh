@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes docs/images/monitor*.png from the real program: it runs in tmux, its screen with colours becomes HTML, chromium
-# takes the picture. The GPUs are those of the tests' fake management library.
-#   monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML
+# Makes docs/images/*.png from the real program: it runs in tmux, its screen with colours becomes HTML, chromium takes the
+# picture. The GPUs are those of the tests' fake management library.
+#   terminal_screenshots.sh RIDGELINE LIBRL_FAKE_NVML [NAME]
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
-ridgeline=$(realpath "${1:?usage: monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
-fake=$(realpath "${2:?usage: monitor_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
+ridgeline=$(realpath "${1:?usage: terminal_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
+fake=$(realpath "${2:?usage: terminal_screenshots.sh RIDGELINE LIBRL_FAKE_NVML}")
+only=${3:-}
 work=$(mktemp -d)
 terminal="tmux -L rl_shots_$$ -f /dev/null"
 jobs_=()
@@ -26,15 +27,16 @@ for line in "python3 train.py --model resnet50 --amp:41230:58" "tritonserver --m
   n=$((n + ${SPREAD:-0}))
 done
 
-# shot NAME COLUMNS ROWS SECONDS SCRIPT [KEYS...]
+# shot NAME COLUMNS ROWS SECONDS SCRIPT COMMAND [KEYS...]
 shot() {
-  local name=$1 columns=$2 rows=$3 seconds=$4 script=$5
-  shift 5
+  local name=$1 columns=$2 rows=$3 seconds=$4 script=$5 command=$6
+  shift 6
+  [ -z "$only" ] || [ "$only" = "$name" ] || return 0
   $terminal kill-server 2>/dev/null || true
   terminal="tmux -L rl_shots_$$_$name -f /dev/null"   # the old server may still be on its way out
   TERM=xterm-256color $terminal new-session -d -x "$columns" -y "$rows" \
     "env TERM=tmux-256color LC_CTYPE=C.UTF-8 LD_LIBRARY_PATH=$work RL_FAKE_NVML_SCRIPT=$script \
-     RL_FAKE_NVML_PROCESSES=$processes $ridgeline monitor --interval 200ms"
+     RL_FAKE_NVML_PROCESSES=$processes sh -c '$command'"
   sleep "$seconds"
   [ $# -eq 0 ] || { $terminal send-keys "$@"; sleep 1; }
   $terminal capture-pane -e -p -N >"$work/screen"
@@ -80,7 +82,16 @@ P
     "file://$work/screen.html" >/dev/null 2>&1
   say "docs/images/$name.png"
 }
-shot monitor 120 40 45 healthy
-shot monitor-80x24 80 24 20 throttled
-shot monitor-eight 132 42 30 eight Right Right
-shot monitor-help 80 24 6 healthy h
+monitor="exec $ridgeline monitor --interval 200ms"
+shot monitor 120 40 45 healthy "$monitor"
+shot monitor-80x24 80 24 20 throttled "$monitor"
+shot monitor-eight 132 42 30 eight "$monitor" Right Right
+shot monitor-help 80 24 6 healthy "$monitor" h
+shot doctor 124 56 20 throttled "$ridgeline doctor; exec sleep 60"
+# A service that becomes half as fast again after a while.
+echo 1 >"$work/load"
+(sleep 24 && echo 1.5 >"$work/load") &
+jobs_+=($!)
+shot watch 124 15 50 healthy "cd $work && printf \"onnxruntime:\\n  intra_op_num_threads: 1\\n\" >config.yaml && export RIDGELINE_STATE_HOME=$work &&
+  $ridgeline tune synthetic:base=2ms,load=$work/load --provider cpu --quick --config config.yaml --yes -q --db $work/r.db &&
+  $ridgeline watch --config config.yaml --db $work/r.db --every 3s --probe-time 1s --count 12 -v; exec sleep 60"
