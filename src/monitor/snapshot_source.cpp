@@ -85,7 +85,7 @@ void SnapshotSource::open_probe(Slot& slot) {
   if (slot.address.empty()) slot.address = kernel_address(slot.last.pci_bus_id);
 }
 
-/// Opening takes the driver some 25 ms a GPU.
+/// Opening takes the driver time for each GPU: those that are not watched stay closed.
 void SnapshotSource::open_awake() {
   for (auto& slot : slots_)
     if (!slot.probe && (slot.address.empty() || !is_asleep(options_.sysfs, slot.address))) open_probe(slot);
