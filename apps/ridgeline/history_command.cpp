@@ -113,13 +113,13 @@ base::Result<std::vector<Line>> read_lines(const Context& context, std::size_t l
   const auto add = [&](const auto& runs) {
     for (const auto& run : runs) lines.push_back(line_of(run));
   };
-  RL_TRY_ASSIGN(auto store, context.open_store());
+  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto tuned, store.list_runs(limit));
   add(tuned);
-  RL_TRY_ASSIGN(auto benches, store::BenchStore::open(context.database_path()));
+  RL_TRY_ASSIGN(auto benches, store::BenchStore::open(context.database_path(), {.access = store::Access::read}));
   RL_TRY_ASSIGN(const auto trained, benches.list_runs(limit));
   add(trained);
-  RL_TRY_ASSIGN(auto sweeps, store::SweepStore::open(context.database_path()));
+  RL_TRY_ASSIGN(auto sweeps, store::SweepStore::open(context.database_path(), {.access = store::Access::read}));
   RL_TRY_ASSIGN(const auto swept, sweeps.list_runs(limit));
   add(swept);
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {

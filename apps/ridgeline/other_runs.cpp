@@ -9,7 +9,7 @@ namespace {
 
 template <typename OtherStore>
 bool knows(const Context& context, const std::string& run) {
-  auto store = OtherStore::open(context.database_path());
+  auto store = OtherStore::open(context.database_path(), {.access = store::Access::read});
   return store && store->load_run(run);
 }
 

@@ -29,7 +29,7 @@ void add_report(CLI::App& app, Context& context) {
         const auto html = flags->html == "auto" ? html_beside(flags->output) : flags->html;
         RL_TRY(check_writable(flags->output, "--output"));
         RL_TRY(check_writable(html, "--report-html"));
-        RL_TRY_ASSIGN(auto store, context.open_store());
+        RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
         auto loaded = campaign::load_result(store, flags->run);
         if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
         const auto& result = *loaded;

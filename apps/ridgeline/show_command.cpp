@@ -20,7 +20,7 @@ void add_show(CLI::App& app, Context& context) {
       app, context, "show", "Print everything a run found",
       "  ridgeline show                 (the latest run)\n  ridgeline show 20261121-0815 --json",
       [flags, &context]() -> base::Result<int> {
-        RL_TRY_ASSIGN(auto store, context.open_store());
+        RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
         auto loaded = campaign::load_result(store, flags->run);
         if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
         const auto& result = *loaded;

@@ -70,6 +70,14 @@ Result<std::string> read_file(const fs::path& path) {
   }
 }
 
+Result<void> keep_owner(int fd, const struct stat& old, const fs::path& path) {
+  if (::fchown(fd, old.st_uid, old.st_gid) == 0) return {};
+  // Only root may give a file away; anyone else may still keep the group, when it is one of their own.
+  if (::geteuid() == 0) return os_failure("set the owner of", path, errno);
+  static_cast<void>(::fchown(fd, static_cast<uid_t>(-1), old.st_gid));
+  return {};
+}
+
 Result<void> write_file_atomically(const fs::path& path, std::string_view bytes) {
   std::error_code ignored;
   const auto resolved = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
@@ -82,10 +90,8 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view bytes)
     struct stat old {};
     if (::stat(target.c_str(), &old) == 0) {
       if (!S_ISREG(old.st_mode)) return fail(ErrorCode::io, "cannot replace {}: not a regular file", target.string());
+      RL_TRY(keep_owner(file.get(), old, target));
       if (::fchmod(file.get(), old.st_mode & 07777U) != 0) return os_failure("set permissions of", target, errno);
-      // Only root may give a file away; for anyone else the old owner is the caller already or the write would differ.
-      if (::fchown(file.get(), old.st_uid, old.st_gid) != 0 && ::geteuid() == 0)
-        return os_failure("set the owner of", target, errno);
     } else {
       const auto mask = ::umask(0);
       ::umask(mask);

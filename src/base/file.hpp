@@ -7,14 +7,20 @@
 
 #include "base/error.hpp"
 
+struct stat;
+
 namespace ridgeline::base {
 
 /// The whole file as bytes. Errors: not_found, io (a directory, no permission), each naming the path and the reason.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
 
-/// Replaces `path` in one step: writes a temporary file beside it, fsyncs, keeps the old file's permissions, renames,
-/// and fsyncs the folder. A symbolic link is followed: its target is replaced, the link stays. On any error (disk
-/// full, no permission) the old file is untouched and the temporary file removed.
+/// Gives the open file `path` the owner and group of another: as far as the caller may, all of it for root. To be
+/// called before the permissions are set, some of which a change of owner takes away.
+[[nodiscard]] Result<void> keep_owner(int fd, const struct stat& old, const std::filesystem::path& path);
+
+/// Replaces `path` in one step: writes a temporary file beside it, fsyncs, keeps the old file's owner and permissions,
+/// renames, and fsyncs the folder. A symbolic link is followed: its target is replaced, the link stays. On any error
+/// (disk full, no permission) the old file is untouched and the temporary file removed.
 [[nodiscard]] Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// XDG folders with "ridgeline" appended: state (results), cache, data. Created on demand by the caller.

@@ -29,10 +29,10 @@ constexpr std::string_view kSaveRecord =
     "excluded.record";
 constexpr std::string_view kListRuns =
     "SELECT id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, duration_s FROM bench_runs "
-    "ORDER BY started_utc DESC, id DESC LIMIT ?1";
+    "ORDER BY started_utc DESC, rowid DESC LIMIT ?1";
 constexpr std::string_view kMatchRuns =
     "SELECT id FROM bench_runs WHERE ?1 = 'latest' OR substr(id, 1, length(?1)) = ?1 "
-    "ORDER BY started_utc DESC, id DESC LIMIT 6";
+    "ORDER BY started_utc DESC, rowid DESC LIMIT 6";
 constexpr std::string_view kLoadRecord = "SELECT record FROM bench_run_records WHERE id = ?1";
 
 constexpr RunWords kWords{"training benchmark", "bench"};
@@ -55,6 +55,7 @@ base::Result<BenchStore> BenchStore::open(const std::filesystem::path& path, con
 }
 
 base::Result<std::optional<schema::TrainingOutcome>> BenchStore::find_trial(const std::string& key) {
+  if (!impl_->connection->is_there()) return std::nullopt;  // looking does not make the file
   return find_record<schema::TrainingOutcome>(*impl_->connection, kFindTrial, key, "training trial");
 }
 

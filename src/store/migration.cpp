@@ -138,37 +138,39 @@ base::Result<void> enter_wal(const Connection& connection) {
   }
 }
 
+/// The version of a file that is ours and not newer than `newest`.
+base::Result<std::int64_t> known_version(const Connection& connection, int newest) {
+  // Tables before owner: when another process is creating the file right now, seen tables imply a seen owner.
+  RL_TRY_ASSIGN(const auto tables, connection.query_integer("SELECT count(*) FROM sqlite_master"));
+  RL_TRY_ASSIGN(const auto owner, connection.query_integer("PRAGMA application_id"));
+  if (owner != kApplicationId && tables > 0)
+    return base::fail(base::ErrorCode::corrupt,
+                      "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
+                      connection.path().string());
+  RL_TRY_ASSIGN(const auto version, connection.query_integer("PRAGMA user_version"));
+  if (version > newest)
+    return base::fail(
+        base::ErrorCode::unsupported,
+        "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
+        "Ridgeline or pass --db FILE",
+        connection.path().string(), version, newest);
+  return version;
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
 
 base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps) {
   const int newest = steps.back().to;
-  const auto check_owner = [&]() -> base::Result<std::int64_t> {
-    // Tables before owner: when another process is creating the file right now, seen tables imply a seen owner.
-    RL_TRY_ASSIGN(const auto tables, connection.query_integer("SELECT count(*) FROM sqlite_master"));
-    RL_TRY_ASSIGN(const auto owner, connection.query_integer("PRAGMA application_id"));
-    if (owner != kApplicationId && tables > 0)
-      return base::fail(base::ErrorCode::corrupt,
-                        "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
-                        connection.path().string());
-    RL_TRY_ASSIGN(const auto version, connection.query_integer("PRAGMA user_version"));
-    if (version > newest)
-      return base::fail(
-          base::ErrorCode::unsupported,
-          "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
-          "Ridgeline or pass --db FILE",
-          connection.path().string(), version, newest);
-    return version;
-  };
   // Before anything is written: a file that is not ours stays as it is.
-  RL_TRY_ASSIGN(auto version, check_owner());
+  RL_TRY_ASSIGN(auto version, known_version(connection, newest));
   RL_TRY(enter_wal(connection));
   for (const auto& step : steps) {
     if (step.to <= version) continue;
     RL_TRY_ASSIGN(auto transaction, connection.begin());
     // Again under the lock: another process may have done it meanwhile.
-    RL_TRY_ASSIGN(version, check_owner());
+    RL_TRY_ASSIGN(version, known_version(connection, newest));
     if (step.to <= version) continue;
     RL_TRY(connection.execute(step.sql));
     RL_TRY(connection.execute(
@@ -176,6 +178,17 @@ base::Result<void> migrate(const Connection& connection, std::span<const Migrati
     RL_TRY(transaction.commit());
   }
   return {};
+}
+
+base::Result<void> check_migrated(const Connection& connection, std::span<const Migration> steps) {
+  const int newest = steps.back().to;
+  RL_TRY_ASSIGN(const auto version, known_version(connection, newest));
+  if (version == newest) return {};
+  const auto file = connection.path().string();
+  return base::fail(base::ErrorCode::unsupported,
+                    "database {} was written by an older version of Ridgeline (schema {}, this one reads {}) and is "
+                    "read-only: run `ridgeline history --db {}` once as someone who may write it and its folder",
+                    file, version, newest, file);
 }
 
 }  // namespace ridgeline::store

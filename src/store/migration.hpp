@@ -25,4 +25,8 @@ inline constexpr std::int64_t kApplicationId = 0x5244474c;
 /// (written by a newer version), corrupt (another program's database), and Connection's.
 [[nodiscard]] base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps = migrations());
 
+/// For a file that cannot be written: an error (unsupported) also when it is older than the last step.
+[[nodiscard]] base::Result<void> check_migrated(const Connection& connection,
+                                                std::span<const Migration> steps = migrations());
+
 }  // namespace ridgeline::store

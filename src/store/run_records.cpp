@@ -13,10 +13,12 @@ namespace ridgeline::store {
 using base::ErrorCode;
 
 base::Result<std::unique_ptr<Connection>> open_results(const std::filesystem::path& path, const StoreOptions& options) {
-  return Connection::open_for_use(path, options.busy_timeout, [](Connection& connection) -> base::Result<void> {
+  const auto prepare = [](Connection& connection) -> base::Result<void> {
+    if (connection.read_only()) return check_migrated(connection);
     RL_TRY(migrate(connection));
     return connection.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-  });
+  };
+  return Connection::open_for_use(path, options.busy_timeout, options.access, prepare);
 }
 
 base::Result<std::string> resolve_run(Connection& connection, std::string_view matches, const std::string& id,

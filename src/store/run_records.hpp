@@ -18,7 +18,7 @@
 // What the stores of training benchmarks and sweeps have in common: a JSON record for each trial and run, found by key.
 namespace ridgeline::store {
 
-/// Opens and migrates the results file.
+/// Opens the results file and migrates it, if it may be written.
 [[nodiscard]] base::Result<std::unique_ptr<Connection>> open_results(const std::filesystem::path& path,
                                                                      const StoreOptions& options);
 

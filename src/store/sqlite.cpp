@@ -96,6 +96,30 @@ bool can_be_made(const std::filesystem::path& path) {
   return !failed && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
+/// SQLite writes beside the file that a link leads to.
+std::filesystem::path real_file(const std::filesystem::path& path) {
+  std::error_code failed;
+  auto real = std::filesystem::canonical(path, failed);
+  return failed ? path : real;
+}
+
+bool can_be_written(const std::filesystem::path& path) {
+  const auto file = real_file(path);
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  return ::access(file.c_str(), W_OK) == 0 && ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+std::string log_of(const std::filesystem::path& path) { return real_file(path).string() + "-wal"; }
+
+/// An SQLite URI: for options that only a URI can have.
+std::string uri_of(const std::filesystem::path& path, std::string_view options) {
+  std::error_code ignored;
+  std::string uri = "file://";
+  for (const char c : std::filesystem::absolute(path, ignored).string())
+    uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
+  return uri.append("?").append(options);
+}
+
 }  // namespace
 
 void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
@@ -109,8 +133,9 @@ base::Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem
 
 base::Result<std::unique_ptr<Connection>> Connection::open_for_use(const std::filesystem::path& path,
                                                                    std::chrono::milliseconds busy_timeout,
-                                                                   Prepare prepare) {
+                                                                   Access access, Prepare prepare) {
   std::unique_ptr<Connection> connection(new Connection(path, busy_timeout));
+  connection->access_ = access;
   connection->prepare_ = std::move(prepare);
   if (connection->is_there() || !can_be_made(path)) RL_TRY(connection->ready());
   return connection;
@@ -126,6 +151,11 @@ base::Result<void> Connection::open_now() {
   if (std::filesystem::is_directory(path_, ignored))
     return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE",
                       path_.string());
+  if (access_ == Access::read && !std::filesystem::exists(path_, ignored))
+    return base::fail(base::ErrorCode::not_found,
+                      "database {} does not exist, expected one that a run made: pass --db FILE", path_.string());
+  read_only_ = access_ == Access::read && !can_be_written(path_);
+  if (read_only_) return open_read_only();
   if (const auto folder = path_.parent_path(); !folder.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
@@ -133,19 +163,31 @@ base::Result<void> Connection::open_now() {
       return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path_.string(),
                         failed.message());
   }
+  RL_TRY(open_handle(path_.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  if (sqlite3_db_readonly(handle_.get(), "main") == 1)
+    return base::fail(base::ErrorCode::io,
+                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
+                      path_.string());
+  return {};
+}
+
+base::Result<void> Connection::open_read_only() {
+  // Without a log nobody has the file open for writing and it is whole by itself. SQLite would still make a log and its
+  // index beside it, or fail where it cannot, unless the file is called immutable.
+  std::error_code ignored;
+  const bool in_use = std::filesystem::exists(log_of(path_), ignored);
+  return open_handle(uri_of(path_, in_use ? "mode=ro" : "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+base::Result<void> Connection::open_handle(const std::string& name, int flags) {
   sqlite3* handle = nullptr;
   errno = 0;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   handle_.reset(handle);
   if (!handle) return base::fail(base::ErrorCode::out_of_memory, "no memory to open database {}", path_.string());
   sqlite3_extended_result_codes(handle, 1);
   if (code != SQLITE_OK) return tl::unexpected<base::Error>(error(code));
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout_.count()));
-  if (sqlite3_db_readonly(handle, "main") == 1)
-    return base::fail(base::ErrorCode::io,
-                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
-                      path_.string());
   return {};
 }
 
@@ -224,6 +266,11 @@ base::Error Connection::error(int code) const {
               fmt::format("database {} or its folder is read-only ({}): check permissions or pass --db FILE", path,
                           reason)};
     case SQLITE_CANTOPEN:
+      if (std::error_code ignored; read_only_ && std::filesystem::exists(log_of(path_), ignored))
+        return {ErrorCode::io,
+                fmt::format("database {} has changes in {} that only who may write there can read: run `ridgeline "
+                            "history --db {}` once as its owner",
+                            path, log_of(path_), path)};
       return {ErrorCode::io,
               fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path, reason)};
     case SQLITE_IOERR:

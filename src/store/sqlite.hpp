@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "store/access.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -80,16 +81,18 @@ class Connection {
   [[nodiscard]] static base::Result<std::unique_ptr<Connection>> open(const std::filesystem::path& path,
                                                                       std::chrono::milliseconds busy_timeout);
   /// As open, and `prepare` before its first use. A file that is missing is created no earlier than that: whoever ends
-  /// with a fault before there is anything to keep leaves none behind.
+  /// with a fault before there is anything to keep leaves none behind. For reading it is never created.
   [[nodiscard]] static base::Result<std::unique_ptr<Connection>> open_for_use(const std::filesystem::path& path,
                                                                               std::chrono::milliseconds busy_timeout,
-                                                                              Prepare prepare);
+                                                                              Access access, Prepare prepare);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// False: nothing was ever kept in this file, and looking it up would only create it.
   [[nodiscard]] bool is_there() const noexcept;
+  /// Opened for reading, by a caller who may not write the file or its folder.
+  [[nodiscard]] bool read_only() const noexcept { return read_only_; }
   [[nodiscard]] std::chrono::milliseconds busy_timeout() const noexcept { return busy_timeout_; }
   [[nodiscard]] base::Result<Statement> prepare(std::string_view sql) const;
   /// Any number of statements without parameters, rows ignored.
@@ -112,6 +115,8 @@ class Connection {
       : path_(std::move(path)), busy_timeout_(busy_timeout) {}
 
   [[nodiscard]] base::Result<void> open_now();
+  [[nodiscard]] base::Result<void> open_handle(const std::string& name, int flags);
+  [[nodiscard]] base::Result<void> open_read_only();
   /// Opened, and prepared.
   [[nodiscard]] base::Result<void> ready() const;
 
@@ -119,6 +124,8 @@ class Connection {
   std::chrono::milliseconds busy_timeout_;
   std::unique_ptr<sqlite3, Close> handle_;
   Prepare prepare_;
+  Access access_ = Access::write;
+  bool read_only_ = false;
 };
 
 }  // namespace ridgeline::store

@@ -43,11 +43,11 @@ constexpr std::string_view kSaveRunRecord =
     "INSERT INTO run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = excluded.record";
 constexpr std::string_view kListRuns =
     "SELECT id, started_utc, finished_utc, command, model, provider, device, objective, trials, decision, gain_ratio, "
-    "duration_s FROM runs ORDER BY started_utc DESC, id DESC LIMIT ?1";
+    "duration_s FROM runs ORDER BY started_utc DESC, rowid DESC LIMIT ?1";
 constexpr std::string_view kMatchRuns =
-    "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY started_utc DESC, id DESC LIMIT 6";
-constexpr std::string_view kLatestRun = "SELECT id FROM runs ORDER BY started_utc DESC, id DESC LIMIT 1";
-constexpr std::string_view kRunIds = "SELECT id FROM runs ORDER BY started_utc DESC, id DESC";
+    "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY started_utc DESC, rowid DESC LIMIT 6";
+constexpr std::string_view kLatestRun = "SELECT id FROM runs ORDER BY started_utc DESC, rowid DESC LIMIT 1";
+constexpr std::string_view kRunIds = "SELECT id FROM runs ORDER BY started_utc DESC, rowid DESC";
 constexpr std::string_view kLoadRunRecord = "SELECT record FROM run_records WHERE id = ?1";
 
 constexpr std::string_view kTuneCommand = "tune";

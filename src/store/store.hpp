@@ -13,6 +13,7 @@
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "schema/tune_run.hpp"
+#include "store/access.hpp"
 
 namespace ridgeline::store {
 
@@ -44,6 +45,7 @@ struct StoredPair {
 
 struct StoreOptions {
   std::chrono::milliseconds busy_timeout{10000};  ///< how long to wait for another process's lock
+  Access access = Access::write;
 };
 
 /// Results on disk: one SQLite file in WAL mode. Trials and pairs are content-addressed (TrialSpec::key) and shared by

@@ -26,10 +26,10 @@ constexpr std::string_view kSaveRecord =
     "excluded.record";
 constexpr std::string_view kListRuns =
     "SELECT id, started_utc, finished_utc, command, objective, trials, recommended, value, duration_s FROM sweep_runs "
-    "ORDER BY started_utc DESC, id DESC LIMIT ?1";
+    "ORDER BY started_utc DESC, rowid DESC LIMIT ?1";
 constexpr std::string_view kMatchRuns =
     "SELECT id FROM sweep_runs WHERE ?1 = 'latest' OR substr(id, 1, length(?1)) = ?1 "
-    "ORDER BY started_utc DESC, id DESC LIMIT 6";
+    "ORDER BY started_utc DESC, rowid DESC LIMIT 6";
 constexpr std::string_view kLoadRecord = "SELECT record FROM sweep_run_records WHERE id = ?1";
 
 constexpr RunWords kWords{"sweep", "sweep"};

@@ -82,8 +82,8 @@ base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {
         ErrorCode::invalid_argument,
         "{} was changed since {} was made of it: rolling back would lose that; look at the difference, then say --yes",
         file.string(), newest.string());
-  // The backup holds the old bytes with the old permissions, so one rename restores, removes it, and cannot
-  // half-succeed.
+  // The backup holds the old bytes with the old owner and permissions, so one rename restores, removes it,
+  // and cannot half-succeed.
   if (::rename(newest.c_str(), target.c_str()) != 0)
     return fail(ErrorCode::io, "cannot restore {} from {}: {}", target.string(), newest.string(), std::strerror(errno));
   return newest;

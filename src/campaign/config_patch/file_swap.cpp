@@ -49,7 +49,7 @@ std::optional<std::time_t> epoch_of(std::string_view utc) {
   return ::timegm(&parts);
 }
 
-/// Never overwrites; private until it has the original's permissions.
+/// Never overwrites; private until it has the original's owner and permissions, which a rollback gives back.
 base::Result<fs::path> write_backup(const fs::path& target, std::string_view bytes, std::string_view utc) {
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0)
@@ -61,6 +61,7 @@ base::Result<fs::path> write_backup(const fs::path& target, std::string_view byt
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return fail(ErrorCode::io, "cannot create the backup {}: {}", path.string(), std::strerror(errno));
     auto done = write_all(fd, bytes, path);
+    if (done) done = base::keep_owner(fd, old, path);
     if (done && ::fchmod(fd, old.st_mode & 07777U) != 0)
       done = fail(ErrorCode::io, "cannot set the permissions of {}: {}", path.string(), std::strerror(errno));
     // A file system that cannot keep it makes the next rollback but one ask, no more.

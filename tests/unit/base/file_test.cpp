@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -38,6 +39,19 @@ TEST_F(File, keeps_the_permissions_of_the_replaced_file) {
   ASSERT_EQ(::chmod((folder_ / "x").c_str(), 0640), 0);
   ASSERT_TRUE(write_file_atomically(folder_ / "x", "2"));
   EXPECT_EQ(fs::status(folder_ / "x").permissions(), static_cast<fs::perms>(0640));
+}
+
+TEST_F(File, keeps_the_owner_and_special_permissions_of_the_replaced_file) {
+  ASSERT_TRUE(write_file_atomically(folder_ / "x", "1"));
+  if (::geteuid() != 0 || ::chown((folder_ / "x").c_str(), 65534, 65533) != 0)
+    GTEST_SKIP() << "needs the right to chown";
+  ASSERT_EQ(::chmod((folder_ / "x").c_str(), 06755), 0);
+  ASSERT_TRUE(write_file_atomically(folder_ / "x", "2"));
+  struct stat now {};
+  ASSERT_EQ(::stat((folder_ / "x").c_str(), &now), 0);
+  EXPECT_EQ(now.st_uid, 65534U);
+  EXPECT_EQ(now.st_gid, 65533U);
+  EXPECT_EQ(now.st_mode & 07777U, 06755U) << "a change of owner takes these away";
 }
 
 TEST_F(File, follows_a_symbolic_link_and_keeps_it) {

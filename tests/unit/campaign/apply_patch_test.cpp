@@ -68,6 +68,27 @@ TEST_F(ApplyPatch, keeps_a_backup_and_permissions_and_rolls_back_exactly) {
   EXPECT_EQ(nothing.error().code, base::ErrorCode::not_found);
 }
 
+/// A service's settings, changed by root, must stay readable for the service.
+TEST_F(ApplyPatch, keeps_the_owner_through_apply_backup_and_rollback) {
+  constexpr uid_t kService = 65534;
+  constexpr gid_t kGroup = 65533;
+  if (::geteuid() != 0 || ::chown(file_.c_str(), kService, kGroup) != 0) GTEST_SKIP() << "needs the right to chown";
+  ASSERT_EQ(::chmod(file_.c_str(), 0640), 0);
+  const auto expect_as_before = [&](const fs::path& path) {
+    struct stat now {};
+    ASSERT_EQ(::stat(path.c_str(), &now), 0) << path;
+    EXPECT_EQ(now.st_uid, kService) << path;
+    EXPECT_EQ(now.st_gid, kGroup) << path;
+    EXPECT_EQ(now.st_mode & 07777U, 0640U) << path;
+  };
+  const auto applied = apply_patch(file_, kFourThreads, {}, kUtc);
+  ASSERT_TRUE(applied) << applied.error().message;
+  expect_as_before(file_);
+  expect_as_before(applied->backup);
+  ASSERT_TRUE(rollback(file_));
+  expect_as_before(file_);
+}
+
 TEST_F(ApplyPatch, touches_nothing_when_the_value_is_there_already) {
   const auto applied = apply_patch(file_, {{"intra_op_num_threads", 8}}, {}, kUtc);
   ASSERT_TRUE(applied) << applied.error().message;

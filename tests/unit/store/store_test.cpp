@@ -164,6 +164,13 @@ TEST_F(StoreFile, finds_a_run_by_prefix_and_as_the_latest) {
   EXPECT_EQ(store.load_run("20261121-09")->id, "20261121-09");  // whole, though a prefix of another
 }
 
+// The end of an id is chance, and scripts start several runs a second.
+TEST_F(StoreFile, the_latest_of_two_runs_of_one_second_is_the_one_saved_last) {
+  ASSERT_TRUE(store.save_run(make_run("20261121-081500-ffff", "2026-11-21T08:15:00Z")));
+  ASSERT_TRUE(store.save_run(make_run("20261121-081500-0000", "2026-11-21T08:15:00Z")));
+  EXPECT_EQ(store.load_run("latest")->id, "20261121-081500-0000");
+}
+
 TEST_F(StoreFile, explains_a_run_that_it_cannot_name) {
   auto missing = store.load_run("latest");
   ASSERT_FALSE(missing);

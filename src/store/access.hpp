@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ridgeline::store {
+
+/// What a results file is opened for. `read`: a file that the caller cannot write is good enough, none is created, and
+/// an older one that cannot be migrated is refused.
+enum class Access { write, read };
+
+}  // namespace ridgeline::store
