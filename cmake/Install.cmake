@@ -27,7 +27,12 @@ install(FILES "${CMAKE_BINARY_DIR}/completion.bash" DESTINATION share/bash-compl
 install(FILES "${CMAKE_BINARY_DIR}/completion.zsh" DESTINATION share/zsh/site-functions RENAME _ridgeline)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline_train" DESTINATION share/ridgeline/python
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION share/doc/ridgeline)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+              "${PROJECT_SOURCE_DIR}/ARCHITECTURE.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" DESTINATION share/doc/ridgeline)
+# What README and docs link to, so that they can be read as they are.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION share/doc/ridgeline
+  PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks" DESTINATION share/doc/ridgeline FILES_MATCHING PATTERN "*.md")
 install(FILES "${PROJECT_SOURCE_DIR}/grafana/ridgeline-gpu.json" DESTINATION share/ridgeline/grafana)
 # The unit names the program by its full path: of the prefix that it is installed to.
 install(CODE "set(RL_UNIT \"${PROJECT_SOURCE_DIR}/systemd/ridgeline-watch@.service.in\")")

@@ -10,7 +10,9 @@ std::filesystem::path Context::database_path() const {
   return database.empty() ? base::state_folder() / "ridgeline.db" : std::filesystem::path(database);
 }
 
-base::Result<store::Store> Context::open_store() const { return store::Store::open(database_path()); }
+base::Result<store::Store> Context::open_store(store::Access access) const {
+  return store::Store::open(database_path(), {.access = access});
+}
 
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body) {
@@ -33,19 +35,16 @@ void add_database_option(CLI::App& command, Context& context) {
 
 void add_choice(CLI::App& command, Context& context, const std::string& name, std::string& value,
                 const std::vector<std::string>& words, const std::string& description) {
-  context.choices[name] = words;
   std::string listed;
   for (const auto& word : words) listed += (listed.empty() ? "" : "|") + word;
-  command.add_option(name, value, description)
-      ->type_name(listed)
-      ->capture_default_str()
-      ->check(CLI::Validator(
-          [words, listed](std::string& text) -> std::string {
-            if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-            return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words),
-                               listed);
-          },
-          std::string{}, "choice"));
+  auto* option = command.add_option(name, value, description);
+  context.choices[option] = words;
+  option->type_name(listed)->capture_default_str()->check(CLI::Validator(
+      [words, listed](std::string& text) -> std::string {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+        return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words), listed);
+      },
+      std::string{}, "choice"));
 }
 
 }  // namespace ridgeline::app

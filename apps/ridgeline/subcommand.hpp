@@ -29,12 +29,12 @@ struct Context {
   std::vector<std::string> arguments;  ///< the whole command line, argv[0] included
   std::string database;                ///< --db, or ""
   int exit_code = kOk;
-  std::optional<base::Error> error;                         ///< set by a subcommand that failed
-  std::map<std::string, std::vector<std::string>> choices;  ///< option name to its words, for completions
+  std::optional<base::Error> error;                                ///< set by a subcommand that failed
+  std::map<const CLI::Option*, std::vector<std::string>> choices;  ///< the words of an option, for completions
 
   /// --db, or the default in the XDG state folder.
   [[nodiscard]] std::filesystem::path database_path() const;
-  [[nodiscard]] base::Result<store::Store> open_store() const;
+  [[nodiscard]] base::Result<store::Store> open_store(store::Access access = store::Access::write) const;
 };
 
 /// Adds a subcommand whose body returns an exit code or an error; `example` is shown under its --help.

@@ -28,8 +28,10 @@ int release_object(dl_phdr_info* object, std::size_t, void*) noexcept {
 
 constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized variables
 
-/// Of a page of memory that is not ours: AddressSanitizer knows better than to read between variables.
-[[gnu::no_sanitize_address]] bool holds_zeros(const unsigned char* memory, std::size_t page) noexcept {
+/// Of a page of memory that is not ours: AddressSanitizer knows better than to read between variables, ThreadSanitizer
+/// than to read what others may be writing (see release_if_zeros).
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool holds_zeros(const unsigned char* memory,
+                                                                       std::size_t page) noexcept {
   const auto* const words = reinterpret_cast<const std::uint64_t*>(memory);
   std::uint64_t any = 0;
   for (std::size_t i = 0; i < page / sizeof any; ++i) any |= words[i];
@@ -37,7 +39,7 @@ constexpr std::uintptr_t kWorthALook = 1 << 20;  // bytes of uninitialized varia
 }
 
 /// Writes what is there, as one operation: the page counts as written to.
-[[gnu::no_sanitize_address]] void touch(unsigned char* memory) noexcept {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void touch(unsigned char* memory) noexcept {
   auto value = __atomic_load_n(memory, __ATOMIC_RELAXED);
   __atomic_compare_exchange_n(memory, &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

@@ -26,6 +26,19 @@ outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[
 [ -s "$work/moved elsewhere/share/bash-completion/completions/ridgeline" ] || fail "no bash completion"
 [ -s "$work/moved elsewhere/share/zsh/site-functions/_ridgeline" ] || fail "no zsh completion"
 [ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
+dangling=$(python3 - "$work/moved elsewhere/share/doc/ridgeline" <<'P'
+import pathlib, re, sys
+folder = pathlib.Path(sys.argv[1])
+pages = [folder / "README.md", *folder.glob("docs/*.md")]
+assert len(pages) > 5, "no docs"
+for page in pages:
+    text = page.read_text()
+    links = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r'(?:src|href)="([^"#]+)"', text)
+    print(*(f"{page.name}: {link}" for link in links if "://" not in link and not (page.parent / link).exists()), sep="\n")
+P
+) || fail "the installed documentation cannot be read"
+dangling=$(grep . <<<"$dangling" || true)
+[ -z "$dangling" ] || fail "installed pages link to what is not there: $dangling"
 grep -q "^ExecStart=/.*/bin/ridgeline watch" "$work/moved elsewhere/share/ridgeline/systemd/ridgeline-watch@.service" || fail "no systemd unit"
 shared="$work/moved elsewhere/share/ridgeline"
 python3 -m json.tool "$shared/grafana/ridgeline-gpu.json" >"$work/log" 2>&1 || fail "no Grafana dashboard: $(tail -n 1 "$work/log")"
