@@ -14,7 +14,8 @@ using schema::BenchStage;
 using schema::DataMode;
 
 BenchAnswer answer_of(const BenchPoint& point, std::string reason) {
-  return {point.settings, point.trials, point.samples_per_s, point.low, point.high, point.memory_gb, std::move(reason)};
+  return {point.settings, point.trials,    point.samples_per_s, point.low,
+          point.high,     point.memory_gb, std::move(reason),   {}};
 }
 
 bool within_headroom(const BenchPoint& point, double headroom) {
@@ -30,16 +31,61 @@ bool beats(const BenchPoint& a, const BenchPoint& b) {
   return a.samples_per_s > b.samples_per_s || memory_a < memory_b || a.settings.workers < b.settings.workers;
 }
 
-/// Simplest first; memory counts in steps of 1 %, so that noise in it does not outweigh a worker.
+/// Memory counts in steps of 1 %, so that noise in it does not outweigh a worker.
+long memory_step(const BenchPoint& point) {
+  return point.memory_gb && *point.memory_gb > 0 ? static_cast<long>(std::floor(100 * std::log(*point.memory_gb) + 0.5))
+                                                 : 0L;
+}
+
+/// Simplest first.
 bool simpler(const BenchPoint& a, const BenchPoint& b) {
-  const auto step = [](const BenchPoint& point) {
-    return point.memory_gb && *point.memory_gb > 0 ? std::lround(std::log(*point.memory_gb) * 100) : 0L;
-  };
-  if (step(a) != step(b)) return step(a) < step(b);
+  if (memory_step(a) != memory_step(b)) return memory_step(a) < memory_step(b);
   if (a.settings.workers != b.settings.workers) return a.settings.workers < b.settings.workers;
   if (a.settings.pin_memory != b.settings.pin_memory) return !a.settings.pin_memory;
   if (a.settings.amp != b.settings.amp) return a.settings.amp < b.settings.amp;
   return a.samples_per_s > b.samples_per_s;
+}
+
+/// Why a point that another one beats is an answer all the same; "" for one that none beats. `simplest`: it was chosen
+/// for that, and not for a single number.
+std::string off_front(const BenchPoint& point, const std::vector<BenchPoint>& points, bool simplest) {
+  const auto better =
+      std::find_if(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); });
+  if (better == points.end()) return {};
+  const auto name = schema::describe(better->settings);
+  if (!simplest)
+    return fmt::format("{} is as good in this and better in something else; of equal ones the first is taken", name);
+  if (better->failed_soak) return fmt::format("{} is as good or better in everything, but failed its soak", name);
+  const auto& ours = point.settings;
+  const auto& theirs = better->settings;
+  const char* why = ours.pin_memory != theirs.pin_memory ? "is not pinned"
+                    : ours.amp == theirs.amp             ? "was measured first"
+                    : ours.amp == schema::AmpMode::off   ? "does without AMP"
+                                                         : "has bf16 and not fp16";
+  const auto gain = better->samples_per_s > point.samples_per_s
+                        ? fmt::format("{:.1f} % faster", (better->samples_per_s / point.samples_per_s - 1) * 100)
+                        : std::string("as fast");
+  return fmt::format("{} is {} within the same memory (in steps of 1 %) and workers; this one goes first as it {}",
+                     name, gain, why);
+}
+
+std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
+
+/// Why the recommended settings are slower than the tolerance allows.
+std::string fallback_text(const std::vector<BenchPoint>& points, double floor, const AnswerOptions& options) {
+  if (std::any_of(points.begin(), points.end(), [&](const auto& point) {
+        return point.samples_per_s >= floor && within_headroom(point, options.headroom);
+      }))
+    return fmt::format("none within {} of the fastest held its soak", percent(options.tolerance));
+  return fmt::format("none that leaves {} of the memory free is within {} of the fastest", percent(options.headroom),
+                     percent(options.tolerance));
+}
+
+/// Why no point may be recommended.
+std::string no_recommendation(const std::vector<BenchPoint>& points, double headroom) {
+  if (std::any_of(points.begin(), points.end(), [&](const auto& point) { return within_headroom(point, headroom); }))
+    return fmt::format("none of the settings that leave {} of the memory free held its soak", percent(headroom));
+  return fmt::format("no setting leaves {} of the memory free; --mem-headroom 0% asks for none", percent(headroom));
 }
 
 /// Whether the recommended settings were soaked, and for how long.
@@ -84,6 +130,7 @@ std::string cut_soak(const schema::BenchTrial& trial) {
 std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
   std::vector<BenchPoint> points;
   std::vector<double> steps;
+  std::vector<double> samples;  // rates times steps: one sum and one division, so that another program gets the same
   std::vector<double> spread;
   const auto place = [&](const schema::TrainingSettings& settings) {
     const auto found =
@@ -102,12 +149,13 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
       points.emplace_back();
       points.back().settings = trial.settings;
       steps.push_back(0);
+      samples.push_back(0);
       spread.push_back(0);
     }
     auto& point = points[at];
     const auto weight = static_cast<double>(std::max<std::int64_t>(1, measurement.steps));
     const auto& rate = measurement.samples_per_s;
-    point.samples_per_s = (point.samples_per_s * steps[at] + rate.value * weight) / (steps[at] + weight);
+    samples[at] += rate.value * weight;
     steps[at] += weight;
     spread[at] = std::max({spread[at], (rate.high - rate.low) / 2 / rate.value});
     point.trials.push_back(trial.id);
@@ -117,6 +165,7 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     if (resources.device_capacity_gb) point.capacity_gb = resources.device_capacity_gb;
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].samples_per_s = samples[i] / steps[i];
     points[i].low = points[i].samples_per_s * (1 - spread[i]);
     points[i].high = points[i].samples_per_s * (1 + spread[i]);
   }
@@ -132,12 +181,17 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
   return points;
 }
 
+bool eligible(const BenchPoint& point, double headroom) {
+  return within_headroom(point, headroom) && !point.failed_soak;
+}
+
 std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, const AnswerOptions& options) {
   const auto points = bench_points(run);
   if (points.empty()) return std::nullopt;
   schema::BenchAnswers out;
   out.tolerance = options.tolerance;
   out.headroom = options.headroom;
+  out.soak_steps = options.soak_steps;
 
   const auto fastest = std::max_element(points.begin(), points.end(),
                                         [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
@@ -157,17 +211,16 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
         answer_of(*efficient, fmt::format("{:.4g} samples/s a GB of {:.3g} GB",
                                           efficient->samples_per_s / *efficient->memory_gb, *efficient->memory_gb));
 
-  const auto eligible = [&](const BenchPoint& point) {
-    return within_headroom(point, options.headroom) && !point.failed_soak;
-  };
   double best_eligible = 0;
   for (const auto& point : points)
-    if (eligible(point)) best_eligible = std::max(best_eligible, point.samples_per_s);
-  double floor = (1 - options.tolerance) * fastest->samples_per_s;
-  if (best_eligible < floor) floor = (1 - options.tolerance) * best_eligible;
+    if (eligible(point, options.headroom)) best_eligible = std::max(best_eligible, point.samples_per_s);
+  out.floor = (1 - options.tolerance) * fastest->samples_per_s;
+  out.fallback = best_eligible < out.floor;
+  if (out.fallback) out.floor = (1 - options.tolerance) * best_eligible;
   const BenchPoint* recommended = nullptr;
   for (const auto& point : points)
-    if (eligible(point) && point.samples_per_s >= floor && (recommended == nullptr || simpler(point, *recommended)))
+    if (eligible(point, options.headroom) && point.samples_per_s >= out.floor &&
+        (recommended == nullptr || simpler(point, *recommended)))
       recommended = &point;
   if (recommended != nullptr) {
     const double share = recommended->samples_per_s / fastest->samples_per_s;
@@ -175,11 +228,17 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
         recommended->settings == fastest->settings
             ? std::string("the fastest; none within its tolerance is simpler")
             : fmt::format("{:.1f} % of the fastest with the least memory and the fewest workers", share * 100);
+    if (out.fallback) reason += "; " + fallback_text(points, (1 - options.tolerance) * fastest->samples_per_s, options);
     if (recommended->memory_gb && recommended->capacity_gb)
       reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
     reason += "; " + soak_text(*recommended, options);
     out.recommended = answer_of(*recommended, std::move(reason));
+    out.recommended->off_front = off_front(*recommended, points, true);
+  } else {
+    out.no_recommendation = no_recommendation(points, options.headroom);
   }
+  out.fastest->off_front = off_front(*fastest, points, false);
+  if (efficient != nullptr) out.efficient->off_front = off_front(*efficient, points, false);
 
   for (const auto& point : points)
     if (std::none_of(points.begin(), points.end(), [&](const auto& other) { return beats(other, point); }))

@@ -14,7 +14,7 @@ namespace ridgeline::analysis {
 struct BenchPoint {
   schema::TrainingSettings settings;
   std::vector<int> trials;
-  double samples_per_s = 0;  ///< mean over the trials, each weighted by its steps
+  double samples_per_s = 0;  ///< mean over the trials, each weighted by its steps: sum(rate * steps) / sum(steps)
   double low = 0;            ///< 95 % interval: the widest of the trials', about the mean
   double high = 0;
   std::optional<double> memory_gb;  ///< highest peak reserved
@@ -34,18 +34,23 @@ struct AnswerOptions {
   std::string no_soak;  ///< why the recommended settings were not soaked although asked; "": the run ended before
 };
 
+/// Whether the point may be recommended as far as its memory and its soak go.
+[[nodiscard]] bool eligible(const BenchPoint& point, double headroom);
+
 /// Answers from the trials alone; nothing that was not run is ever named. With S the samples/s and M the peak reserved
-/// memory of a point:
+/// memory of a point (docs/bench.md has all of it as formulas, tests/cli/derive_bench_answers.py another program of
+/// them):
 ///   fastest      the highest S
 ///   efficient    the highest S / M, among points whose M is known
-///   recommended  among points with S >= (1 - tolerance) * S(fastest), M <= (1 - headroom) * capacity, no failed soak:
-///                the least M, rounded to 1 %, then the fewest workers, then no pinning, then no AMP, then the highest
-///                S (where no point below the headroom reaches that speed: within the tolerance of the fastest below
-///                it)
+///   floor        (1 - tolerance) * S(fastest); where no eligible point reaches that (fallback), (1 - tolerance) times
+///                the highest S of the eligible ones
+///   recommended  among eligible points with S >= floor: the least M, rounded to 1 %, then the fewest workers, then no
+///                pinning, then no AMP, then the highest S
 ///   pareto       points that no other one beats or equals in S, M and workers at once while beating it in one of them
 ///   ties         points whose interval reaches into that of the fastest
-/// Where no memory is known, the rules that need it do not apply. The reason of `recommended` says whether and for how
-/// long these settings were soaked. nullopt: no ok trial with the loader.
+/// Of points equal in all of a rule's steps the first is taken. Where no memory is known, the rules that need it do not
+/// apply. The reason of `recommended` says whether and for how long these settings were soaked. nullopt: no ok trial
+/// with the loader.
 [[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run,
                                                                const AnswerOptions& options);
 

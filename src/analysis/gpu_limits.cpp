@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model_rate.hpp"
+
 namespace ridgeline::analysis {
 namespace {
 
@@ -145,8 +147,9 @@ void find_floors(GpuLimits& limits, const schema::TuneRun& run, const Configurat
     if (in && out) limits.copy_ns = *in + *out;
   }
   const bool graph = configuration.get_or("enable_cuda_graph", false).as_bool();
-  if (!graph && run.provider == "cuda" && run.model.nodes > 0 && ceilings.launch_us)
-    limits.launch_ns = static_cast<double>(run.model.nodes) * *ceilings.launch_us * 1e3;
+  const auto nodes = dispatched_nodes(run.model);
+  if (!graph && run.provider == "cuda" && nodes > 0 && ceilings.launch_us)
+    limits.launch_ns = static_cast<double>(nodes) * *ceilings.launch_us * 1e3;
 }
 
 GpuBound bound_of_waiting(const GpuLimits& limits) {
@@ -177,7 +180,7 @@ GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, bool grap
   if (limits.busy && 1 - *limits.busy >= kIdle) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
   if (!limits.busy && largest.second == GpuBound::copy && largest.first >= kExplains) return GpuBound::copy;
   if (!limits.busy && !graph && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
-  return bound_of_kernels(limits, run.model.nodes);
+  return bound_of_kernels(limits, dispatched_nodes(run.model));
 }
 
 std::optional<double> floor_of(const GpuLimits& limits) {

@@ -116,6 +116,20 @@ const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking, con
   return best;
 }
 
+const schema::TunedTrial* trial_of(const std::vector<RankedTrial>& ranking,
+                                   const schema::Configuration& configuration) {
+  const schema::TunedTrial* found = nullptr;
+  for (const auto& ranked : ranking)
+    if (ranked.trial->configuration == configuration && (found == nullptr || ranked.trial->id < found->id))
+      found = ranked.trial;
+  return found;
+}
+
+bool tried_others(const schema::TuneRun& run) {
+  return std::any_of(run.trials.begin(), run.trials.end(),
+                     [&](const auto& trial) { return trial.configuration != run.current; });
+}
+
 std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {
   std::vector<const RankedTrial*> points;
   for (const auto& ranked : ranking)

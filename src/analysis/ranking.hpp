@@ -38,6 +38,13 @@ struct RankedTrial {
 [[nodiscard]] const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking,
                                                   const schema::Configuration& current);
 
+/// The earliest trial of a configuration that the ranking lists; nullptr: none.
+[[nodiscard]] const schema::TunedTrial* trial_of(const std::vector<RankedTrial>& ranking,
+                                                 const schema::Configuration& configuration);
+
+/// True when a configuration other than the current one was tried, however that ended.
+[[nodiscard]] bool tried_others(const schema::TuneRun& run);
+
 /// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Abandoned trials and constraint
 /// breakers are left out; of two equal points the better ranked stays.
 [[nodiscard]] std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking);

@@ -41,6 +41,10 @@ std::vector<Named> named(const schema::BenchAnswers& answers) {
           {"Recommended", &answers.recommended}};
 }
 
+std::string off_front_text(const std::string& title, const BenchAnswer& answer) {
+  return fmt::format("{} is not on the Pareto front: {}.", title, answer.off_front);
+}
+
 Section answer_section(const BenchRun& run) {
   Section section{"answer", "Answer", {}};
   if (!run.answers) {
@@ -61,6 +65,9 @@ Section answer_section(const BenchRun& run) {
   }
   section.blocks.emplace_back(std::move(figures));
   section.blocks.emplace_back(std::move(facts));
+  if (!run.answers->no_recommendation.empty())
+    section.blocks.emplace_back(
+        Callout{Tone::warning, "Nothing to recommend", sentence(plain_text(run.answers->no_recommendation))});
   if (!run.answers->ties.empty()) {
     std::vector<std::string> words;
     for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings) + "`");
@@ -201,6 +208,9 @@ Section pareto_section(const BenchRun& run) {
   }
   section.blocks.emplace_back(Paragraph{"Not beaten in samples/s, memory and workers at once:"});
   section.blocks.emplace_back(std::move(list));
+  for (const auto& [title, answer] : named(*run.answers))
+    if (*answer && !(*answer)->off_front.empty())
+      section.blocks.emplace_back(Paragraph{plain_text(off_front_text(title, **answer))});
   return section;
 }
 
@@ -253,25 +263,83 @@ ReportModel build_bench_report(const BenchRun& run) {
   return report;
 }
 
-base::Json bench_json(const BenchRun& run) {
-  Json out = run;
-  if (!run.has_current) out.erase("current");  // nobody gave it
-  out["formulas"] = {
+namespace {
+
+/// What each setting's trials give together: the numbers that the answers are chosen by.
+Json points_json(const BenchRun& run) {
+  auto out = Json::array();
+  const auto among = [](const std::vector<schema::TrainingSettings>& list, const schema::TrainingSettings& settings) {
+    return std::find(list.begin(), list.end(), settings) != list.end();
+  };
+  for (const auto& point : analysis::bench_points(run)) {
+    Json one{{"settings", point.settings},
+             {"trials", point.trials},
+             {"samples_per_s", point.samples_per_s},
+             {"low", point.low},
+             {"high", point.high},
+             {"memory_gb", nullptr},
+             {"capacity_gb", nullptr},
+             {"soaked", point.soaked},
+             {"soak_steps", point.soak_steps},
+             {"pareto", false},
+             {"failed_soak", point.failed_soak},
+             {"tie", false}};
+    if (point.memory_gb) one["memory_gb"] = *point.memory_gb;
+    if (point.capacity_gb) one["capacity_gb"] = *point.capacity_gb;
+    if (run.answers) {
+      one["eligible"] = analysis::eligible(point, run.answers->headroom);
+      one["pareto"] = among(run.answers->pareto, point.settings);
+      one["tie"] = among(run.answers->ties, point.settings);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json formulas() {
+  return {
+      {"order",
+       "points stand in the order in which their settings first went well; of points equal in all steps of a "
+       "rule the first is taken"},
       {"samples_per_s",
-       "of a setting: mean of samples_per_s over its trials with data=loader and status ok, soaks and experiments left "
-       "out, weighted "
-       "by steps"},
+       "of a point (the trials of one setting with data=loader, status=ok and a rate above 0, stages soak and "
+       "experiment left out): sum(rate * steps) / sum(steps), rate = outcome.measurement.samples_per_s.value, steps = "
+       "max(1, outcome.measurement.steps)"},
+      {"interval",
+       "low, high = samples_per_s * (1 -+ spread), spread = the highest of its trials' (samples_per_s.high - "
+       "samples_per_s.low) / 2 / samples_per_s.value"},
+      {"memory",
+       "memory_gb = the highest resources.peak_reserved_gb of its trials, capacity_gb = the last known "
+       "resources.device_capacity_gb; null where no trial tells"},
+      {"soak",
+       "failed_soak: some trial of the setting with stage=soak has another status than ok or alloc_retries above 0; "
+       "soaked: some has not; soak_steps = the highest steps + discarded_steps of those"},
       {"gpu_busy",
        "share of the timed windows with work on the GPU, by device events or GPM (flag gpu_busy_gpm); the column GPU%"},
       {"gpu_util", "NVML's utilisation in the mean; the column GPU% where gpu_busy is not known (flag gpu_busy_nvml)"},
       {"fastest", "argmax samples_per_s"},
-      {"efficient", "argmax samples_per_s / peak_reserved_gb"},
+      {"efficient", "argmax samples_per_s / memory_gb, of points whose memory_gb is known and above 0"},
+      {"eligible", "not failed_soak, and memory_gb <= (1 - answers.headroom) * capacity_gb where both are known"},
+      {"floor",
+       "(1 - answers.tolerance) * max(samples_per_s); where that of no eligible point reaches it (answers.fallback): "
+       "(1 - answers.tolerance) * max(samples_per_s of the eligible points)"},
       {"recommended",
-       "among samples_per_s >= (1 - tolerance) * max(samples_per_s), peak_reserved_gb <= (1 - headroom) * "
-       "device_capacity_gb, no failed soak: least memory (in steps of 1 %), then fewest workers, then no pinning, no "
-       "AMP"},
+       "of eligible points with samples_per_s >= answers.floor: the lowest floor(100 * ln(memory_gb) + 0.5) (0 where "
+       "memory is not known: steps of 1 %), then the fewest workers, then pin_memory=false, then amp in the order off, "
+       "bf16, fp16, then the highest samples_per_s; null with answers.no_recommendation where no point is eligible"},
+      {"ties", "points other than the fastest whose high >= low of the fastest"},
       {"pareto",
-       "no other setting is at least as good in samples_per_s, peak_reserved_gb and workers and better in one"}};
+       "no other point is at least as good in samples_per_s, memory_gb (where both are known) and workers and better "
+       "in one; an answer that is not on it says why (off_front)"}};
+}
+
+}  // namespace
+
+base::Json bench_json(const BenchRun& run) {
+  Json out = run;
+  if (!run.has_current) out.erase("current");  // nobody gave it
+  out["points"] = points_json(run);
+  out["formulas"] = formulas();
   return out;
 }
 
@@ -280,13 +348,18 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
   if (run.answers) {
     for (const auto& [title, answer] : named(*run.answers))
       if (*answer) lines.emplace_back(title, answer_text(**answer));
-    if (run.answers->recommended) lines.emplace_back("", run.answers->recommended->reason);
+    if (run.answers->recommended)
+      lines.emplace_back("", run.answers->recommended->reason);
+    else if (!run.answers->no_recommendation.empty())
+      lines.emplace_back("Recommended", "nothing: " + run.answers->no_recommendation);
     if (!run.answers->ties.empty())
       lines.emplace_back(
           "Ties", fmt::format("{} of the settings measured cannot be told from the fastest", run.answers->ties.size()));
     std::vector<std::string> words;
     for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
     if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));
+    for (const auto& [title, answer] : named(*run.answers))
+      if (*answer && !(*answer)->off_front.empty()) lines.emplace_back("", off_front_text(title, **answer));
   }
   for (const auto& finding : run.findings) {
     lines.emplace_back(finding.code, fmt::format("{} (under {})", finding.title, schema::describe(finding.settings)));

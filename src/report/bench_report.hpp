@@ -14,7 +14,8 @@ namespace ridgeline::report {
 /// Markdown or HTML by the renderers: the answers, what holds training back, the table, the Pareto front, the method.
 [[nodiscard]] ReportModel build_bench_report(const schema::BenchRun& run);
 
-/// schema::BenchRun as JSON with, beside it, "formulas": how each answer follows from "trials".
+/// schema::BenchRun as JSON with, beside it, "points": what the trials of each setting give together, and "formulas":
+/// how points and answers follow from "trials". tests/cli/derive_bench_answers.py does it.
 [[nodiscard]] base::Json bench_json(const schema::BenchRun& run);
 
 /// The answers, findings and the identity for a terminal: a label ("" belongs to the one before) and a text of any

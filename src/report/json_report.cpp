@@ -214,6 +214,10 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   const TuneView view(run, outcomes, pairs);
   Json ranking = Json::array();
   for (const auto& entry : view.ranking) ranking.push_back(ranked_json(run, entry));
+  const auto id_of = [&](const schema::Configuration& configuration) {
+    const auto* trial = analysis::trial_of(view.ranking, configuration);
+    return trial != nullptr ? Json(trial->id) : Json(nullptr);
+  };
   Json comparisons = Json::array();
   for (const auto& pair : run.pairs) {
     auto row =
@@ -223,7 +227,9 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
     row.update({{"purpose", pair.purpose},
                 {"setting", pair.setting},
                 {"a", pair.a},
+                {"a_trial_id", id_of(pair.a)},
                 {"b", pair.b},
+                {"b_trial_id", id_of(pair.b)},
                 {"status", pair.status},
                 {"failure", pair.failure},
                 {"from_store", pair.from_store}});

@@ -24,7 +24,8 @@ inline constexpr int kTuneJsonVersion = 1;
 ///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,
 ///                     samples, peak_rss_bytes, meets_constraints, broken_constraint
 ///   pareto_front      trial ids
-///   comparisons       purpose, setting, a, b, status, ratio, interval, p_value, quads, verdict, failure, from_store
+///   comparisons       purpose, setting, a, b, a_trial_id, b_trial_id (null: was no trial of its own), status, ratio,
+///                     interval, p_value, quads, verdict, failure, from_store
 ///   trials            in order: id, stage, status, configuration, key, from_store, started_s, duration_s,
 ///   measured_utc,
 ///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes,

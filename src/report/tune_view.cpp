@@ -51,7 +51,8 @@ TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey
         current_ == nullptr || (trial.stage == schema::TrialStage::current && current_->stage != trial.stage);
     if (trial.configuration == run.current && better) current_ = &trial;
   }
-  if (run.verdict) recommended_ = trial(run.verdict->trial_id);
+  // Without a decision it is the best so far.
+  if (run.verdict && run.verdict->decision != schema::Decision::none) recommended_ = trial(run.verdict->trial_id);
   if (on_gpu()) load = analysis::load_curve(run, outcomes, ranking);
 }
 
@@ -110,6 +111,22 @@ std::string TuneView::ending(const schema::TunedTrial& trial) const {
   return status_text(found->status);
 }
 
+TuneView::Endings TuneView::endings() const {
+  Endings out;
+  for (const auto& trial : run.trials) {
+    const auto* found = outcome(trial);
+    if (found == nullptr)
+      ++out.unfinished;
+    else if (found->status != schema::TrialStatus::ok)
+      ++out.unsuccessful;
+    else if (ending(trial) == "abandoned")
+      ++out.stopped_early;
+    else
+      ++out.completed;
+  }
+  return out;
+}
+
 std::string status_text(schema::TrialStatus status) {
   switch (status) {
     case schema::TrialStatus::rejected_accuracy: return "rejected: accuracy";
@@ -145,8 +162,9 @@ std::string link_trials(const TuneView& view, std::string_view text) {
       while (end < text.size() && digit(text[end]) && end - at < 9) ++end;
       const auto whole = end == text.size() || (!digit(text[end]) && text[end] != '.' && text[end] != '%') ||
                          (text[end] == '.' && (end + 1 == text.size() || !digit(text[end + 1])));
+      const auto is_count = text.substr(end, 5) == " more";
       const auto id = std::stoi(std::string(text.substr(at, end - at)));
-      out += whole && view.trial(id) != nullptr ? trial_link(id) : std::string(text.substr(at, end - at));
+      out += whole && !is_count && view.trial(id) != nullptr ? trial_link(id) : std::string(text.substr(at, end - at));
       at = end;
       in_list = many;
       continue;

@@ -38,7 +38,7 @@ class TuneView {
   [[nodiscard]] const analysis::RankedTrial* ranked(int id) const;
   /// The trial of the configuration in use; nullptr when it was never measured.
   [[nodiscard]] const schema::TunedTrial* current() const { return current_; }
-  /// The verdict's trial, when there is one.
+  /// The trial that the verdict recommends, also to be kept; nullptr without a recommendation.
   [[nodiscard]] const schema::TunedTrial* recommended() const { return recommended_; }
   /// True when the answer is to change to another configuration.
   [[nodiscard]] bool changes() const;
@@ -57,6 +57,14 @@ class TuneView {
   [[nodiscard]] std::string difference_marked(const schema::Configuration& configuration) const;
   /// How a trial ended: "ok", "abandoned", "rejected: accuracy", "out of memory", "not finished".
   [[nodiscard]] std::string ending(const schema::TunedTrial& trial) const;
+  /// Trials by how they ended.
+  struct Endings {
+    std::size_t completed = 0;
+    std::size_t stopped_early = 0;
+    std::size_t unsuccessful = 0;  ///< failed or rejected
+    std::size_t unfinished = 0;
+  };
+  [[nodiscard]] Endings endings() const;
 
  private:
   std::map<int, const schema::TunedTrial*> trials_by_id_;

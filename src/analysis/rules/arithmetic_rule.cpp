@@ -3,6 +3,8 @@
 // peaks are not known here, so the rule speaks of intensity and leaves the roof to the reader.
 #include <fmt/format.h>
 
+#include "analysis/gpu_limits.hpp"
+#include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
 #include "base/text.hpp"
 
@@ -15,13 +17,6 @@ constexpr double kMemoryBound = 4;
 constexpr double kComputeBound = 25;
 /// Below this a node's dispatch (schedule, allocate outputs, look up the kernel) is a visible share of its time.
 constexpr double kDispatchNs = 3000;
-
-double batch_factor(const schema::ModelDescription& model, const schema::Configuration& configuration) {
-  if (!model.batch_axis_size || *model.batch_axis_size <= 0) return 1;
-  const auto described = *model.batch_axis_size;
-  const auto batch = configuration.get_or("batch_size", described).as_integer(described);
-  return static_cast<double>(batch) / static_cast<double>(described);
-}
 
 std::string uncounted(const schema::ModelDescription& model) {
   std::int64_t nodes = 0;
@@ -39,13 +34,11 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
     return {};
   const auto& summary = evidence.chosen->summary;
   const int id = evidence.chosen->trial->id;
-  const double lanes = std::max(1, evidence.chosen->outcome->measurement->lanes);
   std::vector<Finding> findings;
   if (model.flops > 0 && model.min_bytes > 0) {
-    const double factor = batch_factor(model, evidence.chosen->trial->configuration);
-    const double gflops = model.flops * factor * lanes / summary.median_ns;
-    const double gbytes = model.min_bytes * factor * lanes / summary.median_ns;
-    const double intensity = model.flops / model.min_bytes;
+    const auto work = work_of(evidence.run, evidence.chosen->trial->configuration);
+    const auto rate = model_rate(evidence.run, *evidence.chosen);
+    const double intensity = work.flops / work.memory_bytes;
     Finding finding;
     finding.kind = FindingKind::limit;
     finding.title =
@@ -57,7 +50,7 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
     finding.evidence = fmt::format(
         "{:.3g} GFLOP and at least {} an inference; {:.3g} GFLOP/s and at least {:.3g} GB/s reached "
         "in trial {}{}",
-        model.flops * factor * 1e-9, base::format_bytes(model.min_bytes * factor), gflops, gbytes, id,
+        work.flops * 1e-9, base::format_bytes(work.memory_bytes), rate.flops_per_s * 1e-9, rate.bytes_per_s * 1e-9, id,
         uncounted(model));
     if (intensity <= kMemoryBound)
       finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
@@ -65,12 +58,15 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
       finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
     findings.push_back(std::move(finding));
   }
-  if (model.nodes > 0 && summary.median_ns / static_cast<double>(model.nodes) < kDispatchNs)
+  const auto nodes = dispatched_nodes(model);
+  const double node_ns = nodes > 0 ? summary.median_ns / static_cast<double>(nodes) : 0;
+  if (nodes > 0 && node_ns < kDispatchNs)
     findings.push_back({FindingKind::limit,
                         fmt::format("Nodes are tiny: {} each on average, so dispatch is a visible share of the time",
-                                    base::format_duration(summary.median_ns / static_cast<double>(model.nodes))),
-                        fmt::format("median {} over {} nodes of the file (trial {}); fusion may have removed some",
-                                    base::format_duration(summary.median_ns), model.nodes, id),
+                                    base::format_duration(node_ns)),
+                        fmt::format("median {} over {} nodes of the file{} (trial {}); fusion may have removed some",
+                                    base::format_duration(summary.median_ns), nodes,
+                                    nodes == model.nodes ? "" : " without its constants", id),
                         "Fewer threads, a larger batch, or a simplified graph help more than faster kernels"});
   return findings;
 }

@@ -36,29 +36,32 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
     const auto worth = worth_of_setting(pair);
     const auto setting = setting_text(pair.a, pair.setting);
     const bool dropped =
+        evidence.run.verdict->decision == schema::Decision::change &&
         schema::effective_value(recommended, pair.setting) != schema::effective_value(pair.a, pair.setting);
+    const auto* trial = trial_of(evidence.ranking, pair.a);
+    const auto finalist =
+        trial != nullptr ? fmt::format("the best finalist (trial {})", trial->id) : std::string("the best finalist");
     Finding finding;
-    finding.evidence =
-        fmt::format("{}, {} interleaved quads of the best finalist with and without it{}", interval_text(worth),
-                    worth.quads, dropped ? "; dropped from the recommendation" : "");
+    finding.evidence = fmt::format("{}, {} interleaved quads of {} with and without it{}", interval_text(worth),
+                                   worth.quads, finalist, dropped ? "; dropped from the recommendation" : "");
     switch (worth.verdict) {
       case Verdict::faster:
         finding.kind = FindingKind::gain;
-        finding.title = fmt::format("{} makes the best finalist {}", setting, effect_text(worth.ratio));
+        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(worth.ratio));
         break;
       case Verdict::slower:
         finding.kind = FindingKind::harmful;
-        finding.title = fmt::format("{} makes the best finalist {}", setting, effect_text(worth.ratio));
+        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(worth.ratio));
         finding.advice = fmt::format("Run again with {} fixed at its old value by --set", pair.setting);
         break;
       case Verdict::no_difference:
         finding.kind = FindingKind::no_effect;
-        finding.title = fmt::format("{} adds nothing to the best finalist", setting);
+        finding.title = fmt::format("{} adds nothing to {}", setting, finalist);
         finding.advice = "Leave it out if you prefer fewer settings";
         break;
       case Verdict::inconclusive:
         finding.kind = FindingKind::quality;
-        finding.title = fmt::format("What {} contributes could not be told from noise", setting);
+        finding.title = fmt::format("What {} contributes to {} could not be told from noise", setting, finalist);
         finding.advice = "Repeat on a quieter machine or with a longer --max-time";
         break;
     }

@@ -30,6 +30,41 @@ std::string numbers(const Evidence& evidence) {
                      cost_text(*reference, evidence.run.objective), reference->trial->id);
 }
 
+/// What the recommendation changes, with the verb: "a=4 is", "a=4 and b=1 together are", "Trial 7, which changes 6
+/// settings, is". The gain is that of all of it, values that fall back to their default too.
+std::string change_is(const schema::TuneRun& run) {
+  constexpr std::size_t kMostNamed = 4;
+  const auto& recommended = run.verdict->configuration;
+  const auto keys = schema::differing_keys(run.current, recommended);
+  if (keys.empty()) return fmt::format("Trial {} is", run.verdict->trial_id);
+  if (keys.size() > kMostNamed)
+    return fmt::format("Trial {}, which changes {} settings, is", run.verdict->trial_id, keys.size());
+  std::vector<std::string> settings;
+  for (const auto& key : keys) settings.push_back(setting_text(recommended, key));
+  return list_text(settings) + (keys.size() == 1 ? " is" : " together are");
+}
+
+void add_keep(const schema::TuneRun& run, Finding& finding) {
+  if (tried_others(run)) {
+    finding.title = fmt::format("Keep what you have: nothing tried beats it by {:g} % or more", run.min_effect * 100);
+    return;
+  }
+  finding.title = "Keep what you have: no other configuration was tried";
+  finding.evidence = "only the current configuration was measured";
+  finding.advice = "Search again with a longer --max-time or a larger space";
+}
+
+void add_none(const schema::TuneVerdict& verdict, Finding& finding) {
+  if (verdict.trial_id != 0) {
+    finding.title = "No recommendation: the finalists were not compared";
+    finding.evidence = verdict.reason;
+    finding.advice = "Run the same command again: it continues where it stopped";
+    return;
+  }
+  finding.title = "No recommendation: no trial ran to the end and met the constraints";
+  finding.advice = "See the failures and constraints below; relax a constraint or fix the first failure";
+}
+
 }  // namespace
 
 std::vector<Finding> gain_rule(const Evidence& evidence) {
@@ -39,21 +74,15 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
   finding.kind = FindingKind::gain;
   switch (run.verdict->decision) {
     case schema::Decision::change:
-      finding.title = run.verdict->gain
-                          ? fmt::format("{} is {} than the current configuration", run.verdict->configuration.to_text(),
-                                        effect_text(run.verdict->gain->ratio))
-                          : fmt::format("{} is the best configuration found", run.verdict->configuration.to_text());
+      finding.title = run.verdict->gain ? fmt::format("{} {} than the current configuration", change_is(run),
+                                                      effect_text(run.verdict->gain->ratio))
+                                        : change_is(run) + " the best configuration found";
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;
-    case schema::Decision::keep:
-      finding.title = fmt::format("Keep what you have: nothing tried beats it by {:g} % or more", run.min_effect * 100);
-      break;
-    case schema::Decision::none:
-      finding.title = "No recommendation: no trial ran to the end and met the constraints";
-      finding.advice = "See the failures and constraints below; relax a constraint or fix the first failure";
-      break;
+    case schema::Decision::keep: add_keep(run, finding); break;
+    case schema::Decision::none: add_none(*run.verdict, finding); break;
   }
-  finding.evidence = numbers(evidence);
+  if (finding.evidence.empty()) finding.evidence = numbers(evidence);
   if (finding.evidence.empty()) finding.evidence = run.verdict->reason;
   return {finding};
 }

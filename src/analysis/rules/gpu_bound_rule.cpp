@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/gpu_limits.hpp"
+#include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
 #include "base/text.hpp"
 
@@ -67,7 +68,7 @@ std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, int
   floor(limits.pageable_assumed ? "copies about" : "copies at least", limits.copy_ns,
         quantity(limits.work.input_bytes, "B in, ") + quantity(limits.work.output_bytes, "B out") +
             (limits.pageable_assumed ? ", taking ordinary memory at a third of the pinned rate" : ""));
-  floor("launches about", limits.launch_ns, fmt::format("{} nodes", run.model.nodes));
+  floor("launches about", limits.launch_ns, fmt::format("{} nodes", dispatched_nodes(run.model)));
   parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the timed window", 100 * *limits.busy)
                               : "how busy the GPU was is not known");
   if (limits.distance)
@@ -108,7 +109,7 @@ std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   const auto limits = gpu_limits(evidence.run, *evidence.chosen);
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
-  return {{FindingKind::limit, title_of(*limits, evidence.run.model.nodes, trial.id),
+  return {{FindingKind::limit, title_of(*limits, dispatched_nodes(evidence.run.model), trial.id),
            evidence_of(*limits, evidence.run, evidence.chosen->outcome->measurement->lanes),
            advice_of(*limits, trial.configuration, evidence.run.io)}};
 }

@@ -89,7 +89,7 @@ std::vector<Finding> gpu_clock_rule(const Evidence& evidence) {
   if (found.kept_throttled) parts.emplace_back("some results count although the clock was held down");
   return {{FindingKind::quality,
            fmt::format("The GPU held its clocks down during {} of {} trials{}", found.ids.size(),
-                       evidence.run.trials.size(), found.chosen ? ", the recommended one among them" : ""),
+                       evidence.run.trials.size(), found.chosen ? evidence.chosen_among_them() : ""),
            fmt::format("{}", fmt::join(parts, "; ")), advice_for(cause, evidence.run.environment)}};
 }
 

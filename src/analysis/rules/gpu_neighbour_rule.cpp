@@ -40,7 +40,7 @@ std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence) {
   if (pids.size() > kNamed) names.push_back(fmt::format("{} more", pids.size() - kNamed));
   return {{FindingKind::quality,
            fmt::format("Other processes were on the GPU during {} of {} trials{}", ids.size(),
-                       evidence.run.trials.size(), chosen ? ", the recommended one among them" : ""),
+                       evidence.run.trials.size(), chosen ? evidence.chosen_among_them() : ""),
            fmt::format("{}; process {}{}", trials_text(ids), list_text(names),
                        most_bytes > 0 ? fmt::format(" with up to {} of its memory",
                                                     base::format_bytes(static_cast<double>(most_bytes)))

@@ -61,7 +61,7 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
     findings.push_back({FindingKind::quality,
                         fmt::format("{} of {} trials {}{}", group.ids.size(), measured,
                                     known ? text->title : fmt::format("carry the flag {}", code).c_str(),
-                                    group.chosen ? ", the recommended one among them" : ""),
+                                    group.chosen ? evidence.chosen_among_them() : ""),
                         fmt::format("{}; {}", trials_text(group.ids), group.message), known ? text->advice : ""});
   }
   return findings;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "analysis/findings.hpp"
@@ -15,6 +16,11 @@ struct Evidence {
   const RankedTrial* reference =
       nullptr;                          ///< the current configuration's trial, else the defaults'; nullptr: neither ran
   const RankedTrial* chosen = nullptr;  ///< the recommended trial, else the best; nullptr: nothing ran to the end
+  /// ", the recommended one among them" where the chosen trial is among some others; "best" without a recommendation.
+  [[nodiscard]] std::string_view chosen_among_them() const {
+    return run.verdict && run.verdict->decision != schema::Decision::none ? ", the recommended one among them"
+                                                                          : ", the best one among them";
+  }
 };
 
 /// A rule reads the evidence and says what it has to say; nothing is a legal answer.

@@ -49,21 +49,28 @@ Chart effects_chart(const TuneView& view) {
   std::vector<std::string> labels;
   std::map<std::string, Json> data;
   std::string largest;
+  std::string finalist = "the best finalist";
   double most = 0;
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     const auto worth = inverted(*pair.comparison);
     const auto value = schema::effective_value(pair.a, pair.setting);
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
+    const auto* trial = analysis::trial_of(view.ranking, pair.a);
+    if (trial != nullptr) finalist = fmt::format("the best finalist (trial {})", trial->id);
     const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
     const auto role = worth.verdict == schema::Verdict::faster   ? "best"
                       : worth.verdict == schema::Verdict::slower ? "failed"
                                                                  : "other";
-    data[role].push_back(
-        {{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
-         {"tip",
-          {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
-                             change_text(worth.high))}}});
+    Json row{{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
+             {"tip",
+              {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
+                                 change_text(worth.high))}}};
+    if (trial != nullptr) {
+      row["tip"].push_back(fmt::format("in trial {}", trial->id));
+      row["trial"] = trial->id;
+    }
+    data[role].push_back(std::move(row));
     labels.push_back(name);
     if (largest.empty() || worth.ratio > most) {
       most = worth.ratio;
@@ -73,7 +80,7 @@ Chart effects_chart(const TuneView& view) {
   }
   Chart chart;
   chart.id = "effects";
-  chart.title = "What each setting of the best finalist is worth, with 95 % intervals";
+  chart.title = "What each setting of " + finalist + " is worth, with 95 % intervals";
   chart.alternative = largest.empty() ? std::string("No setting could be measured alone.") : largest;
   chart.option["xAxis"] = value_axis("Worth, %", 0);
   chart.option["yAxis"] = trial_axis(labels);

@@ -15,6 +15,7 @@ namespace ridgeline::report {
 namespace {
 
 constexpr std::size_t kTallRows = 25;     // longer tables scroll inside their box
+constexpr std::size_t kFitColumns = 3;    // beyond these a narrow screen shows columns of text below the numbers
 constexpr std::size_t kManyColumns = 12;  // from here on narrow ones, so that the last is seen without scrolling
 
 std::string escape(std::string_view text) {
@@ -91,6 +92,26 @@ std::string_view tone_name(Tone tone) noexcept {
   return kNames[static_cast<std::size_t>(tone)];
 }
 
+/// Which columns a narrow screen shows below the others: text of some length, where it would push numbers out of sight.
+std::vector<bool> text_columns(const Table& table) {
+  constexpr std::size_t kShortText = 20;
+  std::vector<bool> out(table.columns.size());
+  if (table.columns.size() <= kFitColumns) return out;
+  for (const auto& row : table.rows)
+    for (std::size_t i = 1; i < std::min(row.cells.size(), out.size()); ++i)
+      if (table.columns[i].align == Align::left && columns_of(strip_marks(clean_utf8(row.cells[i]))) > kShortText)
+        out[i] = true;
+  return out;
+}
+
+std::string table_attributes(const Table& table, const std::vector<bool>& below) {
+  const auto moved = static_cast<std::size_t>(std::count(below.begin(), below.end(), true));
+  const bool dense = table.columns.size() > kManyColumns;
+  if (moved == 0) return dense ? " class=\"dense\"" : "";
+  return fmt::format(" class=\"stacked{}\" style=\"--columns:{}\"", dense ? " dense" : "",
+                     table.columns.size() - moved);
+}
+
 struct HtmlWriter {
   std::string out;
   base::Json charts = base::Json::object();
@@ -116,17 +137,21 @@ struct HtmlWriter {
   }
 
   void operator()(const Table& block) {
+    const auto below = text_columns(block);
     out += "<figure class=\"table\">\n";
     if (!block.caption.empty()) out += "<figcaption>" + plain(block.caption) + "</figcaption>\n";
-    out += fmt::format(
-        "<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
-        block.rows.size() > kTallRows ? " tall" : "", plain(block.caption.empty() ? "Table" : block.caption),
-        block.columns.size() > kManyColumns ? " class=\"dense\"" : "");
-    for (const auto& column : block.columns)
-      out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::right ? " class=\"right\"" : "",
-                         plain(column.title));
+    out +=
+        fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
+                    block.rows.size() > kTallRows ? " tall" : "",
+                    plain(block.caption.empty() ? "Table" : block.caption), table_attributes(block, below));
+    for (std::size_t i = 0; i < block.columns.size(); ++i)
+      out += fmt::format("<th scope=\"col\"{}>{}</th>",
+                         block.columns[i].align == Align::right ? " class=\"right\""
+                         : below[i]                             ? " class=\"text\""
+                                                                : "",
+                         plain(block.columns[i].title));
     out += "</tr></thead>\n<tbody>\n";
-    for (const auto& row : block.rows) write_row(block, row);
+    for (const auto& row : block.rows) write_row(block, row, below);
     out += "</tbody>\n</table>\n</div>\n</figure>\n";
   }
 
@@ -158,7 +183,7 @@ struct HtmlWriter {
     out += "</dl>\n";
   }
 
-  void write_row(const Table& table, const Table::Row& row) {
+  void write_row(const Table& table, const Table::Row& row, const std::vector<bool>& below) {
     constexpr std::size_t kWideText = 40;  // a cell of this much text is not squeezed to a word a line
     out += "<tr";
     if (row.tone != Tone::neutral) out += fmt::format(" class=\"{}\"", tone_name(row.tone));
@@ -167,7 +192,12 @@ struct HtmlWriter {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto right = i < table.columns.size() && table.columns[i].align == Align::right;
       const auto wide = !right && columns_of(strip_marks(clean_utf8(row.cells[i]))) > kWideText;
-      const auto attributes = right ? " class=\"right\"" : wide ? " class=\"wide\"" : "";
+      const auto text = i < below.size() && below[i];
+      const auto attributes = right          ? " class=\"right\""
+                              : text && wide ? " class=\"text wide\""
+                              : text         ? " class=\"text\""
+                              : wide         ? " class=\"wide\""
+                                             : "";
       out += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes, inline_html(row.cells[i]))
                     : fmt::format("<td{}>{}</td>", attributes, inline_html(row.cells[i]));
     }

@@ -2,6 +2,7 @@
 // What the numbers hold for: the machine, the model and the runtime.
 #include <algorithm>
 
+#include "analysis/model_rate.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -132,14 +133,12 @@ Section model_section(const TuneView& view) {
   if (model.flops > 0) facts.add("Work an inference", fmt::format("{}FLOP", format_count(model.flops)));
   if (model.min_bytes > 0)
     facts.add("Least memory traffic", fmt::format("{} an inference", format_bytes(model.min_bytes)));
-  const auto* best = view.ranking.empty() ? nullptr : &view.ranking.front();
-  if (best != nullptr && model.flops > 0 && best->summary.throughput_per_s > 0 &&
-      model.batch_axis_size.value_or(1) > 0) {
-    const auto items = static_cast<double>(model.batch_axis_size.value_or(1));
-    facts.add("Rate reached",
-              fmt::format("{}FLOP/s by trial {}", format_count(model.flops / items * best->summary.throughput_per_s),
-                          trial_link(best->trial->id)));
-  }
+  // The trial of the findings too.
+  const auto* ranked = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
+  if (ranked == nullptr && !view.ranking.empty()) ranked = &view.ranking.front();
+  const auto rate = ranked != nullptr ? analysis::model_rate(view.run, *ranked).flops_per_s : 0;
+  if (rate > 0)
+    facts.add("Rate reached", fmt::format("{}FLOP/s by trial {}", format_count(rate), trial_link(ranked->trial->id)));
   if (!model.uncounted_ops.empty()) facts.add("Not counted", histogram_text(model.uncounted_ops, 8));
   facts.add("Notes", joined_plain(model.notes));
   return std::move(facts).section("model", "Model");

@@ -23,14 +23,24 @@ std::string value_of(const schema::Configuration& configuration, const std::stri
   return value ? value->to_text() : "default";
 }
 
+std::string id_of(const TuneView& view, const schema::Configuration& configuration) {
+  const auto* trial = analysis::trial_of(view.ranking, configuration);
+  return trial != nullptr ? trial_link(trial->id) : std::string(kAbsent);
+}
+
 Table contributions_table(const TuneView& view) {
   Table table{"What each setting contributes (leave one out)",
-              {{"Setting"}, {"Without it"}, {"Worth", Align::right}, {"95 % interval", Align::right}, {"Verdict"}},
+              {{"Trial", Align::right},
+               {"Setting"},
+               {"Without it"},
+               {"Worth", Align::right},
+               {"95 % interval", Align::right},
+               {"Verdict"}},
               {}};
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out) continue;
     Table::Row row;
-    row.cells = {code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)),
+    row.cells = {id_of(view, pair.a), code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)),
                  code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
       const auto worth = inverted(*pair.comparison);
@@ -48,12 +58,6 @@ Table contributions_table(const TuneView& view) {
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-std::string id_of(const TuneView& view, const schema::Configuration& configuration) {
-  for (const auto& trial : view.run.trials)
-    if (trial.configuration == configuration && view.ranked(trial.id) != nullptr) return trial_link(trial.id);
-  return std::string(kAbsent);
 }
 
 Table finalists_table(const TuneView& view) {
@@ -102,12 +106,13 @@ Section effects_section(const TuneView& view) {
   Section section{
       "effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
   if (!contributions.rows.empty()) {
+    const auto finalist = contributions.rows.front().cells.front();
     section.blocks.emplace_back(
-        Paragraph{"Each setting of the best finalist was put back to its current value, alone, and the two were "
-                  "measured in turns in a "
-                  "process that had run nothing but comparisons. The loss is what the setting is worth. Settings "
-                  "interact, so the parts need not multiply to the whole "
-                  "gain. What was not shown to help is dropped where the simpler configuration proved as good."});
+        Paragraph{"Each setting of the best finalist" + (finalist == kAbsent ? "" : ", trial " + finalist + ",") +
+                  " was put back to its current value, alone, and the two were measured in turns in a process that had "
+                  "run nothing but comparisons. The loss is what the setting is worth. Settings interact, so the parts "
+                  "need not multiply to the whole gain. What was not shown to help is dropped where the simpler "
+                  "configuration proved as good."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }

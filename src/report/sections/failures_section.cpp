@@ -62,7 +62,9 @@ Section failures_section(const TuneView& view) {
   }
   if (table.rows.empty()) {
     if (!view.run.trials.empty())
-      section.blocks.emplace_back(Paragraph{"None: every trial ran to the end with acceptable outputs."});
+      section.blocks.emplace_back(Paragraph{view.endings().completed == view.run.trials.size()
+                                                ? "None: every trial ran to the end with acceptable outputs."
+                                                : "None: no trial failed or was rejected."});
     return section;
   }
   const auto failed = table.rows.size();

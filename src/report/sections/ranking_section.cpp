@@ -80,10 +80,14 @@ Table ranking_table(const TuneView& view) {
 std::string introduction(const TuneView& view) {
   const auto tied =
       std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
+  const auto early = static_cast<std::size_t>(std::count_if(
+      view.ranking.begin(), view.ranking.end(), [&](const auto& e) { return view.ending(*e.trial) == "abandoned"; }));
   auto text = fmt::format(
-      "{} ran to the end with acceptable outputs. Trials of one group cannot be told apart: their intervals lie within "
-      "{} of the group's best. ",
-      counted(view.ranking.size(), "trial"), percent(view.run.min_effect));
+      "{} ran to the end with acceptable outputs{}. Trials of one group cannot be told apart: their intervals lie "
+      "within {} of the group's best. ",
+      counted(view.ranking.size() - early, "trial"),
+      early == 0 ? "" : fmt::format("; {} more {} stopped early as too slow", early, early == 1 ? "was" : "were"),
+      percent(view.run.min_effect));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   const bool from_outside = chosen != nullptr && chosen->tie_group > 1 && view.run.verdict->gain;
   const std::string_view preferred = from_outside

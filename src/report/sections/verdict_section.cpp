@@ -52,6 +52,7 @@ std::string change_sentence(const TuneView& view) {
 
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
+  if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
@@ -88,19 +89,24 @@ KeyFigures key_figures(const TuneView& view) {
                              fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)),
                              Tone::good});
   }
-  std::size_t unsuccessful = 0;
   std::size_t stored = 0;
   double stored_s = 0;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
-    if (outcome != nullptr && outcome->status != schema::TrialStatus::ok) ++unsuccessful;
     if (!trial.from_store) continue;
     ++stored;
     if (outcome != nullptr) stored_s += outcome->duration_s;
   }
-  auto note =
-      unsuccessful == 0 ? std::string("all ran to the end") : fmt::format("{} failed or rejected", unsuccessful);
-  if (stored > 0) note += fmt::format(", {} from the store", stored);
+  const auto endings = view.endings();
+  std::string note;
+  const auto add = [&](std::size_t count, std::string_view words) {
+    if (count > 0) note += fmt::format("{}{} {}", note.empty() ? "" : ", ", count, words);
+  };
+  add(endings.unsuccessful, "failed or rejected");
+  add(endings.stopped_early, "stopped early");
+  add(endings.unfinished, "not finished");
+  if (note.empty() && endings.completed > 0) note = "all ran to the end";
+  add(stored, "from the store");
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
   out.figures.push_back(
       {"Search time", duration_text(view.run.duration_s * 1e9),

@@ -56,6 +56,51 @@ TEST(BenchAnswers, what_fills_the_memory_is_not_recommended) {
   EXPECT_EQ(answer_bench(run, {0.03, 0.05})->recommended->settings, kLarge);
 }
 
+TEST(BenchAnswers, what_is_recommended_below_the_headroom_says_that_it_is_slower) {
+  const auto run = run_of({trial(kMiddle, 3000, 20), trial(kLarge, 4000, 75)});
+  const auto answers = answer_bench(run, {});
+  EXPECT_TRUE(answers->fallback);
+  EXPECT_NEAR(answers->floor, 0.97 * 3000, 1e-9);
+  EXPECT_NE(answers->recommended->reason.find("none that leaves 10 % of the memory free is within 3 % of the fastest"),
+            std::string::npos)
+      << answers->recommended->reason;
+  EXPECT_FALSE(answer_bench(run_of({trial(kMiddle, 3950, 20), trial(kLarge, 4000, 75)}), {})->fallback);
+}
+
+TEST(BenchAnswers, why_nothing_is_recommended_is_told) {
+  const auto answers = answer_bench(run_of({trial(kMiddle, 3000, 78), trial(kLarge, 4000, 79)}), {});
+  EXPECT_FALSE(answers->recommended);
+  EXPECT_EQ(answers->no_recommendation, "no setting leaves 10 % of the memory free; --mem-headroom 0% asks for none");
+  auto run = run_of({trial(kMiddle, 3000, 20)});
+  run.trials.push_back(trial(kMiddle, 2900, 20));
+  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().outcome.status = schema::TrialStatus::out_of_memory;
+  EXPECT_EQ(answer_bench(run, {})->no_recommendation,
+            "none of the settings that leave 10 % of the memory free held its soak");
+}
+
+TEST(BenchAnswers, an_answer_off_the_front_says_why) {
+  const TrainingSettings pinned{256, 4, AmpMode::off, true};
+  const TrainingSettings plain{256, 4, AmpMode::off, false};
+  auto run = run_of({trial(pinned, 4000, 20), trial(plain, 3990, 20.02)});
+  auto answers = answer_bench(run, {});
+  EXPECT_EQ(answers->recommended->settings, plain);
+  EXPECT_EQ(answers->pareto, std::vector<TrainingSettings>{pinned});
+  EXPECT_EQ(answers->fastest->off_front, "");
+  EXPECT_EQ(
+      answers->recommended->off_front,
+      "batch 256, 4 workers, no AMP, pinned is 0.3 % faster within the same memory (in steps of 1 %) and workers; "
+      "this one goes first as it is not pinned");
+  // A failed soak keeps its settings on the front and off the recommendation.
+  run = run_of({trial(kMiddle, 4000, 20), trial({256, 4, AmpMode::bf16, false}, 3990, 21)});
+  run.trials.push_back(trial(kMiddle, 3900, 20));
+  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().outcome.status = schema::TrialStatus::failed;
+  answers = answer_bench(run, {});
+  EXPECT_NE(answers->recommended->off_front.find("failed its soak"), std::string::npos)
+      << answers->recommended->off_front;
+}
+
 TEST(BenchAnswers, a_failed_soak_takes_a_setting_out) {
   auto run = run_of({trial(kMiddle, 3950, 20), trial(kLarge, 4000, 40)});
   auto soak = trial(kMiddle, 3900, 20);

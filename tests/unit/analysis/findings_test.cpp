@@ -66,12 +66,61 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   titled(builder, "No recommendation");
 }
 
+TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_default_too) {
+  TuneRunBuilder builder;
+  builder.run.current = {{"graph_optimization_level", "basic"}, {"intra_op_num_threads", 1}};
+  builder.add(builder.run.current, 8e6, 0);
+  builder.add({{"dynamic_block_base", 4}}, 2e6, 0);
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::change;
+  verdict.configuration = {{"dynamic_block_base", 4}};
+  verdict.trial_id = 2;
+  verdict.gain = comparison(4, Verdict::faster);
+  titled(builder,
+         "dynamic_block_base=4, graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together "
+         "are 4.00 times faster than the current configuration");
+  verdict.configuration = verdict.configuration.with("execution_mode", "parallel")
+                              .with("enable_mem_pattern", false)
+                              .with("inter_op_num_threads", 2);
+  titled(builder, "Trial 2, which changes 6 settings, is 4.00 times faster than the current configuration");
+  verdict.configuration = {};
+  verdict.gain.reset();
+  titled(builder,
+         "graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together are the best "
+         "configuration found");
+}
+
+TEST(Findings, claim_no_recommendation_and_no_failure_where_the_finalists_were_never_compared) {
+  TuneRunBuilder builder;
+  builder.add({}, 8e6, 0).flags = {{FlagLevel::notice, "not_steady", "m"}};
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.trial_id = 1;
+  verdict.reason = "interrupted before the finalists were compared";
+  const auto finding = titled(builder, "No recommendation: the finalists were not compared");
+  EXPECT_EQ(finding.evidence, "interrupted before the finalists were compared");
+  EXPECT_EQ(finding.advice, "Run the same command again: it continues where it stopped");
+  EXPECT_FALSE(says(builder, "the recommended one among them"));
+  titled(builder, "1 of 1 trials did not settle during warm-up, the best one among them");
+}
+
+TEST(Findings, do_not_say_that_nothing_tried_was_better_where_nothing_else_was_tried) {
+  TuneRunBuilder builder;
+  builder.add({}, 8e6, 0);
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::keep;
+  verdict.trial_id = 1;
+  verdict.reason = "nothing beat it";
+  EXPECT_EQ(titled(builder, "Keep what you have: no other configuration was tried").evidence,
+            "only the current configuration was measured");
+}
+
 TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
   TuneRunBuilder builder;
   const schema::Configuration winner{
       {"batch_size", 8}, {"dynamic_block_base", 4}, {"enable_mem_pattern", false}, {"intra_op_num_threads", 4}};
   builder.run.verdict.emplace();
   builder.run.verdict->configuration = winner;
+  builder.add(winner, 4e6);
   const auto leave_out = [&](const std::string& key, double ratio, Verdict verdict) {
     schema::TunedPair pair;
     pair.purpose = schema::PairPurpose::leave_one_out;
@@ -85,15 +134,21 @@ TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
   leave_out("dynamic_block_base", 1.0, Verdict::no_difference);
   leave_out("enable_mem_pattern", 1.05, Verdict::faster);  // without it the winner is faster
   leave_out("batch_size", 1.01, Verdict::inconclusive);
-  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist 2.00 times faster");
+  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00 times faster");
   EXPECT_EQ(threads.kind, FindingKind::gain);
   EXPECT_NE(threads.evidence.find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos) << threads.evidence;
-  EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").kind, FindingKind::no_effect);
-  EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the best finalist 5.0 % slower").kind,
+  EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing to the best finalist (trial 1)").kind,
+            FindingKind::no_effect);
+  EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the best finalist (trial 1) 5.0 % slower").kind,
             FindingKind::harmful);
-  EXPECT_EQ(titled(builder, "What batch_size=8 contributes could not be told from noise").kind, FindingKind::quality);
+  EXPECT_EQ(
+      titled(builder, "What batch_size=8 contributes to the best finalist (trial 1) could not be told from noise").kind,
+      FindingKind::quality);
   // A setting that is not in the recommendation any more says so.
   builder.run.verdict->configuration = winner.without("dynamic_block_base");
+  EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos)
+      << "an interrupted run recommends nothing";
+  builder.run.verdict->decision = schema::Decision::change;
   EXPECT_NE(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos);
   EXPECT_EQ(titled(builder, "intra_op_num_threads=4").evidence.find("dropped"), std::string::npos);
 }
@@ -152,6 +207,21 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
   builder.run.model.nodes = 10000;
   titled(builder, "Nodes are tiny: 1.00 us each");
+  builder.run.model.node_counts = {{"Constant", 6000}, {"Conv", 4000}};
+  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.50 us each").evidence,
+            "median 10.0 ms over 4000 nodes of the file without its constants (trial 1); fusion may have removed some");
+}
+
+TEST(Findings, take_the_rate_from_the_measured_throughput) {
+  TuneRunBuilder builder;
+  auto& measurement = builder.add({}, 10e6, 0);
+  measurement.lanes = 2;
+  measurement.wall_ns *= 0.625;  // two lanes that get in each other's way: 1.6 times one
+  builder.run.model.flops = 2e9;
+  builder.run.model.min_bytes = 40e6;
+  const auto finding = titled(builder, "Arithmetic is the likely limit");
+  EXPECT_NE(finding.evidence.find("320 GFLOP/s and at least 6.4 GB/s reached in trial 1"), std::string::npos)
+      << finding.evidence;
 }
 
 TEST(Findings, scale_the_arithmetic_with_the_batch_of_the_trial) {
@@ -177,10 +247,14 @@ TEST(Findings, group_quality_flags_and_mark_the_recommended_trial) {
   builder.add({{"batch_size", 2}}, 2e6).flags = {{FlagLevel::notice, "not_steady", "other"},
                                                  {FlagLevel::info, "time_budget", "not worth a finding"}};
   builder.add({{"batch_size", 4}}, 3e6);
-  const auto flag = titled(builder, "2 of 3 trials did not settle during warm-up, the recommended one among them");
+  const auto flag = titled(builder, "2 of 3 trials did not settle during warm-up, the best one among them");
   EXPECT_EQ(flag.kind, FindingKind::quality);
   EXPECT_EQ(flag.evidence, "trials 1 and 2; still 4 % faster at the end of warm-up");
   EXPECT_FALSE(says(builder, "time_budget"));
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::keep;
+  verdict.trial_id = 1;
+  titled(builder, "2 of 3 trials did not settle during warm-up, the recommended one among them");
 }
 
 TEST(Findings, report_settings_that_did_not_take_effect) {

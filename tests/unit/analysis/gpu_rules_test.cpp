@@ -28,6 +28,8 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
   measurement.flags = {{FlagLevel::notice, "throttled", "held down"}};
   builder.run.environment.gpus[0].power_limit_w = 400;
   builder.run.environment.gpus[0].default_power_limit_w = 700;
+  builder.run.verdict.emplace().decision = schema::Decision::change;
+  builder.run.verdict->trial_id = 2;
   const auto finding =
       titled(builder, "The GPU held its clocks down during 1 of 2 trials, the recommended one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);

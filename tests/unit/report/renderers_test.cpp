@@ -50,6 +50,18 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
   return count;
 }
 
+TEST(RenderHtml, marks_columns_of_text_that_go_below_the_numbers_on_a_narrow_screen) {
+  auto table = sample_table();
+  const auto page = [&] { return render_html({"t", "", {{"s", "S", {table}}}, ""}, ""); };
+  EXPECT_EQ(occurrences(page(), "<table class=\"stacked\""), 0U) << "three columns fit";
+  table.columns.push_back({"p99, ms", Align::right});
+  for (auto& row : table.rows) row.cells.emplace_back("14.20");
+  EXPECT_EQ(occurrences(page(), "<table class=\"stacked\" style=\"--columns:3\">"), 1U);
+  EXPECT_EQ(occurrences(page(), "<th scope=\"col\" class=\"text\">Settings</th>"), 1U);
+  EXPECT_EQ(occurrences(page(), "<td class=\"text\">current configuration</td>"), 1U);
+  EXPECT_EQ(occurrences(page(), "<td class=\"text wide\">"), 1U);
+}
+
 TEST(RenderHtml, lets_no_foreign_text_become_markup) {
   const auto page = render_html(hostile_report(), "var echarts_stand_in = '</script>';");
   EXPECT_EQ(page.find("<img"), std::string::npos);

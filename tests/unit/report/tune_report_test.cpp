@@ -12,6 +12,7 @@
 #include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/renderers.hpp"
+#include "report/tune_view.hpp"
 #include "unit/report/golden.hpp"
 
 namespace ridgeline::report {
@@ -221,6 +222,101 @@ TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
   EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
                 .find("at the 99th percentile** as"),
             std::string::npos);
+}
+
+/// The fixture's report after a change of its records.
+std::string changed_report(void (*change)(fakes::TuneRecords&)) {
+  auto records = fixture_records();
+  change(records);
+  return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+}
+
+TEST(TuneReport, links_trial_numbers_but_no_counts) {
+  const auto records = fixture_records();
+  const TuneView view(records.run, records.outcomes, records.pairs);
+  EXPECT_EQ(link_trials(view, "trials 1, 3 and 7"), "trials [1](#trial-1), [3](#trial-3) and [7](#trial-7)");
+  EXPECT_EQ(link_trials(view, "trials 1, 3 and 16 more"), "trials [1](#trial-1), [3](#trial-3) and 16 more");
+}
+
+TEST(TuneReport, says_which_trials_what_each_setting_contributes_was_measured_on) {
+  const auto page = changed_report([](auto& records) {
+    // The recommendation is not always the finalist of which settings were left out.
+    records.run.verdict->configuration = records.run.trials.at(8).configuration;
+    records.run.verdict->trial_id = 9;
+  });
+  EXPECT_NE(page.find("Each setting of the best finalist, trial [10](#trial-10), was put back"), std::string::npos);
+  EXPECT_NE(page.find("| [10](#trial-10) | `intra_op_num_threads=4` | `8` |"), std::string::npos);
+  EXPECT_NE(page.find("*What each setting of the best finalist (trial 10) is worth, with 95 % intervals*"),
+            std::string::npos);
+  const auto records = fixture_records();
+  const auto comparisons = tune_json(records.run, records.outcomes, records.pairs).at("comparisons");
+  EXPECT_EQ(comparisons.at(0).at("a_trial_id"), 1);
+  EXPECT_EQ(comparisons.at(0).at("b_trial_id"), 10);
+  EXPECT_EQ(comparisons.at(2).at("a_trial_id"), 10);
+  EXPECT_TRUE(comparisons.at(2).at("b_trial_id").is_null()) << "never a trial of its own";
+  EXPECT_EQ(comparisons.at(4).at("b_trial_id"), 9);
+}
+
+TEST(TuneReport, tells_trials_that_were_stopped_early_from_those_that_ran_to_the_end) {
+  const auto page = render_markdown(shared_report());
+  EXPECT_NE(page.find("5 failed or rejected, 2 stopped early, 1 from the store"), std::string::npos);
+  EXPECT_NE(page.find("15 trials ran to the end with acceptable outputs; 2 more were stopped early"),
+            std::string::npos);
+  const auto without_failures = [](auto& records) {
+    auto& trials = records.run.trials;
+    trials.erase(std::remove_if(trials.begin(), trials.end(),
+                                [&](const auto& trial) {
+                                  return records.outcomes.at(trial.key).status != schema::TrialStatus::ok;
+                                }),
+                 trials.end());
+  };
+  const auto ok = changed_report(without_failures);
+  EXPECT_NE(ok.find("| 2 stopped early, 1 from the store |"), std::string::npos);
+  EXPECT_NE(ok.find("None: no trial failed or was rejected."), std::string::npos);
+  EXPECT_EQ(ok.find("very trial ran to the end"), std::string::npos);
+  EXPECT_EQ(ok.find("all ran to the end"), std::string::npos);
+  const auto unfinished = changed_report([](auto& records) {
+    records.run.trials.resize(2);
+    records.outcomes.erase(records.run.trials.back().key);
+  });
+  EXPECT_NE(unfinished.find("1 not finished"), std::string::npos);
+  EXPECT_EQ(unfinished.find("very trial ran to the end"), std::string::npos);
+  const auto all = changed_report([](auto& records) { records.run.trials.resize(4); });
+  EXPECT_NE(all.find("| all ran to the end, 1 from the store |"), std::string::npos);
+  EXPECT_NE(all.find("None: every trial ran to the end with acceptable outputs."), std::string::npos);
+}
+
+TEST(TuneReport, gives_one_rate_of_one_trial) {
+  const auto page = render_markdown(shared_report());
+  const auto rate = all_matches(page, "([0-9.]+ GFLOP/s)");
+  EXPECT_EQ(rate.size(), 1U) << fmt::format("{}", fmt::join(rate, ", "));
+  EXPECT_NE(page.find("GFLOP/s by trial [10](#trial-10)"), std::string::npos);
+}
+
+TEST(TuneReport, says_when_nothing_but_the_current_configuration_was_tried) {
+  const auto page = changed_report([](auto& records) {
+    records.run.trials.resize(1);
+    records.run.pairs.clear();
+    records.run.verdict = schema::TuneVerdict{};
+    records.run.verdict->decision = schema::Decision::keep;
+    records.run.verdict->trial_id = 1;
+    records.run.verdict->reason = "nothing beat it; no other configuration came near it";
+  });
+  EXPECT_NE(page.find("> No configuration besides the current one was tried."), std::string::npos);
+  EXPECT_EQ(page.find("came near it"), std::string::npos);
+}
+
+TEST(TuneReport, recommends_nothing_without_a_verdict) {
+  const auto page = changed_report([](auto& records) {
+    records.run.interrupted = true;
+    records.run.verdict = schema::TuneVerdict{};
+    records.run.verdict->trial_id = 1;  // the best so far
+    records.run.verdict->configuration = records.run.current;
+    records.run.verdict->reason = "interrupted before the finalists were compared";
+  });
+  EXPECT_NE(page.find("**No verdict**"), std::string::npos);
+  EXPECT_NE(page.find("(**in use now**)"), std::string::npos);
+  EXPECT_EQ(page.find("**recommended**"), std::string::npos);
 }
 
 TEST(TuneReport, has_no_raw_samples_in_its_json) {

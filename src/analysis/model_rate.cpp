@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/model_rate.hpp"
+
+#include <algorithm>
+
+#include "analysis/gpu_limits.hpp"
+
+namespace ridgeline::analysis {
+
+ModelRate model_rate(const schema::TuneRun& run, const RankedTrial& ranked) {
+  const auto& measured = ranked.outcome->measurement;
+  if (!measured || measured->items_per_inference <= 0) return {};
+  const auto work = work_of(run, ranked.trial->configuration);
+  const double inferences_per_s = ranked.summary.throughput_per_s / measured->items_per_inference;
+  return {work.flops * inferences_per_s, work.memory_bytes * inferences_per_s};
+}
+
+std::int64_t dispatched_nodes(const schema::ModelDescription& model) {
+  const auto constants = model.node_counts.find("Constant");
+  return std::max<std::int64_t>(0, model.nodes - (constants == model.node_counts.end() ? 0 : constants->second));
+}
+
+}  // namespace ridgeline::analysis
