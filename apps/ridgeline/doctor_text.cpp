@@ -110,7 +110,7 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
     }
     if (without_gpu > 0)
       out += head_of(look_of(CheckStatus::skipped), report::counted(without_gpu, "check"), terminal.colour) +
-             styled("need a GPU", Style::dim, terminal.colour) + "\n";
+             styled(without_gpu == 1 ? "needs a GPU" : "need a GPU", Style::dim, terminal.colour) + "\n";
   }
   out += summary_of(report, terminal);
   if (report.exit_code() != 0) out += "; the fixes as a checklist: ridgeline doctor --fix-hints";

@@ -167,7 +167,8 @@ Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval,
     if (done == 0) monitor::release_start_up_pages();
     if (!flags.json) continue;
     fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
-    if (std::fflush(stdout) != 0) return base::fail(ErrorCode::io, "cannot write to standard output");
+    if (std::fflush(stdout) != 0)
+      return base::fail(ErrorCode::io, "cannot write to standard output; is the disk full?");
   }
   return kOk;
 }

@@ -58,7 +58,9 @@ void add_watch(CLI::App& app, Context& context) {
                   "Longest timed part of a probe; it ends when the median is known to 1 %")
       ->type_name("TIME")
       ->capture_default_str();
-  watch.add_option("--threshold", flags->threshold, "Slow-down to be found")->type_name("SHARE")->capture_default_str();
+  watch.add_option("--threshold", flags->threshold, "Slow-down to be found, 1% to 1000%")
+      ->type_name("SHARE")
+      ->capture_default_str();
   watch.add_option("--confidence", flags->confidence, "At most 1 - this share of a false alarm a week")
       ->type_name("SHARE")
       ->capture_default_str();

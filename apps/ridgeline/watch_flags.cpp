@@ -33,13 +33,28 @@ Result<double> share_in(const std::string& text, std::string_view flag, double l
   return *value;
 }
 
+/// Without a percent sign 10 would be a thousand percent, and the watch one that never speaks.
+Result<double> threshold_of(const std::string& text) {
+  constexpr auto kRange = "a share from 1% to 1000%, for example 10%";
+  RL_TRY_ASSIGN(const auto value, share_in(text, "--threshold", 0.01, 10, kRange));
+  if (value >= 1 && text.find('%') == std::string::npos)
+    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign; write {}% or {:.0f}%",
+                text, 100 * value, text, 100 * value);
+  return value;
+}
+
 Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
   constexpr std::string_view kExec = "exec:";
   for (const auto& text : flags.on_degrade) {
     if (text == "alert") continue;  // events are told in any case
     if (text == "retune") {
       plan.retune = true;
-    } else if (text.rfind(kExec, 0) == 0 && text.size() > kExec.size()) {
+    } else if (text.rfind(kExec, 0) == 0) {
+      if (base::trim(text.substr(kExec.size())).empty())
+        return fail(ErrorCode::invalid_argument,
+                    "--on-degrade {}: no command; expected alert, retune or exec:COMMAND, for example "
+                    "'exec:/usr/local/bin/page-me'",
+                    text);
       plan.commands.push_back(text.substr(kExec.size()));
     } else {
       return fail(ErrorCode::invalid_argument,
@@ -109,8 +124,7 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
     return fail(ErrorCode::invalid_argument,
                 "--every {} with --probe-time {}: expected at least twice the probe's time", flags.every,
                 flags.probe_time);
-  RL_TRY_ASSIGN(plan.threshold,
-                share_in(flags.threshold, "--threshold", 0.01, 10, "a share from 1% to 1000%, for example 10%"));
+  RL_TRY_ASSIGN(plan.threshold, threshold_of(flags.threshold));
   RL_TRY_ASSIGN(plan.confidence,
                 share_in(flags.confidence, "--confidence", 0.5, 0.999999, "a share from 50% to 99.9999%"));
   RL_TRY_ASSIGN(plan.retune_time,

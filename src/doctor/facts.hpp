@@ -47,6 +47,7 @@ struct RuntimeFacts {
   std::string error;              ///< why there is none
   std::string cuda_provider;      ///< the CUDA provider's file; "" when there is none beside the core library
   std::optional<int> cuda_major;  ///< CUDA release that it was built for
+  std::string fetch_script;       ///< scripts/fetch_onnxruntime.sh where it is; "" for a copy installed elsewhere
 };
 
 /// A library that is looked for by name; opened in a process of its own.

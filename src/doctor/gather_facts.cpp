@@ -50,6 +50,7 @@ class ScratchFolder {
 
 RuntimeFacts read_runtime(const Sources& sources) {
   RuntimeFacts facts;
+  facts.fetch_script = find_fetch_script(sources.search.executable);
   auto identity = sources.make_executor(nullptr)->probe("onnx", sources.ort_library);
   if (!identity) {
     facts.error = identity.error().message;

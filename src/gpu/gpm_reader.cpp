@@ -34,11 +34,11 @@ base::Result<GpmReader> GpmReader::open(std::shared_ptr<const NvmlApi> api, nvml
   const auto& f = api->functions();
   if (f.gpm_support == nullptr || f.gpm_sample_alloc == nullptr || f.gpm_sample_free == nullptr ||
       f.gpm_sample_get == nullptr || f.gpm_metrics_get == nullptr || (slice && f.gpm_mig_sample_get == nullptr))
-    return base::fail(ErrorCode::unsupported, "GPM: this driver's NVML has none; it came with release 525");
+    return base::fail(ErrorCode::unsupported, "GPM needs driver 525 or later");
   nvml::GpmSupport support{1, 0};
   if (const auto status = f.gpm_support(device, &support); status != nvml::kSuccess)
     return tl::unexpected<base::Error>(api->error(status, "GPM"));
-  if (support.supported == 0) return base::fail(ErrorCode::unsupported, "GPM: this GPU has none; Hopper and later do");
+  if (support.supported == 0) return base::fail(ErrorCode::unsupported, "GPM needs Hopper or later");
   GpmReader reader(std::move(api), device, slice);
   RL_TRY_ASSIGN(reader.before_, reader.allocate());
   RL_TRY_ASSIGN(reader.after_, reader.allocate());

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/gpu_metrics.hpp"
 
-#include <utility>
+#include <array>
 
 namespace ridgeline::monitor {
 
-const char* slowdown_label(const std::string& cause) noexcept {
-  constexpr std::array<std::pair<const char*, const char*>, 7> kLabels{{{"sw_power_cap", "power limit"},
-                                                                        {"sw_thermal_slowdown", "heat"},
-                                                                        {"hw_thermal_slowdown", "heat (hardware)"},
-                                                                        {"thermal_slowdown", "heat"},
-                                                                        {"hw_power_brake", "power brake"},
-                                                                        {"hw_slowdown", "hardware"},
-                                                                        {"sync_boost", "sync boost"}}};
-  for (const auto& [name, label] : kLabels)
-    if (cause == name) return label;
+const char* slowdown_label(const std::string& cause, bool brief) noexcept {
+  struct Label {
+    const char* cause;
+    const char* full;
+    const char* brief;
+  };
+  constexpr std::array<Label, 7> kLabels{{{"sw_power_cap", "power limit", "power"},
+                                          {"sw_thermal_slowdown", "heat", "heat"},
+                                          {"hw_thermal_slowdown", "heat (hardware)", "hw heat"},
+                                          {"thermal_slowdown", "heat", "heat"},
+                                          {"hw_power_brake", "power brake", "brake"},
+                                          {"hw_slowdown", "hardware", "hw"},
+                                          {"sync_boost", "sync boost", "sync"}}};
+  for (const auto& label : kLabels)
+    if (cause == label.cause) return brief ? label.brief : label.full;
   return cause.c_str();
 }
 

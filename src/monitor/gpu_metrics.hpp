@@ -87,7 +87,7 @@ inline constexpr std::array kGpuMetrics{
     GpuMetric{"performance_state", &GpuReading::performance_state, true, "performance_state", 1, false,
               "Performance state, 0 the fastest."}};
 
-/// "power limit" for "sw_power_cap": causes of a slow-down as people say them.
-[[nodiscard]] const char* slowdown_label(const std::string& cause) noexcept;
+/// "power limit" for "sw_power_cap", in brief "power": causes of a slow-down as people say them.
+[[nodiscard]] const char* slowdown_label(const std::string& cause, bool brief = false) noexcept;
 
 }  // namespace ridgeline::monitor

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "monitor/draw.hpp"
-#include "monitor/gpu_metrics.hpp"
 #include "monitor/panels.hpp"
+#include "monitor/slowdown_text.hpp"
 
 namespace ridgeline::monitor {
 namespace {
@@ -47,6 +47,12 @@ std::string short_name(const GpuReading& gpu) {
   return gpu.name;
 }
 
+std::string list_name(const GpuReading& gpu) {
+  auto name = short_name(gpu);
+  if (name.rfind("NVIDIA ", 0) == 0) name.erase(0, 7);
+  return name;
+}
+
 std::string links_text(const GpuReading& gpu) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " · ") + part; };
@@ -64,44 +70,31 @@ std::string links_text(const GpuReading& gpu) {
   return text;
 }
 
-std::string traffic(const std::optional<double>& in, const std::optional<double>& out) {
+std::string traffic(const std::optional<double>& in, const std::optional<double>& out, int room) {
   if (!in && !out) return "-";
-  return fmt::format("↓ {}  ↑ {}", rate_text(in), rate_text(out));
-}
-
-/// "power limit 1:12 (34 %), heat 0:10 (5 %)"
-std::string slowdown_times(const GpuReading& gpu, double since_start_s) {
-  std::string text;
-  for (const auto& [cause, seconds] : gpu.slowdown_since_start_s) {
-    if (seconds < 0.05) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", slowdown_label(cause), span_text(seconds));
-    if (since_start_s > 1) text += fmt::format(" ({:.0f} %)", std::min(100 * seconds / since_start_s, 100.0));
-  }
-  return text;
-}
-
-std::string reasons_text(const GpuReading& gpu) {
-  std::string text;
-  for (const auto& reason : gpu.slowdown_reasons)
-    text += (text.empty() ? "" : ", ") + std::string(slowdown_label(reason));
-  return text;
+  auto text = fmt::format("↓ {}  ↑ {}", rate_text(in), rate_text(out));
+  if (columns_of(text) <= room) return text;
+  const auto tight = [](std::string rate) {
+    rate.erase(std::remove(rate.begin(), rate.end(), ' '), rate.end());
+    return rate;
+  };
+  return fmt::format("↓{} ↑{}", tight(rate_text(in)), tight(rate_text(out)));
 }
 
 int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_start_s) {
   canvas.put(row, 1, "Slowed", Style::dim);
-  const auto now = reasons_text(gpu);
-  const auto times = slowdown_times(gpu, since_start_s);
-  int column = 1 + kLabel;
-  if (!now.empty()) column = canvas.put(row, column, "now by " + now, Style::bad);
-  if (!times.empty())
-    canvas.put(row, column,  // the times matter more than the words
-               fmt::format("{}{}{}", now.empty() ? "" : " · ",
-                           now.empty() || canvas.columns() >= 100 ? "since start: " : "", times),
-               Style::warn);
-  else if (now.empty())
-    canvas.put(row, column,
-               gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
-               gpu.slowdown_since_start_s.empty() ? Style::dim : Style::good);
+  const int column = 1 + kLabel;
+  const int end = canvas.columns() - 1;
+  const auto energy = gpu.nvlink_links_present ? "energy " + energy_text(gpu.energy_since_start_j) : std::string();
+  const int room = end - column - (energy.empty() ? 0 : columns_of(energy) + 1);
+  const auto text = slowdown_text(gpu, since_start_s, room);
+  int after = canvas.put(row, column, text.now, Style::bad);
+  after = canvas.put(row, after, text.times, Style::warn);
+  if (text.now.empty() && text.times.empty())
+    after = canvas.put(row, column,
+                       gpu.slowdown_since_start_s.empty() ? "not now; this driver keeps no record" : "not since start",
+                       gpu.slowdown_since_start_s.empty() ? Style::dim : Style::good);
+  if (after < end - columns_of(energy)) canvas.put_right(row, end, energy, Style::dim);
   return row + 1;
 }
 
@@ -169,14 +162,13 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
         canvas, row + 2, "Codecs",
         fmt::format("encoder {}  decoder {}", percent_text(gpu.encoder_percent), percent_text(gpu.decoder_percent)));
   }
-  right.text(canvas, row + 3, "PCIe", traffic(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s));
+  const int room = right.to - right.from - kLabel;
+  right.text(canvas, row + 3, "PCIe", traffic(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s, room));
   if (gpu.nvlink_links_present)
-    right.text(canvas, row + 4, "NVLink", traffic(gpu.nvlink_received_bytes_per_s, gpu.nvlink_sent_bytes_per_s));
+    right.text(canvas, row + 4, "NVLink", traffic(gpu.nvlink_received_bytes_per_s, gpu.nvlink_sent_bytes_per_s, room));
   else
     right.text(canvas, row + 4, "Energy", energy_text(gpu.energy_since_start_j) + " since start");
   row += 5;
-  if (gpu.nvlink_links_present)
-    canvas.put_right(row, end, "energy " + energy_text(gpu.energy_since_start_j), Style::dim);
   row = draw_slowdowns(canvas, row, gpu, since_start_s);
   for (const auto& slice : gpu.slices) row = draw_slice(canvas, row, slice);
   return row;
@@ -185,7 +177,9 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
 int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, int selected) {
   const int width = canvas.columns();
   const int spare = std::max(width - 80, 0);
-  const int name = 12 + std::min(spare / 6, 12);
+  int longest = 4;
+  for (const auto& gpu : snapshot.gpus) longest = std::max(longest, columns_of(list_name(gpu)));
+  const int name = std::min(longest, 12 + std::min(spare / 6, 12));
   const int bar = 8 + std::min(spare / 6, 24);
   struct Columns {
     int busy, memory, power, temperature, clock, sm, tensor, dram, slowed;
@@ -217,9 +211,7 @@ int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, i
     ++row;
     canvas.put(row, 0, first + i == selected ? ">" : " ", Style::key);
     canvas.put_right(row, 3, std::to_string(gpu.index), Style::bold);
-    auto label = short_name(gpu);
-    if (label.rfind("NVIDIA ", 0) == 0) label.erase(0, 7);
-    canvas.put(row, 4, label, Style::accent, name);
+    canvas.put(row, 4, list_name(gpu), Style::accent, name);
     if (gpu.state != GpuState::ok) {
       canvas.put(row, at.busy, gpu.state == GpuState::lost ? "LOST: " + gpu.note : gpu.note,
                  gpu.state == GpuState::lost ? Style::bad : Style::dim);
@@ -244,7 +236,8 @@ int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, i
     canvas.put_right(row, at.tensor, number_text(gpu.sm_percent));
     canvas.put_right(row, at.dram, number_text(gpu.tensor_percent));
     canvas.put_right(row, at.slowed - 1, number_text(gpu.dram_percent));
-    const auto reasons = reasons_text(gpu);
+    auto reasons = reasons_text(gpu);
+    if (columns_of(reasons) > width - at.slowed) reasons = reasons_text(gpu, true);
     canvas.put(row, at.slowed, reasons.empty() ? "-" : reasons, reasons.empty() ? Style::dim : Style::bad);
   }
   return row + 1;

@@ -39,6 +39,8 @@ std::optional<double> value_of(const GpuReading& gpu, Series series) {
 
 void History::add(const Snapshot& snapshot) {
   if (length_ == 0) return;
+  since_start_s_.resize(length_);
+  since_start_s_[next_] = snapshot.since_start_s;
   for (const auto& gpu : snapshot.gpus) gpus_.try_emplace(gpu.index);
   for (auto& [index, rings] : gpus_) {
     const auto gpu = std::find_if(snapshot.gpus.begin(), snapshot.gpus.end(),
@@ -59,7 +61,11 @@ void History::put(Ring& ring, const std::optional<double>& value) {
 
 float History::look_up(const Ring& ring, std::size_t age) const {
   if (age >= size_ || ring.values.empty()) return kUnknown;
-  return ring.values[(next_ + length_ - 1 - age) % length_];
+  return ring.values[slot(age)];
+}
+
+double History::seconds_back(std::size_t readings) const {
+  return size_ == 0 ? 0 : since_start_s_[slot(0)] - since_start_s_[slot(std::min(readings, size_ - 1))];
 }
 
 float History::at(int gpu, Series series, std::size_t age) const {

@@ -40,6 +40,8 @@ class History {
 
   /// Readings taken so far, at most the length.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// From the reading of age `readings`, or the oldest that is kept, to the newest.
+  [[nodiscard]] double seconds_back(std::size_t readings) const;
   /// Newest first: `age` 0 is the last one. NaN when unknown, not yet there, or forgotten.
   [[nodiscard]] float at(int gpu, Series series, std::size_t age) const;
   [[nodiscard]] float at(HostSeries series, std::size_t age) const;
@@ -50,11 +52,13 @@ class History {
   };
   using GpuRings = std::array<Ring, static_cast<std::size_t>(Series::count)>;
   void put(Ring& ring, const std::optional<double>& value);
+  [[nodiscard]] std::size_t slot(std::size_t age) const noexcept { return (next_ + length_ - 1 - age) % length_; }
   [[nodiscard]] float look_up(const Ring& ring, std::size_t age) const;
 
   std::size_t length_;
   std::size_t size_ = 0;
   std::size_t next_ = 0;
+  std::vector<double> since_start_s_;
   std::map<int, GpuRings> gpus_;
   std::array<Ring, static_cast<std::size_t>(HostSeries::count)> host_;
 };

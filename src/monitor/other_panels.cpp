@@ -117,14 +117,15 @@ int draw_host(Canvas& canvas, int row, const HostReading& host) {
   return row + 1;
 }
 
-int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history, double interval_s) {
+int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history) {
   const int width = canvas.columns();
   const int across = std::max(width / 38, 1);
   const int column_width = (width - 2 - (across - 1)) / across;
   const int readings = readings_in(column_width, canvas.unicode());
   const int end = row + rows;
   for (int column = 0; column < width; ++column) canvas.put_glyph(row, column, U'─', Style::dim);
-  canvas.put(row, 2, fmt::format(" last {} ", span_text(readings * interval_s)), Style::dim);
+  if (const auto shown = history.seconds_back(static_cast<std::size_t>(std::max(readings - 1, 0))); shown > 0)
+    canvas.put(row, 2, fmt::format(" last {} ", span_text(shown)), Style::dim);
   ++row;
   std::vector<Panel> panels;
   if (gpu != nullptr) panels = panels_of(*gpu, history, readings);

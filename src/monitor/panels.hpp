@@ -21,7 +21,7 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
 [[nodiscard]] int gpu_rows(const GpuReading& gpu) noexcept;
 
 /// Plots of a GPU, or of the host when it is nullptr, in `rows` rows.
-int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history, double interval_s);
+int draw_plots(Canvas& canvas, int row, int rows, const GpuReading* gpu, const History& history);
 
 /// The table of processes in `rows` rows with its header.
 int draw_processes(Canvas& canvas, int row, int rows, const Snapshot& snapshot, const ViewState& view);

@@ -57,6 +57,9 @@ void draw_help(Canvas& canvas) {
   const auto& keys = key_help();
   const int width = std::min(canvas.columns(), 64);
   const int height = std::min(canvas.rows(), static_cast<int>(keys.size()) + 4);
+  const bool narrow = width < 64;
+  const int margin = narrow ? 1 : 3;
+  const int keys_width = narrow ? 16 : 18;
   const int top = (canvas.rows() - height) / 2;
   const int left = (canvas.columns() - width) / 2;
   for (int row = top; row < top + height; ++row)
@@ -70,8 +73,8 @@ void draw_help(Canvas& canvas) {
   int row = top + 2;
   for (const auto& key : keys) {
     if (row >= top + height - 1) break;
-    canvas.put(row, left + 3, key.key, Style::key, 18);
-    canvas.put(row, left + 21, key.text, Style::normal, width - 23);
+    canvas.put(row, left + margin, key.key, Style::key, keys_width);
+    canvas.put(row, left + margin + keys_width, key.text, Style::normal, width - margin - keys_width - 1);
     ++row;
   }
 }
@@ -90,8 +93,7 @@ void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const H
   row = draw_notes(canvas, row + 1, std::min(6, last - row - 1), snapshot, Style::warn);
   if (row + 1 < last) canvas.put(row++, 1, "ridgeline doctor shows what is missing and how to mend it", Style::dim);
   if (view.plots && last - row >= kLeastPlots)
-    draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history,
-               std::chrono::duration<double>(view.interval).count());
+    draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history);
 }
 
 }  // namespace
@@ -121,7 +123,7 @@ Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewS
                                   std::max(room / 2, kLeastProcesses));
     if (view.plots && room - wanted >= kLeastPlots) {
       const int plots = std::min(room - wanted, 40);
-      row = draw_plots(canvas, row, plots, &gpu, history, std::chrono::duration<double>(view.interval).count());
+      row = draw_plots(canvas, row, plots, &gpu, history);
       room -= plots;
     }
     if (room >= 2) draw_processes(canvas, row, room, snapshot, view);

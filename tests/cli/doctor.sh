@@ -145,7 +145,9 @@ unset LD_LIBRARY_PATH
 # Parts of CUDA that ONNX Runtime does not load are found on disk; what lies beside them counts.
 FAKES=$(dirname "$RIDGELINE")/../tests/unit/workload/gpu_libraries
 if [ -e "$FAKES/libcublas.so.991" ]; then
-  mkdir cuda
+  mkdir cuda cpu
+  cp -L "$ORT/libonnxruntime.so.1" cpu/libonnxruntime.so  # without the providers that the cache may hold
+  export RIDGELINE_ORT_LIBRARY="$WORK/cpu"
   cp "$FAKES/libcublas.so.991" cuda/libcublas.so.13
   cp "$FAKES/libcudart.so.991" cuda/libcudart.so.13
   LD_LIBRARY_PATH="$WORK/cuda" doctor --no-load
@@ -156,7 +158,21 @@ if [ -e "$FAKES/libcublas.so.991" ]; then
   check libraries.cublas ok "$WORK/cuda/libcublas.so.13 (13.1.4), not loaded by ONNX Runtime"
   run 0 worker --open-library "$WORK/cuda/libcublas.so.13"
   out '"error":""'
+  export RIDGELINE_ORT_LIBRARY="$ORT"
 fi
+# The script that fetches an ONNX Runtime is named where it lies; a copy elsewhere has none.
+mkdir -p elsewhere/bin
+ln "$RIDGELINE" elsewhere/bin/ridgeline 2>/dev/null || cp "$RIDGELINE" elsewhere/bin/
+for program in "$RIDGELINE" "$WORK/elsewhere/bin/ridgeline"; do
+  checks=$((checks + 1))
+  found=$(RIDGELINE_ORT_LIBRARY= HOME=$WORK/empty PATH=/usr/bin:/bin "$program" doctor --no-load --json |
+    jq -r '.checks[] | select(.id == "libraries.onnxruntime") | .status + " " + (.commands | join(";"))')
+  case $program in
+    "$RIDGELINE") want="fail $SOURCE/scripts/fetch_onnxruntime.sh;pip install onnxruntime" ;;
+    *) want="fail pip install onnxruntime" ;;
+  esac
+  [ "$found" = "$want" ] || [ "${found%% *}" = ok ] || problem "$program: \"$found\", expected \"$want\""
+done
 doctor --no-load --ort-library "$CRASHING"
 check libraries.onnxruntime fail "SIGSEGV"
 

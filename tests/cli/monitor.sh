@@ -72,7 +72,7 @@ unset RL_FAKE_NVML_SCRIPT
 RL_FAKE_NVML=1=1 run 0 monitor --once --json
 json '.driver_version' 450.65.06
 json '.gpus[0].sm_percent' null
-json '.gpus[0].note | contains("release 525")' true
+json '.gpus[0].note' "GPM needs driver 525 or later"
 library "$FAKE_NVML_MISSING" healthy
 run 0 monitor --once
 out "GPU 0  NVIDIA H200"
@@ -89,9 +89,15 @@ bad "other.csv" "no recording" -- monitor --csv other.csv --count 1 --headless
 bad "nowhere/x.csv" "No such file or directory" -- monitor --csv nowhere/x.csv --count 1 --headless
 [ -e /dev/full ] && bad "/dev/full" "No space left" -- monitor --csv /dev/full --count 1 --headless
 
+for how in "--once" "--json --count 2 --interval 100ms"; do
+  [ -e /dev/full ] || continue
+  # shellcheck disable=SC2086 # words
+  "$RIDGELINE" monitor $how >/dev/full 2>"$WORK/err" </dev/null
+  is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output; is the disk full?" "monitor $how"
+done
 bad "--headless" "add --json" -- monitor --headless
 bad "--once with --count 3" -- monitor --once --count 3
-bad '--devices ""' "expected numbers" -- monitor --devices "" --once
+bad "--devices" "expected " -- monitor --devices "" --once
 RL_FAKE_NVML_PROCESSES="0:4000000:64:5:G,0:4000001:128:50:C" run 0 monitor --once --json --sort sm
 json '[.processes[].pid] | join(" ")' "4000001 4000000"
 RL_FAKE_NVML_PROCESSES="0:4000000:64:5:G,0:4000001:128:50:C" run 0 monitor --once --json --filter 4000000

@@ -136,9 +136,12 @@ keys C-c
 shows "exit code 0"
 
 # What holds clocks down; a GPU that is lost while watched.
-start 100 30 throttled --interval 200ms
+start 120 30 throttled --interval 200ms
 shows "now by power limit, heat"
 shows "since start: power limit"
+$TMUX_ resize-window -x 80 -y 24
+shows "now: power limit "
+shows "energy "
 start 100 30 lost --interval 200ms
 shows "GPU 0  NVIDIA H200"
 shows "LOST"

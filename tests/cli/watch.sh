@@ -35,10 +35,12 @@ bad "--every 5ms" "100ms to 24h" -- watch --config config.yaml --every 5ms
 bad "--every soon" -- watch --config config.yaml --every soon
 bad "--every 3s with --probe-time 2s" "at least twice" -- watch --config config.yaml --every 3s
 bad "--threshold 0" "1% to 1000%" -- watch --config config.yaml --threshold 0
+bad "--threshold 10:" "10%" -- watch --config config.yaml --threshold 10
 bad "--threshold much" -- watch --config config.yaml --threshold much
 bad "--confidence 100%" "50% to" -- watch --config config.yaml --confidence 100%
 bad "--on-degrade retunes" "did you mean \"retune\"" -- watch --config config.yaml --on-degrade retunes
 bad "--on-degrade exec:" "expected alert, retune or exec:COMMAND" -- watch --config config.yaml --on-degrade exec:
+bad "--on-degrade exec:" "no command" -- watch --config config.yaml --on-degrade "exec: "
 bad "--on-degrade retune" "--config FILE" -- watch --on-degrade retune
 bad "--baseline 2026" "--run 2026" -- watch --baseline 2026
 bad "exclude each other" -- watch --run 1 --baseline latest

@@ -41,7 +41,7 @@ GpuVerdict pcie(const GpuFacts& gpu) {
   if (*width < *gpu.pcie.max_width)
     return {
         warn,
-        fmt::format("{}, but x{} is possible: copies take {:.1g} times as long", evidence, *gpu.pcie.max_width,
+        fmt::format("{}, but x{} is possible: copies take {:.2g} times as long", evidence, *gpu.pcie.max_width,
                     static_cast<double>(*gpu.pcie.max_width) / *width),
         "seat the card anew, check riser and cable, and look for slot sharing (bifurcation) in the firmware's setup",
         {"sudo lspci -vv | grep -E 'LnkCap|LnkSta'"}};

@@ -36,14 +36,34 @@ std::pair<std::string, std::string> split_advice(const std::string& message, std
   return {message.substr(0, last), message.substr(last + 2)};
 }
 
-/// "pip install x" of "run pip install x, or put ...".
-std::vector<std::string> command_in(const std::string& advice) {
-  for (const auto* start : {"pip install ", "scripts/fetch_onnxruntime.sh"}) {
-    const auto at = advice.find(start);
-    if (at == std::string::npos) continue;
-    return {advice.substr(at, advice.find_first_of(",;", at) - at)};
+constexpr std::string_view kScript = "scripts/fetch_onnxruntime.sh";
+
+/// An installed copy looks beside itself before it looks for Python packages: hence the variable.
+std::vector<std::string> gpu_package() {
+  return {"pip install onnxruntime-gpu",
+          "export RIDGELINE_ORT_LIBRARY=$(python3 -c \"import importlib.util as u; "
+          "print(u.find_spec('onnxruntime').submodule_search_locations[0])\")/capi"};
+}
+
+/// A fix, and the lines to copy that do it.
+struct Remedy {
+  std::string fix;
+  std::vector<std::string> commands;
+};
+
+/// "run pip install x, or put ...": the command is "pip install x". The script is named where it lies; a copy without
+/// it gets `otherwise`.
+Remedy remedy_of(std::string advice, const RuntimeFacts& runtime, Remedy otherwise) {
+  std::string_view start = "pip install ";
+  if (const auto at = advice.find(kScript); at != std::string::npos) {
+    if (runtime.fetch_script.empty()) return otherwise;
+    advice.replace(at, kScript.size(), runtime.fetch_script);
+    start = runtime.fetch_script;
   }
-  return {};
+  const auto at = advice.find(start);
+  if (at == std::string::npos) return {std::move(advice), {}};
+  auto command = advice.substr(at, advice.find_first_of(",;", at) - at);
+  return {std::move(advice), {std::move(command)}};
 }
 
 bool offers(const schema::RuntimeIdentity& identity, std::string_view provider) {
@@ -52,14 +72,20 @@ bool offers(const schema::RuntimeIdentity& identity, std::string_view provider) 
 
 Check runtime_check(const RuntimeFacts& runtime) {
   if (!runtime.identity) {
-    const auto [evidence, fix] =
+    const auto [evidence, advice] =
         split_advice(runtime.error, "run scripts/fetch_onnxruntime.sh, or give --ort-library FILE");
-    const auto none = evidence.rfind("no ONNX Runtime library found", 0) == 0;
-    return make(
-        "onnxruntime", "ONNX Runtime", CheckStatus::fail,
-        none ? "no library found: ONNX models cannot be run" : evidence,
-        none ? "fetch it, install the Python package, or give --ort-library FILE" : fix,
-        none ? std::vector<std::string>{"scripts/fetch_onnxruntime.sh", "pip install onnxruntime"} : command_in(fix));
+    if (evidence.rfind("no ONNX Runtime library found", 0) == 0) {
+      constexpr auto kEvidence = "no library found: ONNX models cannot be run";
+      if (runtime.fetch_script.empty())
+        return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
+                    "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
+      return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
+                  "fetch it, install the Python package, or give --ort-library FILE",
+                  {runtime.fetch_script, "pip install onnxruntime"});
+    }
+    auto remedy = remedy_of(advice, runtime, {"give --ort-library FILE another one", {}});
+    return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, evidence, std::move(remedy.fix),
+                std::move(remedy.commands));
   }
   std::vector<std::string> names;
   for (const auto& provider : runtime.identity->providers)
@@ -74,19 +100,24 @@ Check provider_check(const Facts& facts) {
   const auto& identity = facts.runtime.identity;
   if (!identity) return make("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
   const bool gpu = facts.driver.has_gpu();
-  if (!offers(*identity, "CUDAExecutionProvider"))
-    return gpu ? make("cuda_provider", kTitle, CheckStatus::warn,
-                      "this ONNX Runtime was built without it: the GPU stays unused",
-                      "fetch the GPU build, or name one with --ort-library",
-                      {"scripts/fetch_onnxruntime.sh --gpu", "pip install onnxruntime-gpu"})
-               : make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
+  const Remedy package{"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library",
+                       gpu_package()};
+  if (!offers(*identity, "CUDAExecutionProvider")) {
+    if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
+    auto remedy = remedy_of("run scripts/fetch_onnxruntime.sh --gpu, or name a GPU build with --ort-library",
+                            facts.runtime, package);
+    return make("cuda_provider", kTitle, CheckStatus::warn,
+                "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
+                std::move(remedy.commands));
+  }
   const auto note = identity->provider_notes.find("cuda");
   if (note == identity->provider_notes.end())
     return make("cuda_provider", kTitle, CheckStatus::ok,
                 fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
-  const auto [evidence, fix] = split_advice(note->second, "see docs/troubleshooting.md");
+  const auto [evidence, advice] = split_advice(note->second, "see docs/troubleshooting.md");
   if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
-  return make("cuda_provider", kTitle, CheckStatus::fail, evidence, fix, command_in(fix));
+  auto remedy = remedy_of(advice, facts.runtime, package);
+  return make("cuda_provider", kTitle, CheckStatus::fail, evidence, std::move(remedy.fix), std::move(remedy.commands));
 }
 
 /// Of the libraries that a worker has loaded, those whose file name starts so: "/x/libcudnn.so.9 (9.19.0)".

@@ -191,6 +191,14 @@ std::vector<LibraryFact> read_library_facts(const RuntimeFacts& runtime,
   return found;
 }
 
+std::string find_fetch_script(const fs::path& program) {
+  std::error_code error;
+  for (auto folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    if (const auto script = folder / "scripts/fetch_onnxruntime.sh"; fs::is_regular_file(script, error))
+      return script.string();
+  return {};
+}
+
 LibraryOpener opener_in_child(std::vector<std::string> command) {
   return [command = std::move(command)](const std::string& file) -> OpenedLibrary {
     base::SubprocessOptions options;

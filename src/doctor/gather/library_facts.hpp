@@ -25,6 +25,9 @@ using LibraryOpener = std::function<OpenedLibrary(const std::string& file)>;
 /// Runs `command` with the file's name added, which is to end in open_library_main.
 [[nodiscard]] LibraryOpener opener_in_child(std::vector<std::string> command);
 
+/// The source folder's script in a folder above the program; "" for a copy installed elsewhere.
+[[nodiscard]] std::string find_fetch_script(const std::filesystem::path& program);
+
 /// The child's side: opens the file and prints the answer as one line of JSON. Returns the exit code.
 [[nodiscard]] int open_library_main(const std::string& file);
 

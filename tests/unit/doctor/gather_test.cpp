@@ -66,6 +66,15 @@ TEST_F(Gather, capabilities_open_the_counters) {
   EXPECT_TRUE(read_driver_facts(std::nullopt, root, kNvml).privileged);
 }
 
+TEST_F(Gather, the_fetch_script_is_that_of_the_source_folder_around_the_program) {
+  EXPECT_EQ(find_fetch_script(root / "src/build/dev/bin/ridgeline"), "");
+  put("src/scripts/fetch_onnxruntime.sh", "");
+  EXPECT_EQ(find_fetch_script(root / "src/build/dev/bin/ridgeline"),
+            (root / "src/scripts/fetch_onnxruntime.sh").string());
+  EXPECT_EQ(find_fetch_script(root / "opt/bin/ridgeline"), "");
+  EXPECT_EQ(find_fetch_script(""), "");
+}
+
 TEST_F(Gather, an_absent_and_a_damaged_library_differ) {
   const auto absent = read_driver_facts(std::nullopt, root, {"libridgeline-none.so.1"});
   EXPECT_FALSE(absent.nvml_broken_file);

@@ -157,6 +157,8 @@ TEST_F(GpuChecks, a_narrow_an_old_and_a_slow_link_are_told_apart) {
   gpu.load->pcie_width = 8;
   EXPECT_EQ(see("pcie").status, CheckStatus::warn);
   EXPECT_TRUE(contains(see("pcie").evidence, "x16 is possible"));
+  gpu.load->pcie_width = 1;
+  EXPECT_TRUE(contains(see("pcie").evidence, "copies take 16 times as long")) << see("pcie").evidence;
   gpu.load->pcie_width = 16;
   gpu.load->pcie_generation = 3;
   EXPECT_TRUE(contains(see("pcie").evidence, "generation 5 is possible"));

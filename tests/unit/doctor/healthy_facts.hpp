@@ -56,6 +56,7 @@ inline Facts healthy_facts() {
   facts.driver.visible_gpus = 1;
   facts.driver.pci_gpus = {"0000:0f:00.0"};
   facts.driver.counters_admin_only = false;
+  facts.runtime.fetch_script = "/src/scripts/fetch_onnxruntime.sh";
   auto& identity = facts.runtime.identity.emplace();
   identity.version = "1.29.0";
   identity.library_path = "/ort/libonnxruntime.so";

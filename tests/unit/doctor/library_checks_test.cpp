@@ -22,7 +22,7 @@ TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   facts.runtime.error =
       "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
   EXPECT_EQ(see(facts, "onnxruntime").status, CheckStatus::fail);
-  EXPECT_EQ(see(facts, "onnxruntime").commands.front(), "scripts/fetch_onnxruntime.sh");
+  EXPECT_EQ(see(facts, "onnxruntime").commands.front(), "/src/scripts/fetch_onnxruntime.sh");
   EXPECT_EQ(see(facts, "cuda_provider").status, CheckStatus::skipped);
   facts.runtime.error =
       "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime";
@@ -34,7 +34,43 @@ TEST(LibraryChecks, a_cpu_build_is_a_warning_only_beside_a_gpu) {
   auto facts = healthy_facts();
   facts.runtime.identity->providers = {"CPUExecutionProvider"};
   EXPECT_EQ(see(facts, "cuda_provider").status, CheckStatus::warn);
-  EXPECT_EQ(see(facts, "cuda_provider").commands.front(), "scripts/fetch_onnxruntime.sh --gpu");
+  EXPECT_EQ(see(facts, "cuda_provider").commands.front(), "/src/scripts/fetch_onnxruntime.sh --gpu");
+}
+
+TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_where_it_is) {
+  auto facts = healthy_facts();
+  facts.runtime.identity->provider_notes["cuda"] =
+      "provider cuda: /ort/libonnxruntime_providers_cuda.so is missing: it was expected beside libonnxruntime.so; run "
+      "scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
+  const auto check = see(facts, "cuda_provider");
+  EXPECT_EQ(check.fix.rfind("run /src/scripts/fetch_onnxruntime.sh --gpu, or give", 0), 0U) << check.fix;
+  EXPECT_EQ(check.commands, std::vector<std::string>{"/src/scripts/fetch_onnxruntime.sh --gpu"});
+}
+
+TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_have) {
+  auto missing = healthy_facts();
+  missing.runtime.identity->provider_notes["cuda"] =
+      "provider cuda: /opt/lib/libonnxruntime_providers_cuda.so is missing: it was expected beside libonnxruntime.so; "
+      "run scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
+  auto without = healthy_facts();
+  without.runtime.identity->providers = {"CPUExecutionProvider"};
+  for (auto* facts : {&missing, &without}) {
+    facts->runtime.fetch_script.clear();
+    const auto check = see(*facts, "cuda_provider");
+    EXPECT_FALSE(contains(check.fix, "scripts/")) << check.fix;
+    ASSERT_EQ(check.commands.size(), 2U);
+    EXPECT_EQ(check.commands[0], "pip install onnxruntime-gpu");
+    EXPECT_TRUE(contains(check.commands[1], "export RIDGELINE_ORT_LIBRARY=")) << check.commands[1];
+  }
+  auto none = cpu_facts();
+  none.runtime.fetch_script.clear();
+  none.runtime.identity.reset();
+  none.runtime.error =
+      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
+  EXPECT_FALSE(contains(see(none, "onnxruntime").fix, "scripts/"));
+  EXPECT_EQ(see(none, "onnxruntime").commands, std::vector<std::string>{"pip install onnxruntime"});
+  none.runtime.error = "the worker died of SIGSEGV";
+  EXPECT_FALSE(contains(see(none, "onnxruntime").fix, "scripts/")) << see(none, "onnxruntime").fix;
 }
 
 TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked_in) {

@@ -25,6 +25,20 @@ TEST(History, gives_the_newest_first_and_forgets_the_oldest) {
   EXPECT_NEAR(history.at(0, Series::memory, 0), 100.0 * 60 / 140, 1e-3);
 }
 
+TEST(History, knows_the_time_between_readings) {
+  History history(4);
+  EXPECT_EQ(history.seconds_back(10), 0);
+  auto snapshot = fakes::busy_machine();
+  for (const double at : {1.0, 2.0, 4.0, 8.0, 16.0}) {
+    snapshot.since_start_s = at;
+    history.add(snapshot);
+  }
+  EXPECT_EQ(history.seconds_back(0), 0);
+  EXPECT_EQ(history.seconds_back(1), 8);
+  EXPECT_EQ(history.seconds_back(3), 14);
+  EXPECT_EQ(history.seconds_back(100), 14) << "what is forgotten does not count";
+}
+
 TEST(History, has_holes_where_nothing_was_read) {
   History history(8);
   auto snapshot = fakes::busy_machine();

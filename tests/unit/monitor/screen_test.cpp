@@ -15,7 +15,11 @@ namespace {
 class ScreenTest : public ::testing::Test {
  protected:
   ScreenTest() {
-    for (int i = 0; i < 100; ++i) history_.add(snapshot_);
+    const auto now = snapshot_.since_start_s;
+    for (int i = 99; i >= 0; --i) {
+      snapshot_.since_start_s = now - i;
+      history_.add(snapshot_);
+    }
   }
   std::string draw(int rows = 24, int columns = 80, bool unicode = true) {
     return draw_screen(snapshot_, history_, view_, {rows, columns, unicode}).text();
@@ -108,11 +112,59 @@ TEST_F(ScreenTest, says_what_holds_the_clocks_down_and_for_how_long) {
       << draw(24, 100);
 }
 
+TEST_F(ScreenTest, tells_every_cause_with_its_time_also_in_80_columns) {
+  snapshot_.gpus[0].nvlink_links_present = snapshot_.gpus[0].nvlink_links_active = 18;  // the energy is in this line
+  snapshot_.gpus[0].slowdown_reasons = {"sw_power_cap", "sw_thermal_slowdown"};
+  snapshot_.gpus[0].slowdown_since_start_s = {{"sw_power_cap", 754.0}, {"sw_thermal_slowdown", 377.0}};
+  EXPECT_TRUE(has(draw(), "Slowed   now: power limit 12:34 (100 %), heat 6:17 (50 %) ")) << draw();
+  EXPECT_TRUE(has(draw(), "energy 12.3 kJ")) << draw();
+  snapshot_.gpus[0].slowdown_reasons = {"sw_thermal_slowdown"};
+  snapshot_.gpus[0].slowdown_since_start_s["hw_thermal_slowdown"] = 377;
+  EXPECT_TRUE(has(draw(), "Slowed   now: heat 6:17; before: heat (hardware) 6:17, power limit 12:34\n")) << draw();
+}
+
+TEST_F(ScreenTest, the_list_of_gpus_has_room_for_two_causes_in_80_columns) {
+  for (int i = 1; i < 4; ++i) snapshot_.gpus.push_back(fakes::busy_gpu(i));
+  snapshot_.gpus[2].slowdown_reasons = {"sw_power_cap", "sw_thermal_slowdown"};
+  EXPECT_TRUE(has(draw(), " power, heat\n")) << draw();
+  EXPECT_TRUE(has(draw(), " Slowed by\n")) << draw();
+  EXPECT_TRUE(has(draw(24, 140), " power limit, heat\n")) << draw(24, 140);
+}
+
+TEST_F(ScreenTest, cuts_no_unit_and_no_word_of_the_keys_in_60_columns) {
+  auto& gpu = snapshot_.gpus[0];
+  gpu.nvlink_links_present = gpu.nvlink_links_active = 18;
+  gpu.nvlink_received_bytes_per_s = gpu.nvlink_sent_bytes_per_s = 123e9;
+  EXPECT_TRUE(has(draw(15, 60), "↓1.62GB/s ↑800MB/s")) << draw(15, 60);
+  EXPECT_TRUE(has(draw(15, 60), "↓123GB/s ↑123GB/s")) << draw(15, 60);
+  view_.help = true;
+  EXPECT_TRUE(has(draw(15, 60), "sort by memory, SM, CPU, pid, user, name ")) << draw(15, 60);
+  EXPECT_TRUE(has(draw(15, 60), "processes of all GPUs or the selected one")) << draw(15, 60);
+}
+
+TEST_F(ScreenTest, the_title_of_the_plots_is_the_time_that_they_show) {
+  const auto title = [&](const History& history) {
+    const auto text = draw_screen(snapshot_, history, view_, {24, 80, true}).text();
+    const auto at = text.find("── last ");
+    return at == std::string::npos ? std::string() : text.substr(at, text.find(" ─", at) - at);
+  };
+  EXPECT_EQ(title(history_), "── last 1:15") << "76 readings fit";
+  History few;
+  EXPECT_EQ(title(few), "");
+  for (const double at : {0.06, 1.06, 2.06, 12.06}) {  // the interval was made longer meanwhile
+    snapshot_.since_start_s = at;
+    few.add(snapshot_);
+  }
+  EXPECT_EQ(title(few), "── last 12 s");
+}
+
 TEST_F(ScreenTest, says_why_gpm_has_no_values) {
   auto& gpu = snapshot_.gpus[0];
   gpu.sm_percent = gpu.tensor_percent = gpu.dram_percent = std::nullopt;
-  gpu.note = "GPM: this GPU has none; Hopper and later do";
-  EXPECT_TRUE(has(draw(), "GPM: this GPU has none")) << draw();
+  for (const auto* note : {"GPM needs Hopper or later", "GPM needs driver 525 or later"}) {
+    gpu.note = note;
+    EXPECT_TRUE(has(draw(), note)) << draw();
+  }
 }
 
 TEST_F(ScreenTest, shows_the_host_and_the_reason_without_a_gpu) {

@@ -280,7 +280,7 @@ TEST_F(SnapshotSourceTest, reads_what_old_and_poor_drivers_tell) {
   EXPECT_EQ(gpu.state, GpuState::ok);
   EXPECT_TRUE(gpu.power_w && gpu.utilization_percent && gpu.memory_used_bytes);
   EXPECT_FALSE(gpu.sm_percent || gpu.power_instant_w);
-  EXPECT_NE(gpu.note.find("release 525"), std::string::npos);
+  EXPECT_NE(gpu.note.find("driver 525"), std::string::npos);
 
   fakes::FakeNvml poor(RL_TEST_FAKE_NVML_MISSING);
   auto bare = open("all", RL_TEST_FAKE_NVML_MISSING).value();
