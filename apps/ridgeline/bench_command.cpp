@@ -15,6 +15,7 @@
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/report_files.hpp"
+#include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 
@@ -213,7 +214,8 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
 }
 
 Result<int> show(const BenchFlags& flags, const Context& context, const Terminal& terminal) {
-  RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
+  RL_TRY_ASSIGN(const auto file, existing_results(context));
+  RL_TRY_ASSIGN(auto store, store::BenchStore::open(file, {.access = store::Access::read}));
   RL_TRY_ASSIGN(const auto run, store.load_run(flags.show));
   BenchDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
   display.started(run);
@@ -288,7 +290,7 @@ void add_bench(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
   bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
-  bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->capture_default_str();
+  bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->default_str(kDefaultSeed);
   for (const auto* name :
        {"--python", "--python-exe", "--model", "--torch-plugin", "--option", "--data-path", "--device", "--seed"})
     bench.get_option(name)->group(what);
@@ -302,15 +304,20 @@ void add_bench(CLI::App& app, Context& context) {
   add_choice(bench, context, "--amp", flags->amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
   add_choice(bench, context, "--pin-memory", flags->pin_memory, {"on", "off", "both"}, "Page-locked batches");
   add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
+  bench.get_option("--search")->default_str(kDefaultSearch);
   bench.add_option("--steps", flags->steps, "Least timed steps a trial (default 20)")->type_name("N");
   bench.add_option("--max-time", flags->max_time, "Time for the whole run, for example 30m")->type_name("TIME");
-  bench.add_option("--soak", flags->soak, "Steps that the recommended settings have to hold through")->type_name("N");
+  bench
+      .add_option("--soak", flags->soak,
+                  "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
+                  "0: none)")
+      ->type_name("N");
   bench.add_option("--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")
       ->type_name("SHARE")
-      ->capture_default_str();
+      ->default_str(kDefaultHeadroom);
   bench.add_option("--tolerance", flags->tolerance, "Speed that the recommendation may give up")
       ->type_name("SHARE")
-      ->capture_default_str();
+      ->default_str(kDefaultTolerance);
   bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
   bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
   for (const auto* name : {"--config", "--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include <sys/stat.h>
 
@@ -71,9 +72,8 @@ class BenchReader {
     RL_TRY(read_space());
     RL_TRY(read_current());
     RL_TRY(read_numbers());
+    RL_TRY(read_effort());
     auto& request = plan_.request;
-    request.search = flags_.search;
-    request.diagnose = !flags_.no_diagnosis;
     request.use_store = !flags_.fresh;
     request.command_line = shell_line(context_.arguments);
     if (flags_.html == "auto" && flags_.output.empty())
@@ -93,14 +93,28 @@ class BenchReader {
   void note(std::string name, std::string value, std::string origin) {
     plan_.request.origins.push_back({std::move(name), std::move(value), std::move(origin)});
   }
+  /// A flag's value, or the default, listed with where it came from.
+  std::string noted(const char* name, const std::string& typed, const char* flag, const char* otherwise) {
+    auto value = typed.empty() ? std::string(otherwise) : typed;
+    note(name, value, typed.empty() ? "default" : flag);
+    return value;
+  }
   /// "bench.yaml:3" when the file sets the key.
   std::string place(const std::string& key) const {
     const auto line = plan_.config.lines.find(key);
     return fmt::format("{}:{}", flags_.config, line == plan_.config.lines.end() ? 0 : line->second);
   }
 
+  [[nodiscard]] bool is_synthetic() const {
+    return flags_.model == kSynthetic || flags_.model.rfind("synthetic:", 0) == 0;
+  }
+
   Result<void> read_config() {
     if (flags_.config.empty()) return {};
+    std::error_code ignored;
+    if (!std::filesystem::exists(flags_.config, ignored))
+      return fail(ErrorCode::not_found, "--config {}: no such file; expected a bench.yaml, see docs/bench.md",
+                  flags_.config);
     RL_TRY_ASSIGN(const auto text, base::read_file(flags_.config));
     RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, flags_.config));
     return {};
@@ -115,16 +129,28 @@ class BenchReader {
       return fail(ErrorCode::invalid_argument,
                   "no training step is named; for example: ridgeline bench --python train:make, --model resnet18, or "
                   "--model synthetic to try it out");
-    RL_TRY_ASSIGN(job.seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
+    if (!flags_.model.empty()) note("model", flags_.model, "--model");
+    if (!flags_.python.empty()) note("training step", flags_.python, "--python");
+    if (!flags_.interpreter.empty() && flags_.python.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "--python-exe {}: belongs to --python; the plugin of --model is named by --torch-plugin",
+                  flags_.interpreter);
+    if (!flags_.torch_plugin.empty() && (!flags_.python.empty() || is_synthetic()))
+      return fail(ErrorCode::invalid_argument,
+                  "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model; leave it out",
+                  flags_.torch_plugin);
+    const auto seed = noted("seed", flags_.seed, "--seed", kDefaultSeed);
+    RL_TRY_ASSIGN(job.seed, whole(seed, "--seed", 0, 9'000'000'000'000'000'000));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
         return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE, for example --option depth=3",
                     text);
       job.options[text.substr(0, equals)] = text.substr(equals + 1);
+      note("option", text, "--option");
     }
     if (!flags_.python.empty()) return read_python();
-    if (flags_.model == kSynthetic || flags_.model.rfind("synthetic:", 0) == 0) {
+    if (is_synthetic()) {
       job.kind = "synthetic";
       job.target = flags_.model == kSynthetic ? "" : flags_.model.substr(kSynthetic.size() + 1);
       job.target_sha256 = base::sha256_hex(job.target);
@@ -140,11 +166,6 @@ class BenchReader {
   /// The plugin is asked in a process of its own: a slip in model, options or data ends here.
   Result<void> read_native() {
     auto& job = plan_.request.job;
-    if (!flags_.interpreter.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--python-exe {}: belongs to --python; the plugin of --model is named by "
-                  "--torch-plugin",
-                  flags_.interpreter);
     RL_TRY_ASSIGN(auto found, describe_native_job(job, flags_.torch_plugin));
     job.runtime = found.runtime;
     job.target_sha256 = found.target_sha256;
@@ -153,6 +174,7 @@ class BenchReader {
       if (!typed(name)) note(name, value, "the data");
     }
     for (const auto& line : found.notes) note("reading", line, "the loader");
+    samples_ = found.samples;
     return {};
   }
   [[nodiscard]] bool typed(const std::string& option) const {
@@ -243,18 +265,34 @@ class BenchReader {
     auto& space = plan_.request.space;
     const bool cuda = plan_.request.device != "cpu";
     RL_TRY_ASSIGN(space.batches, whole_list(flags_.batch_sizes, "--batch-sizes", 1, 1 << 24));
-    if (!space.batches.empty()) {
-      note("batch sizes", listed(space.batches), "--batch-sizes");
-    } else if (plan_.config.batch_sizes) {
+    std::string origin = "--batch-sizes";
+    if (space.batches.empty() && plan_.config.batch_sizes) {
       space.batches = *plan_.config.batch_sizes;
-      note("batch sizes", listed(space.batches), place("benchmark.batch_sizes"));
-    } else {
+      origin = place("benchmark.batch_sizes");
+    } else if (space.batches.empty()) {
       for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) space.batches.push_back(batch);
-      note("batch sizes", listed(space.batches), "default");
+      origin = "default";
     }
+    RL_TRY_ASSIGN(origin, leave_out_too_large(space.batches, std::move(origin)));
+    note(std::string(campaign::kBatchOrigin), listed(space.batches), origin);
     RL_TRY(read_workers());
     RL_TRY(read_amps(cuda));
     return read_pins(cuda);
+  }
+
+  /// Takes out the batches that the data file cannot fill, and says so in the origin.
+  [[nodiscard]] Result<std::string> leave_out_too_large(std::vector<std::int64_t>& batches, std::string origin) const {
+    const auto fits =
+        std::upper_bound(batches.begin(), batches.end(), samples_.value_or(std::numeric_limits<std::int64_t>::max()));
+    if (fits == batches.end()) return origin;
+    if (fits == batches.begin())
+      return fail(ErrorCode::invalid_argument,
+                  "{}{} {}: {} has {} samples, fewer than any of these batches; name smaller ones", origin,
+                  flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches), plan_.request.job.data_path,
+                  *samples_);
+    const std::vector<std::int64_t> left_out(fits, batches.end());
+    batches.erase(fits, batches.end());
+    return fmt::format("{}; left out: {}, larger than the data's {} samples", origin, listed(left_out), *samples_);
   }
 
   [[nodiscard]] int cores() const {
@@ -281,8 +319,9 @@ class BenchReader {
     }
     if (!synthetic && !space.workers.empty() && space.workers.back() > cores())
       return fail(ErrorCode::invalid_argument,
-                  "{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
-                  origin, listed(space.workers), cores(), cores() == 1 ? "" : "s");
+                  "{}{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
+                  origin, typed.empty() ? ": num_workers_options" : "", listed(space.workers), cores(),
+                  cores() == 1 ? "" : "s");
     note("workers", listed(space.workers), origin);
     return {};
   }
@@ -347,6 +386,10 @@ class BenchReader {
       note("current", "not measured: data.batch_size is not given", flags_.config);
       return {};
     }
+    if (samples_ && *config.batch_size > *samples_)
+      return fail(ErrorCode::invalid_argument,
+                  "{}: batch_size {} is larger than {}, which has {} samples; give a smaller one",
+                  place("data.batch_size"), *config.batch_size, plan_.request.job.data_path, *samples_);
     schema::TrainingSettings current;
     const bool cuda = plan_.request.device != "cpu";
     current.batch = *config.batch_size;
@@ -355,8 +398,8 @@ class BenchReader {
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
     if (plan_.request.job.kind != kSynthetic && current.workers > cores())
       return fail(ErrorCode::invalid_argument,
-                  "{}: {} loader workers are more than the {} CPUs that this process may use",
-                  place("data.num_workers"), current.workers, cores());
+                  "{}: num_workers {}: more loader workers than the {} CPU{} that this process may use; give fewer",
+                  place("data.num_workers"), current.workers, cores(), cores() == 1 ? "" : "s");
     plan_.request.current = current;
     std::vector<std::string> assumed;
     if (!config.num_workers) assumed.emplace_back("num_workers");
@@ -380,17 +423,35 @@ class BenchReader {
     }
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
-    RL_TRY_ASSIGN(request.answers.headroom, share(flags_.mem_headroom, "--mem-headroom"));
-    RL_TRY_ASSIGN(request.answers.tolerance, share(flags_.tolerance, "--tolerance"));
-    if (!flags_.soak.empty()) {
-      RL_TRY_ASSIGN(request.soak_steps, whole(flags_.soak, "--soak", 0, 100'000'000));
-    }
+    const auto headroom = noted("mem headroom", flags_.mem_headroom, "--mem-headroom", kDefaultHeadroom);
+    RL_TRY_ASSIGN(request.answers.headroom, share(headroom, "--mem-headroom"));
+    const auto tolerance = noted("tolerance", flags_.tolerance, "--tolerance", kDefaultTolerance);
+    RL_TRY_ASSIGN(request.answers.tolerance, share(tolerance, "--tolerance"));
+    return {};
+  }
+
+  /// Search, time, soak and diagnosis.
+  Result<void> read_effort() {
+    auto& request = plan_.request;
+    auto& plan = request.plan;
+    request.search = noted("search", flags_.search, "--search", kDefaultSearch);
+    noted("max time", flags_.max_time, "--max-time", "none");
     if (!flags_.max_time.empty()) {
       RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
       const double most_s = std::max(kShortestTrialS, kTrialShare * base::to_seconds(*request.max_time));
       plan.max_time_s = std::min(plan.max_time_s, most_s);
       plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
     }
+    RL_TRY_ASSIGN(request.soak_steps,
+                  whole(flags_.soak.empty() ? kDefaultSoak : flags_.soak, "--soak", 0, 100'000'000));
+    if (flags_.soak.empty()) request.short_soak_s = plan.max_time_s;
+    note("soak",
+         request.soak_steps == 0 ? "none"
+                                 : fmt::format("{} step{}", request.soak_steps, request.soak_steps == 1 ? "" : "s") +
+                                       (request.short_soak_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
+         flags_.soak.empty() ? "default" : "--soak");
+    request.diagnose = !flags_.no_diagnosis;
+    note("diagnosis", request.diagnose ? "on" : "off", request.diagnose ? "default" : "--no-diagnosis");
     return {};
   }
 
@@ -405,6 +466,7 @@ class BenchReader {
   const BenchFlags& flags_;
   const Context& context_;
   BenchPlan plan_;
+  std::optional<std::int64_t> samples_;  ///< of the data file, where they are known beforehand
 };
 
 }  // namespace

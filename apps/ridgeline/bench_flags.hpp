@@ -21,21 +21,21 @@ struct BenchFlags {
   std::string steps;
   std::string device = "auto";
   std::string output;
-  std::string search = "adaptive";
+  std::string search;
   std::string model;
   std::string python;       ///< module:function
   std::string interpreter;  ///< --python-exe
   std::vector<std::string> options;
   std::string amp;
   std::string pin_memory;
-  std::string mem_headroom = "10%";
-  std::string tolerance = "3%";
+  std::string mem_headroom;
+  std::string tolerance;
   std::string apply;  ///< file to write
   bool dry_run = false;
   std::string soak;
   std::string max_time;
   std::string html;  ///< "auto": beside --output
-  std::string seed = "1";
+  std::string seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
   std::string show;          ///< a run to show again instead of measuring
   bool no_diagnosis = false;
@@ -43,6 +43,13 @@ struct BenchFlags {
   bool json = false;
   bool quiet = false;
 };
+
+/// Of the flags that are "" when not given.
+inline constexpr const char* kDefaultSearch = "adaptive";
+inline constexpr const char* kDefaultHeadroom = "10%";
+inline constexpr const char* kDefaultTolerance = "3%";
+inline constexpr const char* kDefaultSeed = "1";
+inline constexpr const char* kDefaultSoak = "200";  ///< steps, in at most a trial's time
 
 struct BenchPlan {
   campaign::BenchRequest request;

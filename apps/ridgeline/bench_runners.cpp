@@ -90,8 +90,10 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
                                 answer->value("options", base::Json::object()), "options of a native job")));
   RL_TRY_ASSIGN(auto notes, (base::json_as<std::vector<std::string>>(answer->value("notes", base::Json::array()),
                                                                      "notes of a native job")));
-  return NativeJobFacts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found),
-                        std::move(notes)};
+  NativeJobFacts facts{answer->value("runtime", ""), answer->value("source_sha256", ""), std::move(found),
+                       std::move(notes), std::nullopt};
+  if (answer->contains("samples")) facts.samples = answer->value("samples", std::int64_t{0});
+  return facts;
 }
 
 Result<PythonJob> describe_python_job(const std::string& interpreter, const std::string& target) {

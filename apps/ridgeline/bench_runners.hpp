@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct NativeJobFacts {
   std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
   std::map<std::string, std::string> options;  ///< found out: dataset names, classes
   std::vector<std::string> notes;              ///< of the loader, about the data
+  std::optional<std::int64_t> samples;         ///< in the data file; nullopt: random data
 };
 
 /// `plugin`: --torch-plugin or "". Errors, one line each: no plugin, one that cannot be loaded, no such model, loss,

@@ -14,6 +14,7 @@
 #include "report/sweep_table.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/report_files.hpp"
+#include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
@@ -89,7 +90,8 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
 }
 
 Result<int> show(const SweepFlags& flags, const Context& context, const Terminal& terminal) {
-  RL_TRY_ASSIGN(auto store, store::SweepStore::open(context.database_path()));
+  RL_TRY_ASSIGN(const auto file, existing_results(context));
+  RL_TRY_ASSIGN(auto store, store::SweepStore::open(file, {.access = store::Access::read}));
   RL_TRY_ASSIGN(auto run, store.load_run(flags.show));
   if (run.finished_utc.empty()) {  // killed, or still under way: what its trials tell so far
     run.points = analysis::summarize_sweep(run);

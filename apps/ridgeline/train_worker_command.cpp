@@ -42,10 +42,12 @@ StepResult<base::Json> describe(workload::PluginStepRunner& runner, const base::
   if (!job) return tl::unexpected(StepError{std::move(job).error(), {}, {}, {}, {}});
   auto found = runner.describe(*job);
   if (!found) return tl::unexpected(std::move(found).error());
-  return base::Json{{"runtime", found->runtime},
-                    {"source_sha256", found->target_sha256},
-                    {"options", found->options},
-                    {"notes", found->notes}};
+  base::Json out{{"runtime", found->runtime},
+                 {"source_sha256", found->target_sha256},
+                 {"options", found->options},
+                 {"notes", found->notes}};
+  if (found->samples) out["samples"] = *found->samples;
+  return out;
 }
 
 base::Result<int> serve(const std::vector<std::string>& plugins) {

@@ -59,6 +59,45 @@ def check_workers(loader, workers):
                           "num_workers" % (has, workers))
 
 
+def workers_unseen(loader, workers):
+    """A note where nothing tells that the loader has them."""
+    if workers == 0 or _whole_number(getattr(loader, "num_workers", None)) is not None:
+        return None
+    return ("the loader does not show num_workers: that it loads with settings.workers was not checked; if it does not, all numbers of "
+            "workers are the same")
+
+
+def _pinned(value, depth=0):
+    """Whether the first tensor of a batch lies in page-locked memory; None where there is none that tells."""
+    ask = getattr(value, "is_pinned", None)
+    if callable(ask):
+        try:
+            return bool(ask())
+        except Exception:  # sparse and nested tensors cannot tell
+            return None
+    if isinstance(value, collections.abc.Mapping):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)) or depth >= MOST_DEPTH:
+        return None
+    for member in value[:MOST_MEMBERS]:
+        known = _pinned(member, depth + 1)
+        if known is not None:
+            return known
+    return None
+
+
+def pin_ignored(loader, batch, wanted):
+    """A note where the batches of a GPU's training are pinned and should not be, or the other way round."""
+    has = _pinned(batch)
+    if has is None:
+        account = getattr(loader, "pin_memory", None)
+        has = account if isinstance(account, bool) else None
+    if has is None or has == wanted:
+        return None
+    return ("the loader's batches are %s where settings.pin_memory is %s: pass settings.pin_memory to the DataLoader as pin_memory; until "
+            "then pinned and not pinned are the same" % ("pinned" if has else "not pinned", wanted))
+
+
 class Batches:
     def __init__(self, loader, wanted, workers=0, samples_of=None):
         self.loader = loader

@@ -54,6 +54,8 @@ class Trial:
         self.source = None
         self.kept = None
         self.unseen = False
+        self.pin_seen = False
+        self.notes = {}  # what the loader did not take over, or may not have
         self.loader_seconds = 0.0
         self.loader_cpu = 0.0
         self.skipped = 0
@@ -147,12 +149,20 @@ class Trial:
             loader = self._make_loader(self.settings)
             batches.check_workers(loader, self.settings.workers)
             self.source = self._batches(loader)
+            self._note("workers_unseen", batches.workers_unseen(loader, self.settings.workers))
         begin, cpu = time.perf_counter(), time.thread_time()
         batch = self.source.next()
         self.unseen = self.unseen or self.source.unseen
+        if self.cuda and not self.pin_seen:
+            self.pin_seen = True
+            self._note("pin_ignored", batches.pin_ignored(self.source.loader, batch, self.settings.pin_memory))
         self.loader_cpu += time.thread_time() - cpu
         self.loader_seconds += time.perf_counter() - begin
         return batch
+
+    def _note(self, code, text):
+        if text is not None:
+            self.notes[code] = text
 
     def _keep_batches(self):
         source = self._batches(self._make_loader(self.settings.without_workers()))
@@ -294,8 +304,10 @@ class Trial:
                 out["loader_cpu_s"] = self.loader_cpu
                 out["loader_wall_s"] = self.loader_seconds
         if self.unseen:
-            out["notes"] = {"batch_unseen": "the batches show no number of samples: that they hold %d was not checked; "
-                                            "return samples(batch) to have it checked" % self.settings.batch}
+            self._note("batch_unseen", "the batches show no number of samples: that they hold %d was not checked; "
+                                       "return samples(batch) to have it checked" % self.settings.batch)
+        if self.notes:
+            out["notes"] = dict(self.notes)
         if self.loss_value is not None:
             value = float(self.loss_value.float().mean())
             # JSON has no NaN.

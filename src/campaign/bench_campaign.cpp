@@ -21,21 +21,25 @@ using schema::BenchTrial;
 using schema::DataMode;
 using schema::TrialStatus;
 
-constexpr double kSearchShare = 0.7;   ///< of --max-time; the rest is for repeats, soak and experiments
-constexpr double kSearchAlone = 0.85;  ///< where repeats are all that comes after it
-constexpr double kBeforeSoak = 0.85;   ///< search and repeats together, where a soak comes after them
-constexpr double kLeaderShare = 0.95;  ///< of the best: measured again
+constexpr double kSearchShare = 0.7;       ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kSearchAlone = 0.85;      ///< where repeats are all that comes after it
+constexpr double kBeforeSoak = 0.85;       ///< search and repeats together, where a soak comes after them
+constexpr double kBeforeShortSoak = 0.92;  ///< likewise, a soak that nobody asked for
+constexpr double kLeaderShare = 0.95;      ///< of the best: measured again
 constexpr std::size_t kMostLeaders = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in turned order
 constexpr int kMostSoaks = 3;
 constexpr double kLongestSoakS = 3600;
 constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
 
-/// A stored outcome that another try would not change.
+/// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
+/// small may have grown.
 bool answers_for_good(const schema::TrainingOutcome& outcome) {
   return outcome.status == TrialStatus::ok || outcome.status == TrialStatus::out_of_memory ||
-         outcome.status == TrialStatus::unsupported || outcome.status == TrialStatus::invalid;
+         outcome.status == TrialStatus::unsupported;
 }
+
+bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
 
 search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
   search::BenchObservation out;
@@ -77,6 +81,7 @@ class Running {
     } else if (!status) {
       return tl::unexpected<base::Error>(std::move(status).error());
     }
+    if (run_.interruption.empty() && all_refused()) return base::fail(ErrorCode::invalid_argument, "{}", refusal());
     run_.answers = analysis::answer_bench(run_, answers_);
     note_flags();
     run_.duration_s = elapsed_s();
@@ -108,8 +113,9 @@ class Running {
   [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
   [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
+  [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
   [[nodiscard]] double search_share() const {
-    return request_.diagnose || request_.soak_steps > 0 ? kSearchShare : kSearchAlone;
+    return request_.diagnose || asked_to_soak() ? kSearchShare : kSearchAlone;
   }
   /// Whether that share of --max-time is used up.
   [[nodiscard]] bool late(double share) const {
@@ -188,7 +194,7 @@ class Running {
     }
     if (points.size() < 2) return {};
     observer_.stage("leaders again");
-    const double share = request_.soak_steps > 0 ? kBeforeSoak : 1;
+    const double share = asked_to_soak() ? kBeforeSoak : request_.soak_steps > 0 ? kBeforeShortSoak : 1;
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t i = 0; i < points.size(); ++i) {
@@ -206,11 +212,11 @@ class Running {
 
   /// How long a soak of these settings may be timed for, and why it may not at all.
   struct SoakTime {
-    double s = kLongestSoakS;
+    double s = 0;
     std::string too_short;
   };
   [[nodiscard]] SoakTime soak_time(const schema::TrainingSettings& settings) const {
-    SoakTime out;
+    SoakTime out{request_.short_soak_s.value_or(kLongestSoakS), {}};
     if (!request_.max_time) return out;
     const double left_s = base::to_seconds(*request_.max_time) - elapsed_s();
     // What starting and warming up take, and a step: as they did in the settings' last trial.
@@ -225,7 +231,7 @@ class Running {
       before_s = std::max(0.0, last->outcome.duration_s - timed_s);
       if (!walls.empty()) step_s = timed_s / static_cast<double>(walls.size());
     }
-    out.s = std::min(kLongestSoakS, left_s - before_s);
+    out.s = std::min(out.s, left_s - before_s);
     const auto least = static_cast<double>(std::min(request_.soak_steps, request_.plan.steps));
     if (out.s <= least * step_s)
       out.too_short = left_s <= 0
@@ -279,6 +285,13 @@ class Running {
            analysis::soaked_steps(outcome) < plan.steps;
   }
 
+  [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const {
+    if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
+    if (request_.short_soak_s && limit_s >= *request_.short_soak_s)
+      return fmt::format("without --soak N it may take {:g} s at most", limit_s);
+    return "--max-time was up";
+  }
+
   Result<void> diagnose() {
     if (!request_.diagnose) return {};
     std::vector<schema::TrainingSettings> bases;
@@ -315,13 +328,33 @@ class Running {
     return {};
   }
 
+  /// Whether there was nothing but settings that are not possible with this data or device.
+  [[nodiscard]] bool all_refused() const {
+    return !run_.trials.empty() && std::all_of(run_.trials.begin(), run_.trials.end(),
+                                               [](const BenchTrial& trial) { return refused(trial.outcome); });
+  }
+  /// What was asked for, why none of it is possible, and what to do.
+  [[nodiscard]] std::string refusal() const {
+    const auto& first = run_.trials.front();
+    const auto asked = std::find_if(request_.origins.begin(), request_.origins.end(),
+                                    [](const auto& origin) { return origin.name == kBatchOrigin; });
+    return fmt::format("{}: no setting can be trained with, {} was refused: {}; name others",
+                       asked == request_.origins.end()
+                           ? std::string(kBatchOrigin)
+                           : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
+                       schema::describe(first.settings), first.outcome.failure ? first.outcome.failure->message : "");
+  }
+
+  [[nodiscard]] static bool told(const std::string& code) {
+    return code == "batch_unseen" || code == "workers_unseen" || code == "pin_ignored";
+  }
+
   /// What the way of training wants told of its trials, once.
   void note_flags() {
     for (const auto& trial : run_.trials) {
       if (!trial.outcome.measurement) continue;
       for (const auto& flag : trial.outcome.measurement->flags)
-        if (flag.code == "batch_unseen" &&
-            std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
+        if (told(flag.code) && std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
           run_.notes.push_back(flag.message);
     }
   }
@@ -396,15 +429,13 @@ class Running {
       auto run_spec = spec;
       run_spec.plan.max_time_s = limit_s;
       RL_TRY_ASSIGN(trial.outcome, executor_.run(run_spec));
-      RL_TRY(store_.save_trial(spec, trial.outcome));
+      if (!refused(trial.outcome)) RL_TRY(store_.save_trial(spec, trial.outcome));
     }
-    if (cut(trial, plan, trial.outcome))
-      analysis::mark_cut_soak(
-          trial, plan.steps,
-          limit_s < plan.max_time_s ? "--max-time was up" : fmt::format("it may take {:g} s at most", plan.max_time_s));
+    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_soak(trial, plan.steps, why_cut(limit_s, plan));
     observer_.trial_finished(trial);
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));
+    if (all_refused()) return outcome;  // maybe bad input, which leaves no file behind
     RL_TRY(save_pace_.when_due([&] { return store_.save_run(run_); }));
     return outcome;
   }

@@ -16,6 +16,9 @@
 
 namespace ridgeline::campaign {
 
+/// The origin under which a request tells where its batch sizes come from.
+inline constexpr std::string_view kBatchOrigin = "batch sizes";
+
 struct BenchRequest {
   schema::TrainingJob job;
   std::string device = "cpu";
@@ -28,6 +31,9 @@ struct BenchRequest {
   std::optional<schema::TrainingSettings> current;
   analysis::AnswerOptions answers;
   std::int64_t soak_steps = 0;  ///< 0: no soak
+  /// Of seconds that a soak nobody asked for may be timed: search and repeats leave it less of --max-time than one that
+  /// was asked for. nullopt: it was.
+  std::optional<double> short_soak_s;
   bool diagnose = true;
   bool use_store = true;
   std::optional<base::Nanoseconds> max_time;
@@ -53,8 +59,9 @@ class BenchCampaign {
  public:
   BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
                 std::function<bool()> cancelled);
-  /// Errors: what ends a run before its first answer. Stopped by a signal or by its time, the run comes back with what
-  /// was found and `interrupted` or `interruption` set.
+  /// Errors: what ends a run before its first answer; invalid_argument where every setting tried was refused (batches
+  /// larger than the data set), and nothing of it is stored. Stopped by a signal or by its time, the run comes back
+  /// with what was found and `interrupted` or `interruption` set.
   [[nodiscard]] base::Result<schema::BenchRun> run(const BenchRequest& request);
 
  private:

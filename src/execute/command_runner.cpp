@@ -130,18 +130,15 @@ class Runner {
   base::Result<std::string> lost() {
     process_->signal_group(SIGKILL);
     const auto status = process_->wait();
-    const auto since = base::system_clock().now();
     std::set<pid_t> killed;
-    for (bool left = true; left && seconds_since(since) < kDrainLimitS;) {
-      left = false;
-      for (const auto pid : read_tree(::getpid()).processes) {
-        if (strangers_.find(pid) != strangers_.end()) continue;
-        left = true;
-        ::kill(pid, SIGKILL);
-        killed.insert(pid);
-      }
-      if (left) base::system_clock().sleep_for(std::chrono::milliseconds(5));
-    }
+    (void)kill_until_none(
+        [&] {
+          auto ours = read_tree(::getpid()).processes;
+          std::erase_if(ours, [&](pid_t pid) { return strangers_.count(pid) != 0; });
+          killed.insert(ours.begin(), ours.end());
+          return ours;
+        },
+        kDrainLimitS);
     for (const auto pid : killed) ::waitpid(pid, nullptr, WNOHANG);
     return base::fail(ErrorCode::crashed, "the supervisor of {} ended unexpectedly ({}); its processes were ended",
                       request_.argv.front(),

@@ -186,14 +186,14 @@ int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reape
   }
 }
 
-int kill_until_none(const std::function<std::vector<pid_t>()>& find) {
+int kill_until_none(const std::function<std::vector<pid_t>()>& find, double limit_s) {
   const auto& clock = base::system_clock();
   const auto begin = clock.now();
   while (true) {
     const auto found = find();
     if (found.empty()) return 0;
     for (const auto pid : found) ::kill(pid, SIGKILL);
-    if (base::to_seconds(clock.now() - begin) >= kKillLimitS) return static_cast<int>(found.size());
+    if (base::to_seconds(clock.now() - begin) >= limit_s) return static_cast<int>(found.size());
     clock.sleep_for(std::chrono::milliseconds(5));
   }
 }

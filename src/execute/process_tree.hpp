@@ -34,8 +34,8 @@ void reap_children(pid_t keep) noexcept;
 /// kernel holds some, or some fork faster than they can be found.
 int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reaped);
 
-/// SIGKILLs what `find` returns until that is nothing, at most 2 s. Returns how many it still found then.
-int kill_until_none(const std::function<std::vector<pid_t>()>& find);
+/// SIGKILLs what `find` returns until that is nothing, at most `limit_s`. Returns how many it still found then.
+int kill_until_none(const std::function<std::vector<pid_t>()>& find, double limit_s = 2);
 
 /// SIGKILLs what a child of this process has started, in whatever session or group: everything that descends from
 /// `root` (which is stopped first, so that it starts no more, and not killed itself; nullopt: it has ended), and, as

@@ -67,6 +67,7 @@ struct BenchAnswer {
   double high = 0;
   std::optional<double> memory_gb;  ///< peak reserved
   std::string reason;               ///< one sentence
+  std::string off_front;            ///< why it is not on the Pareto front; "": it is
 };
 
 /// Each answer can be computed again from the trials: see docs/bench.md.
@@ -77,7 +78,11 @@ struct BenchAnswers {
   std::vector<TrainingSettings> pareto;    ///< not beaten in samples/s, memory and workers at once
   std::vector<TrainingSettings> ties;      ///< cannot be told from the fastest (intervals overlap)
   double tolerance = 0.03;
-  double headroom = 0.10;  ///< share of the device's memory that the recommended settings leave free
+  double headroom = 0.10;         ///< share of the device's memory that the recommended settings leave free
+  double floor = 0;               ///< samples/s that the recommended settings had to reach
+  bool fallback = false;          ///< that is by the fastest eligible setting, as none comes near the fastest of all
+  std::int64_t soak_steps = 0;    ///< that were asked for; 0: no soak
+  std::string no_recommendation;  ///< why there is none; "": there is one
 };
 
 /// One cause found, by which experiment, and what to change.
@@ -140,9 +145,9 @@ namespace ridgeline::schema {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchTrial, id, stage, key, settings, data, repeat, from_store,
                                                 started_s, reason, outcome)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb,
-                                                reason)
+                                                reason, off_front)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswers, fastest, efficient, recommended, pareto, ties, tolerance,
-                                                headroom)
+                                                headroom, floor, fallback, soak_steps, no_recommendation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials,
                                                 settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchOrigin, name, value, origin)

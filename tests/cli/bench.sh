@@ -13,6 +13,12 @@ out "Pareto front"
 out "phases add up to the wall time within"
 out "(default)"
 out "(--batch-sizes)"
+# The origin of each value.
+for line in 'search        grid  (--search)' 'mem headroom  10%  (default)' 'tolerance     3%  (default)' 'max time      none  (default)' \
+  'seed          1  (default)' 'soak          200 steps, at most 30 s  (default)' 'diagnosis     on  (default)' "model         $S  (--model)"; do out "$line"; done
+run 0 bench --model $S --batch-sizes 64 --num-workers 2 --soak 7 --mem-headroom 20% --tolerance 5% --max-time 10m --seed 4 --no-diagnosis --option depth=3 --db o.db
+for line in 'search        adaptive  (default)' 'mem headroom  20%  (--mem-headroom)' 'tolerance     5%  (--tolerance)' 'max time      10m  (--max-time)' \
+  'seed          4  (--seed)' 'soak          7 steps  (--soak)' 'diagnosis     off  (--no-diagnosis)' 'option        depth=3  (--option)'; do out "$line"; done
 run 0 bench --model $S "${SMALL[@]}" --search grid
 out "stored"
 run 0 bench --show latest --db r.db --output again.md
@@ -38,7 +44,18 @@ out "ok, soak"
 out "held"
 no_out "not soaked"
 run 0 bench --model $S "${SMALL[@]}" --search grid
+out "ok, soak"
+run 0 bench --show latest --db r.db --json
+json '.answers.recommended.reason | test("held through a soak of 200 steps")' true
+run 0 bench --model $S "${SMALL[@]}" --search grid --soak 0
 out "not soaked;"
+no_out "ok, soak"
+# One that nobody asked for is short, whatever its steps take, and lengthens no --max-time.
+run 0 bench --model $S,compute_us=50000 --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --db slow.db --json
+json '[.trials[] | select(.stage == "soak") | .outcome.duration_s < 240] | all' true
+json '.answers.recommended.reason | test("soaked [0-9]+ of 200 steps only")' true
+run 0 bench --model $S --max-time 60s --db short.db --json
+json '.duration_s < 66' true
 
 # --max-time holds for the soak too, and an end without an answer is told.
 run 0 bench --model $S --max-time 60s --soak 100000 --db limit.db --json
@@ -104,6 +121,16 @@ printf 'data: {batch_size: 16}\n' >y.yaml
 run 0 bench --model $S --config y.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db y.db
 out "(y.yaml; default: num_workers, use_amp, pin_memory)"
 
+# Runs that are not there: nothing is made in looking for them.
+bad "results file none.db" "no such file" "--db FILE" -- bench --show latest --db none.db
+bad "results file nowhere/none.db" "no such file" -- bench --show 20261121 --db nowhere/none.db
+bad "results file nowhere/none.db" "no such file" -- sweep --show latest --db nowhere/none.db
+[ ! -e none.db ] && [ ! -e nowhere ] || problem "looking for a run made a file"
+
+# No batch that was asked for can be trained with: bad input, and nothing is kept.
+bad "batch sizes 64 128 (--batch-sizes): no setting can be trained with" "fp16 needs a GPU" -- bench --model "$S,fault=refused" --batch-sizes 64 128 --num-workers 2 --db refused.db
+[ ! -e refused.db ] || problem "refused settings left a results file behind"
+
 # Slips
 bad "no training step is named" "--python" -- bench
 bad "give one" -- bench --model $S --python a:b
@@ -114,7 +141,7 @@ bad "--device gpu" "expected auto, cpu, cuda" -- bench --model $S --device gpu
 bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
 bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
 bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
-bad "nowhere.yaml" -- bench --model $S --config nowhere.yaml
+bad "--config nowhere.yaml: no such file" -- bench --model $S --config nowhere.yaml
 printf 'benchmark:\n  batch_size: [1]\n' >slip.yaml
 bad "slip.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config slip.yaml
 bad "--apply missing.yaml: no such file" "with --apply" -- bench --model $S --apply missing.yaml
@@ -127,6 +154,8 @@ printf 'data:\n  batch_size: &b 32\neval: *b\n' >anchor.yaml
 bad "anchor.yaml:2" "write the value out in both places" -- bench --model $S --apply anchor.yaml
 printf 'a:\n  batch_size: 1\nb:\n  batch_size: 2\n' >twice.yaml
 bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
+bad "--python-exe python3" "belongs to --python" -- bench --model $S --python-exe python3
+bad "--torch-plugin x.so" "belongs to the built-in models" -- bench --model $S --torch-plugin x.so
 bad "--dry-run" "--apply" -- bench --model $S --dry-run
 bad "--report-html" "no file is named" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md
@@ -143,9 +172,17 @@ if "$PYTHON" -c 'import torch' 2>/dev/null; then
   cp "$SOURCE/examples/train_pytorch.py" train.py
   run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 16 --num-workers 0 1 --steps 5 --db p.db --no-diagnosis
   out "Recommended"
+  bad "batch sizes 100000 (--batch-sizes)" "the data set is smaller than that (4096 samples)" "name others" -- bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 100000 --num-workers 0 --steps 5 --db big.db
+  [ ! -e big.db ] || problem "a batch that is too large left a results file behind"
+  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 100000 --num-workers 0 --steps 5 --soak 0 --db two.db --no-diagnosis
+  out "(4096 samples)"
   bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --device cpu
   bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --device cpu
   bad "no module named 'gone'" -- bench --python gone:bench --python-exe "$PYTHON" --device cpu
+  printf 'benchmark: {num_workers_options: [0, 1000]}\n' >many.yaml
+  bad "many.yaml:1: num_workers_options 0 1000: more loader workers than" -- bench --python train:bench --python-exe "$PYTHON" --device cpu --config many.yaml
+  printf 'data: {batch_size: 8, num_workers: 1000}\n' >many.yaml
+  bad "many.yaml:1: num_workers 1000: more loader workers than" "give fewer" -- bench --python train:bench --python-exe "$PYTHON" --device cpu --config many.yaml
   bad "more loader workers than" -- bench --python train:bench --python-exe "$PYTHON" --device cpu --num-workers 0 1000
 else
   "$PYTHON" -c '' && bad "has no torch" -- bench --python train:bench --python-exe "$PYTHON" --device cpu

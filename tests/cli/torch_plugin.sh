@@ -35,6 +35,15 @@ out "Recommended"
 out "classes       4  (the data)"
 out "stored"
 
+
+# Batches larger than the data set: left out with a note; where none is left, bad input.
+samples=$("$RIDGELINE" bench --model mlp --device cpu --data-path data.h5 --batch-sizes 16000000 2>&1 >/dev/null | grep -o '[0-9]* samples' | head -n 1)
+bad "--batch-sizes 1000000" "data.h5" "$samples" -- bench --model mlp --device cpu --data-path data.h5 --batch-sizes 1000000
+printf 'data:\n  batch_size: 1000000\n' >large.yaml
+bad "large.yaml:2" "$samples" -- bench --model mlp --device cpu --data-path data.h5 --batch-sizes 16 --config large.yaml
+run 0 bench --model mlp --data-path data.h5 --num-workers 0 --device cpu --batch-sizes 16 1000000 --steps 5 --no-diagnosis --soak 0 --option hidden=32 --db left.db
+out "batch sizes   16  (--batch-sizes; left out: 1000000, larger than the data's $samples)"
+
 bad "no model \"resnte18\"" "did you mean \"resnet18\"" -- bench --model resnte18 --device cpu
 bad "loss=mes" "did you mean \"mse\"" -- bench --model mlp --device cpu --option loss=mes
 bad "optimizer=adamm" "did you mean \"adam\"" -- bench --model mlp --device cpu --option optimizer=adamm

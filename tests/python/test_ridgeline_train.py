@@ -233,6 +233,38 @@ class BatchSizeTest(unittest.TestCase):
         self.trial(Loader([pair(8)] * 3, num_workers=4), workers=4).run(6)
         self.trial(Loader([pair(8)] * 3, num_workers=0), "device", workers=4).run(6)
 
+    def notes(self, loader, **settings):
+        trial = self.trial(loader, **settings)
+        trial.run(6)
+        return self.resources(trial).get("notes", {})
+
+    def test_a_loader_that_ignores_pinning_is_noted(self):
+        def batches(pinned):
+            return [(torch.Tensor(pinned=pinned, shape=(8,)), torch.Tensor(pinned=pinned, shape=(8,)))] * 3
+
+        def noted(loader, pin_memory, **settings):
+            trial = Trial(lambda now: made(now, loader=lambda again: loader), spec(batch=8, pin_memory=pin_memory, **settings))
+            trial.run(6)
+            return self.resources(trial).get("notes", {}).get("pin_ignored")
+
+        text = noted(batches(False), True)
+        self.assertEqual(text, "the loader's batches are not pinned where settings.pin_memory is True: pass settings.pin_memory to the DataLoader as "
+                               "pin_memory; until then pinned and not pinned are the same")
+        self.assertIn("batches are pinned where settings.pin_memory is False", noted(batches(True), False))
+        self.assertIsNone(noted(batches(True), True))
+        self.assertIsNone(noted(batches(False), False))
+        # Where batches do not show it, the DataLoader's own word counts.
+        self.assertIsNotNone(noted(Loader([{"a": 1}] * 3, batch_size=8, drop_last=True, pin_memory=False), True, data="loader_only"))
+        self.assertIsNone(noted(Loader([{"a": 1}] * 3, batch_size=8, drop_last=True, pin_memory=True), True, data="loader_only"))
+        # On a CPU nothing is pinned, whatever was asked for.
+        self.assertIsNone(noted(batches(False), True, device="cpu"))
+
+    def test_workers_that_cannot_be_seen_are_noted(self):
+        self.assertIn("was not checked", self.notes([pair(8)] * 3, workers=4)["workers_unseen"])
+        self.assertNotIn("workers_unseen", self.notes([pair(8)] * 3))
+        self.assertNotIn("workers_unseen", self.notes(Loader([pair(8)] * 3, num_workers=4), workers=4))
+        self.assertNotIn("workers_unseen", self.notes([pair(8)] * 3, data="device", workers=4))
+
     def test_what_shows_no_size_is_noted(self):
         trial = self.trial(["text", "text"], loss=None, forward=lambda model, batch: torch.Tensor())
         self.assertNotIn("samples", trial.run(3))

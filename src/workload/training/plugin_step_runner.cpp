@@ -87,6 +87,7 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
     auto census = inspect_training_data(*data);
     if (!census) return tl::unexpected(plain(std::move(census).error()));
     out.notes = census->notes;
+    out.samples = census->samples;
     if (census->classes) {
       // A class that the model lacks would stop a GPU for good.
       const auto named = job.options.find("classes");

@@ -18,6 +18,7 @@ struct NativeJob {
   std::string target_sha256;                   ///< of the TorchScript file, or of the model's name
   std::map<std::string, std::string> options;  ///< found out and to be kept with the job: dataset names, classes
   std::vector<std::string> notes;              ///< of the loader, about the data
+  std::optional<std::uint64_t> samples;        ///< in the data file; nullopt: random data
 };
 
 /// Trains the built-in models and TorchScript files of the LibTorch plugin, on an HDF5 file or on random data. For

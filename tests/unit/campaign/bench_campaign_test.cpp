@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -262,6 +263,46 @@ TEST_F(BenchCampaignTest, a_soak_keeps_within_the_time_and_says_that_it_was_cut)
   EXPECT_NE(soak->reason.find(" of 100000 steps"), std::string::npos) << soak->reason;
   EXPECT_NE(report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_soak(*soak)),
             std::string::npos);
+}
+
+// Without --soak: what is recommended is soaked all the same, but not for long.
+TEST_F(BenchCampaignTest, a_soak_that_nobody_asked_for_is_short) {
+  auto one = request("compute_us=50000", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  one.soak_steps = 200;
+  one.short_soak_s = 30;
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  EXPECT_TRUE(says(*bench, " of 200 steps only")) << bench->answers->recommended->reason;
+  const auto& soak = bench->trials.back();
+  ASSERT_EQ(soak.stage, schema::BenchStage::soak);
+  EXPECT_LT(soak.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
+  EXPECT_NE(soak.outcome.measurement->flags.back().message.find("without --soak N it may take 30 s"), std::string::npos)
+      << soak.outcome.measurement->flags.back().message;
+  one.short_soak_s.reset();
+  const auto whole = run(one);
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(says(*whole, "held through a soak of 200 steps")) << whole->answers->recommended->reason;
+}
+
+TEST_F(BenchCampaignTest, settings_that_are_all_refused_are_bad_input_and_leave_nothing_behind) {
+  auto asked = request("fault=refused");
+  asked.origins = {{std::string(kBatchOrigin), "32 64", "bench.yaml:3"}};
+  const auto bench = run(asked);
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(bench.error().message.find("batch sizes 32 64 (bench.yaml:3): no setting can be trained with"),
+            std::string::npos)
+      << bench.error().message;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.db"));
+  // Where some go well the others are no more than rows of the table, asked again next time.
+  const auto some = run(request("fault=refused if batch>=256"));
+  ASSERT_TRUE(some);
+  EXPECT_TRUE(some->answers);
+  const int before = executor_.count;
+  ASSERT_TRUE(run(request("fault=refused if batch>=256")));
+  EXPECT_GT(executor_.count, before);
 }
 
 TEST_F(BenchCampaignTest, a_soak_that_there_is_no_time_for_is_left_out_with_the_reason) {

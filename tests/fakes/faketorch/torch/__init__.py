@@ -57,6 +57,9 @@ class Tensor:
     def pin_memory(self):
         return Tensor(self.where, True, self.value, self.shape)
 
+    def is_pinned(self):
+        return self.pinned
+
     def backward(self):
         advance(4)
 
