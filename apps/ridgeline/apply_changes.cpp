@@ -25,6 +25,13 @@ std::string coloured_diff(std::string_view diff, bool colour) {
   return out;
 }
 
+std::string without_comment(const campaign::PatchResult& patch) {
+  std::string keys;
+  for (const auto& edit : patch.edits)
+    if (!edit.commented) keys += (keys.empty() ? "" : ", ") + edit.key;
+  return keys;
+}
+
 bool agreed(const std::string& file) {
   fmt::print("write this to {}? [Y/n] ", file);
   std::fflush(stdout);
@@ -38,7 +45,7 @@ bool agreed(const std::string& file) {
 
 base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal) {
   const auto say = [&](const std::string& text) {
-    if (!request.quiet) fmt::print("{}", text);
+    if (!request.quiet) fmt::print(request.out, "{}", text);
   };
   if (!run.verdict || run.verdict->decision != schema::Decision::change) {
     say(fmt::format("{}: not touched\n", request.file));
@@ -46,11 +53,18 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   }
   if (request.provenance)
     request.patch.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
-  const auto wanted = campaign::settings_to_write(run);
-  for (const auto& key : campaign::settings_to_remove(run))
+  RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
+  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, request.file, request.patch));
+  schema::Configuration in_file;
+  for (const auto& setting : found) in_file.set(setting.key, setting.value);
+  const auto current = campaign::as_seen_by(run, in_file);
+  const auto wanted = campaign::settings_to_write(run, current);
+  for (const auto& key : campaign::settings_to_remove(run, current))
     say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file,
                     key));
-  RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
+  if (!wanted.empty() && current != campaign::as_seen_by(run, run.current))
+    say(fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured\n",
+                    run.current.to_text(), request.file, current.to_text()));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, request.file, wanted, request.patch));
   const auto write = [&] {
     return campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
@@ -71,13 +85,19 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
                                 const campaign::PatchResult& patch, const WriteChange& write, const std::string& later,
                                 const Terminal& terminal) {
   const auto say = [&](const std::string& line) {
-    if (!request.quiet) fmt::print("{}", line);
+    if (!request.quiet) fmt::print(request.out, "{}", line);
   };
   if (patch.edits.empty()) {
     say(fmt::format("{}: already holds the recommended values\n", request.file));
     return {};
   }
   say(coloured_diff(campaign::unified_diff(text, patch.text, request.file), terminal.colour));
+  if (request.provenance)
+    if (const auto keys = without_comment(patch); !keys.empty())
+      say(fmt::format(
+          "note: --provenance: no comment behind {}: there is no place for one in a {{flow mapping}} or where "
+          "another comment stands; the diff is whole without it\n",
+          keys));
   if (request.mode == ApplyMode::dry_run) {
     say(fmt::format("{}: not written (--dry-run)\n", request.file));
     return {};

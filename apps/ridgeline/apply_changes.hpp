@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <functional>
 #include <string>
 
@@ -22,7 +23,8 @@ struct ApplyRequest {
   campaign::PatchOptions patch;
   ApplyMode mode = ApplyMode::ask;
   bool provenance = false;
-  bool quiet = false;  ///< print nothing but errors and a question
+  bool quiet = false;       ///< print nothing but errors and a question
+  std::FILE* out = stdout;  ///< where the diff goes
 };
 
 /// Shows what the run's recommendation changes in the file as a diff and, as the mode says, writes it. Nothing is

@@ -99,7 +99,7 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
-  RL_TRY_ASSIGN(auto store, context.open_store());
+  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   const auto loaded = store.load_run(flags.run);
   if (!loaded) return tl::unexpected(name_other_command(loaded.error(), context, flags.run));
   const auto& run = *loaded;
@@ -109,6 +109,7 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
   if (flags.for_gpu) return apply_profiles(flags, store, run);
   auto request = request_of(flags);
   RL_TRY(read_mapping(flags, request));
+  if (run.verdict->decision == schema::Decision::keep) fmt::print("run {}: keep: {}\n", run.id, run.verdict->reason);
   RL_TRY(apply_recommendation(run, request, inspect_terminal(stdout)));
   return kOk;
 }

@@ -47,7 +47,7 @@ std::string sentence(const schema::Comparison& comparison, const Flags& flags) {
 
 base::Result<int> compare(const Flags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
-  RL_TRY_ASSIGN(auto store, context.open_store());
+  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto a, campaign::find_compared(store, flags.a));
   RL_TRY_ASSIGN(const auto b, campaign::find_compared(store, flags.b));
   RL_TRY_ASSIGN(const auto comparison, campaign::compare_runs(a, b, min_effect));
@@ -78,11 +78,13 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
 
 void add_compare(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command =
-      add_subcommand(app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
-                     "  ridgeline compare 20261120-0900 latest\n"
-                     "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)",
-                     [flags, &context] { return compare(*flags, context); });
+  auto* command = add_subcommand(
+      app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
+      "  ridgeline compare 20261120-0900 latest\n"
+      "  ridgeline compare RUN_A/3 RUN_B/7 --min-effect 5%     (single trials)\n"
+      "In CI measure both sides in one job, and again (ridgeline rerun) before you believe a slow-down: on a shared\n"
+      "machine about one comparison in ten is a false alarm; docs/compare.md",
+      [flags, &context] { return compare(*flags, context); });
   command->add_option("RUN_A", flags->a, "Run (its recommended trial), or RUN/TRIAL")->required();
   command->add_option("RUN_B", flags->b, "The one to judge against RUN_A")->required();
   command->add_option("--min-effect", flags->min_effect, "Smaller differences are none")

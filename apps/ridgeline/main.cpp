@@ -43,6 +43,29 @@ int own_words(int argc, char** argv) {
   return argc;
 }
 
+/// An option given the empty text, as an unset variable of a shell gives it, is a slip: read as "not given" it would
+/// let
+/// --db '' write to the results file of every day.
+std::string empty_value(const CLI::App& cli, int argc, char** argv) {
+  const auto named = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
+  const auto found = cli.get_subcommands(named);
+  if (found.empty()) return {};
+  const CLI::App* command = found.front();
+  for (int i = 2; i < argc; ++i) {
+    std::string_view name(argv[i]);
+    if (name == "--") break;
+    const bool attached = name.size() > 3 && name.rfind("--", 0) == 0 && name.find('=') == name.size() - 1;
+    if (attached) name.remove_suffix(1);
+    const bool followed = i + 1 < argc && argv[i + 1][0] == '\0';
+    if (!attached && !followed) continue;
+    const auto* option = command->get_option_no_throw(std::string(name));
+    if (option == nullptr || option->get_positional() || option->get_items_expected_max() == 0) continue;
+    return fmt::format("{} '': the value is empty; expected {}{}", name, option->get_type_name(),
+                       option->get_required() ? "" : fmt::format(", or leave {} out", name));
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   app::Context context;
   context.arguments.assign(argv, argv + argc);
@@ -76,6 +99,10 @@ int run(int argc, char** argv) {
   app::add_worker(cli, context);
   app::add_supervise(cli, context);
   app::add_train_worker(cli, context);
+  if (const auto slip = empty_value(cli, argc, argv); !slip.empty()) {
+    print_error(slip);
+    return app::kBadInput;
+  }
   try {
     cli.parse(own_words(argc, argv), argv);
   } catch (const CLI::Success& success) {  // --help, --version

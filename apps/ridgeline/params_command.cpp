@@ -71,6 +71,13 @@ report::Table overview() {
 }
 
 base::Result<int> params(const Flags& flags) {
+  if (flags.json + flags.markdown + flags.keys > 1)
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--json, --markdown and --keys exclude each other; give one form");
+  if (!flags.key.empty() && (flags.markdown || flags.keys))
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "{}: {} lists every parameter; leave out one of the two, or add --json instead", flags.key,
+                      flags.markdown ? "--markdown" : "--keys");
   const auto terminal = inspect_terminal(stdout);
   if (flags.json) {
     base::Json out = base::Json::array();

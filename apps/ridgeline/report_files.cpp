@@ -51,6 +51,10 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
   if (std::filesystem::is_directory(file, ignored))
     return base::fail(base::ErrorCode::invalid_argument,
                       "{} {}: is a folder; expected a file name, for example {}/report.md", flag, path, path);
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "{} {}: is not a regular file, and a report replaces its file; expected another name", flag,
+                      path);
   const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
   if (!std::filesystem::is_directory(folder, ignored))
     return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist; create it first", flag, path,

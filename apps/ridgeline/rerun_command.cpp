@@ -18,7 +18,7 @@ struct Flags {
 };
 
 base::Result<int> rerun(const Flags& flags, const Context& context) {
-  RL_TRY_ASSIGN(auto store, context.open_store());
+  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   const auto slash = flags.trial.find('/');
   const bool bare_number = slash == std::string::npos &&
                            flags.trial.find_first_not_of("0123456789") == std::string::npos && flags.trial.size() < 6;
@@ -55,10 +55,10 @@ base::Result<int> rerun(const Flags& flags, const Context& context) {
 
 void add_rerun(CLI::App& app, Context& context) {
   auto flags = std::make_shared<Flags>();
-  auto* command =
-      add_subcommand(app, context, "rerun", "Measure one trial again and compare it with its record",
-                     "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
-                     [flags, &context] { return rerun(*flags, context); });
+  auto* command = add_subcommand(
+      app, context, "rerun", "Measure one trial again and compare it with its record; exit code 1: it is slower",
+      "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",
+      [flags, &context] { return rerun(*flags, context); });
   command
       ->add_option("TRIAL", flags->trial, "RUN/TRIAL, RUN (its recommended trial), or a trial number of the latest run")
       ->required();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
@@ -111,6 +112,9 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
                    model.nodes, base::format_count(static_cast<double>(model.parameters)),
                    base::format_count(model.flops)));
   for (const auto& text : model.shape_notes) fact("shapes", text);
+  if (model.shape_notes.empty() || model.shapes.size() > 1)
+    for (const auto& shapes : model.shapes)
+      fact("shapes", (model.shapes.size() > 1 ? "in the mix: " : "") + analysis::shape_text(shapes));
   if (verbosity_ >= 1)
     for (const auto& text : model.notes) fact("note", text);
 }

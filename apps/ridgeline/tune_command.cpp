@@ -103,14 +103,17 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
     html = file_for(html, gpus.front());
   }
   RL_TRY(write_reports(result, output, html));
-  // The machine-readable answer stays alone on standard output; a file is still written when that was asked for.
+  // The machine-readable answer stays alone on standard output, and nobody is asked beside it.
   if (session.alone && !flags.config.empty() && !flags.no_apply && !run.interrupted &&
-      (!flags.json || flags.apply || flags.yes)) {
+      (!flags.json || flags.apply || flags.yes || flags.dry_run)) {
     ApplyRequest apply{flags.config, session.plan.patch, ApplyMode::ask, flags.provenance};
-    if (flags.dry_run) apply.mode = ApplyMode::dry_run;
     if (flags.apply || flags.yes) apply.mode = ApplyMode::apply;
-    apply.quiet = flags.json || flags.quiet;
+    if (flags.dry_run) apply.mode = ApplyMode::dry_run;
+    apply.quiet = flags.quiet;
+    if (flags.json) apply.out = stderr;
     RL_TRY(apply_recommendation(run, apply, session.terminal));
+  } else if (flags.json && !flags.quiet && session.alone && !flags.config.empty() && !flags.no_apply) {
+    fmt::print(stderr, "{}: not touched; with --json it is written by --apply and shown by --dry-run\n", flags.config);
   }
   if (!flags.json && !flags.quiet) {
     if (!output.empty()) fmt::print("report   {}\n", output);
@@ -140,9 +143,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
                  campaign::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run);
-    if (exit_code_of(run) == kBadInput)
-      fmt::print(stderr, "error: {}{}\n", run.verdict->reason,
-                 run.constraints.empty() ? "" : "; loosen --constraint, or let other settings vary");
+    if (exit_code_of(run) == kBadInput) fmt::print(stderr, "error: {}\n", run.verdict->reason);
     // Without a usable GPU provider the other models would only repeat the same run.
     if (run.interrupted || run.provider == "cpu") break;
   }
@@ -201,15 +202,18 @@ void add_tune(CLI::App& app, Context& context) {
 
   const std::string how = "How it is searched";
   add_choice(tune, context, "--search", flags->search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
-  tune.add_flag("--quick", flags->quick, "About a dozen well-chosen trials, short measurements");
+  tune.add_flag("--quick", flags->quick,
+                "About a dozen well-chosen trials, measured shortly; with another --search only the latter");
   tune.add_option("--space", flags->space,
                   "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
       ->type_name("FILE.yaml|NAME");
   tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  tune.add_option("--trials", flags->trials, "Trials of --search random")->type_name("N");
-  tune.add_option("--max-time", flags->max_time, "Time for the whole run, for example 5m")->type_name("TIME");
+  tune.add_option("--trials", flags->trials, "Trials of --search random (default 40)")->type_name("N");
+  tune.add_option("--max-time", flags->max_time,
+                  "Time for the whole run, for example 5m; what still runs then is ended and not kept")
+      ->type_name("TIME");
   tune.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
   for (const auto* name : {"--search", "--quick", "--space", "--set", "--trials", "--max-time", "--fresh"})
     tune.get_option(name)->group(how);
@@ -232,15 +236,17 @@ void add_tune(CLI::App& app, Context& context) {
     tune.get_option(name)->group(measured);
 
   const std::string output = "What is written";
-  tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")
-      ->type_name("FILE");
+  auto* config =
+      tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")
+          ->type_name("FILE");
   tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")
       ->type_name("NAME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(config);
   tune.add_flag("--apply", flags->apply, "Write --config without asking");
   tune.add_flag("--dry-run", flags->dry_run, "Show the change to --config, write nothing");
   tune.add_flag("--no-apply", flags->no_apply, "Leave --config alone");
-  tune.add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial");
+  tune.add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial")->needs(config);
   tune.add_flag("-y,--yes", flags->yes, "Answer every question with yes");
   tune.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   tune.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
@@ -249,8 +255,8 @@ void add_tune(CLI::App& app, Context& context) {
       ->default_str("auto");
   tune.add_flag("--json", flags->json, "The result as JSON on standard output");
   add_database_option(tune, context);
-  tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
-  tune.add_flag("-q,--quiet", flags->quiet, "Errors only");
+  auto* verbose = tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
+  tune.add_flag("-q,--quiet", flags->quiet, "Errors only")->excludes(verbose);
   for (const auto* name : {"--config", "--config-section", "--apply", "--dry-run", "--no-apply", "--provenance",
                            "--yes", "--output", "--report-html", "--json", "--db", "--verbose", "--quiet"})
     tune.get_option(name)->group(output);

@@ -76,9 +76,16 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
   if (flags.batch.empty()) return {};
   std::vector<schema::Value> values;
   for (const auto& part : base::split(flags.batch, ',')) {
+    if (base::trim(part).empty())
+      return fail(ErrorCode::invalid_argument, "--batch {}: a number is missing; write, for example, --batch 1,4,8",
+                  flags.batch);
     RL_TRY_ASSIGN(const auto value, whole_number(std::string(base::trim(part)), "--batch", 1, 65536));
     values.emplace_back(value);
   }
+  if (const auto* pinned = space.fixed.find("batch_size");
+      pinned != nullptr && (values.size() > 1 || *pinned != values[0]))
+    return fail(ErrorCode::invalid_argument, "--batch {}: batch_size is pinned to {} already; leave out one of the two",
+                flags.batch, pinned->to_text());
   if (values.size() == 1) {
     space.fixed.set("batch_size", values.front());
     return {};
@@ -139,7 +146,9 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
     return fail(ErrorCode::invalid_argument,
                 "--space {}: no such file and no space of that name{}; expected FILE.yaml or one of: {}", flags.space,
                 base::did_you_mean(flags.space, names), fmt::join(names, ", "));
-  if (!text) return tl::unexpected(std::move(text).error());
+  if (!text)
+    return fail(text.error().code, "--space {}: {}; expected a YAML file, or one of: {}", flags.space,
+                text.error().message, fmt::join(names, ", "));
   RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
   request.space = std::move(file.request);
   patch.mapping = std::move(file.mapping);
@@ -205,6 +214,10 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
     request.workload.input_files.push_back({pair.first, pair.second, ""});
   }
+  if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.ort_library.empty()))
+    return fail(ErrorCode::invalid_argument,
+                "{}: {} is simulated and has no use for it; leave it out, or name an ONNX file",
+                flags.inputs.empty() ? "--ort-library " + flags.ort_library : "--input " + flags.inputs.front(), model);
   request.provider = flags.provider;
   request.io = flags.io;
   request.ort_library = flags.ort_library;
@@ -235,6 +248,11 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     RL_TRY_ASSIGN(const auto budget, whole_number(flags.trials, "--trials", 1, 1'000'000));
     request.random_budget = static_cast<std::size_t>(budget);
   }
+  if (!flags.trials.empty() && request.search != "random")
+    return fail(ErrorCode::invalid_argument,
+                "--trials {}: the number of trials of --search random, but the search is {}; add --search random, or "
+                "bound the time with --max-time",
+                flags.trials, request.search);
   if (flags.apply + flags.dry_run + flags.no_apply > 1)
     return fail(ErrorCode::invalid_argument, "--apply, --dry-run and --no-apply exclude each other; give one");
   if ((flags.apply || flags.dry_run) && flags.config.empty())

@@ -15,6 +15,7 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::corrupt: return "corrupt";
     case ErrorCode::io: return "i/o";
     case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::out_of_time: return "out of time";
     case ErrorCode::internal: return "internal";
   }
   return "internal";

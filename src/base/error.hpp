@@ -21,6 +21,7 @@ enum class ErrorCode {
   corrupt,           ///< data on disk or on the wire that breaks its format
   io,                ///< the operating system refused a read, write or rename
   cancelled,         ///< the user or a signal asked to stop
+  out_of_time,       ///< the time given to the whole run is over; says nothing about what was under way
   internal,          ///< a fault of ours
 };
 

@@ -34,6 +34,7 @@ struct PatchEdit {
   int line = 0;                       ///< 1-based
   std::optional<std::string> before;  ///< source text; nullopt: added
   std::string after;
+  bool commented = false;  ///< PatchOptions::provenance stands behind it: not in a flow mapping, nor where another does
 };
 
 struct PatchResult {

@@ -57,17 +57,19 @@ void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
   verdict.configuration = result_.run.current;
 }
 
-void DecisionMaker::give_up() {
+void DecisionMaker::give_up(std::string_view why, std::string_view next) {
   const auto ranking = analysis::rank(result_.run, result_.outcomes);
   if (ranking.empty() || !ranking.front().meets_constraints) {
-    conclude(schema::Decision::none, "interrupted before any configuration had been measured");
+    conclude(schema::Decision::none,
+             fmt::format("{} before any configuration had been measured{}{}", why, next.empty() ? "" : "; ", next));
     return;
   }
   const auto& best = ranking.front();
   conclude(schema::Decision::none,
-           fmt::format("interrupted before the finalists were compared: best so far is trial {} ({}); the same command "
-                       "continues from here",
-                       best.trial->id, best.trial->configuration.to_text()));
+           fmt::format("{} before the finalists were compared: best so far is trial {} ({}); the same command{} "
+                       "continues from here{}{}",
+                       why, best.trial->id, best.trial->configuration.to_text(),
+                       request_.use_store ? "" : " without --fresh", next.empty() ? "" : "; ", next));
   result_.run.verdict->trial_id = best.trial->id;
 }
 
@@ -149,6 +151,15 @@ double DecisionMaker::expected_s(const Configuration& a, const Configuration& b,
   return pair_pace_ * expected_pair_s(result_, plan, fresh, a, b);
 }
 
+template <typename T>
+bool DecisionMaker::was_cut(const Result<T>& measured) {
+  if (measured || measured.error().code != base::ErrorCode::out_of_time) return false;
+  result_.run.notes.push_back(fmt::format("{}: --max-time was over, so the answer rests on what was measured before",
+                                          measured.error().message));
+  observer_.note(result_.run.notes.back());
+  return true;
+}
+
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
@@ -160,9 +171,10 @@ Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
     }
     observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved",
                                 i + 1, contenders.size(), contenders[i].ranked->trial->id));
-    RL_TRY_ASSIGN(const auto pair,
-                  measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan));
-    contenders[i].gain = pair.comparison;
+    const auto pair = measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan);
+    if (i > 0 && was_cut(pair)) break;
+    if (!pair) return tl::unexpected<base::Error>(pair.error());
+    contenders[i].gain = pair->comparison;
   }
   return {};
 }
@@ -209,8 +221,10 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
     if (without == winner || !space_.allows(without)) continue;
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
-                                                 plan_for(winner, without, kLeaveOneOutShare)));
+    const auto measured = measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
+                                        plan_for(winner, without, kLeaveOneOutShare));
+    if (was_cut(measured)) break;
+    RL_TRY_ASSIGN(const auto pair, measured);
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
     doubts.unproven.push_back(keys[i]);
     if (pair.comparison->verdict != schema::Verdict::faster || pair.comparison->ratio < worst) continue;
@@ -236,10 +250,11 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   if (id == 0) {
     std::string names;
     for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
-    RL_TRY_ASSIGN(const auto outcome,
-                  runner_.trial(simpler, schema::TrialStage::finalist,
-                                fmt::format("the winner without what was not shown to add anything: {}", names),
-                                std::nullopt, 0));
+    const auto measured =
+        runner_.trial(simpler, schema::TrialStage::finalist,
+                      fmt::format("the winner without what was not shown to add anything: {}", names), std::nullopt, 0);
+    if (was_cut(measured)) return false;
+    RL_TRY_ASSIGN(const auto outcome, measured);
     if (outcome.status != schema::TrialStatus::ok) return false;
     id = run.trials.back().id;
   }
@@ -249,8 +264,10 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   if (place == ranking.end() || !place->meets_constraints) return false;
   if (!has_time_for_a_pair()) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
-  RL_TRY_ASSIGN(const auto pair, measured_pair(schema::PairPurpose::finalist, run.current, simpler, "",
-                                               plan_for(run.current, simpler, 1)));
+  const auto measured =
+      measured_pair(schema::PairPurpose::finalist, run.current, simpler, "", plan_for(run.current, simpler, 1));
+  if (was_cut(measured)) return false;
+  RL_TRY_ASSIGN(const auto pair, measured);
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
   if (as_good_as && !stands_in(*pair.comparison, *as_good_as, run.min_effect)) return false;
   run.verdict->configuration = simpler;
@@ -272,7 +289,8 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   }
   if (!ranking.front().meets_constraints) {
     conclude(schema::Decision::none,
-             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}",
+             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}; loosen "
+                         "--constraint, or let other settings vary",
                          ranking.front().trial->id, ranking.front().broken_constraint));
     return {};
   }
@@ -294,12 +312,19 @@ Result<void> DecisionMaker::decide(bool cut_short) {
     if (nearest != contenders.end() && nearest->gain)
       detail =
           fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
-    conclude(
-        schema::Decision::keep,
-        fmt::format(
-            "keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
-            cut_short ? fmt::format(" among the {} configurations that there was time for", run.trials.size()) : "",
-            detail));
+    if (!analysis::tried_others(run)) {
+      conclude(schema::Decision::keep, cut_short
+                                           ? "keep what you have: there was time for the current configuration only"
+                                           : "keep what you have: no other configuration was tried");
+    } else {
+      const auto others = run.trials.size() - (current != ranking.end() ? 1 : 0);
+      conclude(schema::Decision::keep,
+               fmt::format("keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+                           cut_short ? fmt::format(" among the {} other configuration{} that there was time for",
+                                                   others, others == 1 ? "" : "s")
+                                     : "",
+                           detail));
+    }
     if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
     run.verdict->tie_group = std::move(ties);
     return {};

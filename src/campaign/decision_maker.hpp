@@ -20,8 +20,9 @@ class DecisionMaker {
   /// executor's or the store's own (cancelled included).
   [[nodiscard]] base::Result<void> decide(bool cut_short = false);
 
-  /// The answer when the run was interrupted before the comparisons: decision none, naming the best trial so far.
-  void give_up();
+  /// The answer when the run ended before the comparisons: decision none, naming the best trial so far. `why` says what
+  /// ended it ("interrupted"), `next` what to do.
+  void give_up(std::string_view why, std::string_view next);
 
  private:
   struct Contender {
@@ -57,6 +58,9 @@ class DecisionMaker {
                                                               const schema::Configuration& b,
                                                               const std::string& setting,
                                                               const schema::PairedPlan& plan);
+  /// Whether --max-time ended it; then the run has a note of it.
+  template <typename T>
+  [[nodiscard]] bool was_cut(const base::Result<T>& measured);
   /// Seconds that comparing `b` with `a` is likely to take, going by those before.
   [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,
                                   const schema::PairedPlan& plan, bool fresh) const;

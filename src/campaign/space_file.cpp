@@ -8,6 +8,8 @@
 #include "campaign/config_patch/setting_text.hpp"
 #include "campaign/config_patch/yaml_tree.hpp"
 #include "schema/catalog.hpp"
+#include "schema/objective.hpp"
+#include "search/constraint_expression.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -126,7 +128,13 @@ class SpaceReader {
       }
       RL_TRY(expect(item, YamlKind::scalar, "a constraint",
                     "text such as \"intra_op_num_threads * parallel_sessions <= 8\""));
-      space_.request.constraints.push_back(tree_.at(item).value);
+      const auto& text = tree_.at(item).value;
+      if (const auto parsed = search::ConstraintExpression::parse(text); !parsed) {
+        if (schema::parse_constraint(text))
+          return bad(item, "\"{}\" bounds what is measured, not a setting: give it as --constraint '{}'", text, text);
+        return bad(item, "{}", parsed.error().message);
+      }
+      space_.request.constraints.push_back(text);
     }
     return {};
   }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/comparison.hpp"
+#include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -14,7 +15,18 @@ using base::Result;
 namespace {
 
 constexpr double kMostFlopsOnOneThread = 5e9;
+constexpr double kGraceS = 1;  ///< for what is not in the plan: making the session, checking the outputs
+constexpr std::string_view kDefaults = "the runtime's defaults";
 constexpr std::int64_t kOutputSets = 2;  ///< of a reference: files with another number of sets have another key
+
+std::string name_of(const schema::Configuration& configuration) {
+  return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
+}
+
+/// An error of being out of time names what was under way.
+base::Error naming(base::Error error, std::string_view what) {
+  return error.code == ErrorCode::out_of_time ? std::move(error).in(what) : std::move(error);
+}
 
 }  // namespace
 
@@ -38,9 +50,17 @@ TrialRunner::TrialRunner(execute::Executor& executor, store::Store& store, const
       request_(request),
       result_(result),
       start_(clock.now()),
+      max_time_(request.max_time),
       save_pace_(clock) {}
 
 double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - start_); }
+
+execute::TimeLeft TrialRunner::time_left(double reserve_s, double more_s) const {
+  if (!max_time_) return {};
+  const auto& plan = result_.run.plan;
+  const double left_s = base::to_seconds(*max_time_) - elapsed_s();
+  return {std::max(0.0, left_s - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
+}
 
 schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configuration) const {
   const auto& run = result_.run;
@@ -89,7 +109,9 @@ Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Confi
   std::filesystem::create_directories(request_.reference_folder, ignored);
   observer_.stage("reference outputs");
   const auto begun = clock_.now();
-  RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path));
+  RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path, time_left(0, 0)).map_error([](auto error) {
+    return naming(std::move(error), "the reference outputs");
+  }));
   if (drift.nonfinite > 0)
     return base::fail(
         ErrorCode::invalid_argument,
@@ -243,9 +265,12 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
   const auto lanes = neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
   for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
     std::vector<execute::TrialJob> jobs;
+    // What hangs must not take the time of the comparison either.
+    const double pair_s = max_time_ ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
     for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
       const auto lane = lanes[i - at];
       open[i]->spec.device = devices[lane];
+      open[i]->options.time_left = time_left(pair_s, 0);
       jobs.push_back({lane, open[i]->spec, open[i]->options});
     }
     auto outcomes = executor_.run_trials(jobs);
@@ -254,8 +279,9 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
         RL_TRY(store_.save_trial(jobs[i].spec, *outcomes[i]));
         open[at + i]->outcome = std::move(*outcomes[i]);
       }
-    for (auto& outcome : outcomes)
-      if (!outcome) return tl::unexpected<base::Error>(std::move(outcome).error());
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      if (!outcomes[i])
+        return tl::unexpected<base::Error>(naming(std::move(outcomes[i]).error(), name_of(jobs[i].spec.configuration)));
   }
   return {};
 }
@@ -296,7 +322,10 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     }
   }
   if (!outcome) {
-    RL_TRY_ASSIGN(outcome, executor_.run_pair(spec));
+    const double usual_s = max_time_ ? expected_pair_s(result_, plan, spec.fresh_process, a, b) : 0;
+    RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
+      return naming(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
+    }));
     RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -22,6 +23,9 @@ namespace ridgeline::campaign {
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
 class TrialRunner {
  public:
+  // Errors of trial, trials and pair: out_of_time where the user's --max-time ended what was under way; it names that,
+  // and nothing of it is kept.
+
   TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,
               const TuneRequest& request, TuneResult& result);
 
@@ -70,6 +74,9 @@ class TrialRunner {
   [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
   /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
   void accept_default_numerics(const schema::AccuracyDrift& drift);
+  /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
+  /// what a trial takes by plan, and `more_s`.
+  [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
   [[nodiscard]] bool answers(const schema::TrialOutcome& stored, std::optional<double> abandon_above) const;
 
   execute::Executor& executor_;
@@ -79,6 +86,8 @@ class TrialRunner {
   const TuneRequest& request_;
   TuneResult& result_;
   base::Nanoseconds start_;
+  /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
+  std::optional<std::chrono::nanoseconds> max_time_;
   SavePace save_pace_;
   std::optional<Neighbours> neighbours_;                ///< unset: not looked at yet
   std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by reference key, of references known to exist

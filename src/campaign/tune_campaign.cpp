@@ -147,6 +147,11 @@ std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t
   return batch;
 }
 
+bool tries(const std::vector<search::Proposal>& batch, const schema::Configuration& configuration) {
+  return std::any_of(batch.begin(), batch.end(),
+                     [&](const auto& proposal) { return proposal.configuration == configuration; });
+}
+
 /// What the card reaches, for the report's explanations; a run is no worse without.
 void measure_ceilings(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run,
                       CampaignObserver& observer, bool has_time) {
@@ -295,6 +300,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     return (late && !one_pair) ||
            time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
   };
+  const auto has_current = [&] {
+    return std::any_of(run.trials.begin(), run.trials.end(),
+                       [&](const auto& trial) { return trial.configuration == run.current; });
+  };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
 
   // An interrupt anywhere below keeps what was found; any other error ends the run.
@@ -304,7 +313,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-      if (!run.trials.empty() && time_is_up(expected_trial_s(result))) {
+      if ((cut_short || !run.trials.empty()) && time_is_up(expected_trial_s(result))) {
         cut_short = true;
         run.notes.push_back(fmt::format(
             "time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
@@ -314,14 +323,30 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
         break;
       }
       const auto before = run.trials.size();
-      RL_TRY_ASSIGN(const auto outcomes, runner.trials(batch, searcher->remaining() + batch.size() - 1));
-      for (std::size_t i = 0; i < batch.size(); ++i)
-        searcher->observe(batch[i], observation_of(run, run.trials[before + i], outcomes[i]));
+      const auto measured = runner.trials(batch, searcher->remaining() + batch.size() - 1);
+      if (!measured) {
+        // Without the current configuration there is nothing to compare with.
+        const bool goes_on =
+            measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
+        if (!goes_on) return tl::unexpected<base::Error>(measured.error());
+        cut_short = true;
+        run.notes.push_back(fmt::format(
+            "{}, as --max-time had no more for it: that says nothing of these settings, and the same command measures "
+            "them again",
+            measured.error().message));
+        observer_.note(run.notes.back());
+      }
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (before + i >= run.trials.size()) {
+          searcher->observe(batch[i], {});
+          continue;
+        }
+        const auto& trial = run.trials[before + i];
+        searcher->observe(batch[i], observation_of(run, trial, result.outcomes[trial.key]));
+      }
     }
     for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
-    const bool has_current = std::any_of(run.trials.begin(), run.trials.end(),
-                                         [&](const auto& trial) { return trial.configuration == run.current; });
-    if (!has_current) {
+    if (!has_current()) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }
     // The probes end the worker, which a search without fresh processes still needs.
@@ -329,9 +354,14 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     return decision.decide(cut_short);
   };
   if (auto done = search_and_decide(); !done) {
-    if (done.error().code != ErrorCode::cancelled) return tl::unexpected(std::move(done).error());
-    run.interrupted = true;
-    decision.give_up();
+    const bool out_of_time = done.error().code == ErrorCode::out_of_time;
+    if (!out_of_time && done.error().code != ErrorCode::cancelled) return tl::unexpected(std::move(done).error());
+    run.interrupted = !out_of_time;
+    if (out_of_time)
+      decision.give_up(fmt::format("--max-time of {:.3g} s was over", base::to_seconds(*request.max_time)),
+                       done.error().message + "; a longer --max-time lets it end, or shows that it hangs");
+    else
+      decision.give_up("interrupted", "");
   }
   run.finished_utc = clock_.utc_now();
   RL_TRY(runner.save_run(true));

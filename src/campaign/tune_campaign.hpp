@@ -32,6 +32,7 @@ struct TuneRequest {
   schema::MeasurementPlan plan;
   double min_effect = 0.02;
   std::optional<double> accuracy_tolerance;
+  /// Of the whole run. What still runs when it is over is ended and not kept: that says nothing of its settings.
   std::optional<std::chrono::nanoseconds> max_time;
   schema::Configuration current;  ///< read from config.yaml
   std::vector<std::string> current_origins;

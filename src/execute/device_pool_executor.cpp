@@ -86,13 +86,14 @@ Result<schema::TrialOutcome> DevicePoolExecutor::run_trial(const schema::TrialSp
   return first_->run_trial(spec, options);
 }
 
-Result<schema::PairedOutcome> DevicePoolExecutor::run_pair(const schema::PairedSpec& spec) {
-  return first_->run_pair(spec);
+Result<schema::PairedOutcome> DevicePoolExecutor::run_pair(const schema::PairedSpec& spec, const TimeLeft& time_left) {
+  return first_->run_pair(spec, time_left);
 }
 
 Result<schema::AccuracyDrift> DevicePoolExecutor::make_reference(const schema::TrialSpec& spec,
-                                                                 const std::filesystem::path& path) {
-  return first_->make_reference(spec, path);
+                                                                 const std::filesystem::path& path,
+                                                                 const TimeLeft& time_left) {
+  return first_->make_reference(spec, path, time_left);
 }
 
 Result<schema::GpuCeilings> DevicePoolExecutor::gpu_ceilings(const std::string& kind, const std::string& library) {

@@ -23,9 +23,9 @@ class DevicePoolExecutor final : public Executor {
   base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override;
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override;
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override;
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override;
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
-                                                     const std::filesystem::path& path) override;
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const TimeLeft& time_left) override;
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                                     const TimeLeft& time_left) override;
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override;
   [[nodiscard]] std::size_t lanes() const override { return 1 + others_.size(); }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<TrialJob>& jobs) override;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,12 +19,21 @@
 
 namespace ridgeline::execute {
 
+/// What a request gets of the time of the whole run. One that has no answer by then ends with ErrorCode::out_of_time,
+/// which is no statement about it: once `seconds` have passed as soon as nothing moves in it, after `grace_s` more in
+/// any case, so that ordinary work may end.
+struct TimeLeft {
+  double seconds = std::numeric_limits<double>::infinity();
+  double grace_s = 0;
+};
+
 /// How a trial is to be run; nothing here changes its identity.
 struct TrialOptions {
   std::optional<double> abandon_above_ns;  ///< MeasureControl::abandon_above_ns
   bool throughput = false;
   std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
   double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
+  TimeLeft time_left;
   /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another
   /// spec; the next trial that differs in nothing but its plan measures it again without a new session: its
   /// session_create_ns is 0. Not with several lanes.
@@ -45,7 +55,7 @@ struct TrialJob {
 };
 
 /// Runs work somewhere. A trial that fails is an outcome; an Error is a fault of ours or of the user's call (no worker
-/// can be started at all, cancelled). One thread at a time.
+/// can be started at all, cancelled, out of time). One thread at a time.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -55,10 +65,12 @@ class Executor {
   [[nodiscard]] virtual base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                                      const TrialOptions& options) = 0;
   /// In a fresh process, or in that of the pair before when the spec allows it.
-  [[nodiscard]] virtual base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) = 0;
+  [[nodiscard]] virtual base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec,
+                                                                     const TimeLeft& time_left = {}) = 0;
   /// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
   [[nodiscard]] virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
-                                                                           const std::filesystem::path& path) = 0;
+                                                                           const std::filesystem::path& path,
+                                                                           const TimeLeft& time_left = {}) = 0;
   /// What the GPU of lane 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
   [[nodiscard]] virtual base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind,
                                                                        const std::string& library) = 0;

@@ -22,6 +22,22 @@ constexpr double kProbeDeadlineS = 120;
 constexpr double kInspectDeadlineS = 600;
 constexpr std::string_view kAnswer = "worker's answer";
 
+/// What a failed reference leaves to do, where its message does not say so. What the user gave is their own to mend.
+base::Error with_next_step(base::Error error) {
+  if (error.message.find("; ") != std::string::npos) return error;
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::cancelled:
+    case ErrorCode::out_of_time: break;
+    case ErrorCode::out_of_memory:
+      error.message +=
+          "; free memory, give a smaller --shape or --batch, or --accuracy-tolerance off to go on without it";
+      break;
+    default: error.message += "; try another --ort-library, or --accuracy-tolerance off to go on without it";
+  }
+  return error;
+}
+
 class LocalExecutor final : public Executor {
  public:
   explicit LocalExecutor(WorkerOptions options) : options_(std::move(options)) {}
@@ -39,15 +55,11 @@ class LocalExecutor final : public Executor {
     return read_frame<schema::ModelDescription>(frame, kAnswer);
   }
 
-  Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
-                                               const std::filesystem::path& path) override {
+  Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                               const TimeLeft& time_left) override {
     auto frame = ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
-                     derived_deadline_s(spec.plan), "running the accuracy reference");
-    if (!frame) {
-      if (frame.error().code != base::ErrorCode::cancelled && frame.error().message.find("; ") == std::string::npos)
-        frame.error().message += "; try another --ort-library, or --accuracy-tolerance off to go on without it";
-      return tl::unexpected<base::Error>(std::move(frame).error());
-    }
+                     derived_deadline_s(spec.plan), "running the accuracy reference", time_left);
+    if (!frame) return tl::unexpected<base::Error>(with_next_step(std::move(frame).error()));
     return read_frame<schema::AccuracyDrift>(*frame, kAnswer);
   }
 
@@ -68,7 +80,8 @@ class LocalExecutor final : public Executor {
     auto flag = gpu_gate_.enter(spec.device);
     const bool used = pooled_ != nullptr;
     const auto ask = [&] {
-      return run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, read_trial_outcome);
+      return run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, options.time_left,
+                                       read_trial_outcome);
     };
     auto outcome = ask();
     // A GPU runtime that aborts in a used process may have died of the trial before: seen with ONNX Runtime 1.29, which
@@ -80,7 +93,7 @@ class LocalExecutor final : public Executor {
     return outcome;
   }
 
-  Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+  Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const TimeLeft& time_left) override {
     const bool on_gpu = spec.base.provider != "cpu";
     // As above: neither worker may stand beside the other on a GPU.
     auto& worker = on_gpu && !spec.fresh_process && pooled_ ? pooled_ : pairs_;
@@ -90,7 +103,7 @@ class LocalExecutor final : public Executor {
     const bool used = worker != nullptr;
     const auto ask = [&] {
       return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, PairRequest{spec}),
-                                        derived_deadline_s(spec.plan), read_paired_outcome);
+                                        derived_deadline_s(spec.plan), time_left, read_paired_outcome);
     };
     auto outcome = ask();
     // What a used process died of may be the pair before.
@@ -103,25 +116,26 @@ class LocalExecutor final : public Executor {
  private:
   /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
   /// worker has answered.
-  Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s) {
+  Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
+                         const TimeLeft& time_left) {
     if (slot && !slot->alive()) slot.reset();  // killed from outside while it was idle
     const bool reused = slot != nullptr;
     if (!slot) {
       RL_TRY_ASSIGN(slot, WorkerConnection::launch(options_));
     }
-    auto reply = slot->exchange(request, deadline_s);
+    auto reply = slot->exchange(request, deadline_s, time_left);
     if (reply && std::holds_alternative<Frame>(*reply)) return reply;
     slot.reset();
     // An idle worker that died just before it got the request says nothing about the request.
     const auto* death = reply ? std::get_if<WorkerDeath>(&*reply) : nullptr;
     if (reused && death != nullptr && death->cause == DeathCause::ended && death->phase == schema::TrialPhase::launch)
-      return exchange(slot, request, deadline_s);
+      return exchange(slot, request, deadline_s, time_left);
     return reply;
   }
 
   /// For requests that either succeed or are an Error. They leave no session behind, so they share the pooled worker.
-  Result<Frame> ask(const Frame& request, double deadline_s, std::string_view doing) {
-    auto reply = exchange(pooled_, request, deadline_s);
+  Result<Frame> ask(const Frame& request, double deadline_s, std::string_view doing, const TimeLeft& time_left = {}) {
+    auto reply = exchange(pooled_, request, deadline_s, time_left);
     if (options_.isolation == Isolation::trial) pooled_.reset();
     if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
     if (const auto* death = std::get_if<WorkerDeath>(&*reply))
@@ -136,10 +150,11 @@ class LocalExecutor final : public Executor {
   }
 
   template <typename Outcome, typename Read>
-  Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s, Read read) {
+  Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
+                      const TimeLeft& time_left, Read read) {
     const auto measured_utc = base::system_clock().utc_now();
     const auto begun = base::system_clock().now();
-    RL_TRY_ASSIGN(auto reply, exchange(slot, request, deadline_s));
+    RL_TRY_ASSIGN(auto reply, exchange(slot, request, deadline_s, time_left));
     Outcome outcome;
     if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
       outcome.status = status_of(*death);

@@ -28,7 +28,8 @@ constexpr int kStatusFd = 5;
 constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellation and signs of life are looked at
 constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
 constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed
-constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use
+constexpr auto kStill = std::chrono::seconds(1);  ///< nothing moves: not an ordinary request about to answer
+constexpr double kBusyShare = 0.05;               ///< of a core: more than the heartbeat itself could ever use
 
 steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(std::clamp(value, 0.0, 1e8)));
@@ -85,7 +86,7 @@ WorkerConnection::~WorkerConnection() {
 
 base::Result<void> WorkerConnection::greet() {
   const auto command = command_text(options_.command);
-  RL_TRY_ASSIGN(auto reply, wait_for_reply({}, options_.launch_timeout_s));
+  RL_TRY_ASSIGN(auto reply, wait_for_reply({}, options_.launch_timeout_s, {}));
   if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
     const auto line = tail_.last_line();
     const auto printed = line.empty() ? std::string() : fmt::format("; it printed: {}", line);
@@ -118,21 +119,23 @@ std::string WorkerConnection::output_tail() {
   return tail_.text();
 }
 
-base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& request, double deadline_s) {
+base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& request, double deadline_s,
+                                                                 const TimeLeft& time_left) {
   if (output_open_) output_open_ = tail_.drain(process_.output_fd());
   tail_.clear();
   status_->control.steps.store(0);
   status_->control.cancel.store(false);
   status_->control.phase.store(schema::TrialPhase::launch);
   oom_kills_before_ = oom_kills();
-  auto reply = wait_for_reply(encode_frame(request), deadline_s);
+  auto reply = wait_for_reply(encode_frame(request), deadline_s, time_left);
   if (reply && std::holds_alternative<Frame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
   return reply;
 }
 
-base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::string bytes, double deadline_s) {
+base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::string bytes, double deadline_s,
+                                                                       const TimeLeft& time_left) {
   Watch watch;
-  watch.begun = watch.last_beat = watch.last_progress = watch.last_report = steady_clock::now();
+  watch.begun = watch.last_beat = watch.last_progress = watch.last_sign = watch.last_report = steady_clock::now();
   watch.deadline = watch.begun + seconds(deadline_s);
   bool connected = true;
   for (;;) {
@@ -145,6 +148,11 @@ base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::stri
       return base::fail(ErrorCode::cancelled, "cancelled");
     }
     const auto now = steady_clock::now();
+    look(watch, now);
+    if (auto reason = out_of_time(watch, now, time_left)) {
+      (void)killed(DeathCause::ended, "");
+      return tl::unexpected<base::Error>({ErrorCode::out_of_time, std::move(*reason)});
+    }
     if (auto death = overdue(watch, now)) return Reply(std::move(*death));
     report(watch, now);
 
@@ -191,35 +199,55 @@ bool WorkerConnection::receive() {
   }
 }
 
-std::optional<WorkerDeath> WorkerConnection::overdue(Watch& watch, Time now) {
+void WorkerConnection::look(Watch& watch, Time now) const {
   const auto beats = status_->beats.load(std::memory_order_relaxed);
   const auto steps = status_->control.steps.load(std::memory_order_relaxed);
   const auto phase = status_->control.phase.load(std::memory_order_relaxed);
   const auto cpu_ns = status_->cpu_ns.load(std::memory_order_relaxed);
-  const auto in_phase = base::enum_name(phase);
   if (beats != watch.beats) {
     watch.beats = beats;
     watch.last_beat = now;
   }
-  const auto idle_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - watch.last_progress).count();
-  const bool busy = works_without_steps(phase) && cpu_ns - watch.cpu_ns > 1'000'000 &&
-                    static_cast<double>(cpu_ns - watch.cpu_ns) > kBusyShare * static_cast<double>(idle_ns);
-  if (steps != watch.steps || phase != watch.phase || busy) {
+  const auto busy_since = [&](Time then, std::int64_t cpu_then) {
+    const auto wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - then).count();
+    const auto used_ns = cpu_ns - cpu_then;
+    return used_ns > 1'000'000 && static_cast<double>(used_ns) > kBusyShare * static_cast<double>(wall_ns);
+  };
+  const bool moved = steps != watch.steps || phase != watch.phase;
+  if (moved || (works_without_steps(phase) && busy_since(watch.last_progress, watch.cpu_ns))) {
     watch.steps = steps;
     watch.phase = phase;
     watch.cpu_ns = cpu_ns;
     watch.last_progress = now;
   }
+  if (moved || busy_since(watch.last_sign, watch.sign_cpu_ns)) {
+    watch.sign_cpu_ns = cpu_ns;
+    watch.last_sign = now;
+  }
+}
+
+std::optional<std::string> WorkerConnection::out_of_time(const Watch& watch, Time now, const TimeLeft& time_left) {
+  const auto still = now - watch.last_sign;
+  const auto taken = now - watch.begun;
+  if (taken < seconds(time_left.seconds)) return std::nullopt;
+  if (still < kStill && taken < seconds(time_left.seconds + time_left.grace_s)) return std::nullopt;
+  return fmt::format(
+      "ended after {:.1f} s in phase {}{}", base::to_seconds(taken), base::enum_name(watch.phase),
+      still < kStill ? "" : fmt::format(", in which nothing had moved for {:.1f} s", base::to_seconds(still)));
+}
+
+std::optional<WorkerDeath> WorkerConnection::overdue(const Watch& watch, Time now) {
+  const auto in_phase = base::enum_name(watch.phase);
   if (now >= watch.deadline)
     return killed(DeathCause::deadline, fmt::format("no result within {:g} s, the worker was in phase {}",
                                                     base::to_seconds(watch.deadline - watch.begun), in_phase));
-  if (beats > 0 && now - watch.last_beat > seconds(options_.heartbeat_timeout_s))
+  if (watch.beats > 0 && now - watch.last_beat > seconds(options_.heartbeat_timeout_s))
     return killed(DeathCause::no_heartbeat,
                   fmt::format("no heartbeat for {:g} s in phase {}: the worker was stopped or starved",
                               options_.heartbeat_timeout_s, in_phase));
   if (now - watch.last_progress > seconds(options_.stall_timeout_s))
     return killed(DeathCause::stalled, fmt::format("no progress for {:g} s in phase {} after {} inferences",
-                                                   options_.stall_timeout_s, in_phase, steps));
+                                                   options_.stall_timeout_s, in_phase, watch.steps));
   return std::nullopt;
 }
 

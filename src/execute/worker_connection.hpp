@@ -31,8 +31,9 @@ class WorkerConnection {
   WorkerConnection(const WorkerConnection&) = delete;
   WorkerConnection& operator=(const WorkerConnection&) = delete;
 
-  /// Sends a request and waits for its answer; stdout and stderr are drained all the while. Error: cancelled only.
-  [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s);
+  /// Sends a request and waits for its answer; stdout and stderr are drained all the while. Errors: cancelled and
+  /// out_of_time only.
+  [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s, const TimeLeft& time_left);
 
   /// The process has not ended, as far as is known without waiting.
   [[nodiscard]] bool alive();
@@ -49,20 +50,26 @@ class WorkerConnection {
     Time deadline;
     Time last_beat;
     Time last_progress;
+    Time last_sign;  ///< of progress, or of work in any phase
     Time last_report;
     std::uint64_t beats = 0;
     std::int64_t steps = 0;
-    std::int64_t cpu_ns = 0;
+    std::int64_t cpu_ns = 0;       ///< at last_progress
+    std::int64_t sign_cpu_ns = 0;  ///< at last_sign
     schema::TrialPhase phase = schema::TrialPhase::launch;
   };
 
   WorkerConnection(const WorkerOptions& options, base::Subprocess process, SharedStatus status, int socket);
   [[nodiscard]] base::Result<void> greet();
-  [[nodiscard]] base::Result<Reply> wait_for_reply(std::string bytes, double deadline_s);
+  [[nodiscard]] base::Result<Reply> wait_for_reply(std::string bytes, double deadline_s, const TimeLeft& time_left);
   /// Sends what fits of `bytes`, receives what is there. False at end of file or when the worker does not listen.
   bool transfer(std::string& bytes, short events);
   bool receive();
-  [[nodiscard]] std::optional<WorkerDeath> overdue(Watch& watch, Time now);
+  /// Reads the signs of life.
+  void look(Watch& watch, Time now) const;
+  [[nodiscard]] std::optional<WorkerDeath> overdue(const Watch& watch, Time now);
+  /// Why the request ends now that the run's time is over; nothing while there is some left.
+  [[nodiscard]] static std::optional<std::string> out_of_time(const Watch& watch, Time now, const TimeLeft& time_left);
   void report(Watch& watch, Time now) const;
   [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
   [[nodiscard]] WorkerDeath ended();

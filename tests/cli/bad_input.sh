@@ -35,9 +35,34 @@ bad "--apply" "--config" -- tune $S --apply
 bad "exclude each other" -- tune $S --config c.yaml --apply --dry-run
 bad "--output" "does not exist" -- tune $S --output nowhere/report.md
 bad "--output ." "is a folder" -- tune $S --output .
+bad "--output /dev/full" "not a regular file" -- tune $S --output /dev/full --db c.db
 bad "--report-html" "no file is named" -- tune $S --report-html
 bad "surfac" "surface" -- tune synthetic:surfac=conv
 bad "base" "fast" -- tune synthetic:base=fast
+
+bad "--batch 4" "batch_size is pinned to 2" -- tune $S --batch 4 --set batch_size=2
+bad "--batch 1,,4" "a number is missing" -- tune $S --batch 1,,4 --objective throughput
+bad "--space nowhere.yaml" "expected a YAML file" "classic" -- tune $S --space nowhere.yaml
+printf 'constraints:\n  - "latency_median_ms <= 5"\n' >measured.yaml
+bad "measured.yaml:2:" "give it as --constraint" -- tune $S --space measured.yaml
+bad "--provenance" "--config" -- tune $S --provenance
+bad "--config-section" "--config" -- tune $S --config-section foo
+bad "--quiet" "--verbose" -- tune $S -v -q
+bad "--ort-library /nonexistent" "simulated" -- tune $S --ort-library /nonexistent
+bad "--input x:a.npy" "simulated" -- tune $S --input x:a.npy
+bad "--trials 5" "the search is adaptive" "--search random" -- tune $S --trials 5
+bad "--trials 5" "the search is quick" -- tune $S --trials 5 --quick
+
+# An empty value is a slip of a shell's variable, never "not given".
+for option in --db --output --config --space --report-html --ort-library --max-time --batch --set; do
+  bad "$option '': the value is empty" "or leave $option out" -- tune $S "$option" ''
+  bad "$option '': the value is empty" -- tune $S "$option="
+done
+bad "--db '': the value is empty" "expected FILE" -- history --db ''
+bad "--config '': the value is empty" -- rollback --config ''
+bad "--json, --markdown and --keys exclude each other" -- params --markdown --json
+bad "--json, --markdown and --keys exclude each other" -- params --keys --json
+bad "intra_op_num_threads: --markdown lists every parameter" -- params intra_op_num_threads --markdown
 
 # Models
 bad "missing.onnx" -- tune missing.onnx
@@ -67,6 +92,18 @@ run 2 tune $S --quick "${FAST[@]}" --constraint 'latency_median_ms<=0.0001' --db
 out "latency_median_ms"
 err "error: no configuration meets the constraints"
 err "loosen --constraint"
+
+# A trial that hangs ends with --max-time, long before its own 60 s, and is nothing that a second run would reuse.
+hung=(tune "$S,fault=hang@measure" --max-time 2s --db y.db)
+begun=$SECONDS
+run 2 "${hung[@]}"
+checks=$((checks + 1))
+[ $((SECONDS - begun)) -lt 30 ] || problem "it took $((SECONDS - begun)) s"
+err "error: --max-time of 2 s was over before any configuration had been measured"
+err "in phase measure, in which nothing had moved for"
+err "a longer --max-time"
+run 2 "${hung[@]}" --json
+json '.trials | length' 0
 
 bad "run" "nonsense" -- show nonsense --db y.db
 bad "RUN" -- report

@@ -11,6 +11,8 @@ onnxruntime:
 Y
 chmod 640 config.yaml
 cp config.yaml original.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --yes --db r.db
+same config.yaml original.yaml
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --db r.db
 out '-  graph_optimization_level: "basic"   # from a blog'
 same config.yaml original.yaml
@@ -32,6 +34,12 @@ same config.yaml edited.yaml
 mv tuned.yaml config.yaml
 run 0 rollback --config config.yaml
 same config.yaml original.yaml
+# Beside --json nobody is asked, and what is not written is said.
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --json --db r.db
+err "with --json it is written by --apply"
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --json --dry-run --db r.db
+err '-  graph_optimization_level: "basic"   # from a blog'
+same config.yaml original.yaml
 # A link's target is edited, the link stays.
 mkdir real
 mv config.yaml real/config.yaml
@@ -41,6 +49,13 @@ checks=$((checks + 1))
 [ -L config.yaml ] && grep -q '"all"' real/config.yaml || problem "the link was replaced or its target not edited"
 run 0 apply latest --config config.yaml --db r.db
 out "already holds"
+# A file that is not the run's: what it says otherwise is set back too, and the gain is not promised.
+printf 'onnxruntime:\n  graph_optimization_level: extended\n  execution_mode: parallel\n' >other.yaml
+run 0 apply latest --config other.yaml --db r.db
+out "was not measured"
+checks=$((checks + 1))
+grep -q 'graph_optimization_level: all' other.yaml && grep -q 'execution_mode: sequential' other.yaml ||
+  problem "not the recommended configuration: $(cat other.yaml)"
 echo '# a later edit' >>config.yaml
 run 0 rollback --config config.yaml --yes
 same real/config.yaml original.yaml
@@ -50,6 +65,17 @@ cp best.yaml best.before
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --config best.yaml --db r.db
 out "not touched"
 same best.yaml best.before
+# A flow mapping has no place for a comment: said, and patched all the same.
+printf 'onnxruntime: {graph_optimization_level: basic}\n' >flow.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config flow.yaml --provenance --db r.db
+out "note: --provenance: no comment behind graph_optimization_level"
+checks=$((checks + 1))
+[ "$(cat flow.yaml)" = 'onnxruntime: {graph_optimization_level: all}' ] || problem "flow mapping: $(cat flow.yaml)"
+printf 'onnxruntime:\n  graph_optimization_level: basic\n' >block.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config block.yaml --provenance --db r.db
+no_out "note: --provenance"
+checks=$((checks + 1))
+grep -q 'graph_optimization_level: all  # ridgeline ' block.yaml || problem "no provenance: $(cat block.yaml)"
 # A mapping says where keys live; absent keys go into the named section.
 printf 'engine:\n  opt: basic\n' >mapped.yaml
 printf 'mapping:\n  graph_optimization_level: engine.opt\n' >space.yaml

@@ -29,8 +29,9 @@ out "change"
 run 0 rerun 1 --db r.db
 out "ratio"
 # Strategies
-for search in grid quick random adaptive; do
-  run 0 tune synthetic:base=1ms "${FAST[@]}" --search $search --trials 6 --db s.db --json \
+for search in grid quick 'random --trials 6' adaptive; do
+  # shellcheck disable=SC2086
+  run 0 tune synthetic:base=1ms "${FAST[@]}" --search $search --db s.db --json \
     --space <(printf 'parameters:\n  intra_op_num_threads: [1, 2]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n')
 done
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
@@ -46,6 +47,7 @@ run 0 tune 'synthetic:surface=flat,slowdown=100% if graph_optimization_level!=ba
   "${FAST[@]}" --search grid --space <(printf 'parameters:\n  graph_optimization_level: [basic, all]\nonly_listed: true\n') --db a.db --json
 json '[.trials[] | select(.status == "rejected_accuracy")] | length > 0' true
 json '.verdict.decision' keep
+bad "Failed to allocate" "free memory, give a smaller --shape" -- tune synthetic:surface=conv,fault=oom --db oom.db
 # Quiet is quiet.
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --db q.db -q
 checks=$((checks + 1))

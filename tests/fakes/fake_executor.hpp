@@ -33,6 +33,11 @@ class FakeExecutor final : public execute::Executor {
   schema::ModelDescription model = default_model();
   /// Called before every trial; the trial ends with `cancelled` when it returns true.
   std::function<bool()> interrupt = [] { return false; };
+  /// Trials, references and pairs of these never answer: a limit of the run's time ends them, without one they are an
+  /// error of the test.
+  std::function<bool(const schema::Configuration&)> hangs = [](const auto&) { return false; };
+  std::function<bool(const schema::Configuration&)> pair_hangs = [](const auto&) { return false; };
+  bool reference_hangs = false;
   int trials_run = 0;
   int pairs_run = 0;
   std::vector<schema::PairedPlan> pair_plans;
@@ -66,7 +71,9 @@ class FakeExecutor final : public execute::Executor {
     return *ceilings;
   }
 
-  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const execute::TrialOptions&) override {
+  base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
+                                               const execute::TrialOptions& options) override {
+    if (hangs(spec.configuration)) return hung(options.time_left);
     if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     ++trials_run;
     schema::TrialOutcome outcome;
@@ -88,7 +95,8 @@ class FakeExecutor final : public execute::Executor {
     return outcome;
   }
 
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const execute::TimeLeft& left) override {
+    if (pair_hangs(spec.other)) return hung(left);
     if (interrupt()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     ++pairs_run;
     pair_plans.push_back(spec.plan);
@@ -108,8 +116,9 @@ class FakeExecutor final : public execute::Executor {
     return outcome;
   }
 
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&,
-                                                     const std::filesystem::path& path) override {
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path& path,
+                                                     const execute::TimeLeft& left) override {
+    if (reference_hangs) return hung(left);
     ++references_made;
     std::ofstream(path) << "outputs";
     schema::AccuracyDrift noise_floor;
@@ -120,6 +129,11 @@ class FakeExecutor final : public execute::Executor {
   }
 
  private:
+  static tl::unexpected<base::Error> hung(const execute::TimeLeft& left) {
+    const bool ends = left.seconds + left.grace_s < 3600;
+    return base::fail(ends ? base::ErrorCode::out_of_time : base::ErrorCode::internal,
+                      "ended in phase measure, in which nothing moved");
+  }
   std::vector<double> samples(const schema::Configuration& configuration, int count) {
     std::vector<double> out;
     const double cost = cost_ns(configuration);

@@ -40,14 +40,14 @@ class FakeGpuPool final : public execute::Executor {
                                                const execute::TrialOptions& options) override {
     return std::move(run_trials({{0, spec, options}}).front());
   }
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const execute::TimeLeft& left) override {
     devices.push_back(spec.base.device);
     widths.push_back(1);
-    return simple.run_pair(spec);
+    return simple.run_pair(spec, left);
   }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
-                                                     const std::filesystem::path& path) override {
-    return simple.make_reference(spec, path);
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                                     const execute::TimeLeft& left) override {
+    return simple.make_reference(spec, path, left);
   }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<execute::TrialJob>& jobs) override {
     const auto surface = simple.cost_ns;

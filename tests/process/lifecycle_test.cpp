@@ -75,6 +75,44 @@ TEST_F(LifecycleTest, a_busy_worker_killed_from_outside_is_a_crashed_trial) {
   EXPECT_EQ(outcome->failure->phase, schema::TrialPhase::measure);
 }
 
+TEST_F(LifecycleTest, what_hangs_ends_with_the_time_of_the_run_and_is_no_outcome) {
+  const auto executor = make_local_executor(worker_options());
+  TrialOptions options;
+  options.time_left = {0.2, 3600};
+  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), options);
+  ASSERT_FALSE(outcome) << "an outcome would be stored";
+  EXPECT_EQ(outcome.error().code, base::ErrorCode::out_of_time);
+  EXPECT_NE(outcome.error().message.find("in phase measure, in which nothing had moved for"), std::string::npos)
+      << outcome.error().message;
+  EXPECT_TRUE(children_of(::getpid()).empty());
+  const auto reference =
+      executor->make_reference(synthetic_spec("fault=hang@create_session"), folder_ / "r", {0, 3600});
+  ASSERT_FALSE(reference);
+  EXPECT_EQ(reference.error().code, base::ErrorCode::out_of_time);
+  schema::PairedSpec pair;
+  pair.base = synthetic_spec("fault=hang@measure");
+  const auto compared = executor->run_pair(pair, {0, 3600});
+  ASSERT_FALSE(compared);
+  EXPECT_EQ(compared.error().code, base::ErrorCode::out_of_time);
+}
+
+TEST_F(LifecycleTest, what_works_may_end_after_the_time_of_the_run_but_not_go_on_for_ever) {
+  const auto executor = make_local_executor(worker_options());
+  auto spec = synthetic_spec("clock=real,base=1ms");
+  spec.plan.runs = 200;
+  TrialOptions options;
+  options.time_left = {0, 3600};
+  const auto ordinary = executor->run_trial(spec, options);
+  ASSERT_TRUE(ordinary) << ordinary.error().message;
+  EXPECT_EQ(ordinary->status, TrialStatus::ok);
+  spec.plan.runs = 100'000'000;
+  spec.plan.max_runs = *spec.plan.runs;
+  options.time_left = {0, 0.3};
+  const auto endless = executor->run_trial(spec, options);
+  ASSERT_FALSE(endless);
+  EXPECT_EQ(endless.error().code, base::ErrorCode::out_of_time);
+}
+
 TEST_F(LifecycleTest, grandchildren_in_the_group_end_with_the_worker) {
   pid_t group = 0;
   {

@@ -23,7 +23,14 @@ bool PatchBuilder::keys_are_quoted(int mapping) const {
 }
 
 std::size_t PatchBuilder::column_of_keys(int mapping) const {
-  return static_cast<std::size_t>(tree_.at(tree_.at(mapping).children.front()).column) - 1;
+  const auto& key = tree_.at(tree_.at(mapping).children.front());
+  const auto column = static_cast<std::size_t>(key.column) - 1;
+  // "? key": the question mark is where the next key goes.
+  const auto before = text_.substr(line_begin(text_, key.begin), key.begin - line_begin(text_, key.begin));
+  const auto mark = before.find_last_not_of(' ');
+  const bool marked = mark != std::string_view::npos && before[mark] == '?' && mark + 1 < before.size() &&
+                      (mark == 0 || before[mark - 1] == ' ');
+  return marked ? column - (before.size() - mark) : column;
 }
 
 /// The index of the pair behind which new ones go: the last parameter for single keys, the last pair for sections.
@@ -38,15 +45,16 @@ std::size_t PatchBuilder::pair_after(const Insertion& insertion) const {
   return last;
 }
 
-std::string PatchBuilder::block_lines(const std::vector<NewEntry>& entries, std::size_t column) const {
+std::string PatchBuilder::block_lines(const std::vector<NewEntry>& entries, std::size_t column,
+                                      std::string_view newline) const {
   std::string out;
   for (const auto& entry : entries) {
     out += std::string(column, ' ') + name_text(entry.name, false, false).source + ":";
     if (entry.key.empty())
-      out += std::string(newline_) + block_lines(entry.children, column + indent_);
+      out += std::string(newline) + block_lines(entry.children, column + indent_, newline);
     else
       out += " " + quote(spell_like(entry.param, entry.value, ""), ScalarStyle::plain, entry.as_text, false).source +
-             comment() + std::string(newline_);
+             comment() + std::string(newline);
   }
   return out;
 }
@@ -105,8 +113,9 @@ void PatchBuilder::insert(const Insertion& insertion) {
 /// `offset` is a line's end (then the lines go behind its break) or, with after_line false, a line's beginning.
 void PatchBuilder::insert_lines(std::size_t offset, const std::vector<NewEntry>& entries, std::size_t column,
                                 bool after_line) {
-  auto lines = block_lines(entries, column);
-  if (after_line) lines = std::string(newline_) + lines.substr(0, lines.size() - newline_.size());
+  const auto newline = newline_near(text_, offset);
+  auto lines = block_lines(entries, column, newline);
+  if (after_line) lines = std::string(newline) + lines.substr(0, lines.size() - newline.size());
   edits_.push_back({offset, offset, std::move(lines)});
 }
 
@@ -135,7 +144,7 @@ void PatchBuilder::insert_in_block(const Insertion& insertion) {
     const auto above =
         key_line > 0 ? text_.substr(line_begin(text_, key_line - 1), key_line - line_begin(text_, key_line - 1)) : "x";
     const bool spaced = !block_scalar && above.find_first_not_of(" \t\r\n") == std::string_view::npos;
-    if (spaced) edits_.push_back({end, end, std::string(newline_)});
+    if (spaced) edits_.push_back({end, end, std::string(newline_near(text_, end))});
     insert_lines(end, insertion.entries, column, after_line);
     return;
   }
@@ -175,7 +184,7 @@ void PatchBuilder::insert_in_flow(const Insertion& insertion) {
   std::string lines;
   for (std::size_t i = 0; i < insertion.entries.size(); ++i) {
     const bool last = i + 1 == insertion.entries.size();
-    lines += std::string(newline_) + std::string(indent) + flow_text({insertion.entries[i]}, quoted) +
+    lines += std::string(newline_near(text_, end)) + std::string(indent) + flow_text({insertion.entries[i]}, quoted) +
              (!last || has_comma ? "," : "");
   }
   edits_.push_back({end, end, std::move(lines)});

@@ -38,7 +38,6 @@ PatchBuilder::PatchBuilder(std::string_view text, const YamlTree& tree, std::str
       tree_(tree),
       file_(file_name),
       provenance_(std::move(provenance)),
-      newline_(newline_of(text)),
       indent_(indent_of(tree)),
       expected_(tree) {
   std::replace_if(
@@ -141,10 +140,14 @@ base::Result<std::string> PatchBuilder::finish() {
         ErrorCode::internal,
         "{}: cannot make this change without touching something else ({}): nothing was written, change it by hand",
         file_, after ? "the rest of the file would read differently" : after.error().message);
+  const auto lines = base::split(out, '\n');
   for (std::size_t i = 0; i < written_.size(); ++i) {
     const int node = match[static_cast<std::size_t>(written_nodes_[i])];
     written_[i].path = after->path(node);
     written_[i].line = after->at(node).line;
+    const auto line = static_cast<std::size_t>(written_[i].line) - 1;
+    written_[i].commented =
+        !provenance_.empty() && line < lines.size() && lines[line].find("# " + provenance_) != std::string::npos;
   }
   return out;
 }

@@ -35,6 +35,7 @@ class PatchBuilder {
     std::string path;
     int line = 0;
     std::string source;
+    bool commented = false;  ///< the provenance stands in its line
   };
   [[nodiscard]] const std::vector<Written>& written() const noexcept { return written_; }
 
@@ -61,7 +62,8 @@ class PatchBuilder {
   void insert_in_document(const Insertion& insertion);
   void insert_lines(std::size_t offset, const std::vector<NewEntry>& entries, std::size_t column, bool after_line);
   void expect_pairs(int mapping, std::size_t position, const std::vector<NewEntry>& entries, bool quoted, bool flow);
-  [[nodiscard]] std::string block_lines(const std::vector<NewEntry>& entries, std::size_t column) const;
+  [[nodiscard]] std::string block_lines(const std::vector<NewEntry>& entries, std::size_t column,
+                                        std::string_view newline) const;
   [[nodiscard]] std::string flow_text(const std::vector<NewEntry>& entries, bool quoted) const;
   [[nodiscard]] std::size_t pair_after(const Insertion& insertion) const;
   [[nodiscard]] std::size_t column_of_keys(int mapping) const;
@@ -74,7 +76,6 @@ class PatchBuilder {
   const YamlTree& tree_;
   std::string_view file_;
   std::string provenance_;
-  std::string_view newline_;
   std::size_t indent_ = 2;
   YamlTree expected_;
   std::vector<TextEdit> edits_;

@@ -11,7 +11,8 @@ base::Result<PatchResult> patch_result(PatchBuilder& builder, const std::map<std
   for (const auto& written : builder.written()) {
     const auto old = before.find(written.key);
     result.edits.push_back({written.key, written.path, written.line,
-                            old != before.end() ? std::optional(old->second) : std::nullopt, written.source});
+                            old != before.end() ? std::optional(old->second) : std::nullopt, written.source,
+                            written.commented});
   }
   std::stable_sort(result.edits.begin(), result.edits.end(),
                    [](const auto& a, const auto& b) { return a.line < b.line; });

@@ -48,10 +48,12 @@ std::size_t line_begin(std::string_view text, std::size_t offset) {
   return begin;
 }
 
-std::string_view newline_of(std::string_view text) {
-  const auto at = text.find_first_of("\r\n");
-  if (at == std::string_view::npos || text[at] == '\n') return "\n";
-  return at + 1 < text.size() && text[at + 1] == '\n' ? "\r\n" : "\r";
+std::string_view newline_near(std::string_view text, std::size_t offset) {
+  auto at = text.find_first_of("\r\n", offset);
+  if (at == std::string_view::npos) at = text.find_last_of("\r\n", offset);
+  if (at == std::string_view::npos) return "\n";
+  if (text[at] == '\r') return at + 1 < text.size() && text[at + 1] == '\n' ? "\r\n" : "\r";
+  return at > 0 && text[at - 1] == '\r' ? "\r\n" : "\n";
 }
 
 }  // namespace ridgeline::campaign

@@ -25,7 +25,8 @@ struct TextEdit {
 /// The offset of the first byte of the line holding `offset`.
 [[nodiscard]] std::size_t line_begin(std::string_view text, std::size_t offset);
 
-/// "\n", "\r\n" or "\r": what ends the file's first line, "\n" when it has none.
-[[nodiscard]] std::string_view newline_of(std::string_view text);
+/// "\n", "\r\n" or "\r": what ends the line holding `offset`; of the last line, which may have none, the one before it;
+/// "\n" where there is none either.
+[[nodiscard]] std::string_view newline_near(std::string_view text, std::size_t offset);
 
 }  // namespace ridgeline::campaign

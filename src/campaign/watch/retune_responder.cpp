@@ -104,12 +104,12 @@ Result<Response> RetuneResponder::tune_and_apply() {
     response.events.push_back(std::move(event));
     return response;
   }
-  const auto wanted = settings_to_write(run);
+  const auto wanted = settings_to_write(run, run.current);
   RL_TRY_ASSIGN(const auto applied, apply_patch(options_.config, wanted, options_.patch, clock_.utc_now()));
   RL_TRY_ASSIGN(auto baseline, baseline_of(store_, run));
   event.details["settings"] = wanted;
   event.details["backup"] = applied.backup.string();
-  if (const auto left = settings_to_remove(run); !left.empty()) event.details["remove_by_hand"] = left;
+  if (const auto left = settings_to_remove(run, run.current); !left.empty()) event.details["remove_by_hand"] = left;
   event.text = fmt::format("tuned again (run {}): {:.2f} times as fast, written to {}, backup {}", run.id,
                            verdict.gain->ratio, options_.config.string(), applied.backup.filename().string());
   response.events.push_back(std::move(event));

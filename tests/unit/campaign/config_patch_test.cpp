@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/config_patch.hpp"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 namespace ridgeline::campaign {
@@ -146,6 +148,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "rt:\n  intra_op_num_threads: 8",
                 {{"enable_mem_pattern", false}},
                 "rt:\n  intra_op_num_threads: 8\n  enable_mem_pattern: false"},
+        Example{"breaks_of_both_kinds",
+                "a: 1\r\nrt:\n  intra_op_num_threads: 8\nz: 1\r\n",
+                {{"enable_mem_pattern", false}},
+                "a: 1\r\nrt:\n  intra_op_num_threads: 8\n  enable_mem_pattern: false\nz: 1\r\n"},
+        Example{"explicit_key",
+                "rt:\n  ? intra_op_num_threads\n  : 8\nz: 1\n",
+                {{"enable_mem_pattern", false}, {"intra_op_num_threads", 4}},
+                "rt:\n  ? intra_op_num_threads\n  : 4\n  enable_mem_pattern: false\nz: 1\n"},
         Example{"crlf",
                 "rt:\r\n  intra_op_num_threads: 8\r\nz: 1\r\n",
                 {{"enable_mem_pattern", false}},
@@ -241,6 +251,19 @@ TEST(ConfigPatch, writes_the_provenance_behind_changed_and_added_values) {
               {{"intra_op_num_threads", 4}, {"enable_mem_pattern", false}, {"execution_mode", "parallel"}}, options),
       "intra_op_num_threads: 4  # ridgeline run 7\nenable_mem_pattern: false # mine\n"
       "execution_mode: parallel  # ridgeline run 7\n");
+}
+
+TEST(ConfigPatch, says_where_the_provenance_found_no_place) {
+  PatchOptions options;
+  options.provenance = "ridgeline run 7";
+  const auto patch = patch_settings(
+      "ort: {intra_op_num_threads: 8}\nenable_mem_pattern: true # mine\nexecution_mode: sequential\n", "config.yaml",
+      {{"intra_op_num_threads", 4}, {"enable_mem_pattern", false}, {"execution_mode", "parallel"}}, options);
+  ASSERT_TRUE(patch) << patch.error().message;
+  std::map<std::string, bool> commented;
+  for (const auto& edit : patch->edits) commented[edit.key] = edit.commented;
+  EXPECT_EQ(commented, (std::map<std::string, bool>{
+                           {"intra_op_num_threads", false}, {"enable_mem_pattern", false}, {"execution_mode", true}}));
 }
 
 TEST(ConfigPatch, replaces_its_own_stale_provenance) {

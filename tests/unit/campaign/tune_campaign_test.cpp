@@ -18,6 +18,8 @@ namespace {
 using schema::Configuration;
 using schema::Value;
 
+Configuration to_write(const schema::TuneRun& run) { return settings_to_write(run, run.current); }
+
 /// A scratch folder, a store in it, and a request whose space is small enough to reason about.
 class TuneCampaignTest : public ::testing::Test {
  protected:
@@ -81,7 +83,7 @@ TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_nothing_is_faster)
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::keep);
   EXPECT_EQ(result.run.verdict->configuration, result.run.current);
-  EXPECT_TRUE(settings_to_write(result.run).empty());
+  EXPECT_TRUE(to_write(result.run).empty());
 }
 
 TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_the_minimum_effect) {
@@ -234,7 +236,7 @@ TEST_F(TuneCampaignTest, changes_away_from_a_current_configuration_that_does_not
   };
   const auto result = must_run();
   EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
-  EXPECT_EQ(settings_to_write(result.run), (Configuration{{"intra_op_num_threads", 2}}));
+  EXPECT_EQ(to_write(result.run), (Configuration{{"intra_op_num_threads", 2}}));
 }
 
 TEST_F(TuneCampaignTest, names_the_constraint_that_nothing_meets) {
@@ -280,6 +282,75 @@ TEST_F(TuneCampaignTest, keeps_a_reserve_where_all_time_is_for_one_comparison) {
   EXPECT_EQ(one.run.pairs.size(), 1U);
 }
 
+// --max-time 5s with a trial that hung waited for the trial's own 60 s, and kept a timeout of its settings.
+TEST_F(TuneCampaignTest, a_trial_that_the_time_ends_is_no_result_and_the_answer_comes_from_the_others) {
+  request_.max_time = std::chrono::seconds(100);
+  executor_.duration_s = [](int) { return 0.1; };
+  std::optional<Configuration> hung;  // the first candidate
+  executor_.hangs = [&](const Configuration& c) {
+    if (!hung && !c.empty()) hung = c;
+    return hung == c;
+  };
+  const auto tried = [&](const TuneResult& result) {
+    return std::any_of(result.run.trials.begin(), result.run.trials.end(),
+                       [&](const auto& trial) { return trial.configuration == *hung && !trial.from_store; });
+  };
+  const auto cut = must_run();
+  EXPECT_EQ(cut.run.verdict->decision, schema::Decision::change);
+  EXPECT_FALSE(cut.run.interrupted);
+  ASSERT_TRUE(hung);
+  EXPECT_FALSE(tried(cut)) << "kept as a trial";
+  ASSERT_FALSE(cut.run.notes.empty());
+  EXPECT_EQ(cut.run.notes.front().find(hung->to_text() + ": ended in phase measure"), 0U) << cut.run.notes.front();
+  EXPECT_NE(cut.run.notes.front().find("--max-time"), std::string::npos);
+  executor_.hangs = [](const Configuration&) { return false; };
+  EXPECT_TRUE(tried(must_run()));
+}
+
+TEST_F(TuneCampaignTest, says_what_was_under_way_when_the_time_was_over_before_anything_was_measured) {
+  request_.max_time = std::chrono::seconds(100);
+  executor_.hangs = [](const Configuration&) { return true; };
+  const auto trial = must_run();
+  EXPECT_EQ(trial.run.verdict->decision, schema::Decision::none);
+  EXPECT_FALSE(trial.run.interrupted);
+  EXPECT_TRUE(trial.run.trials.empty());
+  EXPECT_EQ(trial.run.verdict->reason.find("--max-time of 100 s was over before any configuration had been measured"),
+            0U)
+      << trial.run.verdict->reason;
+  EXPECT_NE(trial.run.verdict->reason.find("ended in phase measure"), std::string::npos) << trial.run.verdict->reason;
+  executor_.reference_hangs = true;
+  request_.use_store = false;
+  request_.reference_folder = folder_ / "other";
+  const auto reference = must_run();
+  EXPECT_NE(reference.run.verdict->reason.find("the reference outputs: ended"), std::string::npos)
+      << reference.run.verdict->reason;
+}
+
+TEST_F(TuneCampaignTest, a_comparison_that_the_time_ends_leaves_no_verdict) {
+  request_.max_time = std::chrono::seconds(100);
+  executor_.pair_hangs = [](const Configuration&) { return true; };
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::none);
+  EXPECT_TRUE(result.run.pairs.empty());
+  EXPECT_NE(result.run.verdict->reason.find("before the finalists were compared: best so far"), std::string::npos)
+      << result.run.verdict->reason;
+}
+
+TEST_F(TuneCampaignTest, a_contribution_whose_comparison_the_time_ends_leaves_the_winner) {
+  request_.max_time = std::chrono::seconds(100);
+  executor_.cost_ns = [](const Configuration& c) {
+    return (c.get_or("intra_op_num_threads", 0) == Value(2) ? 1e6 : 2e6) *
+           (c.contains("enable_mem_pattern") ? 0.8 : 1.0);
+  };
+  executor_.pair_hangs = [](const Configuration& other) { return other.size() < 2; };
+  request_.finalists = 1;
+  const auto result = must_run();
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change);
+  EXPECT_EQ(result.run.verdict->configuration.size(), 2U);
+  ASSERT_FALSE(result.run.notes.empty());
+  EXPECT_NE(result.run.notes.back().find("rests on what was measured before"), std::string::npos);
+}
+
 // A run with 20 s took 44: on an uneven machine one comparison went on for its own 30.
 TEST_F(TuneCampaignTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
   (void)must_run();
@@ -297,13 +368,12 @@ TEST_F(TuneCampaignTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
 
 TEST_F(TuneCampaignTest, an_answer_to_keep_says_that_the_search_was_cut_short) {
   executor_.cost_ns = [](const Configuration&) { return 1e6; };
-  EXPECT_EQ(must_run().run.verdict->reason.find("that there was time for"), std::string::npos);
+  EXPECT_EQ(must_run().run.verdict->reason.find("there was time for"), std::string::npos);
   request_.use_store = false;
   request_.max_time = std::chrono::nanoseconds(1);
   const auto result = must_run();
   ASSERT_EQ(result.run.verdict->decision, schema::Decision::keep);
-  EXPECT_NE(result.run.verdict->reason.find("configurations that there was time for"), std::string::npos)
-      << result.run.verdict->reason;
+  EXPECT_NE(result.run.verdict->reason.find("there was time for"), std::string::npos) << result.run.verdict->reason;
 }
 
 // With time for one comparison it went to the fastest of a tie by a hair, which set an idle key, and config.yaml got
@@ -353,13 +423,13 @@ TEST_F(TuneCampaignTest, keeps_a_setting_of_the_users_file_that_is_not_searched)
   const auto result = must_run();
   for (const auto& trial : result.run.trials)
     EXPECT_EQ(trial.configuration.get_or("use_deterministic_compute", false), Value(true));
-  EXPECT_FALSE(settings_to_write(result.run).contains("use_deterministic_compute"));
+  EXPECT_FALSE(to_write(result.run).contains("use_deterministic_compute"));
 }
 
 TEST_F(TuneCampaignTest, writes_a_default_that_the_file_spells_otherwise) {
   request_.current = Configuration{{"intra_op_num_threads", 4}};
   executor_.cost_ns = [](const Configuration& c) { return c.contains("intra_op_num_threads") ? 2e6 : 1e6; };
-  EXPECT_EQ(settings_to_write(must_run().run), (Configuration{{"intra_op_num_threads", 0}}));
+  EXPECT_EQ(to_write(must_run().run), (Configuration{{"intra_op_num_threads", 0}}));
 }
 
 TEST_F(TuneCampaignTest, refuses_a_gpu_provider_without_a_gpu) {

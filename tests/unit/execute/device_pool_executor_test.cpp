@@ -52,12 +52,12 @@ class MeetingExecutor final : public Executor {
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
     return simple_.gpu_ceilings(kind, library);
   }
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec) override {
-    return simple_.run_pair(spec);
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const TimeLeft& left) override {
+    return simple_.run_pair(spec, left);
   }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec,
-                                                     const std::filesystem::path& path) override {
-    return simple_.make_reference(spec, path);
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                                     const TimeLeft& left) override {
+    return simple_.make_reference(spec, path, left);
   }
 
  private:

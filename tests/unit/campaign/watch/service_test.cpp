@@ -63,8 +63,11 @@ class Worker final : public execute::Executor {
     outcome.measurement.emplace().latency_ns.assign(200, machine_.cost_ns);
     return outcome;
   }
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec&) override { return unused(); }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path&) override {
+  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec&, const execute::TimeLeft&) override {
+    return unused();
+  }
+  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path&,
+                                                     const execute::TimeLeft&) override {
     return unused();
   }
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override { return unused(); }
