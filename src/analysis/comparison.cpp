@@ -304,4 +304,12 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   return to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
 }
 
+bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
+  constexpr double kZ95 = 1.959964;
+  constexpr double kZ99 = 2.575829;
+  const auto error = [](const schema::Comparison& ratio) { return std::log(ratio.high / ratio.low) / (2 * kZ95); };
+  const double gap = std::log(best.ratio / one.ratio) - std::log1p(effect);
+  return gap > 0 && gap > kZ99 * std::hypot(error(one), error(best));
+}
+
 }  // namespace ridgeline::analysis

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/comparison.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/time_budget.hpp"
 
@@ -24,7 +25,7 @@ std::string ratio_text(const Comparison& gain) {
 /// Good enough to stand in for `best`: cannot be told from it, or is less than the minimum effect behind it.
 bool stands_in(const Comparison& gain, const Comparison& best, double min_effect) {
   return gain.verdict == schema::Verdict::faster &&
-         (gain.high >= best.ratio || gain.ratio * (1 + min_effect) >= best.ratio);
+         (!analysis::is_behind(gain, best, 0) || gain.ratio * (1 + min_effect) >= best.ratio);
 }
 
 /// Closest to the current configuration, then fewest settings.
@@ -269,7 +270,8 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   if (was_cut(measured)) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
-  if (as_good_as && !stands_in(*pair.comparison, *as_good_as, run.min_effect)) return false;
+  // Each left-out setting was shown to add nothing by itself: only a proof of a real loss brings them back.
+  if (as_good_as && analysis::is_behind(*pair.comparison, *as_good_as, run.min_effect)) return false;
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;

@@ -72,11 +72,18 @@ std::string script_text(std::string_view text) {
 
 std::string plain(std::string_view text) { return escape(one_line(text)); }
 
+/// May go on in a new line behind an underscore: names are longer than a phone's columns.
+std::string breakable(std::string_view code) {
+  std::string out;
+  for (const auto c : code) out += c == '_' ? "_<wbr>" : std::string(1, c);
+  return out;
+}
+
 std::string inline_html(std::string_view text) {
   std::string out;
   for (const auto& span : parse_inline(clean_utf8(text))) {
     switch (span.kind) {
-      case Span::Kind::code: out += "<code>" + escape(span.text) + "</code>"; break;
+      case Span::Kind::code: out += "<code>" + breakable(escape(span.text)) + "</code>"; break;
       case Span::Kind::strong: out += "<strong>" + escape(span.text) + "</strong>"; break;
       case Span::Kind::link:
         out += fmt::format("<a href=\"#{}\">{}</a>", escape(span.anchor), escape(span.text));
