@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
-#include <tuple>
 
 #include "base/text.hpp"
 #include "report/renderers.hpp"
@@ -122,9 +121,9 @@ base::Result<std::vector<Line>> read_lines(const Context& context, std::size_t l
   RL_TRY_ASSIGN(auto sweeps, store::SweepStore::open(context.database_path(), {.access = store::Access::read}));
   RL_TRY_ASSIGN(const auto swept, sweeps.list_runs(limit));
   add(swept);
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-    return std::tie(a.started_utc, a.id) > std::tie(b.started_utc, b.id);
-  });
+  // Each kind comes with its last saved first, which runs of one second keep.
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.started_utc > b.started_utc; });
   if (lines.size() > limit) lines.resize(limit);
   return lines;
 }

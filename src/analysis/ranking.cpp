@@ -125,6 +125,12 @@ const schema::TunedTrial* trial_of(const std::vector<RankedTrial>& ranking,
   return found;
 }
 
+bool was_dropped(const schema::TuneRun& run, const schema::TunedPair& pair) {
+  return run.verdict && run.verdict->decision == schema::Decision::change &&
+         schema::effective_value(run.verdict->configuration, pair.setting) !=
+             schema::effective_value(pair.a, pair.setting);
+}
+
 bool tried_others(const schema::TuneRun& run) {
   return std::any_of(run.trials.begin(), run.trials.end(),
                      [&](const auto& trial) { return trial.configuration != run.current; });

@@ -45,6 +45,9 @@ struct RankedTrial {
 /// True when a configuration other than the current one was tried, however that ended.
 [[nodiscard]] bool tried_others(const schema::TuneRun& run);
 
+/// True when the run recommends another value for the setting of a leave-one-out pair than the finalist had.
+[[nodiscard]] bool was_dropped(const schema::TuneRun& run, const schema::TunedPair& pair);
+
 /// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Abandoned trials and constraint
 /// breakers are left out; of two equal points the better ranked stays.
 [[nodiscard]] std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking);

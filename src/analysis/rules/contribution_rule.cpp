@@ -29,15 +29,12 @@ schema::Comparison worth_of_setting(const schema::TunedPair& pair) {
 
 std::vector<Finding> contribution_rule(const Evidence& evidence) {
   if (!evidence.run.verdict) return {};
-  const auto& recommended = evidence.run.verdict->configuration;
   std::vector<Finding> findings;
   for (const auto& pair : evidence.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     const auto worth = worth_of_setting(pair);
     const auto setting = setting_text(pair.a, pair.setting);
-    const bool dropped =
-        evidence.run.verdict->decision == schema::Decision::change &&
-        schema::effective_value(recommended, pair.setting) != schema::effective_value(pair.a, pair.setting);
+    const bool dropped = was_dropped(evidence.run, pair);
     const auto* trial = trial_of(evidence.ranking, pair.a);
     const auto finalist =
         trial != nullptr ? fmt::format("the best finalist (trial {})", trial->id) : std::string("the best finalist");
@@ -46,8 +43,10 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
                                    worth.quads, finalist, dropped ? "; dropped from the recommendation" : "");
     switch (worth.verdict) {
       case Verdict::faster:
-        finding.kind = FindingKind::gain;
-        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(worth.ratio));
+        // Where it is not needed for the gain it helped beside something else that is not recommended either.
+        finding.kind = dropped ? FindingKind::no_effect : FindingKind::gain;
+        finding.title = fmt::format("{} makes {} {}{}", setting, finalist, effect_text(worth.ratio),
+                                    dropped ? ", but only beside what was dropped" : "");
         break;
       case Verdict::slower:
         finding.kind = FindingKind::harmful;

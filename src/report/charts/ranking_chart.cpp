@@ -72,7 +72,7 @@ Chart effects_chart(const TuneView& view) {
     }
     data[role].push_back(std::move(row));
     labels.push_back(name);
-    if (largest.empty() || worth.ratio > most) {
+    if (!analysis::was_dropped(view.run, pair) && (largest.empty() || worth.ratio > most)) {
       most = worth.ratio;
       largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name, change_text(worth.ratio),
                             change_text(worth.low), change_text(worth.high));
@@ -81,7 +81,9 @@ Chart effects_chart(const TuneView& view) {
   Chart chart;
   chart.id = "effects";
   chart.title = "What each setting of " + finalist + " is worth, with 95 % intervals";
-  chart.alternative = largest.empty() ? std::string("No setting could be measured alone.") : largest;
+  chart.alternative = !largest.empty() ? largest
+                      : labels.empty() ? std::string("No setting could be measured alone.")
+                                       : std::string("None of these settings is in the recommendation.");
   chart.option["xAxis"] = value_axis("Worth, %", 0);
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";

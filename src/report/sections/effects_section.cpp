@@ -52,9 +52,9 @@ Table contributions_table(const TuneView& view) {
       row.cells.insert(row.cells.end(), 2, std::string(kAbsent));
       row.tone = Tone::warning;
     }
-    const bool dropped =
-        view.changes() && value_of(view.run.verdict->configuration, pair.setting) != value_of(pair.a, pair.setting);
-    row.cells.push_back(worth_words(pair) + (dropped ? ", dropped" : ""));
+    const bool dropped = analysis::was_dropped(view.run, pair);
+    const bool helped = pair.comparison && pair.comparison->verdict == schema::Verdict::slower;
+    row.cells.push_back(worth_words(pair) + (!dropped ? "" : helped ? " beside what was dropped" : ", dropped"));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -151,6 +151,13 @@ TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
   builder.run.verdict->decision = schema::Decision::change;
   EXPECT_NE(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos);
   EXPECT_EQ(titled(builder, "intra_op_num_threads=4").evidence.find("dropped"), std::string::npos);
+  // What helped only beside something that is not recommended either is no gain to boast of.
+  builder.run.verdict->configuration = winner.without("intra_op_num_threads");
+  EXPECT_EQ(titled(builder,
+                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00 times faster, but only beside "
+                   "what was dropped")
+                .kind,
+            FindingKind::no_effect);
 }
 
 TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
