@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the monitor's calls of NVML cost on the first GPU: wall and CPU time of a call, of NVML's own start and end, and
-// the memory that NVML takes.
+// the memory that NVML takes; and how GPM's values scatter with the time between two looks.
 //   nvml_calls [CALLS]
 #include <algorithm>
 #include <cstdio>
@@ -58,7 +58,69 @@ void print_cost(const char* name, int calls, const std::function<void()>& call) 
   }
   std::sort(wall.begin(), wall.end());
   std::sort(cpu.begin(), cpu.end());
-  std::printf("%-28s wall %8.0f us, CPU %8.0f us\n", name, wall[wall.size() / 2] * 1e6, cpu[cpu.size() / 2] * 1e6);
+  std::printf("%-28s wall %8.0f us (longest %8.0f), CPU %8.0f us\n", name, wall[wall.size() / 2] * 1e6,
+              wall.back() * 1e6, cpu[cpu.size() / 2] * 1e6);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Of a process that asks once and ends.
+void print_start() {
+  std::vector<double> load;
+  std::vector<double> open;
+  std::vector<double> first;
+  std::vector<double> end;
+  for (int i = 0; i < 5; ++i) {
+    const double begun = seconds(CLOCK_MONOTONIC);
+    auto api = gpu::NvmlApi::load();
+    const double loaded = seconds(CLOCK_MONOTONIC);
+    if (!api) return;
+    const auto handle = (*api)->device_by_index(0);
+    const double opened = seconds(CLOCK_MONOTONIC);
+    if (!handle) return;
+    {
+      monitor::GpuProbe probe(*api, *handle, 0, false);
+      (void)probe.read(base::system_clock().now());
+      (void)probe.processes(base::system_clock().now());
+    }
+    const double read = seconds(CLOCK_MONOTONIC);
+    api->reset();
+    load.push_back(loaded - begun);
+    open.push_back(opened - loaded);
+    first.push_back(read - opened);
+    end.push_back(seconds(CLOCK_MONOTONIC) - read);
+  }
+  std::printf("NVML: load %.1f ms, open the GPU %.1f ms, facts and first look %.1f ms, end %.1f ms (medians of 5)\n",
+              median(load) * 1e3, median(open) * 1e3, median(first) * 1e3, median(end) * 1e3);
+}
+
+/// Utilization of the SMs and traffic of the memory over ever shorter spans; the load should be steady.
+void print_gpm_spread(gpu::GpmReader& gpm) {
+  for (const int gap : {10, 20, 30, 40, 60, 100, 300}) {
+    std::vector<double> sm;
+    std::vector<double> dram;
+    int without = 0;
+    (void)gpm.read();
+    for (int i = 0; i < 30; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(gap));
+      const auto reading = gpm.read();
+      if (!reading || !reading->sm_percent || !reading->dram_percent || !reading->pcie_sent_per_s) {
+        ++without;
+        continue;
+      }
+      sm.push_back(*reading->sm_percent);
+      dram.push_back(*reading->dram_percent);
+    }
+    if (sm.empty()) sm = dram = {0};
+    std::sort(sm.begin(), sm.end());
+    std::sort(dram.begin(), dram.end());
+    std::printf("GPM over %3d ms: SM %6.2f %% [%.2f, %.2f], DRAM %6.2f %% [%.2f, %.2f], %d of 30 without a value\n",
+                gap, sm[sm.size() / 2], sm.front(), sm.back(), dram[dram.size() / 2], dram.front(), dram.back(),
+                without);
+  }
 }
 
 }  // namespace
@@ -68,6 +130,7 @@ int main(int argc, char** argv) {
   // In a process of its own, as what NVML leaves behind would count below.
   if (const auto child = ::fork(); child == 0) {
     print_cost("NVML from start to end", 3, [] { (void)gpu::NvmlApi::load(); });
+    print_start();
     std::fflush(stdout);
     ::_exit(0);
   } else if (child > 0) {
@@ -107,6 +170,7 @@ int main(int argc, char** argv) {
   print_memory("fields");
   if (gpm) print_cost("GPM", calls, [&] { (void)gpm->read(); });
   print_memory("GPM");
+  if (gpm) print_gpm_spread(*gpm);
   print_cost("PCIe link", calls, [&] { (void)live.pcie_link(); });
   print_cost("NVLink links", calls, [&] { (void)live.nvlink_links(); });
   print_cost("energy", calls, [&] { (void)device.energy_mj(); });

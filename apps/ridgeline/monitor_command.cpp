@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "monitor/csv_recorder.hpp"
+#include "monitor/first_gap.hpp"
 #include "monitor/history.hpp"
 #include "monitor/json_export.hpp"
 #include "monitor/metrics_server.hpp"
@@ -43,9 +44,6 @@ struct Flags {
   bool no_color = false;
   bool ascii = false;
 };
-
-/// A rate needs two looks. Below this gap GPM's values are not steady.
-constexpr milliseconds kFirstGap{60};
 
 /// Looks at the machine and hands each look to whoever wants it.
 class Watch {
@@ -137,10 +135,10 @@ monitor::ProcessOrder order_of(const Flags& flags) {
   return order;
 }
 
-Result<int> once(const Flags& flags, Watch& watch) {
-  const auto start = base::system_clock().now();
+Result<int> once(const Flags& flags, Watch& watch, base::Nanoseconds begun) {
+  const auto first = base::system_clock().now();
   RL_TRY(watch.look(false));
-  rest_until(start + kFirstGap);
+  rest_until(first + monitor::gap_after(first - begun));
   RL_TRY_ASSIGN(const auto snapshot, watch.look(true));
   if (flags.json) {
     fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
@@ -156,7 +154,7 @@ Result<int> once(const Flags& flags, Watch& watch) {
 Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count) {
   auto at = base::system_clock().now();
   RL_TRY(watch.look(false));
-  rest_until(at + std::min<base::Nanoseconds>(interval, kFirstGap));
+  rest_until(at + std::min<base::Nanoseconds>(interval, monitor::kFirstGap));
   for (std::int64_t done = 0; !base::cancel_requested() && (count == 0 || done < count); ++done) {
     if (done > 0) {
       at = next_beat(at, interval);
@@ -180,7 +178,7 @@ Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval,
   monitor::History history;
   auto at = base::system_clock().now();
   RL_TRY(watch.look(false));
-  rest_until(at + kFirstGap);
+  rest_until(at + monitor::kFirstGap);
   RL_TRY_ASSIGN(auto latest, watch.look(true));
   history.add(*latest);
   // Opened last: what goes wrong before is said on a terminal in its normal mode.
@@ -212,6 +210,7 @@ Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval,
 }
 
 Result<int> monitor_machine(const Flags& flags) {
+  const auto begun = base::system_clock().now();
   RL_TRY_ASSIGN(const auto interval, base::parse_duration(flags.interval, "--interval"));
   if (interval < monitor::ViewState::kShortestInterval || interval > std::chrono::hours(1))
     return base::fail(ErrorCode::invalid_argument, "--interval {}: expected 100ms to 1h", flags.interval);
@@ -249,11 +248,11 @@ Result<int> monitor_machine(const Flags& flags) {
     server.emplace(std::move(started));
     fmt::print(stderr, "serving {}\n", server->url());
   }
-  if (flags.once) return once(flags, watch);
+  if (flags.once) return once(flags, watch, begun);
   const auto terminal = inspect_terminal(stdout);
   const bool records = flags.json || !flags.csv.empty() || !flags.prometheus.empty();
   if (flags.json || flags.headless || (records && !terminal.interactive)) return stream(flags, watch, interval, count);
-  if (!terminal.interactive || inspect_terminal(stdin).interactive == false) return once(flags, watch);
+  if (!terminal.interactive || inspect_terminal(stdin).interactive == false) return once(flags, watch, begun);
   return screen(flags, watch, interval, count, terminal.colour && !flags.no_color);
 }
 
@@ -267,7 +266,7 @@ void add_monitor(CLI::App& app, Context& context) {
                                  "  ridgeline monitor --csv gpus.csv --interval 5s --headless\n"
                                  "  ridgeline monitor --prometheus :9417 --headless",
                                  [flags] { return monitor_machine(*flags); });
-  command->add_flag("--once", flags->once, "Print one look and end; two samples 60 ms apart give the rates");
+  command->add_flag("--once", flags->once, "Print one look and end; two samples about 60 ms apart give the rates");
   command->add_flag("--json", flags->json, "JSON with units in the keys: one object with --once, else one a line");
   command->add_option("--csv", flags->csv, "Record to this file, one line a GPU and interval; a recording is continued")
       ->type_name("FILE");

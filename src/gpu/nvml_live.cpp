@@ -170,8 +170,10 @@ LiveFields NvmlLive::fields(LiveFieldChoice choice) const {
     out.power_instant_w = scaled(values[0], 1e-3);
     out.memory_temperature_c = scaled(values[1], 1.0);
     if (choice.traffic) {
-      out.pcie_sent_bytes = wide_value(values[2]);
-      out.pcie_received_bytes = wide_value(values[3]);
+      out.pcie_sent_bytes = unsigned_value(values[2]);
+      out.pcie_received_bytes = unsigned_value(values[3]);
+      out.pcie_wraps = values[2].type == nvml::kUnsignedInt || values[3].type == nvml::kUnsignedInt;
+      if (values[2].timestamp_us > 0) out.traffic_time_us = values[2].timestamp_us;
       out.nvlink_sent_bytes = kib_value(values[4]);
       out.nvlink_received_bytes = kib_value(values[5]);
     }

@@ -29,8 +29,11 @@ struct LiveFields {
   std::array<std::optional<std::uint64_t>, kSlowdownCauses.size()> slowdown_ns;  ///< since the driver was loaded
   std::optional<double> power_instant_w;
   std::optional<double> memory_temperature_c;
-  std::optional<std::uint64_t> pcie_sent_bytes;  ///< only where the driver counts in 64 bits: 32 wrap within a second
+  std::optional<std::uint64_t> pcie_sent_bytes;
   std::optional<std::uint64_t> pcie_received_bytes;
+  bool pcie_wraps = false;  ///< these two are counted in 32 bits
+  /// When the driver read the traffic counters, microseconds since 1970; nullopt where it does not say.
+  std::optional<std::int64_t> traffic_time_us;
   std::optional<std::uint64_t> nvlink_sent_bytes;  ///< data over all links
   std::optional<std::uint64_t> nvlink_received_bytes;
 };

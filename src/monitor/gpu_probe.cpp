@@ -2,6 +2,8 @@
 #include "monitor/gpu_probe.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <utility>
 
 #include "schema/gpu_telemetry.hpp"
@@ -21,6 +23,23 @@ std::optional<double> rate(const std::optional<std::uint64_t>& before, const std
                            double seconds) {
   if (!before || !after || seconds <= 0 || *after < *before) return std::nullopt;
   return static_cast<double>(*after - *before) / seconds;
+}
+
+/// Of counters with 32 bits, which may have gone round meanwhile: once at most, if `peak_per_s` holds.
+std::optional<double> wrapping_rate(const std::optional<std::uint64_t>& before,
+                                    const std::optional<std::uint64_t>& after, double seconds, double peak_per_s) {
+  constexpr double kRound = 4294967296.0;
+  if (!before || !after || seconds <= 0 || seconds * peak_per_s >= kRound) return std::nullopt;
+  return static_cast<double>(static_cast<std::uint32_t>(*after - *before)) / seconds;
+}
+
+/// Bytes a second in one direction before the link's own overhead; infinite where the link is not known.
+double pcie_peak_bytes_per_s(const GpuReading& facts) {
+  constexpr std::array<double, 6> kGigatransfersPerS{2.5, 5, 8, 16, 32, 64};  // a lane, of generation 1 and on
+  const auto generation = facts.max_pcie_generation.value_or(0);
+  if (!facts.max_pcie_width || generation < 1 || generation > static_cast<double>(kGigatransfersPerS.size()))
+    return std::numeric_limits<double>::infinity();
+  return kGigatransfersPerS[static_cast<std::size_t>(generation) - 1] * 1e9 / 8 * *facts.max_pcie_width;
 }
 
 }  // namespace
@@ -149,18 +168,27 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
 
 void GpuProbe::read_traffic(GpuReading& reading, const gpu::LiveFields& fields,
                             const std::optional<gpu::GpmReading>& gpm, double seconds) {
-  const auto either = [&](std::optional<double> gpu::GpmReading::*member, const Counter& before, const Counter& after) {
-    return gpm && (*gpm).*member ? (*gpm).*member : rate(before, after, seconds);
-  };
   const auto& past = fields_before_;
+  // The two readings of the counters are not quite as far apart as the looks.
+  if (seconds > 0 && past.traffic_time_us && fields.traffic_time_us)
+    seconds = static_cast<double>(*fields.traffic_time_us - *past.traffic_time_us) * 1e-6;
+  const double peak = pcie_peak_bytes_per_s(facts_);
+  const auto either = [&](std::optional<double> gpu::GpmReading::*member, const Counter& before, const Counter& after,
+                          bool wraps) {
+    if (gpm && (*gpm).*member) return (*gpm).*member;
+    return wraps ? wrapping_rate(before, after, seconds, peak) : rate(before, after, seconds);
+  };
   using Gpm = gpu::GpmReading;
-  reading.pcie_sent_bytes_per_s = either(&Gpm::pcie_sent_per_s, past.pcie_sent_bytes, fields.pcie_sent_bytes);
+  reading.pcie_sent_bytes_per_s =
+      either(&Gpm::pcie_sent_per_s, past.pcie_sent_bytes, fields.pcie_sent_bytes, fields.pcie_wraps);
   reading.pcie_received_bytes_per_s =
-      either(&Gpm::pcie_received_per_s, past.pcie_received_bytes, fields.pcie_received_bytes);
-  reading.nvlink_sent_bytes_per_s = either(&Gpm::nvlink_sent_per_s, past.nvlink_sent_bytes, fields.nvlink_sent_bytes);
+      either(&Gpm::pcie_received_per_s, past.pcie_received_bytes, fields.pcie_received_bytes, fields.pcie_wraps);
+  reading.nvlink_sent_bytes_per_s =
+      either(&Gpm::nvlink_sent_per_s, past.nvlink_sent_bytes, fields.nvlink_sent_bytes, false);
   reading.nvlink_received_bytes_per_s =
-      either(&Gpm::nvlink_received_per_s, past.nvlink_received_bytes, fields.nvlink_received_bytes);
-  if (measure_pcie_ && !reading.pcie_sent_bytes_per_s && !fields.pcie_sent_bytes && !gpm_.reader) {
+      either(&Gpm::nvlink_received_per_s, past.nvlink_received_bytes, fields.nvlink_received_bytes, false);
+  const bool counted = fields.pcie_sent_bytes && !fields.pcie_wraps;
+  if (measure_pcie_ && !reading.pcie_sent_bytes_per_s && !counted && !gpm_.reader) {
     reading.pcie_sent_bytes_per_s = live_.pcie_sent_per_s();
     reading.pcie_received_bytes_per_s = live_.pcie_received_per_s();
   }

@@ -324,7 +324,13 @@ EXPORT int nvmlDeviceGetFieldValues(Device* device, int count, Field* out) {
         out[i].type = 1;
         out[i].value = (unsigned)((double)fake_nvml_get(kFakePower) * moving(device, 1, 0.7, 1.0));
         break;
-      case 197: case 198: out[i].value = (unsigned long long)(elapsed() * 2e9); break;
+      case 197: case 198:
+        out[i].value = (unsigned long long)(elapsed() * 2e9);
+        if (fake_nvml_get(kFakePcieBytes) == 0) break;
+        out[i].status = kSuccess;
+        out[i].type = 1;
+        out[i].value = (unsigned)fake_nvml_get(kFakePcieBytes);
+        break;
       case 269: out[i].value = slowdown_ns(kFakeThermalViolation, 0.25); break;
       default: out[i].status = kUnsupported; break;
     }
@@ -486,8 +492,10 @@ EXPORT int nvmlGpmMetricsGet(GpmMetrics* request) {
       case 3: metric->value = moving(device, 14, 10, 35); break;
       case 5: metric->value = moving(device, 55, 20, 93); break;
       case 10: metric->value = fake_nvml_get(kFakeGpm) == 2 ? 0.0 / zero : moving(device, 30, 12, 74); break;
-      case 20: metric->value = moving(device, 800, 200, 2400); break;
-      case 21: metric->value = moving(device, 1600, 900, 9000); break;
+      case 20: case 21:
+        metric->value = metric->id == 20 ? moving(device, 800, 200, 2400) : moving(device, 1600, 900, 9000);
+        if (fake_nvml_get(kFakeGpm) == 3) metric->value = 0.0 / zero;
+        break;
       case 60: case 61:
         metric->value = moving(device, 20000, 9000, 160000);
         if (fake_nvml_get(kFakeNvlinks) == 0) metric->status = kUnsupported;

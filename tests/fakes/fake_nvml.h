@@ -39,8 +39,8 @@ enum FakeNvmlKey {
   kFakeSlowUs,            /* how long each call on a device takes */
   kFakeDeviceCalls,       /* counts calls on devices and handles asked for */
   kFakeMoving,            /* not 0: readings move with time, and differ between GPUs */
-  kFakeGpm,               /* not 0: GPM is supported; 2: without a number for DRAM, though it says success */
-  kFakeNvlinks,           /* links present, all but kFakeNvlinksDown active */
+  kFakeGpm,     /* not 0: GPM is supported; 2: without a number for DRAM, though it says success; 3: for PCIe */
+  kFakeNvlinks, /* links present, all but kFakeNvlinksDown active */
   kFakeNvlinksDown,
   kFakeMig,            /* slices; 0: MIG is off */
   kFakePcieGeneration, /* now; 5 at most. 0: 5 */
@@ -58,6 +58,7 @@ enum FakeNvmlKey {
   kFakeGpmCalls,          /* counts nvmlGpmSampleGet */
   kFakeShareCalls,        /* counts nvmlDeviceGetProcessUtilization */
   kFakeSlowdownCalls,     /* counts nvmlDeviceGetFieldValues that ask for slow-down counters */
+  kFakePcieBytes,         /* not 0: what both PCIe counters say, which then have 32 bits */
   kFakeKeys
 };
 

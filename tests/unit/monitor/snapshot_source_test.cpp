@@ -272,6 +272,26 @@ TEST_F(SnapshotSourceTest, measures_pcie_only_when_asked) {
   EXPECT_EQ(asked.look().gpus[0].pcie_received_bytes_per_s, 2.5e9);
 }
 
+// On an H200 GPM counts PCIe traffic every 100 ms, and the counters have 32 bits: full traffic fills them in 70 ms.
+TEST_F(SnapshotSourceTest, counts_pcie_traffic_over_a_time_in_which_the_counters_go_round_once_at_most) {
+  nvml_.set(kFakeGpm, 3);
+  nvml_.set(kFakePcieBytes, (1LL << 32) - 1000);
+  auto source = open().value();
+  first_look(source);
+  nvml_.set(kFakePcieBytes, (1LL << 32) + 5000);
+  const auto soon = look(source, 0.05).gpus[0];
+  EXPECT_DOUBLE_EQ(soon.pcie_sent_bytes_per_s.value_or(0), 120'000);
+  EXPECT_DOUBLE_EQ(soon.pcie_received_bytes_per_s.value_or(0), 120'000);
+  EXPECT_FALSE(look(source, 0.07).gpus[0].pcie_sent_bytes_per_s) << "4.5 GB at most";
+}
+
+TEST_F(SnapshotSourceTest, measures_pcie_where_the_counters_are_of_no_use) {
+  nvml_.set(kFakePcieBytes, 7);
+  auto source = open("all", RL_TEST_FAKE_NVML, true).value();
+  first_look(source);
+  EXPECT_EQ(look(source, 1).gpus[0].pcie_received_bytes_per_s, 2.5e9);
+}
+
 TEST_F(SnapshotSourceTest, reads_what_old_and_poor_drivers_tell) {
   fakes::FakeNvml old(RL_TEST_FAKE_NVML_OLD);
   auto source = open("all", RL_TEST_FAKE_NVML_OLD).value();
