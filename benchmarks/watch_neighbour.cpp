@@ -5,8 +5,10 @@
 // below 0.5 %.
 //   cmake --preset bench && cmake --build build/bench --target watch_neighbour ridgeline
 //   build/bench/bin/watch_neighbour RIDGELINE MODEL.onnx FOLDER [--provider cuda|cpu] [--ort PATH] [--every 60s]
-//                                   [--probe-time 2s] [--probes N] [--duty SHARE] [--isolation pooled|trial]
-// FOLDER gets what `tune` finds first. Takes N times --every.
+//                                   [--as-every 60s] [--probe-time 2s] [--probes N] [--duty SHARE]
+//                                   [--isolation pooled|trial]
+// FOLDER gets what `tune` finds first. Takes N times --every. With --as-every, a whole multiple of --every, inferences
+// that no probe touched count that many times: more probes in the same time, weighed as if they were that far apart.
 #include <poll.h>
 #include <unistd.h>
 
@@ -27,6 +29,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/subprocess.hpp"
+#include "base/text.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace {
@@ -39,6 +42,12 @@ constexpr base::Nanoseconds kMargin = std::chrono::milliseconds(50);  // around 
 [[noreturn]] void give_up(const std::string& reason) {
   fmt::print(stderr, "watch_neighbour: {}\n", reason);
   std::exit(2);
+}
+
+double seconds_of(std::map<std::string, std::string>& flags, const std::string& name) {
+  const auto time = base::parse_duration(flags[name], name);
+  if (!time) give_up(time.error().message);
+  return base::to_seconds(*time);
 }
 
 base::Subprocess start(std::vector<std::string> argv, bool capture) {
@@ -139,23 +148,24 @@ std::vector<Cycle> cycles_of(const std::vector<Inference>& inferences, const std
   return cycles;
 }
 
-/// p99 of all over p99 of those that no probe touched, less 1.
-double added(const std::vector<const Cycle*>& cycles) {
+/// p99 of all over p99 of those that no probe touched, less 1; the latter count `weight` times.
+double added(const std::vector<const Cycle*>& cycles, int weight) {
   std::vector<double> all;
-  for (const auto* cycle : cycles) all.insert(all.end(), cycle->alone.begin(), cycle->alone.end());
+  for (const auto* cycle : cycles)
+    for (int i = 0; i < weight; ++i) all.insert(all.end(), cycle->alone.begin(), cycle->alone.end());
   const double alone = analysis::quantile(all, 0.99);
   for (const auto* cycle : cycles) all.insert(all.end(), cycle->touched.begin(), cycle->touched.end());
   return analysis::quantile(all, 0.99) / alone - 1;
 }
 
 /// 95 % interval: whole cycles drawn with replacement.
-analysis::Interval interval_of(const std::vector<const Cycle*>& cycles) {
+analysis::Interval interval_of(const std::vector<const Cycle*>& cycles, int weight) {
   base::Random random(1);
   std::vector<double> drawn;
   for (int i = 0; i < 400; ++i) {
     std::vector<const Cycle*> sample;
     for (std::size_t k = 0; k < cycles.size(); ++k) sample.push_back(cycles[random.below(cycles.size())]);
-    drawn.push_back(added(sample));
+    drawn.push_back(added(sample, weight));
   }
   return {analysis::quantile(drawn, 0.025), analysis::quantile(drawn, 0.975)};
 }
@@ -164,9 +174,9 @@ analysis::Interval interval_of(const std::vector<const Cycle*>& cycles) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> words;
-  std::map<std::string, std::string> flags{{"--provider", "cuda"},   {"--ort", ""},      {"--every", "60s"},
-                                           {"--probe-time", "2s"},   {"--probes", "10"}, {"--duty", "0.5"},
-                                           {"--isolation", "pooled"}};
+  std::map<std::string, std::string> flags{{"--provider", "cuda"},    {"--ort", ""},      {"--every", "60s"},
+                                           {"--probe-time", "2s"},    {"--probes", "10"}, {"--duty", "0.5"},
+                                           {"--isolation", "pooled"}, {"--as-every", ""}};
   for (int at = 1; at < argc; ++at) {
     const std::string word = argv[at];
     if (word.rfind("--", 0) != 0)
@@ -178,11 +188,14 @@ int main(int argc, char** argv) {
   }
   const double duty = std::atof(flags["--duty"].c_str());
   const int wanted = std::atoi(flags["--probes"].c_str());
-  if (words.size() != 3 || wanted < 2 || duty <= 0 || duty > 1)
+  const double every_s = seconds_of(flags, "--every");
+  const double as_every_s = flags["--as-every"].empty() ? every_s : seconds_of(flags, "--as-every");
+  const auto weight = static_cast<int>(std::lround(as_every_s / every_s));
+  if (words.size() != 3 || wanted < 2 || duty <= 0 || duty > 1 || weight < 1 ||
+      std::abs(weight * every_s - as_every_s) > 1e-9)
     give_up(
-        "expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--probe-time T] [--probes N, at "
-        "least 2] "
-        "[--duty SHARE] [--isolation pooled|trial]");
+        "expected RIDGELINE MODEL.onnx FOLDER [--provider P] [--ort PATH] [--every T] [--as-every T, a multiple of it] "
+        "[--probe-time T] [--probes N, at least 2] [--duty SHARE] [--isolation pooled|trial]");
   const auto folder = std::filesystem::absolute(words[2]);
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
@@ -229,19 +242,19 @@ int main(int argc, char** argv) {
       "|\n|---:|---:|---:|---:|---:|---:|---:|\n");
   std::vector<const Cycle*> all;
   std::size_t touched = 0;
-  std::size_t count = 0;
+  std::size_t count = 0;  // as weighed
   for (std::size_t i = 0; i < cycles.size(); ++i) {
     const auto& cycle = cycles[i];
     all.push_back(&cycle);
     touched += cycle.touched.size();
-    count += cycle.touched.size() + cycle.alone.size();
+    count += cycle.touched.size() + cycle.alone.size() * static_cast<std::size_t>(weight);
     fmt::print("| {} | {:.2f} | {} | {} | {:.4f} | {:.4f} | {:.4f} |\n", i + 1,
                base::to_seconds(probes[i + 1].end - probes[i + 1].begin), cycle.touched.size() + cycle.alone.size(),
                cycle.touched.size(), analysis::quantile(cycle.alone, 0.5), analysis::quantile(cycle.touched, 0.5),
                analysis::quantile(cycle.alone, 0.99));
   }
-  const double more = added(all);
-  const auto interval = interval_of(all);
+  const double more = added(all, weight);
+  const auto interval = interval_of(all, weight);
   fmt::print(
       "\np99 with the {:.2f} % of inferences that a probe touched: {:+.2f} % [{:+.2f}, {:+.2f}]; goal below {:.1f} %: "
       "{}\n",
