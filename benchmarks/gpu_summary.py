@@ -212,11 +212,15 @@ def outcome_section(folder):
 
 def host_section(folder):
     lines = (folder / "host.txt").read_text().splitlines() if (folder / "host.txt").exists() else []
-    report = next((read(folder, name, label) for label in LABELS for name in models_of(folder, label)), None)
-    if report:
-        runtime = report["runtime"]
-        lines.append(f"ONNX Runtime {runtime['version']}, provider {report['run']['provider']}")
-        lines += [line for line in runtime.get("loaded_libraries", []) if re.search(r"lib(cudart|cudnn|cublas|cuda)\.so", line)]
+    steps = {}  # what was loaded -> the steps that loaded it
+    for label in LABELS:
+        for report in (read(folder, name, label) for name in models_of(folder, label)[:1]):
+            runtime = report["runtime"]
+            libraries = [line for line in runtime.get("loaded_libraries", []) if re.search(r"lib(cudart|cudnn|cublas|cuda)\.so", line)]
+            key = (f"ONNX Runtime {runtime['version']}, provider {report['run']['provider']}", *libraries)
+            steps.setdefault(key, []).append(label)
+    for key, labels in steps.items():
+        lines += [(", ".join(labels) + ": " if len(steps) > 1 else "") + key[0], *key[1:]]
     return "# Ridgeline on a GPU\n" + "".join(f"- {line}\n" for line in lines) + "\n"
 
 

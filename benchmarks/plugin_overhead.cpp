@@ -9,6 +9,7 @@
 //   ./plugin_overhead PLUGIN [--device cuda:0] [--hidden N] [--batch N] [--steps N] [--rounds N]
 // The model is the built-in mlp. Both loops have the same weights, batches and operators: their losses must agree.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <dlfcn.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
