@@ -120,6 +120,10 @@ std::string uri_of(const std::filesystem::path& path, std::string_view options) 
   return uri.append("?").append(options);
 }
 
+std::string not_a_database(const std::filesystem::path& path) {
+  return fmt::format("{} is not a database: move it away or pass --db FILE", path.string());
+}
+
 }  // namespace
 
 void Connection::Close::operator()(sqlite3* handle) const noexcept { sqlite3_close_v2(handle); }
@@ -154,6 +158,10 @@ base::Result<void> Connection::open_now() {
   if (access_ == Access::read && !std::filesystem::exists(path_, ignored))
     return base::fail(base::ErrorCode::not_found,
                       "database {} does not exist, expected one that a run made: pass --db FILE", path_.string());
+  // SQLite takes a file that is shorter than its header for an empty database and would write over it.
+  constexpr std::uintmax_t kHeaderBytes = 100;
+  if (const auto size = std::filesystem::file_size(path_, ignored); !ignored && size > 0 && size < kHeaderBytes)
+    return base::fail(base::ErrorCode::corrupt, "{}", not_a_database(path_));
   read_only_ = access_ == Access::read && !can_be_written(path_);
   if (read_only_) return open_read_only();
   if (const auto folder = path_.parent_path(); !folder.empty()) {
@@ -251,7 +259,7 @@ base::Error Connection::error(int code) const {
                   "database {} has been locked by another process for more than {:.3g} s, try again once it has ended",
                   path, std::chrono::duration<double>(busy_timeout_).count())};
     case SQLITE_NOTADB:
-      return {ErrorCode::corrupt, fmt::format("{} is not a database: move it away or pass --db FILE", path)};
+      return {ErrorCode::corrupt, not_a_database(path_)};
     case SQLITE_CORRUPT:
       return {
           ErrorCode::corrupt,

@@ -70,11 +70,13 @@ int fill_up(const std::filesystem::path& path, const std::string& words) {
 
 TEST(StoreFault, refuses_a_file_that_is_no_database_and_leaves_it_alone) {
   const TempFolder folder;
-  const std::string text(5000, 'x');
-  write_file(folder / "notes.txt", text);
-  expect_open_fails(folder / "notes.txt", ErrorCode::corrupt, "is not a database");
-  EXPECT_EQ(*base::read_file(folder / "notes.txt"), text);
-  EXPECT_FALSE(std::filesystem::exists(folder / "notes.txt-wal"));
+  for (const std::size_t length : {5000, 99, 1}) {
+    const std::string text(length, 'x');
+    write_file(folder / "notes.txt", text);
+    expect_open_fails(folder / "notes.txt", ErrorCode::corrupt, "is not a database");
+    EXPECT_EQ(*base::read_file(folder / "notes.txt"), text);
+    EXPECT_FALSE(std::filesystem::exists(folder / "notes.txt-wal"));
+  }
 }
 
 TEST(StoreFault, takes_an_empty_file_for_a_new_database) {
