@@ -109,14 +109,21 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
+bool takes_a_path(const CLI::Option& option) {
+  const auto type = option.get_type_name();
+  const auto names = {"FILE", "PATH", "FOLDER", "REPORT", "MODULE"};
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return type.find(name) != std::string::npos; });
+}
+
 std::string zsh_option(const CLI::Option& option, const std::string& name, const Context& context) {
   auto line = fmt::format("'*--{}[{}]", name, quoted(option.get_description()));
   if (value_of(option) == Value::none) return line + "'";
   const auto words = context.choices.find(&option);
   line += value_of(option) == Value::maybe ? "::" : ":";
   line += words != context.choices.end() ? fmt::format("value:({})", joined(words->second))
-          : name == "set"                ? std::string("parameter:_ridgeline_setting")
-                                         : std::string("value:_files");
+          : name == "set"                ? "parameter:_ridgeline_setting"
+          : takes_a_path(option)         ? "file:_files"
+                                         : quoted(option.get_type_name()) + ": ";
   return line + "'";
 }
 

@@ -67,6 +67,8 @@ Z
   touch a-file.onnx
   lacks "$(typed 'ridgeline history --json ')" a-file.onnx
   holds "$(typed 'ridgeline tune --json ')" a-file.onnx
+  holds "$(typed 'ridgeline tune --config ')" a-file.onnx
+  lacks "$(typed 'ridgeline tune --seed ')" a-file.onnx
   holds "$(typed 'ridgeline params in')" intra_op_num_threads
   holds "$(typed 'ridgeline tune --set execution_mode=')" parallel
   holds "$(typed 'ridgeline show --db other.db ')" "$id"
