@@ -110,6 +110,9 @@ const std::optional<gpu::GpmReading>& GpuProbe::PacedGpm::read(base::Nanoseconds
 GpuReading GpuProbe::read(base::Nanoseconds now) {
   if (const auto alive = live_.alive(); !alive) {
     auto gone = facts_;
+    for (auto* const read : {&gone.power_limit_w, &gone.energy_total_j, &gone.pcie_generation, &gone.pcie_width,
+                             &gone.nvlink_links_active, &gone.nvlink_links_present})
+      read->reset();
     gone.state = GpuState::lost;
     gone.note = alive.error().message;
     before_.reset();  // a rate over the gap would be wrong
@@ -158,7 +161,7 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
   reading.power_instant_w = fields.power_instant_w;
   reading.memory_temperature_c = fields.memory_temperature_c;
   read_traffic(reading, fields, gpm, seconds);
-  read_slowdowns(reading, fields, count ? std::nullopt : std::optional(seconds));
+  read_slowdowns(reading, fields, seconds, count);
   read_energy(reading, seconds);
   read_slices(reading, now);
   fields_before_ = fields;
@@ -194,19 +197,26 @@ void GpuProbe::read_traffic(GpuReading& reading, const gpu::LiveFields& fields,
   }
 }
 
-void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, std::optional<double> bridged_s) {
+void GpuProbe::read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, double seconds, bool counted) {
+  const auto& active = reading.slowdown_reasons;
   for (std::size_t i = 0; i < gpu::kSlowdownCauses.size(); ++i) {
     const std::string cause = gpu::kSlowdownCauses[i];
-    if (!bridged_s && fields.slowdown_ns[i]) {
+    const bool is_active = std::find(active.begin(), active.end(), cause) != active.end();
+    if (counted && fields.slowdown_ns[i]) {
       const auto total_s = static_cast<double>(*fields.slowdown_ns[i]) * 1e-9;
-      auto [known, added] = slowdowns_.try_emplace(cause, Slowdown{total_s, total_s, total_s});
+      auto [known, added] = slowdowns_.try_emplace(cause);
       auto& slowdown = known->second;
-      if (total_s < slowdown.counter_s) slowdown.start_s = slowdown.shown_s = total_s;  // the driver was loaded again
+      if (added || total_s < slowdown.counter_s)  // the driver was loaded again
+        slowdown.start_s = slowdown.shown_s = slowdown.counter_s = total_s;
+      if (is_active) slowdown.active_s += seconds;
+      if (slowdown.active_s > 0) slowdown.pace = std::min(1.0, (total_s - slowdown.counter_s) / slowdown.active_s);
+      slowdown.active_s = 0;
       slowdown.counter_s = total_s;
       slowdown.shown_s = std::max(slowdown.shown_s, total_s);  // what ran ahead of the counter waits for it
-    } else if (const auto known = slowdowns_.find(cause); bridged_s && known != slowdowns_.end()) {
-      const auto& active = reading.slowdown_reasons;
-      if (std::find(active.begin(), active.end(), cause) != active.end()) known->second.shown_s += *bridged_s;
+    } else if (const auto known = slowdowns_.find(cause); !counted && is_active && known != slowdowns_.end()) {
+      auto& slowdown = known->second;
+      slowdown.active_s += seconds;
+      slowdown.shown_s = std::max(slowdown.shown_s, slowdown.counter_s + slowdown.pace * slowdown.active_s);
     }
   }
   for (const auto& [cause, slowdown] : slowdowns_) {

@@ -60,8 +60,8 @@ class GpuProbe {
   void read_slow(base::Nanoseconds now);
   void read_traffic(GpuReading& reading, const gpu::LiveFields& fields, const std::optional<gpu::GpmReading>& gpm,
                     double seconds);
-  /// `bridged_s`: the seconds since the look before, where the counters were not read.
-  void read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, std::optional<double> bridged_s);
+  /// `seconds`: since the look before. `counted`: whether `fields` has the counters; else the reasons bridge the time.
+  void read_slowdowns(GpuReading& reading, const gpu::LiveFields& fields, double seconds, bool counted);
   void read_shares(base::Nanoseconds now);
   void read_energy(GpuReading& reading, double seconds);
   void read_slices(GpuReading& reading, base::Nanoseconds now);
@@ -81,6 +81,8 @@ class GpuProbe {
   struct Slowdown {
     double start_s = 0;    ///< counter at the start
     double counter_s = 0;  ///< as last read
+    double active_s = 0;   ///< since then, by the looks that found the reason set
+    double pace = 1;       ///< seconds that the counter counts in a second with the reason set
     double shown_s = 0;    ///< with what was bridged since
   };
   std::map<std::string, Slowdown> slowdowns_;  ///< by cause

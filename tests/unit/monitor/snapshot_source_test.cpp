@@ -133,6 +133,36 @@ TEST_F(SnapshotSourceTest, counts_a_slow_down_to_its_end) {
   EXPECT_NEAR(look(source, 2).gpus[0].slowdown_since_start_s.at("sw_power_cap"), 3.4, 1e-9) << "by the counter";
 }
 
+// A reason may be set more often than its counter counts: what runs ahead must not add up.
+TEST_F(SnapshotSourceTest, keeps_the_time_held_down_with_the_counter) {
+  nvml_.script("healthy");
+  nvml_.set(kFakeReasons, 0x4);
+  auto source = open().value();
+  nvml_.set(kFakePowerViolation, 0);
+  first_look(source);
+  for (int second = 1; second <= 60; ++second) {
+    nvml_.set(kFakePowerViolation, second * 250'000'000LL);
+    const double shown = look(source).gpus[0].slowdown_since_start_s.at("sw_power_cap");
+    if (second > 20) {
+      EXPECT_NEAR(shown, second * 0.25, 1) << "after " << second << " s";
+    }
+  }
+}
+
+TEST_F(SnapshotSourceTest, a_lost_gpu_has_no_readings) {
+  nvml_.script("healthy");
+  auto source = open().value();
+  first_look(source);
+  ASSERT_TRUE(look(source).gpus[0].energy_total_j);
+  nvml_.set(kFakeDeviceError, 15);
+  const auto gone = look(source).gpus[0];
+  EXPECT_EQ(gone.state, GpuState::lost);
+  EXPECT_EQ(gone.name, "NVIDIA H200");
+  EXPECT_FALSE(gone.energy_total_j) << "a counter that falls is taken for one that began again";
+  EXPECT_FALSE(gone.power_limit_w || gone.pcie_generation || gone.pcie_width || gone.nvlink_links_active ||
+               gone.nvlink_links_present);
+}
+
 TEST_F(SnapshotSourceTest, opens_no_more_gpus_than_it_watches) {
   nvml_.set(kFakeDeviceCount, 1);
   ASSERT_TRUE(open());
