@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
@@ -77,10 +78,9 @@ std::function<std::unique_ptr<execute::Executor>()> executors_for(const std::str
 /// One `ridgeline watch`.
 class WatchSession {
  public:
-  WatchSession(const WatchFlags& flags, WatchPlan plan, store::Store store, const Context& context)
+  WatchSession(const WatchFlags& flags, WatchPlan plan, const Context& context)
       : flags_(flags),
         plan_(std::move(plan)),
-        store_(std::move(store)),
         context_(context),
         display_(flags.quiet     ? WatchDisplay::Words::none
                  : flags.verbose ? WatchDisplay::Words::probes
@@ -105,10 +105,22 @@ class WatchSession {
   }
 
  private:
+  /// A baseline is only read, so a file that cannot be written will do; opened anew each time, since such a one shows
+  /// nothing that is written later. Only a retune has to write: that it cannot is told at the start.
+  Result<void> open_store() {
+    if (store_ && plan_.retune) return {};
+    auto opened = context_.open_store(plan_.retune ? store::Access::write : store::Access::read);
+    if (!opened && plan_.retune) return tl::unexpected(std::move(opened.error()).in("--on-degrade retune"));
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    store_ = std::move(*opened);
+    return {};
+  }
+
   Result<Baseline> choose_baseline() {
+    RL_TRY(open_store());
     const auto environment = find_environment();
     RL_TRY_ASSIGN(auto baseline,
-                  campaign::find_baseline(store_, {plan_.run, flags_.model, flags_.config}, environment));
+                  campaign::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
     if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
     return baseline;
   }
@@ -205,7 +217,7 @@ class WatchSession {
     RL_TRY_ASSIGN(const auto* kind, registry.find(baseline.run.workload.kind));
     options.reference = kind->reference;
     options.gpu_reference = kind->gpu_reference;
-    auto retune = std::make_unique<campaign::RetuneResponder>(std::move(options), baseline, store_, *source_,
+    auto retune = std::make_unique<campaign::RetuneResponder>(std::move(options), baseline, *store_, *source_,
                                                               base::system_clock(), display_, &base::cancel_requested);
     retune_ = retune.get();
     responders_.push_back(std::move(retune));
@@ -276,7 +288,7 @@ class WatchSession {
 
   const WatchFlags& flags_;
   WatchPlan plan_;
-  store::Store store_;
+  std::optional<store::Store> store_;  ///< results
   const Context& context_;
   WatchDisplay display_;
   std::unique_ptr<campaign::ProbeSource> source_;
@@ -288,8 +300,7 @@ class WatchSession {
 
 Result<int> run_watch(const WatchFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto plan, read_watch_flags(flags));
-  RL_TRY_ASSIGN(auto store, context.open_store());
-  WatchSession session(flags, std::move(plan), std::move(store), context);
+  WatchSession session(flags, std::move(plan), context);
   return session.run();
 }
 

@@ -17,6 +17,7 @@ event() {
   got=$(jq -r "select(.event == \"$1\") | $2" <"$WORK/out" | tail -n 1)
   [ "$got" = "$3" ] || problem "$LAST: $2 of the last $1 is \"$got\", expected \"$3\""
 }
+no_err() { checks=$((checks + 1)); ! grep -qF -- "$1" "$WORK/err" || problem "$LAST: \"$1\" on standard error"; }
 # waits up to 20 s for TEXT in FILE
 await() {
   checks=$((checks + 1))
@@ -98,6 +99,44 @@ done
 cp config.yaml third.yaml
 bad "runs of several models fit" "--model FILE" -- watch --config third.yaml --once --db two.db
 
+# A run that another user tuned: a baseline is only read; what a retune could not keep is told before anything is watched.
+OWN=$RIDGELINE
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # root may write everything
+  printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups %s "$@"\n' "$OWN" >as_nobody
+  chmod 755 . as_nobody
+  RIDGELINE=$WORK/as_nobody
+fi
+if [ "$(id -u)" -ne 0 ] || { [ -x as_nobody ] && ./as_nobody version >/dev/null 2>&1; }; then
+  mkdir theirs mine
+  cp two.db theirs/ro.db
+  cp two.db theirs/rw.db # its folder does not take the log that writing needs
+  cp a/config.yaml mine
+  chmod 777 mine
+  chmod 666 mine/config.yaml theirs/rw.db
+  chmod 444 theirs/ro.db
+  chmod 555 theirs
+  for db in theirs/ro.db theirs/rw.db; do
+    run 0 watch --config a/config.yaml "${PROBES[@]}" --once --db $db --state mine/state.json
+    event status '.model + " " + .details.state' "$S fine"
+    bad "--on-degrade retune: " "$db" "read-only" "--db FILE" -- watch --config mine/config.yaml --model "$S" --once --db $db --state mine/retune.json --on-degrade retune
+  done
+  # A watch that runs on sees what is tuned later.
+  "$RIDGELINE" watch --config a/config.yaml "${PROBES[@]}" --db theirs/ro.db --state mine/state.json >"$WORK/events" 2>"$WORK/err" &
+  WATCH=$!
+  await '"event":"started"' "$WORK/events"
+  [ "$(id -u)" -eq 0 ] || chmod u+w theirs theirs/ro.db
+  RIDGELINE=$OWN
+  run 0 tune "$S" "${FAST[@]}" --quick --config a/config.yaml --no-apply -q --db theirs/ro.db
+  kill -HUP "$WATCH"
+  await "the baseline is $("$OWN" history --ids --db theirs/ro.db | head -n 1)/" "$WORK/events"
+  kill -TERM "$WATCH"
+  wait "$WATCH"
+  is "$?" 0 "exit code after SIGTERM of a watch that only reads"
+  WATCH=
+  chmod 755 theirs
+fi
+RIDGELINE=$OWN
+
 # A tenth more: found by the probes of several calls, as cron makes them, and told once.
 echo 1.1 >load
 codes=
@@ -117,6 +156,14 @@ err "1.10 times the baseline's"
 rm load
 run 0 watch --config config.yaml "${PROBES[@]}" --count 6
 event recovered .event recovered
+
+# One look proves nothing, whatever it says.
+echo 1.5 >load
+run 0 watch --config config.yaml --once
+err "not proven slower yet: "
+event status .details.state fine
+rm load
+run 0 watch --config config.yaml "${PROBES[@]}" --count 6
 
 # A worse setting: told at once, and named as the cause.
 cp config.yaml good.yaml
@@ -183,6 +230,21 @@ for _ in 1 2 3 4; do
   run 0 watch --config config.yaml --latency-file service.log --once
 done
 event status .details.state fine
+# A rename while nobody watched: the rest of the old file counts, or its loss is told.
+: >rotated.log
+run 0 watch --config config.yaml --latency-file rotated.log --once
+seq 30 | sed 's/.*/4.0/' >>rotated.log
+mv rotated.log rotated.log.1
+seq 10 | sed 's/.*/2.0/' >rotated.log
+run 0 watch --config config.yaml --latency-file rotated.log --once
+event status .now_ms 4
+no_err "may be missing"
+mv rotated.log rotated.log.2
+seq 30 | sed 's/.*/2.0/' >rotated.log
+gzip rotated.log.2
+run 0 watch --config config.yaml --latency-file rotated.log --once
+event status .now_ms 2
+err "lines written before the rotation may be missing"
 code=0
 for _ in 1 2 3 4 5; do
   seq 30 | sed 's/.*/{"latency_us": 2600, "shapes": {"x": [8, 3, 64, 64]}}/' >>service.log

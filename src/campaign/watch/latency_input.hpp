@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "campaign/watch/latency_window.hpp"
@@ -14,6 +16,8 @@ class LatencyInput {
   /// Adds what came since the last call.
   [[nodiscard]] virtual base::Result<void> read(LatencyWindow& window) = 0;
   [[nodiscard]] virtual base::Json position() const { return nullptr; }
+  /// What people should know of the input, one line, told once: that lines may be missing; "" for nothing.
+  [[nodiscard]] virtual std::string take_note() { return {}; }
 };
 
 }  // namespace ridgeline::campaign

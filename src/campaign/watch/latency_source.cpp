@@ -8,6 +8,14 @@ namespace ridgeline::campaign {
 using base::ErrorCode;
 using base::Result;
 
+namespace {
+
+void add_note(Observation& seen, const std::string& note) {
+  if (!note.empty()) seen.note += (seen.note.empty() ? "" : "; ") + note;
+}
+
+}  // namespace
+
 LatencySource::LatencySource(std::unique_ptr<LatencyInput> input, ServiceInspector inspector, GpuGlance glance)
     : input_(std::move(input)), inspector_(std::move(inspector)), glance_(std::move(glance)) {}
 
@@ -27,7 +35,9 @@ Result<Observation> LatencySource::look() {
   }
   seen.state.gpu = glance_.look();
   seen.state.process_names = process_names(seen.state.gpu);
-  if (auto read = input_->read(window_); !read) {
+  auto read = input_->read(window_);
+  add_note(seen, input_->take_note());
+  if (!read) {
     seen.problem = std::move(read.error().message);
     return seen;
   }
@@ -39,8 +49,8 @@ Result<Observation> LatencySource::look() {
   }
   auto taken = window_.take();
   if (taken.refused > 0)
-    seen.note = fmt::format("{} line{} no latency, the first \"{}\"; expected milliseconds, or JSON with latency_ms",
-                            taken.refused, taken.refused == 1 ? " was" : "s were", taken.first_refused);
+    add_note(seen, fmt::format("{} line{} no latency, the first \"{}\"; expected milliseconds, or JSON with latency_ms",
+                               taken.refused, taken.refused == 1 ? " was" : "s were", taken.first_refused));
   schema::Measurement measurement;
   measurement.latency_ns = std::move(taken.latency_ns);
   seen.figure = analysis::figure_of(measurement);

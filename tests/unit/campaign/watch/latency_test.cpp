@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -76,6 +77,10 @@ class LatencyFileTest : public ::testing::Test {
     EXPECT_TRUE(file) << file.error().message;
     return std::move(*file);
   }
+  static std::uint64_t inode(const std::filesystem::path& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 ? found.st_ino : 0;
+  }
   fakes::TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / "latency.log";
 };
@@ -134,6 +139,94 @@ TEST_F(LatencyFileTest, goes_on_where_an_earlier_life_ended) {
   std::ofstream(path_, std::ios::trunc) << "9\n";
   auto third = open(next.position());
   EXPECT_EQ(read(third), Latencies{9e6});
+}
+
+TEST_F(LatencyFileTest, the_rest_of_a_file_renamed_between_two_lives_is_read_before_the_new_one) {
+  for (const auto* name : {"latency.log.1", "latency.log-20260101", "latency-20260101.log"}) {
+    append(path_, "1\n");
+    const auto position = open().position();
+    append(path_, "2\n3\n");
+    std::filesystem::rename(path_, folder_ / name);
+    append(path_, "4\n");
+    auto file = open(position);
+    EXPECT_EQ(file.position().at("offset"), position.at("offset")) << "nothing is read yet";
+    EXPECT_EQ(read(file), (Latencies{2e6, 3e6, 4e6})) << name;
+    EXPECT_EQ(file.take_note(), "");
+    append(path_, "5\n");
+    EXPECT_EQ(read(file), Latencies{5e6});
+    auto next = open(file.position());
+    EXPECT_TRUE(read(next).empty());
+    std::filesystem::remove(path_);
+  }
+}
+
+TEST_F(LatencyFileTest, a_renamed_file_that_cannot_be_found_is_told_once) {
+  append(path_, "1\n");
+  const auto position = open().position();
+  append(path_, "2\n");
+  for (const auto* gone : {"latency.log.1.gz", "other.log"}) {  // compressed; of another service
+    std::filesystem::rename(path_, folder_ / gone);
+    append(path_, "4\n");
+    auto file = open(position);
+    EXPECT_EQ(read(file), Latencies{4e6});
+    const auto note = file.take_note();
+    EXPECT_NE(note.find("lines written before the rotation may be missing"), std::string::npos) << note;
+    EXPECT_NE(note.find(path_.string()), std::string::npos) << note;
+    EXPECT_EQ(file.take_note(), "");
+    std::filesystem::rename(folder_ / gone, path_);
+  }
+}
+
+TEST_F(LatencyFileTest, a_remembered_file_that_became_shorter_is_not_gone_on_with) {
+  append(path_, "1\n2\n3\n");
+  const auto position = open().position();
+  std::filesystem::rename(path_, folder_ / "latency.log.1");
+  std::ofstream(folder_ / "latency.log.1", std::ios::trunc) << "7\n";
+  append(path_, "4\n");
+  auto file = open(position);
+  EXPECT_EQ(read(file), Latencies{4e6});
+  EXPECT_NE(file.take_note().find("may be missing"), std::string::npos);
+}
+
+TEST_F(LatencyFileTest, another_file_with_the_number_of_a_removed_one_is_not_taken_for_it) {
+  append(path_, "1\n");
+  auto position = open().position();
+  if (position.at("born") == 0) GTEST_SKIP() << "the file system tells no birth";
+  position["born"] = position.at("born").get<std::int64_t>() - 1;
+  append(path_, "2\n");
+  auto file = open(position);
+  EXPECT_EQ(read(file), (Latencies{1e6, 2e6}));
+  EXPECT_NE(file.take_note().find("written before the rotation may be missing"), std::string::npos);
+  std::filesystem::rename(path_, folder_ / "latency.log.1");
+  append(path_, "3\n");
+  auto next = open(position);
+  EXPECT_EQ(read(next), Latencies{3e6});
+  position.erase("born");
+  auto old = open(position);
+  EXPECT_EQ(read(old), (Latencies{2e6, 3e6})) << "a state of an earlier version";
+}
+
+TEST_F(LatencyFileTest, a_truncation_and_a_file_between_two_rotations_are_told) {
+  append(path_, "1\n2\n");
+  auto file = open();
+  std::ofstream(path_, std::ios::trunc) << "3\n";
+  EXPECT_EQ(read(file), Latencies{3e6});
+  EXPECT_NE(file.take_note().find("lines written before that may be missing"), std::string::npos);
+  const auto position = file.position();
+  std::ofstream(path_, std::ios::trunc) << "";
+  EXPECT_NE(open(position).take_note().find("lines written before that may be missing"), std::string::npos);
+
+  append(path_, "4\n");
+  std::filesystem::rename(path_, folder_ / "latency.log.2");
+  append(folder_ / "latency.log.1", "5\n");  // a whole file that nobody looked at
+  append(path_, "6\n");
+  const auto begun = std::filesystem::last_write_time(folder_ / "latency.log.2");
+  std::filesystem::last_write_time(folder_ / "latency.log.1", begun + std::chrono::hours(1));
+  append(folder_ / "latency.log.3", "0\n");
+  std::filesystem::last_write_time(folder_ / "latency.log.3", begun - std::chrono::hours(1));
+  auto next = open({{"inode", inode(folder_ / "latency.log.2")}, {"offset", 0}});
+  EXPECT_EQ(read(next), (Latencies{4e6, 6e6}));
+  EXPECT_NE(next.take_note().find("rotated more than once"), std::string::npos);
 }
 
 TEST_F(LatencyFileTest, what_is_no_file_is_refused) {

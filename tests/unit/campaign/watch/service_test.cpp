@@ -232,6 +232,11 @@ TEST_F(WorkerProbeTest, latencies_of_the_service_are_judged_without_running_anyt
   ASSERT_TRUE(again->figure) << "the service goes on without its file of settings";
   EXPECT_NE(again->note.find("config.yaml"), std::string::npos);
   EXPECT_DOUBLE_EQ(again->state.shape_shares.at("x:4x3x224x224"), 1);
+  std::ofstream(folder_ / "latency.log", std::ios::trunc) << "6\nGET /\n";
+  append(30, "6");
+  const auto truncated = source.look()->note;
+  for (const auto* part : {"config.yaml", "may be missing", "1 line was no latency"})
+    EXPECT_NE(truncated.find(part), std::string::npos) << truncated;
 }
 
 TEST(GpuGlance, tells_throttle_time_processes_and_how_busy_a_gpu_is) {

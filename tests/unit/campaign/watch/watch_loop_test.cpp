@@ -373,6 +373,20 @@ TEST_F(WatchLoopTest, the_status_says_where_things_stand) {
   EXPECT_NEAR(*heard_.last(WatchEventKind::status)->slow_down, 1.5, 0.1);
 }
 
+TEST_F(WatchLoopTest, a_status_beyond_the_threshold_that_is_not_proven_does_not_read_fine) {
+  const auto status_at = [&](double median_ms) {
+    service_.noise = 0;
+    look(median_ms);
+    loop().announce_status();
+    const auto* status = heard_.last(WatchEventKind::status);
+    EXPECT_EQ(status->details.at("state"), "fine");
+    return status->text;
+  };
+  EXPECT_EQ(status_at(4.36), "fine: 4.36 ms, 1.09 times the baseline's 4 ms");
+  EXPECT_EQ(status_at(6), "not proven slower yet: 6 ms, 1.50 times the baseline's 4 ms");
+  EXPECT_FALSE(loop().bad());
+}
+
 TEST_F(WatchLoopTest, an_event_as_json_has_what_the_page_promises) {
   probes(100);
   service_.median_ms = 5;
