@@ -12,6 +12,7 @@
 #include "doctor/doctor_report.hpp"
 #include "doctor/gather_facts.hpp"
 #include "ridgeline/doctor_text.hpp"
+#include "ridgeline/monitor_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 
@@ -81,9 +82,10 @@ base::Result<int> run_doctor(const Flags& flags, const Context& context) {
   }
   if (base::cancel_requested()) return base::fail(base::ErrorCode::cancelled, "cancelled");
   const auto terminal = inspect_terminal(stdout);
+  const bool unicode = locale_is_utf8();
   const auto text = flags.json        ? base::dump_json(base::Json(report)) + "\n"
-                    : flags.fix_hints ? fix_hints_text(report, terminal)
-                                      : doctor_text(report, terminal);
+                    : flags.fix_hints ? fix_hints_text(report, terminal, unicode)
+                                      : doctor_text(report, terminal, unicode);
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
     return base::fail(base::ErrorCode::io, "cannot write to standard output; is the disk full?");
   return report.exit_code();
@@ -96,6 +98,7 @@ void add_doctor(CLI::App& app, Context& context) {
   auto* command = add_subcommand(
       app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
       "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
+      "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.\n"
       "Exit code 0: all ok; 1: warnings; 2: failures.",
       [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");

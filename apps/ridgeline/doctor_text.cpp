@@ -25,12 +25,13 @@ struct Look {
   Style style;
 };
 
-Look look_of(CheckStatus status) noexcept {
+/// Without `unicode` in ASCII.
+Look look_of(CheckStatus status, bool unicode = true) noexcept {
   switch (status) {
-    case CheckStatus::ok: return {"✓", "ok", Style::good};
+    case CheckStatus::ok: return {unicode ? "✓" : "+", "ok", Style::good};
     case CheckStatus::warn: return {"!", "warn", Style::warning};
-    case CheckStatus::fail: return {"✗", "fail", Style::bad};
-    case CheckStatus::skipped: return {"–", "skip", Style::dim};
+    case CheckStatus::fail: return {unicode ? "✗" : "x", "fail", Style::bad};
+    case CheckStatus::skipped: return {unicode ? "–" : "-", "skip", Style::dim};
   }
   return {"?", "?", Style::dim};
 }
@@ -63,13 +64,42 @@ std::string indented(const std::string& text, int indent) {
   return out;
 }
 
-std::string check_lines(const Check& check, const Terminal& terminal) {
+/// At most `columns` columns (8 at the least); a cut ends in "…", or in "..." without `unicode`.
+std::string cut(const std::string& line, int columns, bool unicode) {
+  const auto room = static_cast<std::size_t>(std::max(columns, 8));
+  if (unicode || report::columns_of(line) <= room) return report::shorten(line, room);
+  auto head = report::shorten(line, room - 2);
+  head.resize(head.size() - std::string_view("…").size());
+  return head + "...";
+}
+
+/// The line over as many as it takes; a path that is wider than one is broken behind a slash.
+std::string spread(const std::string& line, int columns) {
+  const auto room = static_cast<std::size_t>(std::max(columns, 20));
+  std::string parts;
+  std::size_t from = 0;  // of the word
+  std::size_t slash = 0;
+  for (const char c : line) {
+    if (c != ' ' && slash > from && report::columns_of(std::string_view(parts).substr(from)) >= room) {
+      parts.insert(slash, " ");
+      from = slash + 1;
+    }
+    parts += c;
+    if (c == ' ') from = parts.size();
+    if (c == '/' || c == ' ') slash = parts.size();
+  }
+  return wrapped(parts, columns, 0);
+}
+
+std::string check_lines(const Check& check, const Terminal& terminal, bool unicode) {
   const bool bad = check.status == CheckStatus::warn || check.status == CheckStatus::fail;
-  auto out = head_of(look_of(check.status), check.title, terminal.colour);
+  auto out = head_of(look_of(check.status, unicode), check.title, terminal.colour);
   if (!bad) {
     const auto line = report::one_line(check.evidence);
-    const auto room = static_cast<std::size_t>(std::max(terminal.width - kEvidenceAt, 20));
-    const auto shown = terminal.interactive ? report::shorten(line, room) : line;
+    const int room = terminal.width - kEvidenceAt;
+    const auto shown = !terminal.interactive                          ? line
+                       : check.group == doctor::CheckGroup::libraries ? indented(spread(line, room), kEvidenceAt)
+                                                                      : cut(line, std::max(room, 20), unicode);
     return out + (check.status == CheckStatus::skipped ? styled(shown, Style::dim, terminal.colour) : shown) + "\n";
   }
   out += indented(evidence_of(check.evidence, terminal), kEvidenceAt) + "\n";
@@ -92,7 +122,7 @@ std::string summary_of(const doctor::DoctorReport& report, const Terminal& termi
 
 }  // namespace
 
-std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal) {
+std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode) {
   auto out =
       fmt::format("{}  {}{}\n", styled("ridgeline doctor " + report.ridgeline_version, Style::bold, terminal.colour),
                   report.hostname, report.os.empty() ? "" : ", " + report.os);
@@ -106,10 +136,10 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
       if (check.status == CheckStatus::skipped && check.evidence == "no GPU")
         ++without_gpu;
       else
-        out += check_lines(check, terminal);
+        out += check_lines(check, terminal, unicode);
     }
     if (without_gpu > 0)
-      out += head_of(look_of(CheckStatus::skipped), report::counted(without_gpu, "check"), terminal.colour) +
+      out += head_of(look_of(CheckStatus::skipped, unicode), report::counted(without_gpu, "check"), terminal.colour) +
              styled(without_gpu == 1 ? "needs a GPU" : "need a GPU", Style::dim, terminal.colour) + "\n";
   }
   out += summary_of(report, terminal);
@@ -117,7 +147,7 @@ std::string doctor_text(const doctor::DoctorReport& report, const Terminal& term
   return out + "\n";
 }
 
-std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal) {
+std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode) {
   auto out =
       styled("Checklist for this machine", Style::bold, terminal.colour) + ": " + summary_of(report, terminal) + "\n";
   std::optional<doctor::CheckGroup> group;
@@ -131,7 +161,7 @@ std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& t
     const bool done = check.status == CheckStatus::ok;
     const auto evidence = report::one_line(check.title + ": " + check.evidence);
     out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
-    out += (done ? report::shorten(evidence, static_cast<std::size_t>(std::max(terminal.width - 4, 30)))
+    out += (done ? cut(evidence, std::max(terminal.width - 4, 30), unicode)
                  : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
            "\n";
     if (done) continue;

@@ -9,10 +9,11 @@
 namespace ridgeline::app {
 
 /// The report for a terminal: one line a check, what is wrong with its fix below it. Lines of checks that are well are
-/// cut to the width of an interactive terminal; everything else is wrapped.
-[[nodiscard]] std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal);
+/// cut to the width of an interactive terminal; everything else, and every library, is wrapped. Marks are ASCII without
+/// `unicode`.
+[[nodiscard]] std::string doctor_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode);
 
 /// The same as a checklist, fixes as shell lines to copy.
-[[nodiscard]] std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal);
+[[nodiscard]] std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& terminal, bool unicode);
 
 }  // namespace ridgeline::app

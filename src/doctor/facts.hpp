@@ -33,6 +33,7 @@ struct DriverFacts {
   std::optional<unsigned> gpus;                ///< as the management library counts them
   std::string inventory_note;                  ///< GPUs that it counts but cannot open
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES
+  std::vector<std::string> absent_devices;     ///< its entries that name no GPU
   std::size_t visible_gpus = 0;                ///< left by it
   bool container = false;
   std::optional<bool> counters_admin_only;  ///< NVreg_RestrictProfilingToAdminUsers

@@ -3,6 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 : "${FAKE_NVML:?the fake management library}" "${FAKE_NVML_OLD:?}" "${FAKE_NVML_MISSING:?}" "${FAKE_CUDA:?}" "${CRASHING:?}"
 unset CUDA_VISIBLE_DEVICES VIRTUAL_ENV CONDA_PREFIX CUDA_HOME LD_LIBRARY_PATH
+export LC_ALL=C.UTF-8
 mkdir empty gpu crash
 ORT=$RIDGELINE_ORT_LIBRARY
 
@@ -45,6 +46,11 @@ export RIDGELINE_ORT_LIBRARY="$ORT"
 run 2 doctor --ort-library "$WORK/none.so"
 out "✗ fail  ONNX Runtime"
 out "-> "
+LC_ALL=C run 2 doctor --no-load --ort-library "$WORK/none.so"
+out "  x fail  ONNX Runtime"
+out "  + ok    Memory"
+checks=$((checks + 1))
+LC_ALL=C grep -q '[^ -~]' "$WORK/out" && problem "not ASCII with LC_ALL=C: $(LC_ALL=C grep '[^ -~]' "$WORK/out")"
 
 # ONNX Runtime on the CPU.
 doctor
@@ -114,6 +120,14 @@ check driver.nvml fail "Driver Not Loaded"
 CUDA_VISIBLE_DEVICES=7 doctor
 check driver.visible fail "leaves 0 of 1"
 check gpu.pcie skipped "hidden by CUDA_VISIBLE_DEVICES"
+gpus "$FAKE_NVML" eight
+CUDA_VISIBLE_DEVICES=1,9 doctor --no-load
+check driver.visible warn "leaves 1 of 8: there is no 9"
+CUDA_VISIBLE_DEVICES=9,1 doctor --no-load
+check driver.visible fail "leaves 0 of 8: there is no 9"
+gpus "$FAKE_NVML" healthy
+RL_FAKE_NVML_PROCESSES="0:$$:1000:5:C" doctor --no-load
+check gpu.processes warn "by no process that is listed"
 gpus "$FAKE_NVML" lost  # while doctor looks
 RL_FAKE_NVML="$(key kFakeFailAfterMs)=300" doctor
 check gpu.list fail "GPU 0 does not answer: "
@@ -198,6 +212,17 @@ if command -v script >/dev/null; then
   TERM=xterm COLUMNS=80 script -qec "$RIDGELINE doctor --no-load" /dev/null </dev/null | tr -d '\r' | sed 's/.*\x1b\[K//' >screen
   checks=$((checks + 1))
   [ "$(grep -v '\$ ' screen | LC_ALL=C.UTF-8 wc -L)" -le 80 ] || problem "lines past 80 columns: $(cat screen)"
+  # Libraries are told in full: their lines without breaks and indents hold the path.
+  checks=$((checks + 2))
+  sed -n '/^Libraries/,/^Inference/p' screen | tr -d ' \n' | grep -qF -- "$(tr -d ' ' <<<"$ORT")" ||
+    problem "the path of ONNX Runtime is cut: $(cat screen)"
+  sed -n '/^Libraries/,/^Inference/p' screen | grep -q '…' && problem "libraries are cut: $(cat screen)"
+  for locale in C C.UTF-8; do
+    TERM=xterm COLUMNS=80 LC_ALL=$locale script -qec "$RIDGELINE doctor --no-load" /dev/null </dev/null >"screen.$locale"
+  done
+  checks=$((checks + 2))
+  grep 'NVIDIA driver' screen.C | grep -qF '...' || problem "no cut line in the C locale: $(cat screen.C)"
+  grep 'NVIDIA driver' screen.C.UTF-8 | grep -qF '…' || problem "no cut line in a UTF-8 locale: $(cat screen.C.UTF-8)"
 fi
 export RIDGELINE_ORT_LIBRARY="$WORK/empty"
 run 2 doctor --fix-hints --no-load

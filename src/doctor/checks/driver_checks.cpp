@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/load_error.hpp"
 
@@ -156,19 +158,37 @@ Check readings_check(const DriverFacts& driver) {
                           driver.driver_version.empty() ? "(unknown version)" : driver.driver_version));
 }
 
+/// The entries of CUDA_VISIBLE_DEVICES that name a GPU.
+std::vector<std::string> present_devices(const DriverFacts& driver) {
+  std::vector<std::string> present;
+  const auto& absent = driver.absent_devices;
+  for (const auto& part : base::split(*driver.visible_devices, ',')) {
+    const std::string entry(base::trim(part));
+    if (!entry.empty() && std::find(absent.begin(), absent.end(), entry) == absent.end()) present.push_back(entry);
+  }
+  return present;
+}
+
 Check visible_check(const DriverFacts& driver) {
   if (!driver.has_gpu()) return make("visible", "Visible GPUs", CheckStatus::skipped, "no GPU");
   if (!driver.visible_devices)
     return make("visible", "Visible GPUs", CheckStatus::ok,
                 fmt::format("all {}; CUDA_VISIBLE_DEVICES is not set", *driver.gpus));
-  const auto evidence = fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" leaves {} of {}", *driver.visible_devices,
-                                    driver.visible_gpus, *driver.gpus);
+  auto evidence = fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" leaves {} of {}", *driver.visible_devices,
+                              driver.visible_gpus, *driver.gpus);
+  if (!driver.absent_devices.empty())
+    evidence += fmt::format(": there is no {}", fmt::join(driver.absent_devices, ", "));
   if (contains(*driver.visible_devices, "MIG-"))
     return make("visible", "Visible GPUs", CheckStatus::ok,
                 fmt::format("CUDA_VISIBLE_DEVICES=\"{}\"", *driver.visible_devices));
   if (driver.visible_gpus == 0)
     return make("visible", "Visible GPUs", CheckStatus::fail, evidence, "unset it, or name what nvidia-smi -L lists",
                 {"unset CUDA_VISIBLE_DEVICES"});
+  if (!driver.absent_devices.empty())
+    return make(
+        "visible", "Visible GPUs", CheckStatus::warn, evidence,
+        "name what nvidia-smi -L lists: CUDA ignores an entry that is not there and all after it",
+        {"nvidia-smi -L", fmt::format("export CUDA_VISIBLE_DEVICES={}", fmt::join(present_devices(driver), ","))});
   return make("visible", "Visible GPUs", CheckStatus::ok, evidence);
 }
 

@@ -174,6 +174,18 @@ GpuVerdict held_down(const GpuFacts& gpu) {
   return {warn, evidence, fix, {fmt::format("nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i {}", number_of(gpu))}};
 }
 
+/// Memory in use beyond what the listed processes hold; 0 where that cannot be told.
+double memory_of_nobody(const GpuFacts& gpu, double used) {
+  if (!gpu.processes || gpu.gpu.mig.value_or(false)) return 0;
+  double left = used;
+  for (const auto& process : *gpu.processes) {
+    if (!process.memory_bytes) return 0;
+    left -= static_cast<double>(*process.memory_bytes);
+  }
+  constexpr double kReserve = 2e9;  // what driver and ECC keep for themselves stays below on every card so far
+  return left > kReserve && left > 0.05 * static_cast<double>(gpu.gpu.memory_bytes) ? left : 0;
+}
+
 GpuVerdict users(const GpuFacts& gpu) {
   const auto total = static_cast<double>(gpu.gpu.memory_bytes);
   const double used = gpu.gpu.memory_free_bytes ? total - static_cast<double>(*gpu.gpu.memory_free_bytes) : 0;
@@ -189,14 +201,16 @@ GpuVerdict users(const GpuFacts& gpu) {
   const auto memory = gpu.gpu.memory_free_bytes
                           ? fmt::format("{} of {} in use", base::format_bytes(used), base::format_bytes(total))
                           : std::string("memory use unknown");
+  const double unclaimed = memory_of_nobody(gpu, used);
+  if (unclaimed > 0 && count > 0)
+    names.push_back(fmt::format("{} by no process that is listed", base::format_bytes(unclaimed)));
   const auto evidence = names.empty() ? memory : fmt::format("{}; {}", memory, fmt::join(names, ", "));
   const std::vector<std::string> look{"nvidia-smi", "ps -o pid,user,etime,args -p PID"};
   if (total > 0 && used > 0.9 * total)
     return {warn, evidence, "little memory is left: end what is not needed, or take another GPU", look};
-  constexpr double kReserve = 2e9;  // what driver and ECC keep for themselves stays below on every card so far
-  if (gpu.processes && count == 0 && used > kReserve && used > 0.05 * total && !gpu.gpu.mig.value_or(false))
+  if (unclaimed > 0)
     return {warn,
-            memory + ", but no process is listed",
+            count == 0 ? memory + ", but no process is listed" : evidence,
             "another container or user holds it, or a process hangs in its exit: look from the host",
             {"sudo fuser -v /dev/nvidia*"}};
   if (!gpu.processes) return {skipped, memory + "; the process list cannot be read", {}, {}};

@@ -18,6 +18,15 @@ struct GpuVerdict {
   std::vector<std::string> commands;
 };
 
+struct DeviceVerdict {
+  std::string device;  ///< "GPU 3"; "" for an only one that goes without saying
+  GpuVerdict verdict;
+};
+
+/// Status, evidence, fix and commands of a check over at least one device: "all 8: x" when they agree, else the
+/// devices with the worst verdicts by name. Skipped only when every device is.
+void fold_verdicts(std::vector<DeviceVerdict> verdicts, Check& check);
+
 /// Judges every GPU and makes one line of it: "all 8: x" when they agree, else the GPUs with the worst verdicts by
 /// number. The check is skipped only when every GPU is, and without GPUs.
 [[nodiscard]] Check check_each_gpu(std::string id, std::string title, const Facts& facts,

@@ -2,23 +2,15 @@
 #include "doctor/checks/provider_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "base/text.hpp"
+#include "doctor/checks/per_gpu.hpp"
 
 namespace ridgeline::doctor {
 namespace {
 
 /// Rounding of TF32 (10 bits) through a small network stays well below; a wrong answer does not.
 constexpr double kMostDrift = 0.02;
-
-struct Verdict {
-  CheckStatus status = CheckStatus::ok;
-  std::string evidence;
-  std::string fix;
-};
 
 std::string fix_of(const ProviderRun& run) {
   switch (run.status) {
@@ -34,22 +26,22 @@ std::string fix_of(const ProviderRun& run) {
   }
 }
 
-Verdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
-  if (!run.not_run.empty()) return {CheckStatus::skipped, fmt::format("{}: {}", run.device, run.not_run), {}};
+GpuVerdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
+  if (!run.not_run.empty()) return {CheckStatus::skipped, run.not_run, {}, {}};
   if (run.status != schema::TrialStatus::ok)
-    return {CheckStatus::fail, fmt::format("{}: {}: {}", run.device, base::enum_name(run.status), run.message),
-            fix_of(run)};
-  auto evidence = fmt::format("{}: {}", run.device, base::format_duration(run.median_ms * 1e6));
+    return {CheckStatus::fail, fmt::format("{}: {}", base::enum_name(run.status), run.message), fix_of(run), {}};
+  auto evidence = base::format_duration(run.median_ms * 1e6);
   if (run.drift && *run.drift > kMostDrift)
     return {other_answers,
             fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.drift),
             other_answers == CheckStatus::fail
                 ? "do not trust this device: check its ECC errors, and repeat with another driver or ONNX Runtime"
-                : "TF32 or FP16 may do that to a deep model: hold it against inputs and a tolerance of your own"};
+                : "TF32 or FP16 may do that to a deep model: hold it against inputs and a tolerance of your own",
+            {}};
   if (run.drift) evidence += ", same answers as the CPU";
   if (run.gpu_bytes)
     evidence += fmt::format(", {} on the GPU", base::format_bytes(static_cast<double>(*run.gpu_bytes)));
-  return {CheckStatus::ok, std::move(evidence), {}};
+  return {CheckStatus::ok, std::move(evidence), {}, {}};
 }
 
 }  // namespace
@@ -59,21 +51,12 @@ std::string_view provider_title(std::string_view provider) noexcept {
 }
 
 void judge_runs(const std::vector<const ProviderRun*>& runs, CheckStatus other_answers, Check& check) {
-  std::vector<Verdict> verdicts;
-  for (const auto* run : runs) verdicts.push_back(verdict_of(*run, other_answers));
   check.status = CheckStatus::skipped;
   check.evidence = "not tried";
-  if (verdicts.empty()) return;
-  const bool any_run =
-      std::any_of(verdicts.begin(), verdicts.end(), [](const auto& one) { return one.status != CheckStatus::skipped; });
-  const auto worst = std::max_element(verdicts.begin(), verdicts.end(),
-                                      [](const auto& a, const auto& b) { return a.status < b.status; });
-  check.status = any_run && worst->status == CheckStatus::skipped ? CheckStatus::ok : worst->status;
-  check.fix = worst->fix;
-  std::vector<std::string> lines;  // devices that are well are not listed beside one that is not
-  for (const auto& verdict : verdicts)
-    if (check.status < CheckStatus::warn || verdict.status >= CheckStatus::warn) lines.push_back(verdict.evidence);
-  check.evidence = fmt::format("{}", fmt::join(lines, "; "));
+  if (runs.empty()) return;
+  std::vector<DeviceVerdict> verdicts;
+  for (const auto* run : runs) verdicts.push_back({run->device, verdict_of(*run, other_answers)});
+  fold_verdicts(std::move(verdicts), check);
 }
 
 }  // namespace ridgeline::doctor

@@ -103,6 +103,19 @@ void read_nvml(const std::vector<std::string>& candidates, DriverFacts& facts) {
     facts.nvml_error = count.error().message;
 }
 
+/// Entries of CUDA_VISIBLE_DEVICES that name no GPU, each once.
+std::vector<std::string> absent_devices(const std::string& visible_devices, const gpu::GpuInventory& inventory) {
+  std::vector<std::string> absent;
+  for (const auto& part : base::split(visible_devices, ',')) {
+    const std::string entry(base::trim(part));
+    auto named = inventory;
+    named.keep_visible(entry);
+    if (!entry.empty() && named.gpus.empty() && std::find(absent.begin(), absent.end(), entry) == absent.end())
+      absent.push_back(entry);
+  }
+  return absent;
+}
+
 }  // namespace
 
 bool in_container(const fs::path& root) {
@@ -130,7 +143,10 @@ DriverFacts read_driver_facts(const std::optional<std::string>& visible_devices,
   facts.visible_devices = visible_devices;
   auto inventory = gpu::GpuInventory::read(nvml);
   if (facts.has_gpu()) facts.inventory_note = inventory.note;
-  if (visible_devices) inventory.keep_visible(*visible_devices);
+  if (visible_devices) {
+    facts.absent_devices = absent_devices(*visible_devices, inventory);
+    inventory.keep_visible(*visible_devices);
+  }
   facts.visible_gpus = inventory.gpus.size();
   return facts;
 }

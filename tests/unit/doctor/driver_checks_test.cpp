@@ -131,6 +131,24 @@ TEST(DriverChecks, cuda_visible_devices_may_hide_some_but_not_all) {
   EXPECT_EQ(driver_of(facts, "driver.visible").status, CheckStatus::ok);
 }
 
+TEST(DriverChecks, cuda_visible_devices_with_entries_that_are_not_there_is_a_warning) {
+  auto facts = healthy_facts();
+  facts.driver.gpus = 8;
+  facts.driver.visible_devices = "1, 9,2,GPU-x";
+  facts.driver.visible_gpus = 1;
+  facts.driver.absent_devices = {"9", "GPU-x"};
+  auto check = driver_of(facts, "driver.visible");
+  EXPECT_EQ(check.status, CheckStatus::warn);
+  EXPECT_TRUE(contains(check.evidence, "leaves 1 of 8: there is no 9, GPU-x")) << check.evidence;
+  EXPECT_EQ(check.commands.back(), "export CUDA_VISIBLE_DEVICES=1,2");
+  facts.driver.visible_devices = "9,1";
+  facts.driver.visible_gpus = 0;
+  facts.driver.absent_devices = {"9"};
+  check = driver_of(facts, "driver.visible");
+  EXPECT_EQ(check.status, CheckStatus::fail);
+  EXPECT_TRUE(contains(check.evidence, "leaves 0 of 8: there is no 9")) << check.evidence;
+}
+
 TEST(DriverChecks, counters_for_administrators_only_are_a_warning_for_others) {
   auto facts = healthy_facts();
   EXPECT_EQ(driver_of(facts, "driver.counters").status, CheckStatus::ok);

@@ -61,6 +61,15 @@ TEST_F(Gather, driver_facts_come_from_kernel_files_and_the_library) {
   EXPECT_EQ(facts.nvml_error, "");
 }
 
+TEST_F(Gather, entries_of_cuda_visible_devices_that_name_no_gpu_are_kept) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(read_driver_facts(std::nullopt, root, kNvml).absent_devices, Names{});
+  EXPECT_EQ(read_driver_facts("0", root, kNvml).absent_devices, Names{});
+  EXPECT_EQ(read_driver_facts("0,", root, kNvml).absent_devices, Names{});
+  EXPECT_EQ(read_driver_facts("0, 9,GPU-none,0", root, kNvml).absent_devices, (Names{"9", "GPU-none"}));
+  EXPECT_EQ(read_driver_facts("", root, kNvml).absent_devices, Names{});
+}
+
 TEST_F(Gather, capabilities_open_the_counters) {
   put("proc/self/status", "CapEff:\t0000004000000000\n");  // CAP_PERFMON
   EXPECT_TRUE(read_driver_facts(std::nullopt, root, kNvml).privileged);

@@ -139,6 +139,26 @@ TEST_F(GpuChecks, full_memory_and_memory_of_nobody_are_warnings) {
   EXPECT_TRUE(contains(see("processes").evidence, "no process is listed"));
 }
 
+TEST_F(GpuChecks, memory_of_nobody_shows_beside_processes_that_are_listed) {
+  gpu.processes = std::vector<GpuProcess>{{4711, "python3", 10'000'000'000}, {4712, "bash", 10'000'000'000}};
+  gpu.gpu.memory_free_bytes = 128'000'000'000;  // 22 GB in use: the reserve is no warning
+  EXPECT_EQ(see("processes").status, CheckStatus::ok);
+  gpu.gpu.memory_free_bytes = 100'000'000'000;
+  EXPECT_EQ(see("processes").status, CheckStatus::warn);
+  EXPECT_TRUE(contains(see("processes").evidence, "bash 4712")) << see("processes").evidence;
+  EXPECT_TRUE(contains(see("processes").evidence, "27.9 GiB by no process that is listed"))
+      << see("processes").evidence;
+  gpu.gpu.memory_free_bytes = 5'000'000'000;  // full, and so the more of interest
+  EXPECT_TRUE(contains(see("processes").evidence, "by no process that is listed"));
+  EXPECT_TRUE(contains(see("processes").fix, "little memory"));
+  gpu.gpu.memory_free_bytes = 100'000'000'000;
+  gpu.processes->push_back({4713, "", std::nullopt});  // may hold all of it
+  EXPECT_EQ(see("processes").status, CheckStatus::ok);
+  gpu.processes->pop_back();
+  gpu.gpu.mig = true;
+  EXPECT_EQ(see("processes").status, CheckStatus::ok);
+}
+
 TEST_F(GpuChecks, a_link_that_is_down_beside_others_is_a_warning) {
   gpu.nvlinks = gpu::NvlinkLinks{17, 18};
   EXPECT_EQ(see("nvlink").status, CheckStatus::warn);
@@ -184,6 +204,15 @@ TEST_F(GpuChecks, a_load_that_could_not_be_made_is_no_verdict) {
   gpu.load->error = "libcuda.so.1 is not found";
   EXPECT_EQ(see("pcie").status, CheckStatus::skipped);
   EXPECT_TRUE(contains(see("clocks").evidence, "libcuda.so.1"));
+}
+
+TEST_F(GpuChecks, gpus_that_are_skipped_for_different_reasons_are_told_with_both) {
+  facts.gpus = {healthy_gpu(0), healthy_gpu(1)};
+  facts.gpus[0].load->error = "hidden";
+  facts.gpus[1].load->error = "no CUDA";
+  EXPECT_EQ(see("clocks").status, CheckStatus::skipped);
+  EXPECT_TRUE(contains(see("clocks").evidence, "hidden")) << see("clocks").evidence;
+  EXPECT_TRUE(contains(see("clocks").evidence, "no CUDA")) << see("clocks").evidence;
 }
 
 TEST_F(GpuChecks, gpus_that_agree_share_a_line_and_the_odd_one_is_named) {

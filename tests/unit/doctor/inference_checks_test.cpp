@@ -48,6 +48,25 @@ TEST(InferenceChecks, of_several_gpus_only_the_failing_one_is_named) {
   EXPECT_TRUE(contains(check.evidence, "GPU 1: timeout"));
 }
 
+TEST(InferenceChecks, gpus_that_agree_share_a_line) {
+  auto facts = healthy_facts();
+  const auto first = facts.smoke.back();
+  for (int i = 1; i < 8; ++i) {
+    facts.smoke.push_back(first);
+    facts.smoke.back().device = "GPU " + std::to_string(i);
+  }
+  EXPECT_EQ(see(facts, "cuda").evidence, "all 8: 200 us, same answers as the CPU");
+  for (auto& run : facts.smoke) run.not_run = run.provider == "cuda" ? "its libraries do not load" : "";
+  EXPECT_EQ(see(facts, "cuda").evidence, "all 8: its libraries do not load");
+  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::skipped);
+  for (auto& run : facts.smoke) run.not_run.clear();
+  for (const auto i : {3U, 5U}) {
+    facts.smoke[i].status = schema::TrialStatus::crashed;
+    facts.smoke[i].message = "SIGSEGV";
+  }
+  EXPECT_EQ(see(facts, "cuda").evidence, "GPU 2, 4: crashed: SIGSEGV");
+}
+
 TEST(InferenceChecks, what_was_not_tried_is_skipped_with_the_reason) {
   auto facts = healthy_facts();
   facts.smoke.back().not_run = "its libraries do not load, see Libraries";
