@@ -225,9 +225,11 @@ Result<int> monitor_machine(const Flags& flags) {
     return base::fail(ErrorCode::invalid_argument, "--sort {}: unknown column", flags.sort);
   if (flags.once && count != 0)
     return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once is one look; leave one out", count);
-  if (flags.headless && !flags.json && flags.csv.empty() && flags.prometheus.empty())
+  if (flags.headless && !flags.once && !flags.json && flags.csv.empty() && flags.prometheus.empty())
     return base::fail(ErrorCode::invalid_argument,
-                      "--headless: nothing would come out; add --json, --csv FILE or --prometheus :PORT");
+                      "--headless: nothing would come out; add --once, --json, --csv FILE or --prometheus :PORT");
+  if (flags.csv == "-")
+    return base::fail(ErrorCode::invalid_argument, "--csv -: expected a file; for standard output take --json");
   if (flags.once && !flags.prometheus.empty())
     return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter has to stay; leave one out");
 

@@ -44,14 +44,17 @@ std::string csv_lines(const Snapshot& snapshot) {
 base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
   const auto header = csv_header();
   std::string first;
+  bool torn = false;
   std::error_code unknown;
   if (std::filesystem::is_regular_file(path, unknown)) {  // a pipe or device has nothing to read
     std::ifstream there(path);
     first.resize(header.size());
     there.read(first.data(), static_cast<std::streamsize>(first.size()));
     first.resize(static_cast<std::size_t>(there.gcount()));
+    there.clear();  // a file shorter than the header ended the reading
+    torn = there.seekg(-1, std::ios::end) && there.peek() != '\n';
   }
-  if (!first.empty() && first != header)
+  if (!header.starts_with(first))  // a power cut may have torn the header itself
     return base::fail(ErrorCode::invalid_argument,
                       "--csv {}: the file is there and is no recording with these columns; name another file",
                       path.string());
@@ -61,7 +64,9 @@ base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
                       "--csv {}: cannot write: {}; expected a file in a folder that is there; name another",
                       path.string(), std::strerror(errno));
   CsvRecorder recorder(path, file);
-  if (first.empty() && (std::fputs(header.c_str(), file) < 0 || std::fflush(file) != 0))
+  auto missing = header.substr(first.size());
+  if (missing.empty() && torn) missing = "\n";  // so that no record is lost with the torn one
+  if (std::fputs(missing.c_str(), file) < 0 || std::fflush(file) != 0)
     return base::fail(ErrorCode::io, "--csv {}: cannot write: {}", path.string(), std::strerror(errno));
   return recorder;
 }

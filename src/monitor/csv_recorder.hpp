@@ -18,8 +18,8 @@ namespace ridgeline::monitor {
 /// with those of the host.
 class CsvRecorder {
  public:
-  /// A file that a recording began is continued when its columns are the same. Errors: io; invalid_argument for a file
-  /// that holds something else.
+  /// A file that a recording began is continued when its columns are the same; where its last line is torn, on a line
+  /// of its own. Errors: io; invalid_argument for a file that holds something else.
   [[nodiscard]] static base::Result<CsvRecorder> open(const std::filesystem::path& path);
 
   /// Errors: io (disk full).

@@ -98,9 +98,30 @@ int draw_slowdowns(Canvas& canvas, int row, const GpuReading& gpu, double since_
   return row + 1;
 }
 
-int draw_slice(Canvas& canvas, int row, const SliceReading& slice) {
+/// What tells a slice from others with its name: the beginning of its UUID, "MIG-1a2b3c4d". Drivers before 470 begin
+/// them all with the GPU's UUID; there it is the end, "1c87eb3f/7/0".
+std::string slice_mark(const SliceReading& slice, const std::vector<SliceReading>& slices) {
+  constexpr std::size_t kMark = 12;
+  bool named_alike = false;
+  bool begin_alike = false;
+  for (const auto& other : slices) {
+    if (&other == &slice || other.name != slice.name) continue;
+    named_alike = true;
+    begin_alike = begin_alike || other.uuid.compare(0, kMark, slice.uuid, 0, kMark) == 0;
+  }
+  if (!named_alike || slice.uuid.size() <= kMark) return named_alike ? slice.uuid : "";
+  return begin_alike ? slice.uuid.substr(slice.uuid.size() - kMark) : slice.uuid.substr(0, kMark);
+}
+
+int draw_slice(Canvas& canvas, int row, const SliceReading& slice, const std::vector<SliceReading>& slices) {
   const int middle = canvas.columns() / 2;
-  canvas.put(row, 1, slice.name, Style::accent, middle - 2);
+  const auto mark = slice_mark(slice, slices);
+  const int room = middle - 2 - (mark.empty() ? 0 : columns_of(mark) + 1);
+  auto name = slice.name;
+  // Where it is too long, the GPU's name before it can be left out: it stands above.
+  if (const auto mig = name.rfind(" MIG "); columns_of(name) > room && mig != std::string::npos) name.erase(0, mig + 1);
+  const int after = canvas.put(row, 1, name, Style::accent, room);
+  canvas.put(row, after + 1, mark);
   const Half right{middle + 1, canvas.columns() - 1};
   right.bar(canvas, row, "Memory", share(slice.memory_used_bytes, slice.memory_total_bytes),
             memory_text(slice.memory_used_bytes, slice.memory_total_bytes) +
@@ -170,7 +191,7 @@ int draw_gpu(Canvas& canvas, int row, const GpuReading& gpu, double since_start_
     right.text(canvas, row + 4, "Energy", energy_text(gpu.energy_since_start_j) + " since start");
   row += 5;
   row = draw_slowdowns(canvas, row, gpu, since_start_s);
-  for (const auto& slice : gpu.slices) row = draw_slice(canvas, row, slice);
+  for (const auto& slice : gpu.slices) row = draw_slice(canvas, row, slice, gpu.slices);
   return row;
 }
 

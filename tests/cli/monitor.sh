@@ -57,6 +57,9 @@ bad "no GPU \"9\"" "0 (NVIDIA H200, GPU-fake-0)" -- monitor --once --devices 0,9
 library "$FAKE_NVML" mig
 run 0 monitor --once --json
 json '.gpus[0].mig_slices | length' 2
+run 0 monitor --once
+out "NVIDIA H200 MIG 3g.71gb MIG-fake-0-0 "
+out "NVIDIA H200 MIG 3g.71gb MIG-fake-0-1 "
 library "$FAKE_NVML" lost
 run 0 monitor --json --count 12 --interval 250ms
 is "$(head -n 1 "$WORK/out" | jq -r '.gpus[0].state')" ok "before the loss"
@@ -84,6 +87,12 @@ is "$(wc -l <gpus.csv)" 4 "lines of CSV"
 is "$(awk -F, '{print NF}' gpus.csv | sort -u | wc -l)" 1 "different numbers of cells"
 run 0 monitor --csv gpus.csv --count 1 --headless
 is "$(wc -l <gpus.csv)" 5 "lines of the continued CSV"
+printf 'partial,line' >>gpus.csv # a power cut
+run 0 monitor --csv gpus.csv --count 1 --headless
+is "$(tail -n 2 gpus.csv | head -n 1)" "partial,line" "the torn line"
+is "$(tail -n 1 gpus.csv | awk -F, '{print NF}')" "$(head -n 1 gpus.csv | awk -F, '{print NF}')" "cells after a torn line"
+bad "--csv -: expected a file" "take --json" -- monitor --csv - --count 1 --headless
+is "$(ls ./- 2>/dev/null)" "" "a file named -"
 echo "name,price" >other.csv
 bad "other.csv" "no recording" -- monitor --csv other.csv --count 1 --headless
 bad "nowhere/x.csv" "No such file or directory" -- monitor --csv nowhere/x.csv --count 1 --headless
@@ -95,7 +104,9 @@ for how in "--once" "--json --count 2 --interval 100ms"; do
   "$RIDGELINE" monitor $how >/dev/full 2>"$WORK/err" </dev/null
   is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output; is the disk full?" "monitor $how"
 done
-bad "--headless" "add --json" -- monitor --headless
+bad "--headless" "add --once, --json" -- monitor --headless
+run 0 monitor --once --headless
+out "GPU 0  NVIDIA H200"
 bad "--once with --count 3" -- monitor --once --count 3
 bad "--devices" "expected " -- monitor --devices "" --once
 RL_FAKE_NVML_PROCESSES="0:4000000:64:5:G,0:4000001:128:50:C" run 0 monitor --once --json --sort sm

@@ -56,6 +56,26 @@ TEST_F(CsvRecorderTest, continues_a_recording_without_a_second_header) {
   EXPECT_EQ(text.rfind("time_utc,"), 0U);
 }
 
+TEST_F(CsvRecorderTest, loses_only_the_line_that_a_power_cut_tore) {
+  const auto snapshot = fakes::busy_machine();
+  std::ofstream(path_) << csv_header() << csv_lines(snapshot) << "partial,line";
+  for (int i = 0; i < 2; ++i) {
+    auto recorder = CsvRecorder::open(path_).value();
+    ASSERT_TRUE(recorder.write(snapshot));
+  }
+  const auto line = csv_lines(snapshot);
+  EXPECT_EQ(base::read_file(path_).value(), csv_header() + line + "partial,line\n" + line + line);
+}
+
+TEST_F(CsvRecorderTest, completes_a_header_that_a_power_cut_tore) {
+  const auto header = csv_header();
+  for (const auto there : {std::size_t{9}, header.size() - 1}) {
+    std::ofstream(path_) << header.substr(0, there);
+    ASSERT_TRUE(CsvRecorder::open(path_));
+    EXPECT_EQ(base::read_file(path_).value(), header) << there;
+  }
+}
+
 TEST_F(CsvRecorderTest, records_the_host_where_there_is_no_gpu) {
   auto snapshot = fakes::busy_machine();
   snapshot.gpus.clear();

@@ -62,7 +62,8 @@ TEST_F(ScreenTest, fits_every_size) {
   for (int i = 1; i < 8; ++i) snapshot_.gpus.push_back(fakes::busy_gpu(i));
   snapshot_.gpus[2].state = GpuState::lost;
   snapshot_.gpus[2].note = "reading the GPU: GPU is lost (NVML 15)";
-  snapshot_.gpus[0].slices = {{"MIG 3g", "MIG-1", 1e9, 2e9, 50.0, 20.0, 10.0}};
+  snapshot_.gpus[0].slices = {{"MIG 3g", "MIG-1", 1e9, 2e9, 50.0, 20.0, 10.0},
+                              {"MIG 3g", "", 1e9, 2e9, 50.0, 20.0, 10.0}};
   snapshot_.notes = {std::string(300, 'n')};
   view_.help = true;
   for (const bool unicode : {true, false})
@@ -156,6 +157,37 @@ TEST_F(ScreenTest, the_title_of_the_plots_is_the_time_that_they_show) {
     few.add(snapshot_);
   }
   EXPECT_EQ(title(few), "── last 12 s");
+}
+
+TEST_F(ScreenTest, tells_slices_of_one_name_apart_by_their_uuid) {
+  auto& slices = snapshot_.gpus[0].slices;
+  slices = {{"NVIDIA H200 MIG 3g.71gb", "MIG-1a2b3c4d-0000-5000-8000-000000000001", 1e9, 75e9, 50.0, {}, {}},
+            {"NVIDIA H200 MIG 1g.18gb", "MIG-5555aaaa-0000-5000-8000-000000000002", 1e9, 18e9, 50.0, {}, {}},
+            {"NVIDIA H200 MIG 3g.71gb", "MIG-9f8e7d6c-0000-5000-8000-000000000003", 1e9, 75e9, 50.0, {}, {}}};
+  for (const auto& text : {draw(), draw_once(snapshot_, {}, 80, true).text()}) {
+    EXPECT_TRUE(has(text, "NVIDIA H200 MIG 3g.71gb MIG-1a2b3c4d    Memory")) << text;
+    EXPECT_TRUE(has(text, "NVIDIA H200 MIG 3g.71gb MIG-9f8e7d6c    Memory")) << text;
+    EXPECT_FALSE(has(text, "MIG-5555")) << "has a name of its own\n" << text;
+  }
+  EXPECT_TRUE(has(draw(24, 60), "MIG 3g.71gb MIG-1a2b3c4d ")) << draw(24, 60);
+  EXPECT_TRUE(has(draw(24, 40), "MIG 3 MIG-9f8e7d6")) << draw(24, 40);
+}
+
+TEST_F(ScreenTest, a_slice_with_a_long_name_leaves_out_the_gpu_and_not_what_it_is) {
+  auto& gpu = snapshot_.gpus[0];
+  gpu.name = "NVIDIA A100-SXM4-80GB";
+  gpu.slices = {{gpu.name + " MIG 1g.10gb+me", "MIG-1a2b3c4d-0000-5000-8000-000000000001", 1e9, 1e10, 5.0, {}, {}},
+                {gpu.name + " MIG 1g.10gb+me", "MIG-9f8e7d6c-0000-5000-8000-000000000002", 1e9, 1e10, 5.0, {}, {}}};
+  EXPECT_TRUE(has(draw(), " MIG 1g.10gb+me MIG-1a2b3c4d  ")) << draw();
+}
+
+// Drivers before 470 begin all of them with the GPU's: MIG-GPU-.../GPU instance/compute instance.
+TEST_F(ScreenTest, tells_slices_apart_by_the_end_of_uuids_that_begin_alike) {
+  const std::string gpu = "MIG-GPU-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f";
+  snapshot_.gpus[0].slices = {{"MIG 3g.20gb", gpu + "/7/0", 1e9, 2e10, 50.0, {}, {}},
+                              {"MIG 3g.20gb", gpu + "/11/0", 1e9, 2e10, 50.0, {}, {}}};
+  EXPECT_TRUE(has(draw(), "MIG 3g.20gb 1c87eb3f/7/0 ")) << draw();
+  EXPECT_TRUE(has(draw(), "MIG 3g.20gb c87eb3f/11/0 ")) << draw();
 }
 
 TEST_F(ScreenTest, says_why_gpm_has_no_values) {
