@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/comparison.hpp"
+#include "campaign/input_checks.hpp"
 #include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
@@ -112,12 +113,7 @@ Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Confi
   RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path, time_left(0, 0)).map_error([](auto error) {
     return naming(std::move(error), "the reference outputs");
   }));
-  if (drift.nonfinite > 0)
-    return base::fail(
-        ErrorCode::invalid_argument,
-        "{}: output \"{}\" holds {} NaN or Inf values with the inputs given; expected finite numbers: give "
-        "real inputs with --input NAME:FILE.npy, or skip the check with --accuracy-tolerance off",
-        result_.run.workload.location, drift.worst_output, drift.nonfinite);
+  if (drift.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, drift));
   schema::TrialOutcome outcome;
   outcome.drift = drift;
   outcome.measured_utc = clock_.utc_now();

@@ -62,6 +62,7 @@ Result<SpaceRequest> resolve_named_space(const SpaceInput& input) {
                       base::did_you_mean(asked.named, named_spaces()), fmt::join(named_spaces(), ", "));
   RL_TRY_ASSIGN(auto request, classic(input));
   request.fixed = asked.fixed;
+  request.asked_by = asked.asked_by;
   request.exclude = asked.exclude;
   request.constraints = asked.constraints;
   for (const auto& dimension : asked.values) {

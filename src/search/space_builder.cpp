@@ -41,7 +41,10 @@ class SpaceBuild {
 
   Result<BuiltSpace> run() {
     RL_TRY(check_request());
-    for (const auto& param : schema::catalog()) add(param);
+    for (const auto& param : schema::catalog()) {
+      RL_TRY(check_asked(param));
+      add(param);
+    }
     RL_TRY(add_machine_rules());
     RL_TRY(add_constraints());
     return BuiltSpace{SearchSpace(std::move(dimensions_), std::move(fixed_), std::move(rules_), request_.always_set),
@@ -86,6 +89,27 @@ class SpaceBuild {
     for (const auto& dimension : request_.values)
       if (dimension.key == key) return &dimension;
     return nullptr;
+  }
+
+  /// What the command line asks for is never left out without a word.
+  Result<void> check_asked(const ParamDef& param) const {
+    const auto asked = request_.asked_by.find(param.key);
+    if (asked == request_.asked_by.end()) return {};
+    const auto reason = why_impossible(param, input_);
+    if (!reason) return {};
+    if (param.key != "batch_size")
+      return base::fail(ErrorCode::invalid_argument, "{}: {}; leave it out", asked->second, *reason);
+    const auto* pin = request_.fixed.find(param.key);
+    if (pin != nullptr && *pin == Value(input_.model.batch_axis_size.value_or(1))) return {};  // what is run anyway
+    return base::fail(ErrorCode::invalid_argument, "{}: {}; export it with a dynamic batch, or leave {} out",
+                      asked->second, why_batch_fixed(), asked->second.substr(0, asked->second.find_first_of(" =")));
+  }
+
+  std::string why_batch_fixed() const {
+    for (const auto& input : input_.model.inputs)
+      if (!input.dims.empty() && input.dims[0] >= 0)
+        return fmt::format("the model fixes axis 0 of input \"{}\" at {}", input.name, input.dims[0]);
+    return "no input of the model has a first axis known as its batch";
   }
 
   void add(const ParamDef& param) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -16,7 +18,8 @@ namespace ridgeline::search {
 struct SpaceRequest {
   std::vector<schema::Dimension> values;  ///< replaces the candidates of these keys; also switches on unsearched ones
   schema::Configuration fixed;            ///< pinned: not searched
-  std::vector<std::string> exclude;       ///< keys not to be searched
+  std::map<std::string, std::string> asked_by;  ///< keys that the command line names, with its words ("--batch 3")
+  std::vector<std::string> exclude;             ///< keys not to be searched
   std::vector<std::string>
       constraints;           ///< "intra_op_num_threads * parallel_sessions <= 8": key/number (*|+) ... relation ...
   bool only_listed = false;  ///< search nothing but `values`

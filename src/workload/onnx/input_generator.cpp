@@ -2,6 +2,7 @@
 #include "workload/onnx/input_generator.hpp"
 
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "base/random.hpp"
@@ -58,7 +59,15 @@ base::Result<Tensor> generate_input(std::string_view name, ElementType type, con
         ErrorCode::invalid_argument,
         "input \"{}\" of shape {} would take {} bytes: expected at most 2^40; give smaller dimensions with --shape",
         name, shape_text(dims), size);
-  Tensor tensor{type, dims, std::string(static_cast<std::size_t>(size), '\0')};
+  Tensor tensor{type, dims, {}};
+  try {
+    tensor.bytes.assign(static_cast<std::size_t>(size), '\0');
+  } catch (const std::bad_alloc&) {  // the only place that knows which input it was
+    return base::fail(ErrorCode::out_of_memory,
+                      "input \"{}\" of shape {} takes {} bytes, which do not fit in memory; give smaller dimensions "
+                      "with --shape",
+                      name, shape_text(dims), size);
+  }
   Random random(stream_of(name, seed, shape_set));
   auto& bytes = tensor.bytes;
   switch (type) {

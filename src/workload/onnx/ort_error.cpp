@@ -56,6 +56,7 @@ constexpr Rule kRules[] = {
     {"are not supported", ErrorCode::unsupported},
     {"is not supported", ErrorCode::unsupported},
     {"only supports", ErrorCode::unsupported},
+    {"Failed to construct locale", ErrorCode::unsupported},  // StringNormalizer: the machine has no such locale
     {kFailedNode, ErrorCode::internal},  // also INVALID_ARGUMENT: a kernel that refuses its input, not our setting
 };
 

@@ -234,5 +234,27 @@ TEST(SpaceBuilder, pinned_affinities_need_their_thread_count) {
   EXPECT_FALSE(build(input).space.enumerate(10).empty());
 }
 
+TEST(SpaceBuilder, what_the_command_line_asks_for_and_cannot_apply_is_an_error) {
+  auto input = input_with_cores(4, 4, 4);
+  input.model.inputs = {{"x", "float", {1, 4}, {"", ""}}};
+  input.model.batch_axis_size = 1;
+  input.request.fixed = {{"batch_size", 3}};
+  input.request.asked_by = {{"batch_size", "--batch 3"}};
+  EXPECT_EQ(
+      error_of(input),
+      "--batch 3: the model fixes axis 0 of input \"x\" at 1; export it with a dynamic batch, or leave --batch out");
+  input.request.fixed = {{"batch_size", 1}};
+  EXPECT_EQ(error_of(input), "");  // what is run anyway
+  input.model.batch_axis_size.reset();
+  EXPECT_EQ(error_of(input), "");
+  input.request.fixed = {};
+  input.request.values = {{"batch_size", {1, 3}}};
+  EXPECT_NE(error_of(input).find("the model fixes axis 0"), std::string::npos);
+  input.request.values = {};
+  input.request.fixed = {{"cudnn_conv_algo_search", "HEURISTIC"}};
+  input.request.asked_by = {{"cudnn_conv_algo_search", "--set cudnn_conv_algo_search=HEURISTIC"}};
+  EXPECT_EQ(error_of(input), "--set cudnn_conv_algo_search=HEURISTIC: provider cpu has no such setting; leave it out");
+}
+
 }  // namespace
 }  // namespace ridgeline::search
