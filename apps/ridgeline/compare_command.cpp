@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include "analysis/comparison.hpp"
 #include "base/text.hpp"
 #include "campaign/compare_runs.hpp"
 #include "report/renderers.hpp"
@@ -34,13 +37,29 @@ std::vector<std::string> differences(const campaign::ComparedTrial& a, const cam
   return lines;
 }
 
-std::string sentence(const schema::Comparison& comparison, const Flags& flags) {
+/// What would lead to an answer where there is none; "" where there is one.
+std::string advice(const schema::Comparison& comparison, double min_effect) {
+  if (comparison.verdict != schema::Verdict::inconclusive) return "";
+  const double floor = analysis::separate_floor();
+  if (min_effect >= floor) return "measure longer with --runs or --trial-time";
+  // The share that this interval lies within would do; where it is mostly scatter, that one is of no use to anybody.
+  const double least = std::ceil(floor * 100);
+  const double reach = std::ceil(std::max(comparison.high, 1 / comparison.low) * 100 - 100);
+  const bool scatter = reach > 2 * least;
+  return fmt::format(
+      "two separate runs cannot tell less than about {:.1f} % apart, however long they are; use --min-effect "
+      "{:.0f}%{}, or measure both in one tune run",
+      floor * 100, scatter ? least : std::max(least, reach),
+      scatter ? " and measure longer with --runs or --trial-time" : "");
+}
+
+std::string sentence(const schema::Comparison& comparison, const Flags& flags, double min_effect) {
   switch (comparison.verdict) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
     case schema::Verdict::no_difference: return "no difference worth speaking of";
     case schema::Verdict::inconclusive:
-      return "inconclusive: the interval is too wide; measure longer with --runs or --trial-time";
+      return "inconclusive: the interval is too wide; " + advice(comparison, min_effect);
   }
   return "";
 }
@@ -51,12 +70,15 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto a, campaign::find_compared(store, flags.a));
   RL_TRY_ASSIGN(const auto b, campaign::find_compared(store, flags.b));
   RL_TRY_ASSIGN(const auto comparison, campaign::compare_runs(a, b, min_effect));
+  const bool same_record = a.trial.key == b.trial.key;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
     out["a"] = a.name();
     out["b"] = b.name();
     out["min_effect"] = min_effect;
+    out["same_record"] = same_record;
+    out["advice"] = same_record ? "" : advice(comparison, min_effect);
     out["differences"] = differences(a, b);
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
@@ -66,10 +88,15 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
   fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name(), objective_text(*a.outcome.measurement, objective),
              a.outcome.measured_utc, b.name(), objective_text(*b.outcome.measurement, objective),
              b.outcome.measured_utc);
+  if (same_record) {
+    fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",
+               b.name());
+    return kOk;
+  }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
   fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}: {}\n",
              styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low,
-             comparison.high, sentence(comparison, flags));
+             comparison.high, sentence(comparison, flags, min_effect));
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
   return worse ? kFinding : kOk;
 }

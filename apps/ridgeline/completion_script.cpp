@@ -112,7 +112,8 @@ std::string quoted(const std::string& text) {
 bool takes_a_path(const CLI::Option& option) {
   const auto type = option.get_type_name();
   const auto names = {"FILE", "PATH", "FOLDER", "REPORT", "MODULE"};
-  return std::any_of(names.begin(), names.end(), [&](const char* name) { return type.find(name) != std::string::npos; });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return type.find(name) != std::string::npos; });
 }
 
 std::string zsh_option(const CLI::Option& option, const std::string& name, const Context& context) {

@@ -21,9 +21,14 @@ int exit_code_of(base::ErrorCode code) {
   }
 }
 
+bool error_told = false;
+
 void print_error(std::string_view message) {
+  error_told = true;
   const auto terminal = app::inspect_terminal(stderr);
-  fmt::print(stderr, "{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), message);
+  // Unlike fmt::print this never throws: standard error may be full as well.
+  const auto line = fmt::format("{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), message);
+  static_cast<void>(std::fputs(line.c_str(), stderr));
 }
 
 /// CLI11 only says that a subcommand is required; the slip itself is more use.
@@ -135,10 +140,13 @@ int main(int argc, char** argv) {
   try {
     code = run(argc, argv);
   } catch (const std::exception& error) {
-    print_error(fmt::format("unexpected: {}; please report this with the command line", error.what()));
+    // What did not fit on standard output, or on standard error, is no fault of ours.
+    if (std::ferror(stderr) != 0) return app::kBadInput;
+    if (std::ferror(stdout) == 0)
+      print_error(fmt::format("unexpected: {}; please report this with the command line", error.what()));
   }
-  if (std::fflush(stdout) != 0) {
-    print_error("cannot write to standard output; is the disk full?");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (!error_told) print_error("cannot write to standard output; is the disk full?");
     return app::kBadInput;
   }
   return code;

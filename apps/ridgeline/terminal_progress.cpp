@@ -107,14 +107,20 @@ void TerminalProgress::environment_ready(const schema::TuneRun& run) {
 
 void TerminalProgress::model_ready(const schema::TuneRun& run) {
   const auto& model = run.model;
+  // The shapes and the work hold for the batch of the inspection; what is run may have another.
+  const auto inspected = model.batch_axis_size.value_or(0);
+  const bool other_batch = batch_ && model.batch_is_dynamic && inspected > 0 && *batch_ != inspected;
+  const auto batch = other_batch ? fmt::format(", batch {}", *batch_) : std::string();
+  const double flops =
+      other_batch ? model.flops * static_cast<double>(*batch_) / static_cast<double>(inspected) : model.flops;
   fact("model",
        fmt::format("{}: {} nodes, {} parameters, {} FLOP per inference", report::one_line(run.workload.location),
-                   model.nodes, base::format_count(static_cast<double>(model.parameters)),
-                   base::format_count(model.flops)));
-  for (const auto& text : model.shape_notes) fact("shapes", text);
+                   model.nodes, base::format_count(static_cast<double>(model.parameters)), base::format_count(flops)));
+  for (const auto& text : model.shape_notes)
+    fact("shapes", text + (batch.empty() ? "" : "; run with" + batch.substr(1)));
   if (model.shape_notes.empty() || model.shapes.size() > 1)
     for (const auto& shapes : model.shapes)
-      fact("shapes", (model.shapes.size() > 1 ? "in the mix: " : "") + analysis::shape_text(shapes));
+      fact("shapes", (model.shapes.size() > 1 ? "in the mix: " : "") + analysis::shape_text(shapes) + batch);
   if (verbosity_ >= 1)
     for (const auto& text : model.notes) fact("note", text);
 }

@@ -22,6 +22,8 @@ class TerminalProgress final : public campaign::CampaignObserver {
 
   void environment_ready(const schema::TuneRun& run) override;
   void model_ready(const schema::TuneRun& run) override;
+  /// Every trial is run with this batch, whatever the shapes of one sample say.
+  void run_with_batch(std::int64_t batch) { batch_ = batch; }
   void space_ready(const schema::TuneRun& run, std::size_t proposals) override;
   void stage(std::string_view title) override;
   void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
@@ -45,6 +47,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
 
   Terminal terminal_;
   int verbosity_;
+  std::optional<std::int64_t> batch_;
   schema::Objective objective_;
   std::string patched_file_;
   Clock::time_point start_ = Clock::now();

@@ -85,6 +85,7 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
     };
   TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
                             flags.config);
+  if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
   const auto executor = make_executor(session.plan.isolation, gpus,
                                       [&](const execute::TrialProgress& now) { progress.on_progress(now); });
   campaign::TuneCampaign campaign(*executor, session.store, base::system_clock(), progress, &base::cancel_requested);
@@ -237,7 +238,10 @@ void add_tune(CLI::App& app, Context& context) {
 
   const std::string output = "What is written";
   auto* config =
-      tune.add_option("--config", flags->config, "Your YAML file: read as the current settings, then updated")
+      tune.add_option(
+              "--config", flags->config,
+              "Your YAML file: read as the current settings, then updated, with a backup: on a terminal after a "
+              "question, without one at once (--dry-run or --no-apply keep it as it is)")
           ->type_name("FILE");
   tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")
       ->type_name("NAME")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "campaign/space_file.hpp"
@@ -20,7 +21,7 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kSynthetic = "synthetic:";
-constexpr std::int64_t kTailRuns = 300;
+constexpr std::int64_t kTailRuns = 300;  ///< a constraint can be held against the tail from here on
 
 Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   auto value = base::parse_integer(text, flag);
@@ -86,6 +87,7 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
       pinned != nullptr && (values.size() > 1 || *pinned != values[0]))
     return fail(ErrorCode::invalid_argument, "--batch {}: batch_size is pinned to {} already; leave out one of the two",
                 flags.batch, pinned->to_text());
+  space.asked_by["batch_size"] = "--batch " + flags.batch;
   if (values.size() == 1) {
     space.fixed.set("batch_size", values.front());
     return {};
@@ -109,19 +111,23 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     request.paired.max_time_s = 15;
     request.finalists = 2;
   }
-  // A statement about the 99th percentile needs this many samples.
-  const bool tail = request.objective == schema::Objective::p99 ||
-                    std::any_of(request.constraints.begin(), request.constraints.end(),
-                                [](const auto& constraint) { return constraint.metric == "latency_p99_ms"; });
+  const bool by_p99 = request.objective == schema::Objective::p99;
+  const auto p99_runs = analysis::samples_needed(0.99);
+  const bool tail = by_p99 || std::any_of(request.constraints.begin(), request.constraints.end(),
+                                          [](const auto& constraint) { return constraint.metric == "latency_p99_ms"; });
   if (tail) {
-    plan.min_runs = kTailRuns;
-    plan.max_time_s = std::max(plan.max_time_s, 15.0);
+    plan.min_runs = by_p99 ? p99_runs : kTailRuns;
+    plan.max_time_s = std::max(plan.max_time_s, by_p99 ? 60.0 : 15.0);  // so that also slow models come to these
   }
   if (!flags.warmup.empty()) {
     RL_TRY_ASSIGN(plan.warmup_runs, whole_number(flags.warmup, "--warmup", 0, 1'000'000));
   }
   if (!flags.runs.empty()) {
     RL_TRY_ASSIGN(plan.runs, whole_number(flags.runs, "--runs", 1, plan.max_runs));
+    if (by_p99 && *plan.runs < p99_runs)
+      return fail(ErrorCode::invalid_argument,
+                  "--runs {}: too few samples for --objective p99; expected at least {}, or leave --runs out",
+                  flags.runs, p99_runs);
   }
   if (!flags.trial_time.empty()) {
     RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags.trial_time, "--trial-time"));
@@ -162,6 +168,7 @@ Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, 
     if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)
       return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}; give one value", text,
                   setting.first, request.space.fixed.find(setting.first)->to_text());
+    request.space.asked_by[setting.first] = "--set " + text;
     request.space.fixed.set(std::move(setting.first), std::move(setting.second));
   }
   return {};
@@ -212,6 +219,10 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
   for (const auto& text : flags.inputs) {
     RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
+    for (const auto& given : request.workload.input_files)
+      if (given.name == pair.first)
+        return fail(ErrorCode::invalid_argument, "--input {}: {} is already read from {}; give one file", text,
+                    given.name, given.path);
     request.workload.input_files.push_back({pair.first, pair.second, ""});
   }
   if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.ort_library.empty()))
@@ -265,6 +276,11 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   plan.patch.section = flags.config_section;
   RL_TRY(read_space(flags, request, plan.patch));
   RL_TRY(read_batch(flags, request.objective, request.space));
+  if (request.space.only_listed && request.space.values.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--space {}: only_listed is true, but no values are listed: nothing would be searched; list some under "
+                "parameters, or leave only_listed out",
+                flags.space);
   RL_TRY(read_current(flags, request, plan.patch));
   request.use_store = !flags.fresh;
   request.command_line = shell_line(context.arguments);

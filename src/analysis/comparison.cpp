@@ -183,6 +183,8 @@ Estimate estimate(const std::vector<Ratio>& ratios) {
 /// run was.
 class BlockBootstrap {
  public:
+  static constexpr std::size_t kMostBlocks =
+      10;  ///< long enough to hold seconds of drift inside a block of a typical run
   /// q: the quantile that is the cost; nullopt: the mean (wall time an item is proportional to it).
   BlockBootstrap(const std::vector<double>& samples, std::optional<double> q)
       : q_(q), blocks_(std::clamp<std::size_t>(samples.size() / 4, 1, kMostBlocks)), sums_(blocks_), counts_(blocks_) {
@@ -224,8 +226,6 @@ class BlockBootstrap {
   }
 
  private:
-  static constexpr std::size_t kMostBlocks =
-      10;  ///< long enough to hold seconds of drift inside a block of a typical run
   static constexpr std::size_t kBins = 1000;
   static constexpr int kRounds = 300;
   struct Bin {
@@ -302,6 +302,10 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   // Fewer degrees of freedom than Welch would give: the run-to-run share is an assumption, not an estimate.
   const auto freedom = static_cast<double>(std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) - 1);
   return to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
+}
+
+double separate_floor() {
+  return std::expm1(half_width({0, std::sqrt(2.0) * kRunToRunStdev, BlockBootstrap::kMostBlocks - 1.0}));
 }
 
 bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {

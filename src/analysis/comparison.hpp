@@ -23,10 +23,13 @@ namespace ridgeline::analysis {
 [[nodiscard]] schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b,
                                                   schema::Objective objective, double min_effect);
 
-/// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks).
+/// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks)
 /// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens
 /// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
 inline constexpr double kRunToRunStdev = 0.01;
+
+/// The least difference, as a share, that two separate runs can be told apart by, however long they are.
+[[nodiscard]] double separate_floor();
 
 /// Interval limits are cut to 1/kUnbounded .. kUnbounded; these stand for "nothing is known".
 inline constexpr double kUnbounded = 1e6;

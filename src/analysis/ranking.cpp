@@ -66,6 +66,16 @@ std::optional<double> type_tolerance(std::string_view element_type) {
   return std::nullopt;
 }
 
+template <typename Predicate>
+const schema::TunedPair* highest_finalist(const schema::TuneRun& run, Predicate counts) {
+  const schema::TunedPair* best = nullptr;
+  for (const auto& pair : run.pairs) {
+    if (pair.purpose != schema::PairPurpose::finalist || !pair.comparison || !counts(*pair.comparison)) continue;
+    if (best == nullptr || pair.comparison->ratio > best->comparison->ratio) best = &pair;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
@@ -134,6 +144,16 @@ bool was_dropped(const schema::TuneRun& run, const schema::TunedPair& pair) {
 bool tried_others(const schema::TuneRun& run) {
   return std::any_of(run.trials.begin(), run.trials.end(),
                      [&](const auto& trial) { return trial.configuration != run.current; });
+}
+
+const schema::TunedPair* best_finalist(const schema::TuneRun& run) {
+  return highest_finalist(run, [](const auto&) { return true; });
+}
+
+const schema::TunedPair* undecided_finalist(const schema::TuneRun& run) {
+  return highest_finalist(run, [&](const schema::Comparison& gain) {
+    return gain.verdict == schema::Verdict::inconclusive && gain.high >= 1 + run.min_effect;
+  });
 }
 
 std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {

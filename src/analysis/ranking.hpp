@@ -48,6 +48,13 @@ struct RankedTrial {
 /// True when the run recommends another value for the setting of a leave-one-out pair than the finalist had.
 [[nodiscard]] bool was_dropped(const schema::TuneRun& run, const schema::TunedPair& pair);
 
+/// The finalist with the highest ratio to the current configuration; nullptr: none was compared.
+[[nodiscard]] const schema::TunedPair* best_finalist(const schema::TuneRun& run);
+
+/// Of the finalists whose interval is so wide that it holds both "no faster" and a gain of the minimum effect, the one
+/// with the highest ratio; nullptr: each comparison was decided.
+[[nodiscard]] const schema::TunedPair* undecided_finalist(const schema::TuneRun& run);
+
 /// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Abandoned trials and constraint
 /// breakers are left out; of two equal points the better ranked stays.
 [[nodiscard]] std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking);

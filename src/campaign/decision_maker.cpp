@@ -278,6 +278,15 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   return true;
 }
 
+bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
+  if (result_.run.objective != schema::Objective::p99 || ranked.summary.p99_ns) return false;
+  conclude(schema::Decision::none,
+           fmt::format("no 99th percentile to decide by: trial {} has {} of the {} samples that one needs; give more "
+                       "--trial-time or --runs, or tune for --objective latency",
+                       ranked.trial->id, ranked.summary.count, analysis::samples_needed(0.99)));
+  return true;
+}
+
 Result<void> DecisionMaker::decide(bool cut_short) {
   auto& run = result_.run;
   const auto ranking = analysis::rank(run, result_.outcomes);
@@ -303,6 +312,9 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   std::vector<int> ties;
   for (const auto& ranked : ranking)
     if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
+  if (current != ranking.end() && lacks_percentile(*current)) return {};
+  for (const auto& contender : contenders)
+    if (lacks_percentile(*contender.ranked)) return {};
   RL_TRY(compare(contenders));
 
   const auto* chosen = choose(contenders, current_is_legal);
@@ -318,6 +330,14 @@ Result<void> DecisionMaker::decide(bool cut_short) {
       conclude(schema::Decision::keep, cut_short
                                            ? "keep what you have: there was time for the current configuration only"
                                            : "keep what you have: no other configuration was tried");
+    } else if (const auto* undecided = analysis::undecided_finalist(run)) {
+      int id = 0;
+      for (const auto& contender : contenders)
+        if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
+      conclude(schema::Decision::keep,
+               fmt::format("keep what you have: not decided: trial {} is {}, and the interval is too wide; repeat with "
+                           "--fresh on an idle machine or with more time",
+                           id, ratio_text(*undecided->comparison)));
     } else {
       const auto others = run.trials.size() - (current != ranking.end() ? 1 : 0);
       conclude(schema::Decision::keep,

@@ -47,6 +47,8 @@ class DecisionMaker {
                                             double share) const;
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
+  /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
+  [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
 
   TrialRunner& runner_;
   const TuneRequest& request_;

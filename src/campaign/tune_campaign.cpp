@@ -10,6 +10,7 @@
 #include "campaign/ceilings_cache.hpp"
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
+#include "campaign/input_checks.hpp"
 #include "campaign/run_id.hpp"
 #include "campaign/time_budget.hpp"
 #include "campaign/trial_runner.hpp"
@@ -225,6 +226,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   // The model first: most slips are in its path or shapes.
   RL_TRY(hash_input_files(run.workload));
   RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
+  RL_TRY(check_input_types(run.model));
+  RL_TRY(check_shapes_and_batch(request.workload, run.model, request.space));
   run.workload.shapes = run.model.shapes;
   run.workload.content_sha256 = run.model.sha256;
   run.workload.dim_names = symbolic_dimensions(run.model);

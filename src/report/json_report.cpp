@@ -132,11 +132,12 @@ Json verdict_json(const schema::TuneRun& run) {
 
 Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry) {
   const auto& summary = entry.summary;
+  const bool known = has_objective(run, entry);
   return {
       {"trial_id", entry.trial->id},
       {"group", entry.tie_group},
-      {"value", entry.cost.value},
-      {"interval", interval_json(entry.cost.interval)},
+      {"value", known ? Json(entry.cost.value) : Json(nullptr)},
+      {"interval", known ? interval_json(entry.cost.interval) : Json(nullptr)},
       {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
       {"median_ns", summary.median_ns},
       {"median_interval_ns", interval_json(summary.median_interval_ns)},

@@ -73,6 +73,11 @@ class TuneView {
   const schema::TunedTrial* recommended_ = nullptr;
 };
 
+/// Whether a trial has a value by the run's objective: not where its samples do not support a percentile.
+[[nodiscard]] inline bool has_objective(const schema::TuneRun& run, const analysis::RankedTrial& ranked) {
+  return run.objective != schema::Objective::p99 || ranked.summary.p99_ns;
+}
+
 /// "out of memory", "rejected: accuracy" ...
 [[nodiscard]] std::string status_text(schema::TrialStatus status);
 

@@ -96,6 +96,16 @@ bool can_be_made(const std::filesystem::path& path) {
   return !failed && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
+/// Why a file that is not there cannot be made, as far as its folder tells. SQLite tries to open it for reading once
+/// more, and its own reason is then that the file does not exist.
+std::string why_not_made(const std::filesystem::path& path, std::string otherwise) {
+  std::error_code failed;
+  if (std::filesystem::exists(path, failed)) return otherwise;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, failed) || ::access(folder.c_str(), W_OK | X_OK) == 0) return otherwise;
+  return std::strerror(errno);
+}
+
 /// SQLite writes beside the file that a link leads to.
 std::filesystem::path real_file(const std::filesystem::path& path) {
   std::error_code failed;
@@ -258,8 +268,7 @@ base::Error Connection::error(int code) const {
               fmt::format(
                   "database {} has been locked by another process for more than {:.3g} s, try again once it has ended",
                   path, std::chrono::duration<double>(busy_timeout_).count())};
-    case SQLITE_NOTADB:
-      return {ErrorCode::corrupt, not_a_database(path_)};
+    case SQLITE_NOTADB: return {ErrorCode::corrupt, not_a_database(path_)};
     case SQLITE_CORRUPT:
       return {
           ErrorCode::corrupt,
@@ -279,8 +288,8 @@ base::Error Connection::error(int code) const {
                 fmt::format("database {} has changes in {} that only who may write there can read: run `ridgeline "
                             "history --db {}` once as its owner",
                             path, log_of(path_), path)};
-      return {ErrorCode::io,
-              fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path, reason)};
+      return {ErrorCode::io, fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path,
+                                         why_not_made(path_, reason))};
     case SQLITE_IOERR:
       if (system_error == ENOSPC || system_error == EDQUOT)
         return {ErrorCode::io,

@@ -19,6 +19,7 @@ bad "--provider" "\"cdua\"" "did you mean \"cuda\"" -- tune $S --provider cdua
 bad "--search" "\"adaptve\"" "did you mean \"adaptive\"" -- tune $S --search adaptve
 bad "--objective" "\"speed\"" "latency" -- tune $S --objective speed
 bad "--constraint" "latency_p99_s" "latency_p99_ms" -- tune $S --constraint 'latency_p99_s<=20'
+bad "--runs 999" "at least 1000" -- tune $S --objective p99 --runs 999
 bad "latency_p99_ms<=-3" "expected a number above 0" -- tune $S --constraint 'latency_p99_ms<=-3'
 bad "gpu_memory_gb<=4" "provider cpu" "leave it out" -- tune $S --provider cpu --constraint 'gpu_memory_gb<=4' --db c.db
 bad "20ms" -- tune $S --constraint 'latency_p99_ms<=20ms'
@@ -31,6 +32,9 @@ bad "--batch 1,4" "--objective throughput" -- tune $S --batch 1,4
 bad "--shape 1x3" "NAME:" -- tune $S --shape 1x3
 bad "--shape x:1x-3" "1 to" -- tune $S --shape x:1x-3
 bad "--input x" "NAME:" -- tune $S --input x
+bad "--input x:b.npy" "already read from a.npy" -- tune model.onnx --input x:a.npy --input x:b.npy
+bad "--set cudnn_conv_algo_search=HEURISTIC: provider cpu has no such setting" "leave it out" -- \
+  tune $S --provider cpu --set cudnn_conv_algo_search=HEURISTIC --db c.db
 bad "--apply" "--config" -- tune $S --apply
 bad "exclude each other" -- tune $S --config c.yaml --apply --dry-run
 bad "--output" "does not exist" -- tune $S --output nowhere/report.md
@@ -83,6 +87,8 @@ printf 'parameters: [1\n' >space.yaml
 bad "space.yaml:" -- tune $S --space space.yaml
 printf 'constraints: ["intra_op_num_threads <= 0 + 0", "intra_op_num_threads >= 5"]\n' >space.yaml
 bad "constraint" -- tune $S --space space.yaml --db x.db
+printf 'only_listed: true\n' >space.yaml
+bad "--space space.yaml" "nothing would be searched" -- tune $S --space space.yaml --db x.db
 bad "nowhere.yaml" -- tune $S --space nowhere.yaml
 bad "did you mean \"classic\"" "one of: classic" -- tune $S --space clasic
 bad "space \"classic\"" "the provider is cpu" -- tune $S --provider cpu --space classic --db x.db

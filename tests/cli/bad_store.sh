@@ -52,6 +52,7 @@ P
     bad "sweep none is not in" -- sweep --show none --db $db
     bad "$db" "read-only" -- tune synthetic:base=1ms --quick "${FAST[@]}" --db $db
   done
+  bad "theirs/new.db" "Permission denied" -- tune synthetic:base=1ms --quick "${FAST[@]}" --db theirs/new.db
   bad "theirs/old.db" "schema 1" "ridgeline history --db theirs/old.db" -- history --db theirs/old.db
   checks=$((checks + 1))
   left=$(echo $(ls theirs open))

@@ -48,6 +48,16 @@ run 0 tune 'synthetic:surface=flat,slowdown=100% if graph_optimization_level!=ba
 json '[.trials[] | select(.status == "rejected_accuracy")] | length > 0' true
 json '.verdict.decision' keep
 bad "Failed to allocate" "free memory, give a smaller --shape" -- tune synthetic:surface=conv,fault=oom --db oom.db
+# The failures of docs/synthetic.md's example are seen on any machine.
+example=$(sed -n "s/^ridgeline tune '\(synthetic:fault=[^']*\)'.*/\1/p" "$SOURCE/docs/synthetic.md")
+run 0 tune "$example" "${FAST[@]}" --quick --db fault.db --json
+json '[.trials[].status] | index("crashed") != null and index("out_of_memory") != null' true
+# By the 99th percentile only trials are judged whose samples hold one.
+run 0 tune synthetic:base=1ms --objective p99 --runs 1000 --quick --db p99.db --json
+json '[.ranking[] | select((.p99_ns == null) != (.value == null))] | length' 0
+json '[.ranking[] | select(.trial_id == 1) | .value] | length' 1
+run 2 tune synthetic:base=20ms --objective p99 --trial-time 1s --quick --db p99.db
+err "of the 1000 samples"
 # Quiet is quiet.
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --db q.db -q
 checks=$((checks + 1))

@@ -44,9 +44,28 @@ std::string change_is(const schema::TuneRun& run) {
   return list_text(settings) + (keys.size() == 1 ? " is" : " together are");
 }
 
+/// "trial 7": the earliest of the configuration.
+std::string trial_text(const schema::TuneRun& run, const schema::Configuration& configuration) {
+  for (const auto& trial : run.trials)
+    if (trial.configuration == configuration) return fmt::format("trial {}", trial.id);
+  return "another configuration";
+}
+
 void add_keep(const schema::TuneRun& run, Finding& finding) {
+  if (const auto* undecided = undecided_finalist(run)) {
+    finding.title = fmt::format("Keep what you have: not decided whether {} beats it", trial_text(run, undecided->b));
+    finding.evidence = interval_text(*undecided->comparison) + ": too wide to tell";
+    finding.advice = "Repeat with --fresh on an idle machine or with more time";
+    return;
+  }
   if (tried_others(run)) {
     finding.title = fmt::format("Keep what you have: nothing tried beats it by {:g} % or more", run.min_effect * 100);
+    // Not the verdict's reason, which says the title again.
+    if (const auto* best = best_finalist(run))
+      finding.evidence =
+          fmt::format("the best other one, {}: {}", trial_text(run, best->b), interval_text(*best->comparison));
+    else if (!run.verdict->gain)
+      finding.evidence = "no other one came near it";
     return;
   }
   finding.title = "Keep what you have: no other configuration was tried";

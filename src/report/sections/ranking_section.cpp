@@ -60,8 +60,10 @@ Table ranking_table(const TuneView& view) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;
     Table::Row row;
+    const bool known = has_objective(view.run, entry);
     row.cells = {trial_link(entry.trial->id), fmt::format("{}", entry.tie_group), settings(view, entry),
-                 view.objective.number(entry.cost.value), view.objective.interval(entry.cost.interval)};
+                 known ? view.objective.number(entry.cost.value) : std::string(kAbsent),
+                 known ? view.objective.interval(entry.cost.interval) : std::string(kAbsent)};
     if (p99_objective || rate_objective) row.cells.push_back(view.latency.number(entry.summary.median_ns));
     if (!p99_objective) row.cells.push_back(optional_number(view.latency, entry.summary.p99_ns));
     if (!rate_objective) row.cells.push_back(view.rate.number(entry.summary.throughput_per_s));

@@ -13,8 +13,10 @@ namespace {
 using schema::Decision;
 using schema::Objective;
 
+/// nullptr also where the samples do not support the percentile that is the objective.
 const analysis::RankedTrial* ranked_of(const TuneView& view, const schema::TunedTrial* trial) {
-  return trial != nullptr ? view.ranked(trial->id) : nullptr;
+  const auto* ranked = trial != nullptr ? view.ranked(trial->id) : nullptr;
+  return ranked != nullptr && has_objective(view.run, *ranked) ? ranked : nullptr;
 }
 
 /// ": median latency 9.83 ms instead of 14.1 ms", or "" when one of the two is not known.
@@ -53,6 +55,10 @@ std::string change_sentence(const TuneView& view) {
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
+  const auto* undecided = analysis::undecided_finalist(view.run);
+  if (verdict.reason.empty() && undecided != nullptr)
+    return fmt::format("Not decided: the best candidate came to **{}** ({}), and the interval is too wide to tell.",
+                       ratio_text(undecided->comparison->ratio, 2), interval_text(*undecided->comparison));
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))

@@ -114,6 +114,42 @@ TEST(Findings, do_not_say_that_nothing_tried_was_better_where_nothing_else_was_t
             "only the current configuration was measured");
 }
 
+/// A run that keeps what it has after one finalist came to this.
+TuneRunBuilder kept_after(const schema::Comparison& comparison) {
+  TuneRunBuilder builder;
+  builder.add({}, 8e6, 0);
+  builder.add({{"intra_op_num_threads", 4}}, 7e6, 0);
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::keep;
+  verdict.trial_id = 1;
+  verdict.reason = "keep what you have: nothing beat it by 2 %; more";
+  schema::TunedPair pair;
+  pair.b = builder.run.trials.back().configuration;
+  pair.comparison = comparison;
+  builder.run.pairs.push_back(pair);
+  return builder;
+}
+
+TEST(Findings, say_keep_once) {
+  const auto builder = kept_after({1.006, 0.997, 1.015, 0.2, 12, Verdict::no_difference});
+  const auto finding = titled(builder, "Keep what you have: nothing tried beats it by 2 % or more");
+  EXPECT_EQ(finding.evidence, "the best other one, trial 2: ratio 1.006, 95 % interval 0.997 to 1.015");
+  auto none = builder;
+  none.run.pairs.clear();
+  EXPECT_EQ(titled(none, "Keep what you have: nothing tried beats it").evidence, "no other one came near it");
+}
+
+TEST(Findings, do_not_call_undecided_what_cannot_be_a_gain) {
+  titled(kept_after({0.97, 0.93, 1.011, 0.2, 12, Verdict::inconclusive}), "Keep what you have: nothing tried beats it");
+}
+
+TEST(Findings, say_where_a_wide_interval_left_it_undecided) {
+  const auto finding = titled(kept_after({1.555, 0.917, 2.636, 0.2, 8, Verdict::inconclusive}),
+                              "Keep what you have: not decided whether trial 2 beats it");
+  EXPECT_EQ(finding.evidence, "ratio 1.555, 95 % interval 0.917 to 2.636: too wide to tell");
+  EXPECT_EQ(finding.advice, "Repeat with --fresh on an idle machine or with more time");
+}
+
 TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
   TuneRunBuilder builder;
   const schema::Configuration winner{

@@ -92,6 +92,23 @@ TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_
   EXPECT_EQ(must_run().run.verdict->decision, schema::Decision::keep);
 }
 
+TEST_F(TuneCampaignTest, says_that_a_wide_interval_left_it_undecided) {
+  executor_.noise = 1;
+  executor_.cost_ns = [](const auto&) { return 1e6; };
+  request_.paired.quads = 4;
+  const auto verdict = *must_run().run.verdict;
+  ASSERT_EQ(verdict.decision, schema::Decision::keep) << verdict.reason;
+  EXPECT_NE(verdict.reason.find("not decided: trial"), std::string::npos) << verdict.reason;
+  EXPECT_EQ(verdict.reason.find("nothing beat it"), std::string::npos) << verdict.reason;
+}
+
+TEST_F(TuneCampaignTest, recommends_nothing_by_a_percentile_that_the_samples_do_not_support) {
+  request_.objective = schema::Objective::p99;  // 200 samples a trial
+  const auto verdict = *must_run().run.verdict;
+  EXPECT_EQ(verdict.decision, schema::Decision::none);
+  EXPECT_NE(verdict.reason.find("has 200 of the 1000 samples"), std::string::npos) << verdict.reason;
+}
+
 TEST_F(TuneCampaignTest, leaves_out_a_setting_that_adds_nothing) {
   executor_.noise = 0.002;
   executor_.cost_ns = [](const Configuration& c) {
@@ -463,6 +480,35 @@ TEST_F(TuneCampaignTest, compares_runs_and_finds_the_slower_one) {
   ASSERT_TRUE(comparison) << comparison.error().message;
   EXPECT_EQ(comparison->verdict, schema::Verdict::slower);
   EXPECT_FALSE(find_compared(*store_, before.run.id + "/99"));
+}
+
+TEST_F(TuneCampaignTest, refuses_a_model_whose_inputs_cannot_be_made_right_after_the_inspection) {
+  for (const std::string type : {"string", "optional(tensor(float))", "seq(tensor(float))"}) {
+    executor_.model.inputs = {{"x", type, {}, {}}};
+    const auto result = run();
+    ASSERT_FALSE(result) << type;
+    EXPECT_EQ(result.error().code, base::ErrorCode::unsupported);
+    EXPECT_NE(result.error().message.find("input \"x\" has type " + type), std::string::npos) << result.error().message;
+    EXPECT_EQ(result.error().message.find("--ort-library"), std::string::npos) << result.error().message;
+  }
+  EXPECT_EQ(executor_.references_made, 0);
+}
+
+TEST_F(TuneCampaignTest, refuses_a_shape_whose_batch_contradicts_the_batch_asked_for) {
+  executor_.model.inputs = {{"x", "float", {-1, 8, 8}, {"N", "", ""}}};
+  executor_.model.batch_is_dynamic = true;
+  request_.space.fixed = {{"batch_size", 4}};
+  request_.space.asked_by = {{"batch_size", "--batch 4"}};
+  request_.workload.shapes = {{{"x", {2, 8, 8}}}};
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "--shape x:2x8x8 has batch 2 on axis 0, but --batch 4 asks for another; give 1 there, or leave one of the "
+            "two out");
+  for (const std::int64_t fits : {1, 4}) {
+    request_.workload.shapes = {{{"x", {fits, 8, 8}}}};
+    EXPECT_TRUE(run()) << fits;
+  }
 }
 
 }  // namespace

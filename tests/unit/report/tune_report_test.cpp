@@ -200,6 +200,23 @@ TEST(TuneReport, says_keep_when_nothing_is_better) {
   EXPECT_NE(callout.text.find("1.01×"), std::string::npos) << callout.text;
 }
 
+TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.verdict->decision = schema::Decision::keep;
+  records.run.verdict->configuration = records.run.current;
+  records.run.verdict->trial_id = 1;
+  records.run.verdict->gain.reset();
+  records.run.verdict->reason = "";
+  records.run.pairs.resize(1);
+  records.run.pairs[0].purpose = schema::PairPurpose::finalist;
+  records.run.pairs[0].comparison = schema::Comparison{1.555, 0.917, 2.636, 0.2, 12, schema::Verdict::inconclusive};
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
+  EXPECT_EQ(callout.title, "Keep what you have");
+  EXPECT_EQ(callout.text.find("othing beat"), std::string::npos) << callout.text;
+  EXPECT_NE(callout.text.find("ot decided"), std::string::npos) << callout.text;
+}
+
 TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
   const schema::TuneRun empty;
   const auto report = build_tune_report(empty, {}, {});
@@ -222,6 +239,18 @@ TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
   EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
                 .find("at the 99th percentile** as"),
             std::string::npos);
+}
+
+TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.objective = schema::Objective::p99;
+  for (auto& [key, outcome] : records.outcomes)
+    if (outcome.measurement && outcome.measurement->latency_ns.size() > 16) outcome.measurement->latency_ns.resize(16);
+  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  ASSERT_FALSE(json.at("ranking").empty());
+  for (const auto& entry : json.at("ranking")) EXPECT_TRUE(entry.at("value").is_null()) << entry.dump();
+  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_EQ(page.find(" instead of "), std::string::npos);
 }
 
 /// The fixture's report after a change of its records.
