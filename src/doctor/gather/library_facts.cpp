@@ -126,8 +126,8 @@ LibraryFact look_for(const Wanted& wanted, int release, const std::vector<fs::pa
   const auto take = [&](const OpenedLibrary& opened, const std::string& file) {
     fact.path = opened.path.empty() ? file : opened.path;
     fact.load_error = opened.error;
-    fact.version = opened.version;
-    if (fact.version.empty()) fact.version = wanted.name == "LibTorch" ? torch_version(fact.path) : "";
+    // LibTorch itself says none: what was found in it is that of a library which it brings along.
+    fact.version = wanted.name == "LibTorch" ? torch_version(fact.path) : opened.version;
     if (fact.version.empty()) fact.version = version_in_name(fact.path);
   };
   for (const auto* bare : wanted.bare) {
@@ -231,7 +231,8 @@ int open_library_main(const std::string& file) {
   if (library) {
     answer.path = library->path().string();
     answer.version = workload::loaded_library(library->path()).version;
-    if (answer.version.empty()) answer.version = cupti_version(*library);
+    const bool is_cupti = library->path().filename().string().rfind("libcupti", 0) == 0;
+    if (is_cupti && answer.version.empty()) answer.version = cupti_version(*library);  // others may bring it along
   } else {
     answer.error = loaders_words(library.error());
   }

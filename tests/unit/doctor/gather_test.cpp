@@ -267,6 +267,23 @@ TEST_F(Gather, libraries_are_found_in_their_places_and_opened_elsewhere) {
   EXPECT_NE(std::find(asked.begin(), asked.end(), "libnvinfer.so.10"), asked.end());
 }
 
+// LibTorch for CUDA brings CUPTI along, whose version a question to the opened library gave.
+TEST_F(Gather, the_version_of_libtorch_is_that_of_the_torch_beside_it) {
+  put("venv/lib/python3.12/site-packages/torch/lib/libtorch_cpu.so", "");
+  put("venv/lib/python3.12/site-packages/torch/version.py", "__version__ = '2.11.0+cu130'\ncuda = '13.0'\n");
+  put("venv/pyvenv.cfg", "");
+  workload::OrtSearchEnvironment environment;
+  environment.virtual_env = (root / "venv").string();
+  const auto found = read_library_facts({}, environment, [](const std::string& file) -> OpenedLibrary {
+    if (file.find('/') == std::string::npos)
+      return {"", "", file + ": cannot open shared object file: No such file or directory"};
+    return {file, "13.0", ""};
+  });
+  const auto torch = std::find_if(found.begin(), found.end(), [](const auto& one) { return one.name == "LibTorch"; });
+  ASSERT_NE(torch, found.end());
+  EXPECT_EQ(torch->version, "2.11.0+cu130");
+}
+
 TEST_F(Gather, of_cuda_the_release_of_the_provider_comes_first_and_any_other_after_it) {
   put("cuda/lib64/libcublas.so.13", "");
   put("cuda/lib64/libcublas.so.12", "");
