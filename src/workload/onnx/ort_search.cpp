@@ -30,6 +30,9 @@ std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
 std::vector<std::string> files_of_named(const std::string& named) {
   std::error_code error;
   const fs::path path(named);
+  // A name without a slash would be looked for by the loader, anywhere but here.
+  if (named.find('/') == std::string::npos && fs::is_regular_file(path, error))
+    return {fs::absolute(path, error).string()};
   if (!fs::is_directory(path, error)) return {named};
   auto files = ort_files_in(path);
   append(files, ort_files_in(path / "lib"));

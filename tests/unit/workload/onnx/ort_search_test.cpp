@@ -2,6 +2,7 @@
 #include "workload/onnx/ort_search.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,17 @@ TEST_F(OrtSearch, a_named_file_is_the_only_place) {
   ASSERT_EQ(places.size(), 1U);
   EXPECT_TRUE(places[0].named_by_user);
   EXPECT_EQ(places[0].files, std::vector<std::string>{"/x/libonnxruntime.so"});
+}
+
+TEST_F(OrtSearch, a_file_of_the_working_folder_needs_no_slash) {
+  const auto file = put("release/libmine.so");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_ / "release");
+  const auto there = ort_places("libmine.so", environment_);
+  const auto absent = ort_places("libother.so", environment_);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(there[0].files, std::vector<std::string>{file});
+  EXPECT_EQ(absent[0].files, std::vector<std::string>{"libother.so"}) << "the loader's to find";
 }
 
 TEST_F(OrtSearch, a_named_folder_is_searched_with_its_lib) {
