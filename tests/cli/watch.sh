@@ -101,8 +101,9 @@ bad "runs of several models fit" "--model FILE" -- watch --config third.yaml --o
 
 # A run that another user tuned: a baseline is only read; what a retune could not keep is told before anything is watched.
 OWN=$RIDGELINE
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # root may write everything
-  printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups %s "$@"\n' "$OWN" >as_nobody
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then # root may write everything, nobody may not reach its folders
+  cp "$OWN" "$WORK/ridgeline"
+  printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups "%s/ridgeline" "$@"\n' "$WORK" >as_nobody
   chmod 755 . as_nobody
   RIDGELINE=$WORK/as_nobody
 fi
@@ -121,14 +122,14 @@ if [ "$(id -u)" -ne 0 ] || { [ -x as_nobody ] && ./as_nobody version >/dev/null 
     bad "--on-degrade retune: " "$db" "read-only" "--db FILE" -- watch --config mine/config.yaml --model "$S" --once --db $db --state mine/retune.json --on-degrade retune
   done
   # A watch that runs on sees what is tuned later.
-  "$RIDGELINE" watch --config a/config.yaml "${PROBES[@]}" --db theirs/ro.db --state mine/state.json >"$WORK/events" 2>"$WORK/err" &
+  "$RIDGELINE" watch --config a/config.yaml "${PROBES[@]}" --db theirs/ro.db --state mine/state.json >"$WORK/reading" 2>"$WORK/err" &
   WATCH=$!
-  await '"event":"started"' "$WORK/events"
+  await '"event":"started"' "$WORK/reading"
   [ "$(id -u)" -eq 0 ] || chmod u+w theirs theirs/ro.db
   RIDGELINE=$OWN
   run 0 tune "$S" "${FAST[@]}" --quick --config a/config.yaml --no-apply -q --db theirs/ro.db
   kill -HUP "$WATCH"
-  await "the baseline is $("$OWN" history --ids --db theirs/ro.db | head -n 1)/" "$WORK/events"
+  await "the baseline is $("$OWN" history --ids --db theirs/ro.db | head -n 1)/" "$WORK/reading"
   kill -TERM "$WATCH"
   wait "$WATCH"
   is "$?" 0 "exit code after SIGTERM of a watch that only reads"
@@ -261,6 +262,7 @@ bad "none/s" "No such file" "expected a path in a folder" "--latency-socket PATH
 run 0 watch --config config.yaml --latency-socket s --once --every 300ms
 event status .details.state idle
 if command -v python3 >/dev/null; then
+  : >"$WORK/events" # the shell behind & empties it too late
   "$RIDGELINE" watch --config config.yaml --every 300ms --latency-socket "$WORK/s" --baseline learn -v >"$WORK/events" 2>"$WORK/err" &
   WATCH=$!
   await '"event":"started"' "$WORK/events"
