@@ -57,6 +57,9 @@ std::string_view stage_name(schema::TrialStage stage) {
 
 std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
   if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
+  if (objective == schema::Objective::p99 &&
+      static_cast<std::int64_t>(measurement.latency_ns.size()) < analysis::samples_needed(0.99))
+    return "too few samples for p99";
   const auto cost = analysis::cost_of(measurement, objective);
   return base::format_duration(cost.value);
 }

@@ -9,7 +9,8 @@ using base::Json;
 
 Chart ranking_chart(const TuneView& view) {
   constexpr std::size_t kRows = 12;
-  const auto shown = top_trials(view, kRows);
+  auto shown = top_trials(view, kRows);
+  std::erase_if(shown, [&](const auto* entry) { return !has_objective(view.run, *entry); });
   std::vector<std::string> labels;
   std::map<std::string_view, Json> data;
   for (std::size_t row = 0; row < shown.size(); ++row) {

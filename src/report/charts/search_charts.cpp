@@ -76,6 +76,7 @@ Chart timeline_chart(const TuneView& view) {
                                  trial->id));
       continue;
     }
+    if (!has_objective(view.run, *entry)) continue;
     const auto value = rounded(view.objective.convert(entry->cost.value));
     const auto role =
         view.ending(*trial) == "abandoned" ? std::string("abandoned") : std::string(role_of(view, *entry));

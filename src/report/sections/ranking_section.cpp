@@ -117,7 +117,9 @@ Section ranking_section(const TuneView& view) {
   Section section{"ranking", "Ranking", {}};
   if (view.ranking.empty()) return section;
   section.blocks.emplace_back(Paragraph{introduction(view)});
-  section.blocks.emplace_back(ranking_chart(view));
+  if (std::any_of(view.ranking.begin(), view.ranking.end(),
+                  [&](const auto& entry) { return has_objective(view.run, entry); }))
+    section.blocks.emplace_back(ranking_chart(view));
   auto table = ranking_table(view);
   const auto hidden = view.ranking.size() - table.rows.size();
   section.blocks.emplace_back(std::move(table));

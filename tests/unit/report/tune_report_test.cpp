@@ -251,6 +251,7 @@ TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {
   for (const auto& entry : json.at("ranking")) EXPECT_TRUE(entry.at("value").is_null()) << entry.dump();
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
   EXPECT_EQ(page.find(" instead of "), std::string::npos);
+  EXPECT_EQ(page.find(" leads with "), std::string::npos) << "nor the charts";
 }
 
 /// The fixture's report after a change of its records.
