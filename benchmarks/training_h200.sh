@@ -5,14 +5,17 @@
 # HDF5 file, compares the precisions, and provokes an out-of-memory failure. Writes NAME.json, NAME.md and summary.md (answers,
 # how far the phases close, statuses) into FOLDER. Under 9 minutes.
 #   benchmarks/training_h200.sh FOLDER [--ridgeline BIN] [--loader-tool BIN] [--python PYTHON] [--parts LIST]
-#                               [--minutes N] [--device DEVICE] [--batch-sizes "N..."]
+#                               [--minutes N] [--device DEVICE] [--batch-sizes "N..."] [--state FOLDER]
 #   --ridgeline    the program (default: build/release/bin, build/bench/bin, then PATH)
 #   --loader-tool  loader_throughput, which makes the data (default: build/bench/bin); without it random data are used
 #   --python       the interpreter that has torch (default: python3)
 #   --parts        of: build,resnet18,mlp,gnn,precisions,oom,summary (default: all of these); besides: the sweeps of
 #                  transformer,vit-tiny,vit-small,wideresnet,resnet50, and grid: resnet18 and mlp by both searches over
-#                  96 combinations with up to 8 workers, which takes 8 minutes (grid.mlp, grid.resnet18: only that model)
+#                  96 combinations with up to 8 workers, which takes 8 minutes (grid.mlp, grid.resnet18: only that model);
+#                  full.MODEL: the model's whole default sweep, every combination (mlp: 10 minutes)
 #   --minutes      for all parts together (default: 8)
+#   --state        keeps data, plugin and results there, so that the next call goes on where time ended (default: nothing is
+#                  kept)
 #   --device       (default: cuda; cpu tries the script itself)
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,14 +25,14 @@ die() {
   exit 2
 }
 
-out="" ridgeline="" tool="" python=python3 parts=build,resnet18,mlp,gnn,precisions,oom,summary minutes=8 device=cuda batches=""
+out="" ridgeline="" tool="" python=python3 parts=build,resnet18,mlp,gnn,precisions,oom,summary minutes=8 device=cuda batches="" state=""
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help)
       sed -n '3,/^set /p' "$0" | sed '$d; s/^# \{0,1\}//'
       exit 0
       ;;
-    --ridgeline | --loader-tool | --python | --parts | --minutes | --device | --batch-sizes)
+    --ridgeline | --loader-tool | --python | --parts | --minutes | --device | --batch-sizes | --state)
       [ $# -ge 2 ] || die "$1: its value is missing"
       case $1 in
         --ridgeline) ridgeline=$2 ;;
@@ -38,6 +41,7 @@ while [ $# -gt 0 ]; do
         --parts) parts=$2 ;;
         --minutes) minutes=$2 ;;
         --device) device=$2 ;;
+        --state) state=$2 ;;
         --batch-sizes) batches=$2 ;;
       esac
       shift 2
@@ -57,27 +61,38 @@ done
 [ -n "$tool" ] || tool=$ROOT/build/bench/bin/loader_throughput
 mkdir -p "$out" || die "cannot make $out"
 out=$(cd "$out" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+if [ -n "$state" ]; then
+  mkdir -p "$state" || die "cannot make $state"
+  work=$(cd "$state" && pwd)
+  folder=$work
+else
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  folder=$work
+  [ -d /dev/shm ] && folder=$(mktemp -d /dev/shm/ridgeline-XXXXXX) && trap 'rm -rf "$work" "$folder"' EXIT
+fi
 begin=$(date +%s)
 has() { [[ ,$parts, == *,$1,* ]]; }
 left() { echo $((minutes * 60 - $(date +%s) + begin)); }
 
-if has build; then
+plugin=$out/plugin
+[ -z "$state" ] || plugin=$work/plugin
+if has build && [ ! -f "$plugin/ridgeline_torch.so" ]; then
   say "building the plugin"
-  "$ROOT/scripts/build_torch_plugin.sh" --python "$python" --output "$out/plugin" 2>"$out/build.txt" || {
+  "$ROOT/scripts/build_torch_plugin.sh" --python "$python" --output "$plugin" 2>"$out/build.txt" || {
     cat "$out/build.txt" >&2
     die "the plugin was not built"
   }
 fi
-[ ! -f "$out/plugin/ridgeline_torch.so" ] || export RIDGELINE_TORCH_PLUGIN=$out/plugin/ridgeline_torch.so
+[ ! -f "$plugin/ridgeline_torch.so" ] || export RIDGELINE_TORCH_PLUGIN=$plugin/ridgeline_torch.so
 
 data=()
 if [ -x "$tool" ]; then
-  folder=$work
-  [ -d /dev/shm ] && folder=$(mktemp -d /dev/shm/ridgeline-XXXXXX) && trap 'rm -rf "$work" "$folder"' EXIT
-  say "making the data"
-  "$tool" make "$folder/data.h5" --kind float32 --samples 50000 && data=(--data-path "$folder/data.h5")
+  if [ ! -f "$folder/data.h5" ]; then
+    say "making the data"
+    "$tool" make "$folder/part.h5" --kind float32 --samples 50000 && mv "$folder/part.h5" "$folder/data.h5"
+  fi
+  [ ! -f "$folder/data.h5" ] || data=(--data-path "$folder/data.h5")
 else
   say "no $tool: random data"
 fi
@@ -114,6 +129,9 @@ sweeps=()
 for model in resnet18 mlp gnn transformer vit-tiny vit-small wideresnet resnet50; do has $model && sweeps+=("$model"); done
 for i in ${sweeps[@]+"${!sweeps[@]}"}; do
   bench "${sweeps[$i]}" $((($(left) - reserve) / (${#sweeps[@]} - i))) --model "${sweeps[$i]}" ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
+done
+for model in resnet18 mlp gnn transformer vit-tiny vit-small wideresnet resnet50; do
+  bench full.$model $((minutes * 60)) --model $model ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"} --search grid --no-diagnosis --soak 0
 done
 few=(16 64 256 1024 4096 8192)
 [ -z "$batches" ] || few=("${sizes[@]:1}")

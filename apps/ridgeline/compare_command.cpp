@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "campaign/compare_runs.hpp"
 #include "report/renderers.hpp"
@@ -94,9 +95,9 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
     return kOk;
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;
-  fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}: {}\n",
+  fmt::print("B is {} as fast as A, 95 % interval {:.3f} to {:.3f}{}: {}\n",
              styled(fmt::format("{:.3f} times", comparison.ratio), style, terminal.colour), comparison.low,
-             comparison.high, sentence(comparison, flags, min_effect));
+             comparison.high, analysis::tail_note(comparison), sentence(comparison, flags, min_effect));
   for (const auto& line : differences(a, b)) fmt::print("  {}\n", line);
   return worse ? kFinding : kOk;
 }

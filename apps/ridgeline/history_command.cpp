@@ -37,12 +37,12 @@ struct Line {
 std::string outcome_of(const store::RunSummary& run) {
   if (!run.finished) return "not finished";
   if (run.decision == "change" && run.gain_ratio) return fmt::format("change, {:.2f}x", *run.gain_ratio);
-  return run.decision.empty() ? "none" : run.decision;
+  return run.decision == "keep" ? run.decision : "no verdict";
 }
 
 std::string answer_text(bool finished, const std::string& recommended) {
   if (!finished) return "not finished";
-  return recommended.empty() ? "none" : recommended;
+  return recommended.empty() ? "no recommendation" : recommended;
 }
 
 Line line_of(const store::RunSummary& run) {

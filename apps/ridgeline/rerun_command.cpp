@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "campaign/compare_runs.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -16,6 +17,18 @@ struct Flags {
   std::string trial;
   bool json = false;
 };
+
+std::string verdict_words(schema::Verdict verdict) {
+  switch (verdict) {
+    case schema::Verdict::faster: return "faster now";
+    case schema::Verdict::slower: return "slower now";
+    case schema::Verdict::no_difference: return "no difference worth speaking of";
+    case schema::Verdict::inconclusive: break;
+  }
+  return fmt::format(
+      "inconclusive: the interval is too wide; two separate runs cannot tell less than about {:.1f} % apart",
+      analysis::separate_floor() * 100);
+}
 
 base::Result<int> rerun(const Flags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
@@ -46,8 +59,8 @@ base::Result<int> rerun(const Flags& flags, const Context& context) {
   fmt::print("{}  {}\n", before.name(), before.trial.configuration.to_text());
   fmt::print("then  {}  ({})\nnow   {}\n", objective_text(*before.outcome.measurement, before.run.objective),
              before.outcome.measured_utc, objective_text(*again.measurement, before.run.objective));
-  fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}: {}\n", comparison.ratio, comparison.low, comparison.high,
-             base::enum_name(comparison.verdict));
+  fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low, comparison.high,
+             analysis::tail_note(comparison), verdict_words(comparison.verdict));
   return worse ? kFinding : kOk;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/comparison_text.hpp"
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
@@ -200,8 +201,9 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
   if (terminal_.interactive && verbosity_ < 1) return;
   std::string text = pair.failure;
   if (pair.comparison)
-    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}", pair.comparison->ratio, pair.comparison->low,
-                       pair.comparison->high, base::enum_name(pair.comparison->verdict));
+    text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}{}", pair.comparison->ratio, pair.comparison->low,
+                       pair.comparison->high, base::enum_name(pair.comparison->verdict),
+                       analysis::tail_note(*pair.comparison));
   line(fmt::format("[pair]    {:<10} {}", pair.purpose == schema::PairPurpose::finalist ? "finalist" : pair.setting,
                    text));
 }

@@ -134,6 +134,11 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     plan.max_time_s = base::to_seconds(limit);
     plan.min_time_s = std::min(plan.min_time_s, plan.max_time_s);
   }
+  if (by_p99) {
+    request.paired.min_samples = p99_runs;
+    request.paired.min_samples_time_s = 3 * plan.max_time_s;  // two sides, with pauses between blocks
+    request.paired.min_block_runs = 10;                       // fewer pauses; a tail is of many blocks anyway
+  }
   request.paired.warmup = plan;
   return {};
 }

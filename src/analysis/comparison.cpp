@@ -136,10 +136,8 @@ std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
 /// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group
 /// are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
 /// samples beyond the quantile suffice.
-std::vector<Ratio> tail_ratios(const std::vector<Quad>& quads) {
+std::vector<Ratio> tail_ratios(const std::vector<Quad>& quads, double q, std::size_t samples) {
   constexpr std::size_t kLeastGroups = 4;
-  const auto samples = std::min(pooled(quads, 0, quads.size(), 'A').size(), pooled(quads, 0, quads.size(), 'B').size());
-  const double q = supported_tail(static_cast<std::int64_t>(samples));
   const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
   const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
   auto limits = round_limits(quads);
@@ -265,11 +263,13 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
 schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective,
                                   double min_effect) {
   const auto quads = complete_quads(measurement.blocks);
-  const auto ratios =
-      objective == Objective::p99 && quads.size() > 1 ? tail_ratios(quads) : quad_ratios(quads, measurement, objective);
+  const auto samples = std::min(pooled(quads, 0, quads.size(), 'A').size(), pooled(quads, 0, quads.size(), 'B').size());
+  const double tail = objective == Objective::p99 ? supported_tail(static_cast<std::int64_t>(samples)) : 0;
+  const auto ratios = tail > 0 ? tail_ratios(quads, tail, samples) : quad_ratios(quads, measurement, objective);
   if (ratios.size() < 2) return {};
   auto comparison = to_comparison(estimate(ratios), min_effect);
   comparison.quads = static_cast<int>(quads.size());
+  comparison.tail = tail;
   return comparison;
 }
 
@@ -288,11 +288,13 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   if (!(cost_a > 0) || !(cost_b > 0)) return {};
   const BlockBootstrap bootstrap_a(a.latency_ns, q);
   const BlockBootstrap bootstrap_b(b.latency_ns, q);
+  const double tail = objective == Objective::p99 ? *q : 0;
   schema::Comparison comparison;
   if (std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) < 2) {
     comparison.ratio = cost_a / cost_b;
     comparison.low = 1 / kUnbounded;
     comparison.high = kUnbounded;
+    comparison.tail = tail;
     return comparison;
   }
   base::Random random(20260101);
@@ -301,7 +303,19 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   const double error = std::sqrt(error_a * error_a + error_b * error_b + 2 * kRunToRunStdev * kRunToRunStdev);
   // Fewer degrees of freedom than Welch would give: the run-to-run share is an assumption, not an estimate.
   const auto freedom = static_cast<double>(std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) - 1);
-  return to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
+  comparison = to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
+  comparison.tail = tail;
+  return comparison;
+}
+
+schema::Comparison inverted(const schema::Comparison& comparison) noexcept {
+  auto out = comparison;
+  out.ratio = 1 / comparison.ratio;
+  out.low = 1 / comparison.high;
+  out.high = 1 / comparison.low;
+  if (comparison.verdict == schema::Verdict::faster) out.verdict = schema::Verdict::slower;
+  if (comparison.verdict == schema::Verdict::slower) out.verdict = schema::Verdict::faster;
+  return out;
 }
 
 double separate_floor() {

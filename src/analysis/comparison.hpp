@@ -13,7 +13,8 @@ namespace ridgeline::analysis {
 /// the interval is that over their means where it is wider: quads of one pair are wrong together.
 /// A block's cost is its median latency (latency) or wall time an item (throughput). For p99 whole quads are pooled
 /// until each group supports the tail; with too few samples altogether the largest supported percentile takes its
-/// place. Quads that are incomplete or out of order are left out. Without any the result is the default Comparison.
+/// place, and `tail` says which. Quads that are incomplete or out of order are left out. Without any the result is the
+/// default Comparison.
 [[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
                                                 schema::Objective objective, double min_effect);
 
@@ -22,6 +23,9 @@ namespace ridgeline::analysis {
 /// can show. Wider and weaker than compare_paired. Deterministic (seeded). `quads` stays 0.
 [[nodiscard]] schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b,
                                                   schema::Objective objective, double min_effect);
+
+/// The same comparison of A against B.
+[[nodiscard]] schema::Comparison inverted(const schema::Comparison& comparison) noexcept;
 
 /// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks)
 /// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/time_budget.hpp"
 
@@ -19,7 +20,8 @@ constexpr double kSlowInferenceNs = 50e6;   // above this one timed run a block 
 constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
 
 std::string ratio_text(const Comparison& gain) {
-  return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f})", gain.ratio, gain.low, gain.high);
+  return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
+                     analysis::tail_note(gain));
 }
 
 /// Good enough to stand in for `best`: cannot be told from it, or is less than the minimum effect behind it.
@@ -126,7 +128,7 @@ schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configu
       continue;
     slowest = std::max(slowest, analysis::quantile(found->second.measurement->latency_ns, 0.5));
   }
-  if (slowest > kSlowInferenceNs) plan.min_block_runs = 1;
+  if (slowest > kSlowInferenceNs && plan.min_samples == 0) plan.min_block_runs = 1;
   plan.quads = std::max(4, static_cast<int>(plan.quads * share));
   plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
   plan.min_time_s *= share;

@@ -72,6 +72,16 @@ double sessions_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
          (std::clamp(std::ceil(plan.max_time_s / round_s), 2.0, static_cast<double>(plan.max_rounds)) - 1) * again_s;
 }
 
+/// As many blocks of an arm as its share of the samples asks for.
+double samples_s(const schema::PairedPlan& plan, const Arm& arm) {
+  if (plan.min_samples <= 0 || !(arm.inference_s > 0)) return 0;
+  const double runs =
+      std::max(static_cast<double>(plan.min_block_runs), std::ceil(plan.block_time_s / arm.inference_s));
+  const double discarded_s = std::max(plan.discard_time_s, static_cast<double>(plan.discard_runs) * arm.inference_s);
+  return std::ceil(static_cast<double>(plan.min_samples) / runs) *
+         (plan.settle_s + discarded_s + runs * arm.inference_s);
+}
+
 const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::Configuration& configuration) {
   for (const auto& trial : result.run.trials) {
     if (trial.configuration != configuration) continue;
@@ -99,7 +109,8 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
       plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(arm_a.inference_s, arm_b.inference_s));
   const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);
   const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
-  return start_s + sessions_s(plan, arm_a, arm_b) + std::min(blocks_s, plan.max_time_s);
+  const double tail_s = std::min(samples_s(plan, arm_a) + samples_s(plan, arm_b), plan.min_samples_time_s);
+  return start_s + sessions_s(plan, arm_a, arm_b) + std::max(std::min(blocks_s, plan.max_time_s), tail_s);
 }
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process) {

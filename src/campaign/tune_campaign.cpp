@@ -182,7 +182,9 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
 void suit_time(TuneRequest& request) {
   if (!request.max_time) return;
   auto& paired = request.paired;
-  paired.max_time_s = std::min(paired.max_time_s, kPairShare * base::to_seconds(*request.max_time));
+  const double most_s = kPairShare * base::to_seconds(*request.max_time);
+  paired.max_time_s = std::min(paired.max_time_s, most_s);
+  paired.min_samples_time_s = std::min(paired.min_samples_time_s, most_s);
   paired.min_time_s = std::min(paired.min_time_s, paired.max_time_s / 2);
 }
 

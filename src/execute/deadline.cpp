@@ -20,7 +20,8 @@ double derived_deadline_s(const schema::MeasurementPlan& plan) {
 double derived_deadline_s(const schema::PairedPlan& plan) {
   // Sessions that are slow to make end the budget after two to four pairs, of which few take as long as that.
   const int pairs = std::clamp(plan.rounds, 1, 2);
-  return pairs * 2 * (kStartUpS + plan.warmup.warmup_max_s) + 2 * plan.max_time_s + kVerifyS;
+  return pairs * 2 * (kStartUpS + plan.warmup.warmup_max_s) + 2 * std::max(plan.max_time_s, plan.min_samples_time_s) +
+         kVerifyS;
 }
 
 }  // namespace ridgeline::execute

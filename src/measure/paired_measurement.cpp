@@ -13,6 +13,7 @@
 #include "measure/disturbance.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
+#include "measure/paired_budget.hpp"
 #include "measure/quad_ratio.hpp"
 #include "measure/settling.hpp"
 #include "measure/stopping_criterion.hpp"
@@ -94,16 +95,17 @@ class PairedSession {
 
 using Quad = std::array<schema::PairedBlock, 4>;
 
-bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s) {
+bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s, bool has_samples) {
   const auto quads = static_cast<int>(ratios.size());
-  return quads >= plan.quads &&
+  return quads >= plan.quads && has_samples &&
          (quads >= plan.max_quads || (spent_s >= plan.min_time_s && half_width(ratios) <= plan.target_half_width));
 }
 
 /// The quads in order of time. With a watch those in which the GPU held its clocks down do not count.
 class QuadLog {
  public:
-  QuadLog(gpu::RoundWatch* watch, double budget_s) : watch_(watch), guard_(budget_s) {
+  QuadLog(gpu::RoundWatch* watch, const schema::PairedPlan& plan)
+      : watch_(watch), guard_(plan.max_time_s), budget_(plan) {
     if (watch_ == nullptr) return;
     neighbours_before_ = watch_->neighbours();
     watch_->begin_timing();
@@ -119,8 +121,12 @@ class QuadLog {
       watch_->begin_part();
     }
     ratios_.clear();
-    for (std::size_t i = 0; i < quads_.size(); ++i)
-      if (counts(i)) ratios_.push_back(quads_[i].log_ratio);
+    budget_.clear();
+    for (std::size_t i = 0; i < quads_.size(); ++i) {
+      if (!counts(i)) continue;
+      ratios_.push_back(quads_[i].log_ratio);
+      for (const auto& block : quads_[i].blocks) budget_.add(block);
+    }
   }
 
   /// Moves the quads that count into the result.
@@ -142,6 +148,7 @@ class QuadLog {
 
   [[nodiscard]] int kept() const noexcept { return static_cast<int>(ratios_.size()); }
   [[nodiscard]] const std::vector<double>& ratios() const noexcept { return ratios_; }
+  [[nodiscard]] const PairedBudget& budget() const noexcept { return budget_; }
   [[nodiscard]] std::int64_t inferences() const noexcept { return inferences_; }
 
  private:
@@ -157,6 +164,7 @@ class QuadLog {
   std::optional<int> neighbours_before_;
   std::vector<Entry> quads_;
   std::vector<double> ratios_;
+  PairedBudget budget_;
   std::int64_t inferences_ = 0;
 };
 
@@ -180,9 +188,9 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
-  QuadLog log(control.gpu, plan.max_time_s);
-  while (!enough(plan, log.ratios(), session.spent_s()) && !session.cancelled() &&
-         (log.kept() < std::min(kMinQuads, plan.quads) || session.spent_s() < plan.max_time_s)) {
+  QuadLog log(control.gpu, plan);
+  while (!enough(plan, log.ratios(), session.spent_s(), log.budget().has_samples()) && !session.cancelled() &&
+         (log.kept() < std::min(kMinQuads, plan.quads) || session.spent_s() < log.budget().limit_s())) {
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
@@ -200,10 +208,8 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   if (session.cancelled())
     result.flags.push_back(
         {schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});
-  else if (quads < plan.quads)
-    result.flags.push_back(
-        {schema::FlagLevel::info, "time_budget",
-         fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan.max_time_s, quads, plan.quads)});
+  else if (auto flag = log.budget().flag(quads))
+    result.flags.push_back(std::move(*flag));
   if (real_time)
     if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), log.inferences()))
       result.flags.push_back(std::move(*flag));

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
+#include "measure/paired_budget.hpp"
 #include "measure/quad_ratio.hpp"
 #include "measure/stopping_criterion.hpp"
 
@@ -33,12 +34,13 @@ class Rounds {
   explicit Rounds(const schema::PairedPlan& plan)
       : plan_(plan),
         least_(std::clamp(plan.rounds, 1, std::max(1, plan.quads))),
-        most_(least_ < plan.rounds ? least_ : std::max(least_, plan.max_rounds)) {}
+        most_(least_ < plan.rounds ? least_ : std::max(least_, plan.max_rounds)),
+        budget_(plan) {}
 
   [[nodiscard]] bool enough() const {
     if (rounds_ == 0 || (rounds_ % 2 == 1 && most_ > 1)) return false;
-    if (rounds_ >= std::min(least_, 2) && all_.blocks_s >= plan_.max_time_s) return true;
-    if (rounds_ < least_) return false;
+    if (rounds_ >= std::min(least_, 2) && all_.blocks_s >= budget_.limit_s()) return true;
+    if (rounds_ < least_ || !budget_.has_samples()) return false;
     if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
     return all_.blocks_s >= plan_.min_time_s &&
            std::max(half_width(means_), half_width(ratios_)) <= plan_.target_half_width;
@@ -51,6 +53,8 @@ class Rounds {
     share.max_quads = std::max(share.quads, plan_.max_quads / least_);
     share.min_time_s = plan_.min_time_s / least_;
     share.max_time_s = plan_.max_time_s / least_;
+    share.min_samples = most_ > least_ ? 0 : (plan_.min_samples + least_ - 1) / least_;
+    share.min_samples_time_s = plan_.min_samples_time_s / least_;
     if (most_ > least_)
       share.min_time_s = share.max_time_s = std::min(std::max(share.min_time_s, making_s), plan_.max_time_s / 2);
     if (most_ > least_ && slowest_s_ > 0) {
@@ -73,6 +77,7 @@ class Rounds {
     all_.blocks_s += round.blocks_s;
     for (auto& block : round.blocks) {
       block.round = rounds_;
+      budget_.add(block);
       if (!block.latency_ns.empty())
         slowest_s_ = std::max(slowest_s_, block.wall_ns * 1e-9 / static_cast<double>(block.latency_ns.size()));
       all_.blocks.push_back(std::move(block));
@@ -84,9 +89,7 @@ class Rounds {
 
   [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
     const auto quads = static_cast<int>(ratios_.size());
-    if (!cancelled && quads < plan_.quads)
-      add({schema::FlagLevel::info, kTimeBudget,
-           fmt::format("the budget of {:.3g} s ended after {} of {} quads", plan_.max_time_s, quads, plan_.quads)});
+    if (auto flag = budget_.flag(quads); flag && !cancelled) add(std::move(*flag));
     return std::move(all_);
   }
 
@@ -103,6 +106,7 @@ class Rounds {
   int least_;
   int most_;
   int rounds_ = 0;
+  PairedBudget budget_;
   double slowest_s_ = 0;       // an inference, of the slower arm
   std::vector<double> means_;  // of the rounds' log ratios
   std::vector<double> ratios_;

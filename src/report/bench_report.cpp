@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -224,7 +225,11 @@ Section method_section_of(const BenchRun& run) {
   add("Data", run.job.data_path);
   add("Runtime", run.job.runtime);
   add("Device", run.device + " (" + run.device_id + ")");
-  add("Search", fmt::format("{}, {} of {} combinations", run.search, run.trials.size(), run.space.size()));
+  std::set<schema::TrainingSettings> trained;
+  for (const auto& trial : run.trials)
+    if (trial.data == schema::DataMode::loader) trained.insert(trial.settings);
+  add("Search", fmt::format("{}, {}; {} of {} trained in full", run.search, counted(run.trials.size(), "trial"),
+                            trained.size(), counted(run.space.size(), "combination")));
   add("Steps",
       fmt::format("at least {} timed after at least {} of warm-up; the device is waited for at a window's ends only",
                   run.plan.steps, run.plan.warmup_steps));

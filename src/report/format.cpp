@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 
@@ -67,10 +68,10 @@ std::string_view objective_title(schema::Objective objective) noexcept {
   }
 }
 
-std::string gain_phrase(schema::Objective objective, double ratio, int decimals) {
-  const auto times = ratio_text(ratio, decimals);
+std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain) {
+  const auto times = ratio_text(gain.ratio, ratio_decimals(gain));
   switch (objective) {
-    case schema::Objective::p99: return times + " as fast at the 99th percentile";
+    case schema::Objective::p99: return fmt::format("{} as fast at {}", times, analysis::tail_text(gain));
     case schema::Objective::throughput: return times + " the throughput";
     default: return times + " as fast";
   }
@@ -86,7 +87,13 @@ int ratio_decimals(const schema::Comparison& comparison) noexcept {
 
 std::string interval_text(const schema::Comparison& comparison) {
   const auto decimals = ratio_decimals(comparison);
-  return fmt::format("95 % interval {:.{}f}–{:.{}f}", comparison.low, decimals, comparison.high, decimals);
+  return fmt::format("95 % interval {:.{}f}–{:.{}f}{}", comparison.low, decimals, comparison.high, decimals,
+                     analysis::tail_note(comparison));
+}
+
+std::string marked(std::string figure, const schema::Comparison& comparison) {
+  const auto mark = analysis::tail_mark(comparison);
+  return mark.empty() ? figure : fmt::format("{} ({})", figure, mark);
 }
 
 std::string change_text(double ratio) {
@@ -95,16 +102,6 @@ std::string change_text(double ratio) {
   const auto text = fmt::format("{:.1f} %", std::abs(change));
   if (text == "0.0 %") return text;
   return (change < 0 ? "−" : "+") + text;
-}
-
-schema::Comparison inverted(const schema::Comparison& comparison) noexcept {
-  auto out = comparison;
-  out.ratio = 1 / comparison.ratio;
-  out.low = 1 / comparison.high;
-  out.high = 1 / comparison.low;
-  if (comparison.verdict == schema::Verdict::faster) out.verdict = schema::Verdict::slower;
-  if (comparison.verdict == schema::Verdict::slower) out.verdict = schema::Verdict::faster;
-  return out;
 }
 
 std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }

@@ -39,19 +39,19 @@ struct Scale {
 
 /// "Median latency", "99th-percentile latency", "Throughput".
 [[nodiscard]] std::string_view objective_title(schema::Objective objective) noexcept;
-/// "1.43× as fast", "1.43× as fast at the 99th percentile", "1.43× the throughput".
-[[nodiscard]] std::string gain_phrase(schema::Objective objective, double ratio, int decimals = 2);
+/// "1.43× as fast", "1.43× as fast at the 99th percentile" (the one that it is of), "1.43× the throughput".
+[[nodiscard]] std::string gain_phrase(schema::Objective objective, const schema::Comparison& gain);
 
 /// "1.43×"; `decimals` as ratio_decimals says for a whole interval.
 [[nodiscard]] std::string ratio_text(double ratio, int decimals = 2);
 /// Enough decimals that the interval's ends differ.
 [[nodiscard]] int ratio_decimals(const schema::Comparison& comparison) noexcept;
-/// "95 % interval 1.39–1.47"
+/// "95 % interval 1.39–1.47"; ", of p95: too few samples for p99" where that is so.
 [[nodiscard]] std::string interval_text(const schema::Comparison& comparison);
 /// A ratio as a signed change: 1.114 -> "+11.4 %".
 [[nodiscard]] std::string change_text(double ratio);
-/// The comparison seen from B: A over B. Verdicts swap too.
-[[nodiscard]] schema::Comparison inverted(const schema::Comparison& comparison) noexcept;
+/// A figure of the comparison for a table: "1.43× (p95)" where it is not of the percentile that was asked for.
+[[nodiscard]] std::string marked(std::string figure, const schema::Comparison& comparison);
 
 /// A share as a percentage: 0.02 -> "2 %".
 [[nodiscard]] std::string percent(double share);

@@ -20,6 +20,7 @@ Json comparison_json(const schema::Comparison& found) {
           {"interval", {found.low, found.high}},
           {"p_value", found.p_value},
           {"quads", found.quads},
+          {"percentile", found.tail > 0 ? Json(found.tail * 100) : Json(nullptr)},
           {"verdict", found.verdict}};
 }
 

@@ -82,11 +82,14 @@ struct PairedPlan {
       0.004;               ///< and for so long: with cold caches the first take 10 to 30 % longer, after 4 ms 1 to 3 %
   double min_time_s = 4;   ///< however narrow the interval: tails need samples
   double max_time_s = 30;  ///< stops after the quad in which this passes (at least 4 quads are run)
-  MeasurementPlan warmup;  ///< its warm-up part applies to each arm
+  std::int64_t min_samples = 0;   ///< of each arm, however narrow the interval and however many quads: a tail's ratio
+                                  ///< needs them. For their sake a comparison may take
+  double min_samples_time_s = 0;  ///< so long where that is more than max_time_s
+  MeasurementPlan warmup;         ///< its warm-up part applies to each arm
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width,
                                                 block_time_s, min_block_runs, settle_s, discard_runs, discard_time_s,
-                                                min_time_s, max_time_s, warmup)
+                                                min_time_s, max_time_s, min_samples, min_samples_time_s, warmup)
 
 /// Compares two configurations of one workload in one fresh process.
 struct PairedSpec {

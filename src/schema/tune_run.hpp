@@ -49,6 +49,8 @@ struct Comparison {
   double p_value = 1;
   int quads = 0;
   Verdict verdict = Verdict::inconclusive;
+  double tail = 0;  ///< objective p99: the quantile that the samples support and the ratio is of, 0.99 where there are
+                    ///< enough; 0: another objective, or stored before this was told
 };
 
 enum class TrialStage { current, baseline, screening, search, finalist };
@@ -147,7 +149,7 @@ RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pa
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Comparison, ratio, low, high, p_value, quads, verdict)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Comparison, ratio, low, high, p_value, quads, verdict, tail)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, configuration, from_store, started_s,
                                                 reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, setting, status, comparison, failure,

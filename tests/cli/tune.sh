@@ -55,7 +55,13 @@ json '[.trials[].status] | index("crashed") != null and index("out_of_memory") !
 # By the 99th percentile only trials are judged whose samples hold one.
 run 0 tune synthetic:base=1ms --objective p99 --runs 1000 --quick --db p99.db --json
 json '[.ranking[] | select((.p99_ns == null) != (.value == null))] | length' 0
+json '(.comparisons | length > 0) and ([.comparisons[].percentile] | all(. == 99))' true
 json '[.ranking[] | select(.trial_id == 1) | .value] | length' 1
+run 0 tune synthetic:base=20ms --objective p99 --max-time 40s --db p99.db --json
+json '(.comparisons | length > 0) and ([.comparisons[].percentile] | all(. < 99))' true
+run 0 rerun 1 --db p99.db
+out "ratio"
+no_out ": inconclusive$"
 run 2 tune synthetic:base=20ms --objective p99 --trial-time 1s --quick --db p99.db
 err "of the 1000 samples"
 # Quiet is quiet.

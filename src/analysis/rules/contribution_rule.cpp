@@ -2,37 +2,21 @@
 // Leave-one-out: what each setting of the winner is worth.
 #include <fmt/format.h>
 
+#include "analysis/comparison.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
-namespace {
 
 using schema::Verdict;
-
-/// The comparison turned so that above 1 means A, the finalist with the setting, is better than B, without it.
-schema::Comparison worth_of_setting(const schema::TunedPair& pair) {
-  auto comparison = *pair.comparison;
-  std::swap(comparison.low, comparison.high);
-  comparison.low = 1 / comparison.low;
-  comparison.high = 1 / comparison.high;
-  comparison.ratio = 1 / comparison.ratio;
-  if (comparison.verdict == Verdict::faster)
-    comparison.verdict = Verdict::slower;
-  else if (comparison.verdict == Verdict::slower)
-    comparison.verdict = Verdict::faster;
-  return comparison;
-}
-
-}  // namespace
 
 std::vector<Finding> contribution_rule(const Evidence& evidence) {
   if (!evidence.run.verdict) return {};
   std::vector<Finding> findings;
   for (const auto& pair : evidence.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
-    const auto worth = worth_of_setting(pair);
+    const auto worth = inverted(*pair.comparison);  // above 1: the finalist is better with the setting
     const auto setting = setting_text(pair.a, pair.setting);
     const bool dropped = was_dropped(evidence.run, pair);
     const auto* trial = trial_of(evidence.ranking, pair.a);

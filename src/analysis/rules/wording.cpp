@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison_text.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::analysis {
@@ -19,7 +20,8 @@ std::string effect_text(double ratio) {
 }
 
 std::string interval_text(const schema::Comparison& comparison) {
-  return fmt::format("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}", comparison.ratio, comparison.low, comparison.high);
+  return fmt::format("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}", comparison.ratio, comparison.low,
+                     comparison.high, tail_note(comparison));
 }
 
 std::string list_text(const std::vector<std::string>& items) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/comparison.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
 #include "schema/catalog.hpp"
@@ -54,7 +55,7 @@ Chart effects_chart(const TuneView& view) {
   double most = 0;
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
-    const auto worth = inverted(*pair.comparison);
+    const auto worth = analysis::inverted(*pair.comparison);
     const auto value = schema::effective_value(pair.a, pair.setting);
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto* trial = analysis::trial_of(view.ranking, pair.a);
@@ -65,7 +66,7 @@ Chart effects_chart(const TuneView& view) {
                                                                  : "other";
     Json row{{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
              {"tip",
-              {name, fmt::format("worth {} ({} to {})", change_text(worth.ratio), change_text(worth.low),
+              {name, fmt::format("worth {} ({} to {})", marked(change_text(worth.ratio), worth), change_text(worth.low),
                                  change_text(worth.high))}}};
     if (trial != nullptr) {
       row["tip"].push_back(fmt::format("in trial {}", trial->id));
@@ -75,8 +76,8 @@ Chart effects_chart(const TuneView& view) {
     labels.push_back(name);
     if (!analysis::was_dropped(view.run, pair) && (largest.empty() || worth.ratio > most)) {
       most = worth.ratio;
-      largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name, change_text(worth.ratio),
-                            change_text(worth.low), change_text(worth.high));
+      largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name,
+                            marked(change_text(worth.ratio), worth), change_text(worth.low), change_text(worth.high));
     }
   }
   Chart chart;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/comparison.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -43,8 +44,8 @@ Table contributions_table(const TuneView& view) {
     row.cells = {id_of(view, pair.a), code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)),
                  code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
-      const auto worth = inverted(*pair.comparison);
-      row.cells.push_back(change_text(worth.ratio));
+      const auto worth = analysis::inverted(*pair.comparison);
+      row.cells.push_back(marked(change_text(worth.ratio), worth));
       row.cells.push_back(fmt::format("{} to {}", change_text(worth.low), change_text(worth.high)));
       if (worth.verdict == schema::Verdict::slower) row.tone = Tone::bad;
       if (worth.verdict == schema::Verdict::faster) row.tone = Tone::good;
@@ -81,7 +82,7 @@ Table finalists_table(const TuneView& view) {
         if (c == '_') c = ' ';
       row.cells.insert(
           row.cells.end(),
-          {ratio_text(found->ratio, decimals),
+          {marked(ratio_text(found->ratio, decimals), *found),
            fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
            fmt::format("{}", found->quads * 4),
            found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});

@@ -107,7 +107,8 @@ std::string introduction(const TuneView& view) {
         " Trial {} is recommended although it stands in group {}: these figures were taken at different times; what "
         "decides is [measuring in turns](#effects) with the current configuration, where it came to {}.",
         trial_link(chosen->trial->id), chosen->tie_group,
-        ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)));
+        marked(ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)),
+               *view.run.verdict->gain));
   return text;
 }
 

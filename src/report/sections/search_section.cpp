@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/comparison.hpp"
 #include "analysis/findings.hpp"
 #include "base/text.hpp"
 #include "report/charts/charts.hpp"
@@ -64,11 +65,12 @@ Section pruned_section(const TuneView& view) {
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     if (pair.comparison->verdict != schema::Verdict::no_difference) continue;
-    const auto worth = inverted(*pair.comparison);
+    const auto worth = analysis::inverted(*pair.comparison);
     const auto* value = pair.a.find(pair.setting);
     idle.rows.push_back(
         {{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
-          change_text(worth.ratio), fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
+          marked(change_text(worth.ratio), worth),
+          fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
          Tone::neutral,
          ""});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analysis/comparison_text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
 #include "report/utf8.hpp"
@@ -48,8 +49,8 @@ std::string change_sentence(const TuneView& view) {
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
   return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}", who, rate ? "has" : "is",
-                     gain_phrase(view.run.objective, verdict.gain->ratio, ratio_decimals(*verdict.gain)),
-                     rate ? "of" : "as", interval_text(*verdict.gain), instead_of(view), why_other_ratio(view));
+                     gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
+                     instead_of(view), why_other_ratio(view));
 }
 
 std::string keep_sentence(const TuneView& view) {
@@ -90,10 +91,12 @@ KeyFigures key_figures(const TuneView& view) {
   figure("Now", view.current(), Tone::neutral);
   if (view.changes()) {
     figure("Recommended", view.recommended(), Tone::good);
-    if (const auto& gain = view.run.verdict->gain)
-      out.figures.push_back({"Gain", ratio_text(gain->ratio, ratio_decimals(*gain)),
+    if (const auto& gain = view.run.verdict->gain) {
+      const auto mark = analysis::tail_mark(*gain);
+      out.figures.push_back({mark.empty() ? "Gain" : "Gain, " + mark, ratio_text(gain->ratio, ratio_decimals(*gain)),
                              fmt::format("{0:.{2}f}–{1:.{2}f} (95 %)", gain->low, gain->high, ratio_decimals(*gain)),
                              Tone::good});
+    }
   }
   std::size_t stored = 0;
   double stored_s = 0;
@@ -144,7 +147,7 @@ Table changes_table(const TuneView& view) {
     std::string worth(kAbsent);
     for (const auto& pair : view.run.pairs)
       if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
-        worth = change_text(1 / pair.comparison->ratio);
+        worth = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
     table.rows.push_back(
         {{code_mark(key), value_text(view.run.current, key), value_text(view.run.verdict->configuration, key), worth},
          Tone::neutral,

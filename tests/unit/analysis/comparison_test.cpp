@@ -134,6 +134,22 @@ TEST(ComparePaired, sees_a_worse_tail_that_the_median_hides) {
   EXPECT_NEAR(tail.ratio, 0.52, 0.05);
 }
 
+TEST(ComparePaired, tells_which_percentile_a_tail_ratio_is_of) {
+  const auto tail_of = [](int samples_a_block) {
+    const auto few = [&](double ns) { return std::vector<double>(static_cast<std::size_t>(samples_a_block), ns); };
+    schema::PairedMeasurement measurement;
+    for (int block = 0; block < 40; ++block) {
+      const bool a = block % 4 == 0 || block % 4 == 3;
+      measurement.blocks.push_back({a ? 'A' : 'B', few(a ? 1000 : 900), 1000.0 * samples_a_block});
+    }
+    EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).tail, 0);
+    return compare_paired(measurement, Objective::p99, 0.02).tail;
+  };
+  EXPECT_EQ(tail_of(50), 0.99);
+  EXPECT_EQ(tail_of(49), 0.95);
+  EXPECT_EQ(tail_of(1), 0.5);
+}
+
 struct Rates {
   double different = 0;
   double faster = 0;
@@ -165,6 +181,19 @@ TEST(ComparePaired, finds_a_three_percent_slow_down_at_least_nine_times_in_ten) 
   const auto rates = simulate(200, 1.03, Objective::latency, 0.02, 7000);
   EXPECT_GE(rates.slower, 0.9);
   EXPECT_EQ(rates.faster, 0);
+}
+
+TEST(CompareSeparate, tells_which_percentile_a_tail_ratio_is_of) {
+  const auto tail_of = [](std::size_t a, std::size_t b) {
+    schema::Measurement one;
+    schema::Measurement two;
+    one.latency_ns.assign(a, 1000);
+    two.latency_ns.assign(b, 1000);
+    return compare_separate(one, two, Objective::p99, 0.02).tail;
+  };
+  EXPECT_EQ(tail_of(1000, 1000), 0.99);
+  EXPECT_EQ(tail_of(5000, 999), 0.95);
+  EXPECT_EQ(tail_of(5000, 5), 0.5) << "also without an interval";
 }
 
 TEST(CompareSeparate, finds_a_large_difference_and_forgives_a_small_one) {

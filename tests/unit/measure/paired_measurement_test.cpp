@@ -221,6 +221,30 @@ TEST(MeasurePaired, goes_on_for_the_least_time) {
   EXPECT_EQ(result->blocks.size(), 10U * 4);
 }
 
+TEST(MeasurePaired, goes_on_for_the_least_number_of_samples) {
+  const auto samples_within = [](double most_s, std::vector<schema::QualityFlag>& flags) {
+    auto a = jumpy(1, 0.001);
+    auto b = jumpy(2, 0.001);
+    auto plan = plan_of(6);
+    plan.max_quads = 6;  // of six samples an arm
+    plan.max_time_s = 1;
+    plan.min_samples = 100;
+    plan.min_samples_time_s = most_s;
+    MeasureControl control;
+    auto result = measure_paired(a, b, plan, control);
+    std::size_t samples = 0;
+    for (const auto& block : result->blocks) samples += block.arm == 'A' ? block.latency_ns.size() : 0;
+    flags = result->flags;
+    return samples;
+  };
+  std::vector<schema::QualityFlag> flags;
+  EXPECT_EQ(samples_within(60, flags), 102U);
+  EXPECT_TRUE(flags.empty());
+  EXPECT_LT(samples_within(8, flags), 70U) << "a quad takes 0.8 s";
+  ASSERT_EQ(flags.size(), 1U);
+  EXPECT_EQ(flags[0].message, "the budget of 8 s ended after 60 of 100 samples a side");
+}
+
 TEST(MeasurePaired, discards_for_the_time_asked_for) {
   const auto steps_with = [](double discard_s) {
     FakeWorkload a([](int, std::int64_t) { return kMillisecond; });

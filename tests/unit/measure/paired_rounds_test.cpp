@@ -227,6 +227,22 @@ TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
   EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 quads");
 }
 
+TEST(MeasurePairedRounds, go_on_for_the_least_number_of_samples) {
+  const auto samples_with = [](schema::PairedPlan plan) {
+    plan.max_time_s = 1;
+    plan.min_samples = 500;
+    plan.min_samples_time_s = 100;
+    MeasureControl control;
+    const auto measured = measure_paired_rounds(chancy({10}), chancy({10}), plan, control);
+    EXPECT_TRUE(measured && measured->flags.empty());
+    std::size_t samples = 0;
+    for (const auto& block : measured->blocks) samples += block.arm == 'B' ? block.latency_ns.size() : 0;
+    return samples;
+  };
+  EXPECT_GE(samples_with(open_plan()), 500U) << "as many rounds as it takes";
+  EXPECT_GE(samples_with(plan_of(12, 2)), 500U) << "two rounds that last longer";
+}
+
 TEST(MeasurePairedRounds, a_budget_that_ends_every_round_is_told_once) {
   MeasureControl control;
   auto plan = plan_of(12, 2);

@@ -236,9 +236,21 @@ TEST(TuneReport, states_throughput_and_tail_objectives_in_their_own_words) {
                 .find("**1.61× the throughput** of"),
             std::string::npos);
   records.run.objective = schema::Objective::p99;
-  EXPECT_NE(render_markdown(build_tune_report(records.run, records.outcomes, records.pairs))
-                .find("at the 99th percentile** as"),
-            std::string::npos);
+  const auto page_at = [&](double tail) {
+    records.run.verdict->gain->tail = tail;
+    for (auto& pair : records.run.pairs)
+      if (pair.comparison) pair.comparison->tail = tail;
+    return render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  };
+  const auto page = page_at(0.99);
+  EXPECT_NE(page.find("at the 99th percentile** as"), std::string::npos);
+  EXPECT_EQ(page.find("(p95)"), std::string::npos);
+  const auto lower = page_at(0.95);
+  EXPECT_NE(lower.find("at the 95th percentile** as"), std::string::npos);
+  EXPECT_EQ(lower.find("at the 99th percentile"), std::string::npos);
+  EXPECT_NE(lower.find(", of p95: too few samples for p99)"), std::string::npos);
+  EXPECT_NE(lower.find("× (p95) |"), std::string::npos) << "in the table of finalists";
+  EXPECT_NE(lower.find("% (p95) |"), std::string::npos) << "and in that of contributions";
 }
 
 TEST(TuneReport, quotes_no_percentile_that_the_samples_do_not_support) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/bench_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/renderers.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+TEST(BenchReport, counts_combinations_not_their_repeats) {
+  schema::BenchRun run;
+  run.search = "grid";
+  run.space = {{16, 32}, {0}, {schema::AmpMode::off}, {false}};
+  for (const std::int64_t batch : {16, 32, 32}) {
+    auto& trial = run.trials.emplace_back();
+    trial.id = static_cast<int>(run.trials.size());
+    trial.settings.batch = batch;
+  }
+  run.trials.emplace_back().data = schema::DataMode::device;
+  const auto markdown = render_markdown(build_bench_report(run));
+  EXPECT_NE(markdown.find("| Search | grid, 4 trials; 2 of 2 combinations trained in full |"), std::string::npos)
+      << markdown;
+}
+
+}  // namespace
+}  // namespace ridgeline::report
