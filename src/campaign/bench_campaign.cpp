@@ -39,6 +39,16 @@ bool answers_for_good(const schema::TrainingOutcome& outcome) {
          outcome.status == TrialStatus::unsupported;
 }
 
+/// Whether the trial, or the soak, would have gone on with `limit_s` for its timed part.
+bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::TrainingPlan& plan, double limit_s) {
+  constexpr double kAsLong = 0.9;
+  const auto& measured = outcome.measurement;
+  const auto soaked = analysis::soaked_steps(outcome);
+  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || soaked >= plan.max_steps) return false;
+  const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
+  return kept_s * static_cast<double>(soaked) / static_cast<double>(measured->steps) < kAsLong * limit_s;
+}
+
 bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
 
 search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
@@ -419,8 +429,7 @@ class Running {
     if (request_.use_store) {
       RL_TRY_ASSIGN(stored, store_.find_trial(trial.key));
     }
-    // A soak that was cut is taken up again where there is more time for it now.
-    if (stored && answers_for_good(*stored) && (!cut(trial, plan, *stored) || stored->duration_s >= limit_s)) {
+    if (stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s)) {
       trial.from_store = true;
       trial.outcome = std::move(*stored);
       observer_.trial_started(trial, remaining);

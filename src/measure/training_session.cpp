@@ -169,10 +169,7 @@ class Session {
     if (elapsed >= plan_.max_time_s &&
         (counted.steps >= static_cast<std::int64_t>(kLeastSteps) || counted.steps >= plan_.steps))
       return true;
-    if (counted.steps < plan_.steps) return false;
-    if (counted.steps >= plan_.max_steps) return true;
-    const auto& rate = counted.samples_per_s;
-    return rate.high > rate.low && (rate.high - rate.low) / 2 <= plan_.target_interval_ratio * rate.value;
+    return plan_.is_met_by(counted);
   }
 
   tl::expected<schema::TrainingMeasurement, TrainingFailure> finish() {

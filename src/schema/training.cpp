@@ -19,10 +19,19 @@ std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measuremen
   return measurement.samples_per_s.value / *gb;
 }
 
+bool TrainingPlan::is_met_by(const TrainingMeasurement& measured) const noexcept {
+  if (measured.steps < steps) return false;
+  if (measured.steps >= max_steps) return true;
+  const auto& rate = measured.samples_per_s;
+  return rate.high > rate.low && (rate.high - rate.low) / 2 <= target_interval_ratio * rate.value;
+}
+
 std::string TrainingTrialSpec::key() const {
   base::Json json = *this;
   json["job"].erase("data_path");
   json["job"].erase("python");
+  json["plan"].erase("max_time_s");
+  json["plan"].erase("max_warmup_s");
   return base::sha256_hex(base::dump_json(json));
 }
 

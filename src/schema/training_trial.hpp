@@ -41,6 +41,10 @@ struct TrainingPlan {
   double target_interval_ratio = 0.02;  ///< half-width of the 95 % interval of samples/s, as a share
   double prepare_limit_s = 300;         ///< deadline of preparing: building model, optimizer, loader
   double step_limit_s = 120;  ///< deadline of a single step; a window has that many times its steps, up to 10 minutes
+
+  /// Whether that is what was asked for: enough steps, and a narrow interval or as many steps as there may be. Without
+  /// it only the time ends a trial.
+  [[nodiscard]] bool is_met_by(const TrainingMeasurement& measured) const noexcept;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingPlan, steps, window_steps, max_steps, warmup_steps,
                                                 max_warmup_steps, max_time_s, max_warmup_s, target_interval_ratio,
@@ -56,7 +60,8 @@ struct TrainingTrialSpec {
   TrainingPlan plan;
   int repeat = 0;  ///< 0, 1, 2 ...: the same question asked again, interleaved with others
 
-  /// SHA-256 over all of it but paths of data and interpreter: the store's key.
+  /// SHA-256 over all of it but paths of data and interpreter and the limits of time, which ask for nothing else: the
+  /// store's key.
   [[nodiscard]] std::string key() const;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingTrialSpec, job, device, device_id, settings, data, plan, repeat)

@@ -20,22 +20,26 @@ Tone tone_of(const TuneView& view, const analysis::RankedTrial& entry) {
   return entry.meets_constraints ? Tone::neutral : Tone::warning;
 }
 
-std::string remarks(const TuneView& view, const analysis::RankedTrial& entry) {
-  std::vector<std::string> words;
-  if (view.recommended() == entry.trial) words.emplace_back("**recommended**");
-  if (view.current() == entry.trial) words.emplace_back("**in use now**");
-  if (!entry.meets_constraints) words.push_back("constraint: " + plain_text(entry.broken_constraint));
-  if (view.ending(*entry.trial) == "abandoned") words.emplace_back("stopped early");
-  if (entry.trial->from_store) words.emplace_back("from the store");
+std::string in_parentheses(const std::vector<std::string>& words) {
   std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
+  for (const auto& word : words) out += (out.empty() ? "(" : ", ") + word;
+  return out.empty() ? out : out + ")";
 }
 
-/// The settings, then what else there is to say of the trial.
+/// What the trial is, then its settings, which a narrow table cuts, then what is too long to go before them.
 std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
-  const auto notes = remarks(view, entry);
-  return view.difference_marked(entry.trial->configuration) + (notes.empty() ? "" : " (" + notes + ")");
+  std::vector<std::string> is;
+  std::vector<std::string> notes;
+  if (view.recommended() == entry.trial) is.emplace_back("**recommended**");
+  if (view.current() == entry.trial) is.emplace_back("**in use now**");
+  if (view.ending(*entry.trial) == "abandoned") is.emplace_back("stopped early");
+  if (!entry.meets_constraints) notes.push_back("constraint: " + plain_text(entry.broken_constraint));
+  if (entry.trial->from_store) notes.emplace_back("from the store");
+  auto out = in_parentheses(is);
+  if (!out.empty()) out += ' ';
+  out += view.difference_marked(entry.trial->configuration);
+  const auto after = in_parentheses(notes);
+  return after.empty() ? out : out + " " + after;
 }
 
 Table ranking_table(const TuneView& view) {

@@ -126,6 +126,43 @@ TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
   EXPECT_TRUE(bench->answers);
 }
 
+// With another --max-time, which is the trials' limit too, none of 269 stored trials was taken up again.
+TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
+  auto limited = request("", "grid");
+  limited.max_time = std::chrono::seconds(60);
+  limited.plan.max_time_s = 3;
+  const auto first = run(limited);
+  ASSERT_TRUE(first && first->interruption.find("--max-time") != std::string::npos);
+  auto longer = request("", "grid");
+  longer.plan.max_time_s = 4;
+  longer.plan.max_warmup_s = 4;
+  const auto whole = run(longer);
+  ASSERT_TRUE(whole);
+  const auto reused = [&](const schema::BenchRun& bench) {
+    return std::count_if(bench.trials.begin(), bench.trials.end(), [](const auto& trial) { return trial.from_store; });
+  };
+  EXPECT_GE(reused(*whole), static_cast<std::ptrdiff_t>(first->trials.size() * 3 / 4));
+  EXPECT_GT(whole->trials.size(), first->trials.size());
+}
+
+TEST_F(BenchCampaignTest, what_the_time_had_ended_is_measured_again_where_there_is_more) {
+  auto hasty = request("", "grid");
+  hasty.space = {{512}, {0}, {AmpMode::off}, {false}};
+  hasty.plan.target_interval_ratio = 1e-9;
+  hasty.plan.max_time_s = 0.5;
+  hasty.diagnose = false;
+  hasty.soak_steps = 0;
+  ASSERT_TRUE(run(hasty));
+  const int first = executor_.count;
+  ASSERT_TRUE(run(hasty));
+  EXPECT_EQ(executor_.count, first) << "no more time: nothing new to learn";
+  hasty.plan.max_time_s = 5;
+  const auto longer = run(hasty);
+  ASSERT_TRUE(longer);
+  EXPECT_GT(executor_.count, first);
+  EXPECT_FALSE(longer->trials.front().from_store);
+}
+
 // On an H200 a grid of 96 combinations left out 25 with 75 of 300 s still to come, as nothing else was asked for.
 TEST_F(BenchCampaignTest, where_nothing_comes_after_the_search_it_has_nearly_all_the_time) {
   auto whole = request("", "grid");
