@@ -131,7 +131,7 @@ for i in ${sweeps[@]+"${!sweeps[@]}"}; do
   bench "${sweeps[$i]}" $((($(left) - reserve) / (${#sweeps[@]} - i))) --model "${sweeps[$i]}" ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
 done
 for model in resnet18 mlp gnn transformer vit-tiny vit-small wideresnet resnet50; do
-  bench full.$model $((minutes * 60)) --model $model ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"} --search grid --no-diagnosis --soak 0
+  bench full.$model.grid $((minutes * 60)) --model $model ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"} --search grid --no-diagnosis --soak 0
 done
 few=(16 64 256 1024 4096 8192)
 [ -z "$batches" ] || few=("${sizes[@]:1}")
