@@ -37,7 +37,7 @@ struct Line {
 std::string outcome_of(const store::RunSummary& run) {
   if (!run.finished) return "not finished";
   if (run.decision == "change" && run.gain_ratio) return fmt::format("change, {:.2f}x", *run.gain_ratio);
-  return run.decision == "keep" ? run.decision : "no verdict";
+  return run.decision.empty() || run.decision == "none" ? "no verdict" : run.decision;
 }
 
 std::string answer_text(bool finished, const std::string& recommended) {

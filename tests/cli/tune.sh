@@ -52,6 +52,12 @@ bad "Failed to allocate" "free memory, give a smaller --shape" -- tune synthetic
 example=$(sed -n "s/^ridgeline tune '\(synthetic:fault=[^']*\)'.*/\1/p" "$SOURCE/docs/synthetic.md")
 run 0 tune "$example" "${FAST[@]}" --quick --db fault.db --json
 json '[.trials[].status] | index("crashed") != null and index("out_of_memory") != null' true
+# A change without a gain, as what is in use cannot run, is a change in the history too.
+printf 'onnxruntime:\n  intra_op_num_threads: 1\n' > crashing.yaml
+run 0 tune 'synthetic:fault=segv@measure if intra_op_num_threads=1' "${FAST[@]}" --config crashing.yaml --dry-run --quick --db change.db --json
+json '.verdict.decision == "change" and .verdict.gain == null' true
+run 0 history --db change.db
+no_out "no verdict"
 # By the 99th percentile only trials are judged whose samples hold one.
 run 0 tune synthetic:base=1ms --objective p99 --runs 1000 --quick --db p99.db --json
 json '[.ranking[] | select((.p99_ns == null) != (.value == null))] | length' 0
