@@ -12,7 +12,7 @@
 #   --parts        of: build,resnet18,mlp,gnn,precisions,oom,summary (default: all of these); besides: the sweeps of
 #                  transformer,vit-tiny,vit-small,wideresnet,resnet50, and grid: resnet18 and mlp by both searches over
 #                  96 combinations with up to 8 workers, which takes 8 minutes (grid.mlp, grid.resnet18: only that model);
-#                  full.MODEL: the model's whole default sweep, every combination (mlp: 10 minutes)
+#                  full.MODEL: the model's whole default sweep, every combination (mlp: 7 minutes)
 #   --minutes      for all parts together (default: 8)
 #   --state        keeps data, plugin and results there, so that the next call goes on where time ended (default: nothing is
 #                  kept)

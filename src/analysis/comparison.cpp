@@ -263,9 +263,16 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
 schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective,
                                   double min_effect) {
   const auto quads = complete_quads(measurement.blocks);
-  const auto samples = std::min(pooled(quads, 0, quads.size(), 'A').size(), pooled(quads, 0, quads.size(), 'B').size());
-  const double tail = objective == Objective::p99 ? supported_tail(static_cast<std::int64_t>(samples)) : 0;
-  const auto ratios = tail > 0 ? tail_ratios(quads, tail, samples) : quad_ratios(quads, measurement, objective);
+  double tail = 0;
+  std::vector<Ratio> ratios;
+  if (objective == Objective::p99) {
+    const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
+    const auto samples = std::min(all('A'), all('B'));
+    tail = supported_tail(static_cast<std::int64_t>(samples));
+    ratios = tail_ratios(quads, tail, samples);
+  } else {
+    ratios = quad_ratios(quads, measurement, objective);
+  }
   if (ratios.size() < 2) return {};
   auto comparison = to_comparison(estimate(ratios), min_effect);
   comparison.quads = static_cast<int>(quads.size());

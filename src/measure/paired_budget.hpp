@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "schema/measurement.hpp"
 #include "schema/trial_spec.hpp"

@@ -86,6 +86,23 @@ TEST_F(TimeBudget, knows_that_slow_inferences_make_long_blocks) {
   EXPECT_NEAR(expected_pair_s(result_, plan, false), 4 * 4 * 0.3, 1e-9);
 }
 
+TEST_F(TimeBudget, knows_how_long_the_samples_of_a_tail_take) {
+  add({}, 5.0, 100, 0);
+  schema::PairedPlan plan;
+  plan.rounds = plan.max_rounds = 1;
+  plan.quads = plan.max_quads = 4;
+  plan.max_time_s = 3;
+  plan.settle_s = 0;
+  plan.discard_time_s = 0;
+  plan.min_block_runs = 10;
+  plan.min_samples = 100;
+  plan.min_samples_time_s = 60;
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), 2 * 10 * 1.1, 1e-9)
+      << "ten blocks a side, a run of each not counted";
+  plan.min_samples_time_s = 7;
+  EXPECT_NEAR(expected_pair_s(result_, plan, false), 7, 1e-9);
+}
+
 TEST_F(TimeBudget, counts_the_sessions_of_as_many_rounds_as_an_uneven_machine_needs) {
   add({}, 1.2, 1, 0.3);
   schema::PairedPlan plan;

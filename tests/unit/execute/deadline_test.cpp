@@ -32,5 +32,13 @@ TEST(Deadline, a_pair_prepares_both_arms_in_two_rounds) {
   EXPECT_EQ(derived_deadline_s(plan), two) << "a hang is not waited for longer because rounds are many";
 }
 
+TEST(Deadline, a_pair_has_the_time_that_its_samples_take) {
+  schema::PairedPlan plan;
+  plan.max_time_s = 30;
+  const double without = derived_deadline_s(plan);
+  plan.min_samples_time_s = 180;
+  EXPECT_DOUBLE_EQ(derived_deadline_s(plan), without + 2 * 150);
+}
+
 }  // namespace
 }  // namespace ridgeline::execute
