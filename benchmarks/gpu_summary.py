@@ -261,7 +261,8 @@ def pair(folder, model, binary):
 
 def session_spread(report):
     """Standard deviation of the log cost from session to session of one configuration: under a CUDA graph no CPU thread
-    computes, so that trials which differ in intra_op_num_threads alone are two sessions of the same."""
+    computes, so that trials which differ in intra_op_num_threads alone are two sessions of the same. 0 where only one of
+    them is in the space, as usual: --space FILE can ask for both."""
     cost, threads = {}, "intra_op_num_threads"
     for entry in report["ranking"]:
         cost[entry["trial_id"]] = entry["value"]

@@ -9,16 +9,18 @@
 // In "scaling", "busy" is the share of the workers' time that they had work, "us a sample" the work itself: what is
 // lost by waiting shows in the one, what cores take from each other (clock, memory, hyper-threads) in the other. Where
 // nothing is decoded, "bare" are as many threads that only read pieces of a sample's size, in random order and without
-// each other.
+// each other, and "memory" are as many that copy such pieces within memory, without the kernel: what no loader exceeds.
 // --order: sample numbers as 64-bit little-endian integers, for a race with another loader. --digest: a CRC-32 over all
 // delivered bytes of the first epoch, outside the timed epochs. --cold: the file is thrown out of the page cache before
 // each.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -191,7 +193,8 @@ base::Result<void> run(const Settings& s, unsigned workers) {
 
 struct ScalingRow {
   std::vector<double> rates;
-  std::vector<double> bare;  ///< samples/s of threads that only read; empty where chunks were decoded
+  std::vector<double> bare;    ///< samples/s of threads that only read; empty where chunks were decoded
+  std::vector<double> memory;  ///< samples/s of threads that only copy; empty likewise
   double wall_seconds = 0;
   double busy_seconds = 0;
   std::uint64_t samples = 0;
@@ -204,34 +207,75 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Samples a second of `threads` that read `samples` pieces of `piece` bytes each from random places of the file, each
-/// thread into a batch of its own: what is left of a loader without its order, its batches and its queue. 0 on a fault.
+/// Samples a second of `threads` that get `samples` pieces of `piece` bytes each from random ones of `places`, each
+/// thread into a batch of its own: what is left of a loader without its order, its batches and its queue. get(batch,
+/// place) says whether it could. 0 on a fault.
+template <typename Get>
+double piece_rate(const Settings& s, unsigned threads, std::uint64_t samples, std::uint64_t piece, std::uint64_t places,
+                  const Get& get) {
+  if (places == 0) return 0;
+  std::vector<std::thread> pool;
+  std::atomic<bool> failed = false;
+  std::vector<std::vector<unsigned char>> batches(threads, std::vector<unsigned char>(s.batch * piece));
+  const auto begin = base::system_clock().now();
+  for (unsigned t = 0; t < threads; ++t)
+    pool.emplace_back([&, t] {
+      base::Random random(s.seed + t + 1);
+      for (std::uint64_t i = t; i < samples; i += threads)
+        if (!get(batches[t].data() + i / threads % s.batch * piece, random.below(places) * piece)) failed = true;
+    });
+  for (auto& thread : pool) thread.join();
+  const auto seconds = base::to_seconds(base::system_clock().now() - begin);
+  return failed ? 0 : static_cast<double>(samples) / seconds;
+}
+
 double bare_rate(const Settings& s, unsigned threads, std::uint64_t samples, std::uint64_t piece) {
   const int file = ::open(s.file.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   std::error_code ignored;
   const auto places = piece == 0 ? 0 : std::filesystem::file_size(s.file, ignored) / piece;
-  std::vector<std::thread> pool;
-  std::atomic<bool> failed = places == 0;
-  std::vector<std::vector<unsigned char>> batches(threads, std::vector<unsigned char>(s.batch * piece));
-  const auto begin = base::system_clock().now();
-  for (unsigned t = 0; t < threads && !failed; ++t)
-    pool.emplace_back([&, t] {
-      base::Random random(s.seed + t + 1);
-      for (std::uint64_t i = t; i < samples; i += threads)
-        if (::pread(file, batches[t].data() + i / threads % s.batch * piece, piece,
-                    static_cast<off_t>(random.below(places) * piece)) != static_cast<ssize_t>(piece))
-          failed = true;
-    });
-  for (auto& thread : pool) thread.join();
-  const auto seconds = base::to_seconds(base::system_clock().now() - begin);
+  const auto rate = piece_rate(s, threads, samples, piece, places, [&](unsigned char* to, std::uint64_t place) {
+    return ::pread(file, to, piece, static_cast<off_t>(place)) == static_cast<ssize_t>(piece);
+  });
   ::close(file);
-  return failed ? 0 : static_cast<double>(samples) / seconds;
+  return rate;
 }
+
+/// Memory as large as the file, in huge pages where the system gives them.
+class Pool {
+ public:
+  explicit Pool(std::uint64_t bytes) : bytes_(bytes / kHuge * kHuge), data_(std::aligned_alloc(kHuge, bytes_)) {
+    if (data_ == nullptr) bytes_ = 0;
+    if (bytes_ == 0) return;
+    ::madvise(data_, bytes_, MADV_HUGEPAGE);
+    std::memset(data_, 1, bytes_);
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() { std::free(data_); }
+
+  [[nodiscard]] double copy_rate(const Settings& s, unsigned threads, std::uint64_t samples,
+                                 std::uint64_t piece) const {
+    return piece_rate(s, threads, samples, piece, piece == 0 ? 0 : bytes_ / piece,
+                      [&](unsigned char* to, std::uint64_t place) {
+                        std::memcpy(to, static_cast<const unsigned char*>(data_) + place, piece);
+                        asm volatile("" : : "r"(to) : "memory");  // nobody reads the batches
+                        return true;
+                      });
+  }
+
+ private:
+  static constexpr std::uint64_t kHuge = 2 << 20;
+  std::uint64_t bytes_;
+  void* data_;
+};
 
 /// Worker counts in turn, --repeats rounds, every other one backwards, so that a drift of the machine hits all alike.
 base::Result<void> scaling(const Settings& s) {
   std::vector<ScalingRow> rows(s.workers.size());
+  std::error_code ignored;
+  const auto file_bytes = std::filesystem::file_size(s.file, ignored);
+  const Pool memory(ignored ? 0 : file_bytes);
   for (unsigned repeat = 0; repeat < s.repeats; ++repeat)
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto at = repeat % 2 == 0 ? i : rows.size() - 1 - i;
@@ -248,9 +292,10 @@ base::Result<void> scaling(const Settings& s) {
         row.busy_seconds += after.total.busy_seconds - before.total.busy_seconds;
         row.samples += done.samples;
         ++row.states[std::string(base::enum_name(loader::cache_state(before, after)))];
-        if (after.total.read.chunks_decoded == 0)
-          row.bare.push_back(bare_rate(s, s.workers[at], done.samples,
-                                       (after.total.read.tally.bytes - before.total.read.tally.bytes) / done.samples));
+        if (after.total.read.chunks_decoded != 0) continue;
+        const auto piece = (after.total.read.tally.bytes - before.total.read.tally.bytes) / done.samples;
+        row.bare.push_back(bare_rate(s, s.workers[at], done.samples, piece));
+        row.memory.push_back(memory.copy_rate(s, s.workers[at], done.samples, piece));
       }
     }
   std::printf("%u CPUs, batch %llu, %llu MB for decoded data, %u rounds of %u epochs; medians\n\n",
@@ -258,9 +303,10 @@ base::Result<void> scaling(const Settings& s) {
               static_cast<unsigned long long>(s.cache_mb), s.repeats, s.epochs);
   const bool bare = std::all_of(rows.begin(), rows.end(), [](const ScalingRow& row) { return !row.bare.empty(); });
   std::printf("| workers | samples/s | of perfect | busy | us a sample | bytes from |%s\n|---|---|---|---|---|---|%s\n",
-              bare ? " bare | of perfect | of bare |" : "", bare ? "---|---|---|" : "");
+              bare ? " bare | of perfect | of bare | memory | of perfect |" : "", bare ? "---|---|---|---|---|" : "");
   const auto one = median(rows.front().rates) / s.workers.front();
   const auto one_bare = bare ? median(rows.front().bare) / s.workers.front() : 0;
+  const auto one_memory = bare ? median(rows.front().memory) / s.workers.front() : 0;
   auto lines = nlohmann::json::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
@@ -274,11 +320,14 @@ base::Result<void> scaling(const Settings& s) {
                 states.c_str());
     if (bare) {
       const auto reads = median(row.bare);
-      std::printf(" %.0f | %.0f %% | %.0f %% |", reads, 100 * reads / (one_bare * s.workers[i]), 100 * rate / reads);
+      const auto copies = median(row.memory);
+      std::printf(" %.0f | %.0f %% | %.0f %% | %.0f | %.0f %% |", reads, 100 * reads / (one_bare * s.workers[i]),
+                  100 * rate / reads, copies, 100 * copies / (one_memory * s.workers[i]));
     }
     std::printf("\n");
     lines.push_back({{"workers", s.workers[i]},
                      {"bare", row.bare},
+                     {"memory", row.memory},
                      {"samples_per_second", rate},
                      {"efficiency", efficiency},
                      {"busy", busy},

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the raw times of paired_verdicts say about the plan of a comparison.
 
-    paired_verdicts MODEL.onnx 20 RAW.csv --only same [--plan '{"block_time_s": 0.1, "discard_runs": 0, "discard_time_s": 0}']
+    paired_verdicts MODEL.onnx 20 RAW.csv --slower 0 [--plan '{"block_time_s": 0.1, "discard_runs": 0, "discard_time_s": 0}']
     paired_raw.py RAW.csv...
 
 - How long the first inferences of a block take, against the median of the block's second half.

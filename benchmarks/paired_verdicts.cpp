@@ -10,11 +10,13 @@
 //   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and tune's plan there
 //   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
 //   ... --plan JSON                      with a model: parts of another plan, '{"block_time_s": 0.1, "rounds": 2}'
-//   ... --only same                      with a model: a configuration with itself alone
+//   ... --slower N                       with a model: so many with the slow-down, 0 for none (default: as many)
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,7 @@
 #include <fmt/core.h>
 
 #include "analysis/comparison.hpp"
+#include "base/text.hpp"
 #include "measure/gpu_plans.hpp"
 #include "measure/paired_rounds.hpp"
 #include "schema/catalog.hpp"
@@ -172,7 +175,7 @@ bool simulated(const workload::WorkloadKind& kind) {
 struct Flags {
   std::string provider = "cpu";
   std::string ort;
-  std::string only;
+  std::optional<std::int64_t> slower;
   std::string plan = "{}";
   schema::Configuration settings{{"intra_op_num_threads", 1}};
 };
@@ -215,7 +218,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   };
   for (int i = 1; i <= count; ++i) {
     one(i, kSame, 0, same);
-    if (flags.only.empty()) one(i, kSlower, kInjected, slowed);
+    if (i <= flags.slower.value_or(count)) one(i, kSlower, kInjected, slowed);
   }
   if (file != nullptr) std::fclose(file);
   fmt::print("{}\n", model);
@@ -226,13 +229,14 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
 
 int main(int argc, char** argv) {
   Flags flags;
+  std::string slower;
   std::vector<const char*> words;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
     std::string* const text = word == "--provider" ? &flags.provider
                               : word == "--ort"    ? &flags.ort
                               : word == "--plan"   ? &flags.plan
-                              : word == "--only"   ? &flags.only
+                              : word == "--slower" ? &slower
                                                    : nullptr;
     if (text == nullptr && word != "--set") {
       words.push_back(argv[at]);
@@ -240,7 +244,6 @@ int main(int argc, char** argv) {
     }
     if (at + 1 == argc) give_up(fmt::format("{}: its value is missing", word));
     const std::string_view value = argv[++at];
-    if (word == "--only" && value != "same") give_up(fmt::format("--only {}: expected \"same\"", value));
     if (text != nullptr) {
       *text = value;
       continue;
@@ -248,6 +251,11 @@ int main(int argc, char** argv) {
     const auto setting = schema::parse_setting(value);
     if (!setting) give_up(setting.error().message);
     flags.settings.set(setting->first, setting->second);
+  }
+  if (!slower.empty()) {
+    const auto count = base::parse_integer(slower, "--slower");
+    if (!count) give_up(count.error().message);
+    flags.slower = *count;
   }
   const auto registry = workload::make_default_registry();
   const auto kind = registry.find(words.empty() ? "synthetic" : "onnx");

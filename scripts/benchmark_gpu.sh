@@ -15,7 +15,8 @@
 #   --minutes          no further step begins after this, and the steps that were left out are named (default: 8)
 #   --quick            two models, steps quick and classic: does everything work?
 #   --paired-verdicts  the benchmark program of that name, for step pairs; without it the step is left out
-#   --pairs            comparisons of each kind and model in step pairs (default: 25, two models)
+#   --pairs            comparisons of a configuration with itself in step pairs, for each of two models (default: 25), and
+#                      a fifth as many with an injected slow-down
 #   --provider         (default: cuda; cpu tries the script itself on a host without a GPU)
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -153,6 +154,10 @@ has() { wanted "$1" && [ -f "$models/$1.onnx" ]; }
 
 # One queue of jobs, one lane a GPU: a model's steps stay together on one card, cards do not share one.
 latency() { # latency MODEL
+  measure_latency "$1"
+  rm -f "$out/$1.busy"
+}
+measure_latency() {
   asked classic && [ "$provider" != cpu ] && tune "$1" classic --space classic --search grid --trial-time 50ms
   asked quick && tune "$1" quick --quick
   asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
@@ -161,7 +166,7 @@ latency() { # latency MODEL
 }
 batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }
 pairs() {
-  local arguments=("$models/$1.onnx" "$pairs")
+  local arguments=("$models/$1.onnx" "$pairs" --slower $(((pairs + 4) / 5)))
   [ "$provider" = cpu ] || arguments+=(--provider "$provider")
   [ -n "$ort" ] && arguments+=(--ort "$ort")
   step "$1" pairs txt "$verdicts" "${arguments[@]}"
@@ -169,6 +174,7 @@ pairs() {
 exhaustive() {
   local left=$((minutes * 60 - SECONDS + begin))
   tune "$1" exhaustive --search grid --trial-time 100ms --max-time "$((left > 1 ? left : 1))s"
+  while [ -e "$out/$1.busy" ]; do sleep 1; done # adaptive, on another card
   # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
   if [ -s "$out/$1.exhaustive.json" ] && [ -s "$out/$1.adaptive.json" ] &&
     python3 "$ROOT/benchmarks/gpu_summary.py" pair "$out" "$1" "$ridgeline"; then
@@ -224,7 +230,7 @@ if asked pairs; then
   fi
 fi
 jobs=()
-for name in "${single[@]}"; do has "$name" && jobs+=("latency $name"); done
+for name in "${single[@]}"; do has "$name" && jobs+=("latency $name") && touch "$out/$name.busy"; done
 asked batch && for name in "${batched[@]}"; do has "$name" && jobs+=("batch $name"); done
 # They are the longest: first where lanes share the work, last where one lane may run out of time.
 if [ ${#gpus[@]} -gt 1 ]; then
@@ -232,11 +238,9 @@ if [ ${#gpus[@]} -gt 1 ]; then
 else
   jobs+=(${pair_jobs[@]+"${pair_jobs[@]}"})
 fi
-run_jobs ${jobs[@]+"${jobs[@]}"}
-
-jobs=()
 asked exhaustive && for name in "${single[@]}"; do has "$name" && jobs+=("exhaustive $name"); done
 run_jobs ${jobs[@]+"${jobs[@]}"}
+rm -f "$out"/*.busy
 rm -rf "$out/db"
 # The records are to be read elsewhere, where this machine's folders mean nothing.
 prefix=$(python3 -c 'import sys; print(sys.prefix)')

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "schema/catalog.hpp"
+#include "search/relevance.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -107,7 +108,7 @@ bool fixes_dimensions(const Configuration& level) { return level.get_or("overrid
 /// How much a level promises, from the H200 measurements: a graph first, then the stream of our own, then bound memory.
 int promise(const Configuration& level) {
   const auto io = level.get_or("io_binding", "none");
-  int points = level.contains("enable_cuda_graph") || level.contains("trt_cuda_graph_enable") ? 10 : 0;
+  int points = replays_graph(level) ? 10 : 0;
   if (io.as_text() == "stream") points += 3;
   if (io.as_text() == "device") points += 2;
   if (io.as_text() == "pinned") points += 1;
@@ -176,6 +177,17 @@ std::size_t likely_level(const Factor& factor) {
     for (std::size_t level = 1; level < factor.levels.size(); ++level)
       if (factor.levels[level].values().begin()->second == schema::Value(mild)) return level;
   return factor.levels.size() / 2;
+}
+
+std::size_t guessed_level(const Factor& factor) {
+  return factor.name == "batch_size" ? factor.levels.size() - 1 : likely_level(factor);
+}
+
+std::vector<std::size_t> guessed_factors(const std::vector<Factor>& factors) {
+  std::vector<std::size_t> guessed;
+  for (std::size_t at = 0; at < factors.size() && guessed.size() < kGuesses; ++at)
+    if (!factors[at].is_binding) guessed.push_back(at);
+  return guessed;
 }
 
 std::vector<std::size_t> promising_bindings(const Factor& factor) {

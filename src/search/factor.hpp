@@ -40,6 +40,14 @@ struct Factor {
 /// for convolutions, else the middle candidate.
 [[nodiscard]] std::size_t likely_level(const Factor& factor);
 
+/// The level that a first guess at the best configuration takes: the largest batch, as throughput on a GPU grows with
+/// it until memory ends, else the likely one.
+[[nodiscard]] std::size_t guessed_level(const Factor& factor);
+
+/// Of all factors but the binding those that gain most on a GPU, at most kGuesses of them.
+inline constexpr std::size_t kGuesses = 4;
+[[nodiscard]] std::vector<std::size_t> guessed_factors(const std::vector<Factor>& factors);
+
 /// Levels of the joint binding factor, the most promising first, without those that only repeat another one's point:
 /// with dimensions to fix, fixing them is tried with every binding, leaving them free with few.
 [[nodiscard]] std::vector<std::size_t> promising_bindings(const Factor& factor);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "search/relevance.hpp"
+
 namespace ridgeline::search {
 namespace {
 
@@ -12,23 +14,14 @@ using schema::TrialStage;
 /// Losing trials end here: a quick answer needs no precise figure of what is 25 % slower.
 constexpr double kRaceMargin = 0.25;
 
-bool replays_graph(const Configuration& settings) {
-  return settings.contains("enable_cuda_graph") || settings.contains("trt_cuda_graph_enable");
-}
-
 }  // namespace
 
 GpuQuickSearcher::GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options)
     : Strategy(space, options), factors_(make_factors(space)) {
-  for (std::size_t at = 0; at < factors_.size(); ++at) {
-    const auto& factor = factors_[at];
-    if (factor.is_binding) {
-      for (const auto level : promising_bindings(factor)) bindings_.push_back({at, level});
-    } else if (guesses_.size() < kGuesses) {
-      // A batch as large as possible: throughput on a GPU grows with it until memory ends.
-      guesses_.push_back({at, factor.name == "batch_size" ? factor.levels.size() - 1 : likely_level(factor)});
-    }
-  }
+  for (std::size_t at = 0; at < factors_.size(); ++at)
+    if (factors_[at].is_binding)
+      for (const auto level : promising_bindings(factors_[at])) bindings_.push_back({at, level});
+  for (const auto at : guessed_factors(factors_)) guesses_.push_back({at, guessed_level(factors_[at])});
 }
 
 Configuration GpuQuickSearcher::base() const {

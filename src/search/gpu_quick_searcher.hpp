@@ -13,7 +13,6 @@ namespace ridgeline::search {
 /// guess turned back or added on top of the best so far, and a second binding with a graph. At most kMostTrials trials.
 class GpuQuickSearcher : public Strategy {
  public:
-  static constexpr std::size_t kGuesses = 4;
   static constexpr std::size_t kMostTrials = 9;  ///< eight and a current configuration
 
   GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options);

@@ -4,17 +4,13 @@
 #include <algorithm>
 
 #include "search/model_facts.hpp"
+#include "search/relevance.hpp"
 
 namespace ridgeline::search {
 namespace {
 
 using schema::Configuration;
 using schema::Value;
-
-bool replays_graph(const Configuration& configuration) {
-  return configuration.get_or("enable_cuda_graph", false).as_bool() ||
-         configuration.get_or("trt_cuda_graph_enable", false).as_bool();
-}
 
 bool binds_device_memory(const Configuration& configuration) {
   const auto* binding = configuration.find("io_binding");
@@ -26,10 +22,9 @@ bool binds_one_stream(const Configuration& configuration) {
   return binding != nullptr && binding->as_text() == "stream";
 }
 
-bool asks_for_binding(const SpaceRequest& request) {
-  return request.fixed.contains("io_binding") ||
-         std::any_of(request.values.begin(), request.values.end(),
-                     [](const auto& dimension) { return dimension.key == "io_binding"; });
+bool asks_for(const SpaceRequest& request, const char* key) {
+  return request.fixed.contains(key) || std::any_of(request.values.begin(), request.values.end(),
+                                                    [&](const auto& dimension) { return dimension.key == key; });
 }
 
 bool is_host_side(const Value& binding) { return binding.as_text() == "none" || binding.as_text() == "pinned"; }
@@ -60,12 +55,20 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
   // ONNX Runtime 1.29 frees page-locked memory within a CUDA callback now and then when it does not wait at the end of
   // an inference, and aborts with CUDA error 800: 10 of 312 trials on H200s, none of 581 with a graph. Who asks for it
   // may have it.
-  if (!asks_for_binding(input.request))
+  if (!asks_for(input.request, "io_binding"))
     rules.push_back({"io_binding=stream needs a CUDA graph: without one ONNX Runtime may abort (CUDA error 800)",
                      [](const Configuration& configuration) {
                        return !binds_one_stream(configuration) || replays_graph(configuration);
                      },
                      keys("io_binding")});
+  // The provider captures only graphs without an operator on the CPU.
+  if (!asks_for(input.request, "intra_op_num_threads"))
+    rules.push_back({"with enable_cuda_graph no operator runs on the CPU, so intra_op_num_threads=1 changes nothing",
+                     [](const Configuration& configuration) {
+                       return !configuration.get_or("enable_cuda_graph", false).as_bool() ||
+                              configuration.get_or("intra_op_num_threads", 0).as_integer() != 1;
+                     },
+                     {"enable_cuda_graph", "intra_op_num_threads"}});
   // Shape arithmetic of symbolic dimensions runs on the CPU, which a graph cannot hold. In a shape mix the dimensions
   // that vary cannot be fixed, so whether it captures is left to the trial.
   // Whoever pins the combination wants to see the runtime's own refusal, which names the nodes.

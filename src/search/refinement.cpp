@@ -92,6 +92,7 @@ std::vector<Refinement::Change> Refinement::changes(const SearchHistory& history
     const auto current = factor.level_of(best);
     for (std::size_t level = 0; level < factor.levels.size(); ++level) {
       if (level == current || hopeless[at][level]) continue;
+      if (history.is_slow_tie(factor.apply(*space_, best, level), min_effect_ / 2)) continue;
       Change change{at, level, model.effect(at, level), variance};
       if (current) change.gain -= model.effect(at, *current);
       if (factor.is_threads) change.variance *= kThreadVarianceFactor;

@@ -89,6 +89,10 @@ bool is_relevant(const std::string& key, const Configuration& configuration) {
   return found == kDependences.end() || found->matters(configuration);
 }
 
+bool replays_graph(const Configuration& configuration) {
+  return is_on(configuration, "enable_cuda_graph") || is_on(configuration, "trt_cuda_graph_enable");
+}
+
 bool decides_relevance(const std::string& key) {
   return std::find(kDeciders.begin(), kDeciders.end(), key) != kDeciders.end();
 }

@@ -11,6 +11,9 @@ namespace ridgeline::search {
 /// spin keys need spinning worker threads, and so on. Keys without such a dependence are always relevant.
 [[nodiscard]] bool is_relevant(const std::string& key, const schema::Configuration& configuration);
 
+/// Whether a recorded CUDA graph is replayed, with either provider.
+[[nodiscard]] bool replays_graph(const schema::Configuration& configuration);
+
 /// The keys that is_relevant looks at; whoever assigns keys one by one assigns these first.
 [[nodiscard]] bool decides_relevance(const std::string& key);
 

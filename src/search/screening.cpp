@@ -2,7 +2,10 @@
 #include "search/screening.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+
+#include "search/relevance.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -12,8 +15,6 @@ using schema::Configuration;
 constexpr std::size_t kFullThreadSweep = 10;  ///< joint levels up to which all are tried
 constexpr double kModeInReach = 1.25;  ///< parallel mode this much slower is still tried with other thread counts
 constexpr int kRescueDraws = 20;
-constexpr std::size_t kBindingsForSessions = 2;
-constexpr std::size_t kBindingsForLayout = 1;
 
 bool is_swept_whole(const Factor& factor) { return factor.is_threads || factor.name == "batch_size"; }
 
@@ -21,7 +22,13 @@ bool is_swept_whole(const Factor& factor) { return factor.is_threads || factor.n
 
 Screening::Screening(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect,
                      std::uint64_t seed)
-    : space_(&space), factors_(&factors), min_effect_(min_effect), random_(seed) {}
+    : space_(&space), factors_(&factors), min_effect_(min_effect), random_(seed) {
+  for (std::size_t at = 0; at < factors.size(); ++at) {
+    if (factors[at].name != "parallel_sessions" && factors[at].name != "prefer_nhwc") continue;
+    bindings_again_after_ = at;
+    ++bindings_again_;
+  }
+}
 
 std::optional<Step> Screening::next(const SearchHistory& history) {
   while (queue_.empty())
@@ -92,12 +99,21 @@ void Screening::open_factor(const SearchHistory& history) {
 std::vector<std::size_t> Screening::first_levels() const {
   if (factor().inner > 1 && factor().is_threads && factor().levels.size() > kFullThreadSweep)
     return widest_thread_levels();
-  if (factor().is_binding) return promising_bindings(factor());
+  if (factor().is_binding) {
+    auto levels = bindings(true);
+    return levels.empty() ? bindings(false) : levels;
+  }
   std::vector<std::size_t> levels;
   const auto at_base = factor().level_of(base_);
   for (std::size_t level = 0; level < factor().levels.size(); ++level)
     if (level != at_base) levels.push_back(level);
   if (factor().ordered && !is_swept_whole(factor()) && levels.size() >= 3) return {levels[levels.size() / 2]};
+  return levels;
+}
+
+std::vector<std::size_t> Screening::bindings(bool with_graph) const {
+  auto levels = promising_bindings(factor());
+  std::erase_if(levels, [&](std::size_t level) { return replays_graph(factor().levels[level]) != with_graph; });
   return levels;
 }
 
@@ -136,8 +152,8 @@ bool Screening::plan_around_best_threads(const SearchHistory& history) {
 
 void Screening::plan_rest(const SearchHistory& history) {
   if (factor().keys.front() == "execution_mode") plan_threads_in_parallel_mode(history);
-  if (factor().name == "parallel_sessions") plan_other_bindings(history, kBindingsForSessions);
-  if (factor().name == "prefer_nhwc") plan_other_bindings(history, kBindingsForLayout);
+  if (factor().is_binding) plan_plain_bindings(history);
+  if (factor_at_ == bindings_again_after_) plan_other_bindings(history);
   if (!factor().ordered || is_swept_whole(factor())) return;
   const auto best = best_level(history);
   if (!best || !base_cost_ || *cost_at(*best, history) > *base_cost_ * (1 - min_effect_ / 4)) return;
@@ -160,23 +176,45 @@ void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
   }
 }
 
+/// A graph replays the same kernels without their launches: where it gains, a binding without one is no better.
+void Screening::plan_plain_bindings(const SearchHistory& history) {
+  const auto* best = history.best();
+  if (best != nullptr && replays_graph(best->configuration) &&
+      (replays_graph(base_) || !base_cost_ || *best->observation.cost < *base_cost_ * (1 - min_effect_)))
+    return;
+  for (const auto level : bindings(false)) push(factor().apply(*space_, base_, level), "screening " + factor().name);
+}
+
+/// The quickest way to most of the gain: whatever is wrong with it shows when each factor is turned back.
+void Screening::plan_guesses(const SearchHistory& history) {
+  const auto* best = history.foundation(min_effect_ / 2);
+  if (best == nullptr) return;
+  auto together = best->configuration;
+  for (const auto at : guessed_factors(*factors_))
+    together = (*factors_)[at].apply(*space_, together, guessed_level((*factors_)[at]));
+  push(together, "all best guesses together");
+}
+
 /// What a binding or a graph gains depends on what else fills the GPU, so the next best ones get a second chance.
-void Screening::plan_other_bindings(const SearchHistory& history, std::size_t most) {
+void Screening::plan_other_bindings(const SearchHistory& history) {
   const auto binding =
       std::find_if(factors_->begin(), factors_->end(), [](const Factor& one) { return one.is_binding; });
   const auto* best = history.foundation(min_effect_ / 2);
   if (binding == factors_->end() || best == nullptr) return;
-  std::vector<std::pair<double, std::size_t>> by_cost;
-  for (std::size_t level = 0; level < binding->levels.size(); ++level) {
+  std::vector<std::pair<double, std::size_t>> by_cost;  // those that were not tried last, the most promising first
+  for (const auto level : promising_bindings(*binding)) {
     if (binding->level_of(best->configuration) == level) continue;
-    std::optional<double> cheapest;
-    for (const auto& seen : history.observed())
-      if (seen.observation.cost && binding->level_of(seen.configuration) == level)
-        cheapest = std::min(cheapest.value_or(*seen.observation.cost), *seen.observation.cost);
-    if (cheapest) by_cost.emplace_back(*cheapest, level);
+    bool tried = false;
+    double cheapest = HUGE_VAL;
+    for (const auto& seen : history.observed()) {
+      if (binding->level_of(seen.configuration) != level) continue;
+      tried = true;
+      cheapest = std::min(cheapest, seen.observation.cost.value_or(HUGE_VAL));
+    }
+    if (!tried || cheapest < HUGE_VAL) by_cost.emplace_back(cheapest, level);
   }
-  std::sort(by_cost.begin(), by_cost.end());
-  for (std::size_t at = 0; at < std::min(most, by_cost.size()); ++at)
+  std::stable_sort(by_cost.begin(), by_cost.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t at = 0; at < std::min(bindings_again_, by_cost.size()); ++at)
     push(binding->apply(*space_, best->configuration, by_cost[at].second),
          fmt::format("{} beside {}", binding->name, factor().name));
 }
@@ -199,6 +237,10 @@ std::optional<std::size_t> Screening::best_level(const SearchHistory& history) c
 }
 
 void Screening::close_factor(const SearchHistory& history) {
+  if (factor().is_binding) {
+    plan_guesses(history);  // all that follows builds on the best binding, which needs no combining
+    return;
+  }
   const auto best = best_level(history);
   if (best && base_cost_ && *cost_at(*best, history) < *base_cost_ * (1 - min_effect_ / 8))
     helpful_.emplace_back(factor_at_, *best);

@@ -22,9 +22,10 @@ struct Step {
 };
 
 /// The first part of the adaptive search: each factor alone, on top of the best so far, the most influential first; the
-/// parallel mode with other thread counts when it comes near; on a GPU the next best bindings again once layout and
-/// sessions are known; the combination of everything that helped; random draws
-/// when nothing has worked at all.
+/// parallel mode with other thread counts when it comes near; the combination of everything that helped; random draws
+/// when nothing has worked at all. On a GPU, where a time limit may leave few trials: bindings without a CUDA graph
+/// only where no graph gains, then all best guesses at once, and the next best bindings again once layout and sessions
+/// are known.
 class Screening {
  public:
   Screening(const SearchSpace& space, const std::vector<Factor>& factors, double min_effect, std::uint64_t seed);
@@ -44,13 +45,16 @@ class Screening {
   void close_factor(const SearchHistory& history);
   bool plan_around_best_threads(const SearchHistory& history);
   void plan_threads_in_parallel_mode(const SearchHistory& history);
-  void plan_other_bindings(const SearchHistory& history, std::size_t most);
+  void plan_plain_bindings(const SearchHistory& history);
+  void plan_guesses(const SearchHistory& history);
+  void plan_other_bindings(const SearchHistory& history);
   void plan_combination(const SearchHistory& history);
   void plan_rescue();
   void push(const schema::Configuration& configuration, std::string reason);
 
   [[nodiscard]] const Factor& factor() const { return (*factors_)[factor_at_]; }
   [[nodiscard]] std::vector<std::size_t> first_levels() const;
+  [[nodiscard]] std::vector<std::size_t> bindings(bool with_graph) const;
   [[nodiscard]] std::vector<std::size_t> widest_thread_levels() const;
   [[nodiscard]] std::optional<double> cost_at(std::size_t level, const SearchHistory& history) const;
   [[nodiscard]] std::optional<std::size_t> best_level(const SearchHistory& history) const;
@@ -65,7 +69,9 @@ class Screening {
   int extras_ = 0;              ///< plans made after the last factor
   schema::Configuration base_;  ///< what the factor at hand is tried on
   std::optional<double> base_cost_;
-  std::optional<std::size_t> climbed_from_;  ///< joint threads: the level whose neighbours were planned last
+  std::optional<std::size_t> climbed_from_;      ///< joint threads: the level whose neighbours were planned last
+  std::size_t bindings_again_after_ = SIZE_MAX;  ///< the factor after which other bindings get a second chance ...
+  std::size_t bindings_again_ = 0;               ///< ... and how many
   std::vector<std::pair<std::size_t, std::size_t>> helpful_;  ///< factor and level that beat its base a little
 };
 

@@ -87,6 +87,14 @@ const Observed* SearchHistory::foundation(double margin) const noexcept {
   return chosen;
 }
 
+bool SearchHistory::is_slow_tie(const schema::Configuration& configuration, double margin) const noexcept {
+  const auto* seen = find(configuration);
+  const auto* base = foundation(margin);
+  return seen != nullptr && base != nullptr && seen->observation.cost &&
+         *seen->observation.cost * (1 + margin) >= *base->observation.cost &&
+         seen->observation.setup_s > base->observation.setup_s + kWorthwhileSetup;
+}
+
 std::optional<double> SearchHistory::hopeless_above(double margin) const noexcept {
   const auto* leader = best();
   if (leader == nullptr) return std::nullopt;

@@ -45,6 +45,9 @@ class SearchHistory {
   /// What further guesses should change: the best, or of those within `margin` of it (a share of its cost) the one
   /// whose trials take least to set up, where that saves enough. nullptr when nothing was measured in full.
   [[nodiscard]] const Observed* foundation(double margin) const noexcept;
+  /// Whether the configuration was seen to cost no less than foundation(margin), up to the margin, and takes so much
+  /// longer to set up that nothing is built on it.
+  [[nodiscard]] bool is_slow_tie(const schema::Configuration& configuration, double margin) const noexcept;
   /// What was refused for its need of memory, by setting.
   [[nodiscard]] std::vector<schema::PrunedParam> starved() const;
   /// Cost above which a candidate cannot come within `margin` of the best any more; nullopt without a best.

@@ -154,6 +154,18 @@ TEST(GpuSpace, one_stream_without_a_graph_can_abort_and_is_left_to_who_asks_for_
   EXPECT_TRUE(build(input).space.allows({{"io_binding", "stream"}}));
 }
 
+TEST(GpuSpace, one_cpu_thread_changes_nothing_beside_a_graph_and_is_left_to_who_asks_for_it) {
+  auto input = gpu_input();
+  const Configuration graph{{"enable_cuda_graph", true}, {"io_binding", "device"}, {"intra_op_num_threads", 1}};
+  EXPECT_FALSE(build(input).space.allows(graph));
+  EXPECT_TRUE(build(input).space.allows({{"intra_op_num_threads", 1}}));
+  input.request.values = {{"intra_op_num_threads", {1}}};
+  EXPECT_TRUE(build(input).space.allows(graph));
+  input.request.values = {};
+  input.request.fixed = {{"intra_op_num_threads", 1}};
+  EXPECT_TRUE(build(input).space.allows(graph));
+}
+
 TEST(GpuSpace, a_graph_of_a_dynamic_model_needs_its_dimensions_fixed) {
   const auto fixed = build(gpu_input());
   EXPECT_NE(reason(fixed, "override_free_dimensions").find("fixed already"), std::string::npos);

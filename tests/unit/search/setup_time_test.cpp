@@ -56,6 +56,17 @@ TEST_F(Foundation, a_saving_of_milliseconds_does_not_move_it) {
   EXPECT_EQ(history_.foundation(0.01)->configuration, nhwc_);
 }
 
+TEST_F(Foundation, a_tie_that_is_slow_to_set_up_is_told_from_a_gain_and_from_what_is_quick) {
+  record(heuristic_, seen(536, 0.1));
+  record(nhwc_, seen(533, 1.9));
+  EXPECT_TRUE(history_.is_slow_tie(nhwc_, 0.01));
+  EXPECT_FALSE(history_.is_slow_tie(heuristic_, 0.01));
+  EXPECT_FALSE(history_.is_slow_tie({{"fuse_conv_bias", true}}, 0.01));  // never seen
+  const auto gain = nhwc_.with("fuse_conv_bias", true);
+  record(gain, seen(500, 1.9));
+  EXPECT_FALSE(history_.is_slow_tie(gain, 0.01));
+}
+
 TEST_F(Foundation, what_was_abandoned_does_not_count) {
   record(nhwc_, seen(533, 1.9));
   auto quick = seen(534, 0.1);
