@@ -281,10 +281,10 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   plan.patch.section = flags.config_section;
   RL_TRY(read_space(flags, request, plan.patch));
   RL_TRY(read_batch(flags, request.objective, request.space));
-  if (request.space.only_listed && request.space.values.empty())
+  if (request.space.only_listed && request.space.values.empty() && request.space.fixed.empty())
     return fail(ErrorCode::invalid_argument,
                 "--space {}: only_listed is true, but no values are listed: nothing would be searched; list some under "
-                "parameters, or leave only_listed out",
+                "parameters or fixed, or leave only_listed out",
                 flags.space);
   RL_TRY(read_current(flags, request, plan.patch));
   request.use_store = !flags.fresh;

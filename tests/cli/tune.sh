@@ -34,6 +34,11 @@ for search in grid quick 'random --trials 6' adaptive; do
   run 0 tune synthetic:base=1ms "${FAST[@]}" --search $search --db s.db --json \
     --space <(printf 'parameters:\n  intra_op_num_threads: [1, 2]\n  graph_optimization_level: [basic, all]\nonly_listed: true\n')
 done
+# One configuration against the current one.
+run 0 tune 'synthetic:surface=flat,slowdown=50% if graph_optimization_level!=basic' "${FAST[@]}" --search grid --db one.db --json \
+  --space <(printf 'fixed: {graph_optimization_level: basic}\nonly_listed: true\n')
+json '[.trials[].configuration] == [{"graph_optimization_level": "basic"}, {}]' true
+json '.verdict.decision' change
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
 json '.verdict.decision' keep
 # Every trial in a process of its own gives the same kind of answer.
