@@ -14,6 +14,8 @@ using base::Result;
 /// Below this a row is cheaper to copy from a kept chunk than to ask the kernel for.
 constexpr std::uint64_t kSmallRowBytes = 4096;
 constexpr std::size_t kMostParts = 64;  // rows in one preadv
+constexpr std::uint64_t kKeptBytes = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kRowsAtOnce = 4096;  // to be kept; whole chunks
 
 }  // namespace
 
@@ -63,6 +65,47 @@ Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScrat
                                  const StashPlan* plan) const {
   statistics.bytes_delivered += requests.size() * layout_.row_bytes();
   if (layout_.row_bytes() == 0) return {};
+  if (const auto* rows = kept_rows(scratch, statistics); rows != nullptr) {
+    const Stopwatch watch(statistics.copy_seconds);
+    const auto bytes = static_cast<std::size_t>(layout_.row_bytes());
+    for (const auto& request : requests) std::memcpy(request.to, rows + request.row * bytes, bytes);
+    return {};
+  }
+  return read_stored(requests, scratch, statistics, plan);
+}
+
+bool DatasetReader::is_small() const noexcept {
+  return (layout_.storage == Storage::chunked || layout_.storage == Storage::contiguous) &&
+         layout_.row_bytes() < kSmallRowBytes && layout_.rows() * layout_.row_bytes() <= kKeptBytes;
+}
+
+void DatasetReader::keep_all_rows() noexcept {
+  keeps_all_rows_ = true;
+  uses_cache_ = false;
+}
+
+const std::byte* DatasetReader::kept_rows(ReadScratch& scratch, ReadStatistics& statistics) const {
+  if (!keeps_all_rows_) return nullptr;
+  if (const auto* rows = loaded_.load(std::memory_order_acquire); rows != nullptr) return rows;
+  std::call_once(loading_, [&] {
+    const auto bytes = static_cast<std::size_t>(layout_.row_bytes());
+    rows_.resize(static_cast<std::size_t>(layout_.rows()) * bytes);
+    const auto block =
+        (kRowsAtOnce + layout_.rows_per_chunk() - 1) / layout_.rows_per_chunk() * layout_.rows_per_chunk();
+    std::vector<RowRequest> requests;
+    for (std::uint64_t row = 0; row < layout_.rows() && !rows_.empty();) {
+      requests.clear();
+      const auto end = std::min(layout_.rows(), row + block);
+      for (; row < end; ++row) requests.push_back({row, rows_.data() + row * bytes});
+      if (!read_stored(requests, scratch, statistics, nullptr)) rows_ = {};
+    }
+    loaded_.store(rows_.empty() ? nullptr : rows_.data(), std::memory_order_release);
+  });
+  return loaded_.load(std::memory_order_acquire);
+}
+
+Result<void> DatasetReader::read_stored(std::span<const RowRequest> requests, ReadScratch& scratch,
+                                        ReadStatistics& statistics, const StashPlan* plan) const {
   if (library_) return read_by_library(requests, statistics);
   if (layout_.storage == Storage::compact) {
     const Stopwatch watch(statistics.copy_seconds);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -35,13 +37,19 @@ struct StashPlan {
 };
 
 /// Rows of one dataset, by whichever way its layout allows: single rows from plain chunks, whole chunks through the
-/// cache where filters must be undone or rows are small, the library for the rest. Thread-safe; each thread brings its
-/// scratch.
+/// cache where filters must be undone or rows are small, all rows from memory where they are few and small, the library
+/// for the rest. Thread-safe; each thread brings its scratch.
 class DatasetReader {
  public:
   /// `file` and `cache` must outlive the reader; `cache_id` tells datasets apart in the cache.
   [[nodiscard]] static base::Result<std::unique_ptr<DatasetReader>> open(const DataFile& file, DatasetLayout layout,
                                                                          ChunkCache* cache, unsigned cache_id);
+
+  /// Whether all rows together are little enough to be kept: labels, where many threads that each ask the kernel for a
+  /// few bytes of the same pages would wait for each other.
+  [[nodiscard]] bool is_small() const noexcept;
+  /// The first read() loads all rows; where that fails, each read goes to the file as it would have. Before any read.
+  void keep_all_rows() noexcept;
 
   /// Fills every request; those of a chunk must stand together, sorted by row. Errors name file, dataset and chunk (or
   /// rows, of the library). With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only
@@ -55,7 +63,7 @@ class DatasetReader {
   [[nodiscard]] bool shares_chunks() const noexcept { return uses_cache_ && cache_ != nullptr && cache_->budget() > 0; }
   /// True when chunks must be decoded whole and hold several complete rows.
   [[nodiscard]] bool can_stash() const noexcept {
-    return whole_rows_ && !layout_.filters.empty() && layout_.rows_per_chunk() > 1;
+    return whole_rows_ && !keeps_all_rows_ && !layout_.filters.empty() && layout_.rows_per_chunk() > 1;
   }
 
  private:
@@ -65,6 +73,10 @@ class DatasetReader {
     std::vector<std::uint64_t> extent;
   };
   DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
+  [[nodiscard]] base::Result<void> read_stored(std::span<const RowRequest> requests, ReadScratch& scratch,
+                                               ReadStatistics& statistics, const StashPlan* plan) const;
+  /// All rows, one after another, or nullptr where they are not kept or could not be loaded.
+  [[nodiscard]] const std::byte* kept_rows(ReadScratch& scratch, ReadStatistics& statistics) const;
   /// One chunk's share of the requests of a group. False, with nothing done, when the chunk is in the making and
   /// `may_wait` is not set.
   [[nodiscard]] base::Result<bool> read_box(std::uint64_t box, std::span<const RowRequest> group, ReadScratch& scratch,
@@ -93,6 +105,10 @@ class DatasetReader {
   std::uint64_t chunk_row_bytes_ = 0;  ///< one row of a chunk, full size also at the edge
   bool whole_rows_ = false;            ///< a chunk holds complete rows: no box to cut out
   bool uses_cache_ = false;
+  bool keeps_all_rows_ = false;
+  mutable std::once_flag loading_;
+  mutable std::vector<std::byte> rows_;                    ///< empty when they could not be loaded
+  mutable std::atomic<const std::byte*> loaded_{nullptr};  ///< rows_, once they are whole
 };
 
 }  // namespace ridgeline::loader

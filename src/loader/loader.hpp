@@ -51,8 +51,8 @@ struct LoaderStatistics {
 
 /// Batches of samples from one HDF5 file, read by several threads without the library's lock, delivered in order.
 /// open, start_epoch, next until it gives nothing, start_epoch ... Memory: batch buffers ((prefetch + held) * batch
-/// bytes), cache_bytes, one chunk a worker, 12 bytes a sample for the order. All calls from one thread; batches may be
-/// destroyed in any. A file changed underneath gives errors, never a crash.
+/// bytes), cache_bytes, small datasets (labels) whole, one chunk a worker, 12 bytes a sample for the order. All calls
+/// from one thread; batches may be destroyed in any. A file changed underneath gives errors, never a crash.
 class Loader {
  public:
   /// Errors: not_found, invalid_argument (options, lengths that differ, a scalar), corrupt, unsupported, out_of_memory.

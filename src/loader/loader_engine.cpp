@@ -82,6 +82,7 @@ Result<void> Loader::Engine::open_datasets() {
   for (auto& layout : layouts) {
     RL_TRY_ASSIGN(auto reader,
                   DatasetReader::open(file_, std::move(layout), cache_.get(), static_cast<unsigned>(readers_.size())));
+    if (reader->is_small()) reader->keep_all_rows();
     readers_.push_back(std::move(reader));
   }
   make_stashes();

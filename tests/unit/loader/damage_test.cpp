@@ -82,6 +82,34 @@ TEST_F(Damage, a_flipped_bit_in_checked_data_is_found_and_its_chunk_named) {
   }
 }
 
+TEST_F(Damage, rows_that_were_to_be_kept_but_cannot_be_loaded_come_from_the_file_one_by_one) {
+  auto bytes = write(guarded("f"));
+  const auto right = *read_all();
+  const auto layout = *inspect_dataset(path_, "x");
+  const auto chunk = layout.chunk(layout.chunk_count() - 1);
+  bytes[chunk.offset] = static_cast<char>(bytes[chunk.offset] ^ 1);
+  put(bytes);
+  const auto file = DataFile::open(path_);
+  const auto reader = DatasetReader::open(*file, layout, nullptr, 0);
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE((*reader)->is_small());
+  (*reader)->keep_all_rows();
+  ReadScratch scratch;
+  ReadStatistics statistics;
+  std::vector<std::byte> row(layout.row_bytes());
+  for (std::uint64_t at = 0; at < layout.rows(); ++at) {
+    const RowRequest request{at, row.data()};
+    const auto read = (*reader)->read({&request, 1}, scratch, statistics);
+    if (at / 6 < 6) {  // of seven rows of chunks
+      ASSERT_TRUE(read) << read.error().message;
+      EXPECT_TRUE(std::equal(row.begin(), row.end(), right.begin() + static_cast<std::ptrdiff_t>(at * row.size())));
+    } else {
+      ASSERT_FALSE(read);
+      EXPECT_NE(read.error().message.find(layout.chunk_name(layout.chunk_count() - 1)), std::string::npos);
+    }
+  }
+}
+
 TEST_F(Damage, a_file_cut_off_anywhere_is_an_error_or_intact) {
   for (const bool latest : {false, true}) {
     auto c = guarded("sgf");
