@@ -109,8 +109,8 @@ Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
 Reason why_pointless_on_gpu(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
   if (!on_gpu(input)) return std::nullopt;
   const auto text = value.to_text();
-  if (param.key == "graph_optimization_level" && text == "layout")
-    return std::string("its rewrites are for CPU kernels: same as extended on a GPU");
+  if (param.key == "graph_optimization_level" && (text == "extended" || text == "layout"))
+    return std::string("what all adds to it are rewrites for CPU kernels: same as all on a GPU (--set tries it)");
   if (param.key == "graph_optimization_level" && text == "disable_all")
     return std::string("leaves dead nodes and constants in the graph: more kernels to launch than with basic");
   if (param.key == "cudnn_conv_algo_search" && text == "DEFAULT" && runs_since(input, "1.20.0"))

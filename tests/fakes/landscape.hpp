@@ -26,9 +26,9 @@ namespace ridgeline::fakes {
 ///    "rows": [[0, 2, ..., 1234567], [1, 0, ..., "out_of_memory"], ...]}
 /// A row holds one number a dimension (0: unset, i: the i-th value), then the cost in nanoseconds, or how it failed,
 /// and where they were recorded the seconds that the trial took and those before anything could be timed. Combinations
-/// without a row, and those that today's rules for a GPU leave out, are outside the space. noise: relative standard
-/// error of one measurement. session_spread (recorded ones): relative standard deviation from session to session of one
-/// configuration; the best of hundreds of single sessions is a lucky one, by about twice that.
+/// without a row, and those that today's rules and pruning for a GPU leave out, are outside the space. noise: relative
+/// standard error of one measurement. session_spread (recorded ones): relative standard deviation from session to
+/// session of one configuration; the best of hundreds of single sessions is a lucky one, by about twice that.
 class Landscape {
  public:
   explicit Landscape(const std::filesystem::path& path) {
@@ -40,6 +40,8 @@ class Landscape {
     session_spread_ = json.value("session_spread", 0.0);
     const auto dimensions = json.at("dimensions").get<std::vector<schema::Dimension>>();
     const auto rules = search::gpu_rules({"cuda"});
+    const bool on_gpu = std::any_of(dimensions.begin(), dimensions.end(),
+                                    [](const auto& dimension) { return dimension.key == "enable_cuda_graph"; });
     for (const auto& row : json.at("rows")) {
       schema::Configuration configuration;
       for (std::size_t at = 0; at < dimensions.size(); ++at)
@@ -48,6 +50,7 @@ class Landscape {
       const auto& cost = row.at(dimensions.size());
       const auto form = search::simplify(configuration);
       if (!std::all_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.allows(form); })) continue;
+      if (on_gpu && form.get_or("graph_optimization_level", "all") == schema::Value("extended")) continue;
       costs_->emplace(form, cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
       if (row.size() > dimensions.size() + 2)
         times_->emplace(
