@@ -103,10 +103,9 @@ Factor binding(const SearchSpace& space, const std::vector<const Dimension*>& di
   return factor;
 }
 
-/// What gained anywhere: fewer rewrites of the graph never did, and threads of the CPU matter little.
-bool gains_on_gpu(std::string_view key) {
-  const auto at = std::find(kStrongOnGpu.begin(), kStrongOnGpu.end(), key);
-  return at != kStrongOnGpu.end() && key != "graph_optimization_level";
+/// Fewer rewrites of the graph gained nowhere, and what is weak is no guess.
+bool may_gain_on_gpu(std::string_view key) {
+  return key != "graph_optimization_level" && std::find(kWeakOnGpu.begin(), kWeakOnGpu.end(), key) == kWeakOnGpu.end();
 }
 
 bool fixes_dimensions(const Configuration& level) { return level.get_or("override_free_dimensions", false).as_bool(); }
@@ -192,7 +191,7 @@ std::size_t guessed_level(const Factor& factor) {
 std::vector<std::size_t> guessed_factors(const std::vector<Factor>& factors) {
   std::vector<std::size_t> guessed;
   for (std::size_t at = 0; at < factors.size() && guessed.size() < kGuesses; ++at)
-    if (!factors[at].is_binding && gains_on_gpu(factors[at].keys[0])) guessed.push_back(at);
+    if (!factors[at].is_binding && may_gain_on_gpu(factors[at].keys[0])) guessed.push_back(at);
   return guessed;
 }
 

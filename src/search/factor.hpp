@@ -44,7 +44,7 @@ struct Factor {
 /// it until memory ends, else the likely one.
 [[nodiscard]] std::size_t guessed_level(const Factor& factor);
 
-/// Of all factors but the binding those that gain most on a GPU, at most kGuesses of them; none that never gained.
+/// Of all factors but the binding those that gain most on a GPU, at most kGuesses of them; none that gained nowhere.
 inline constexpr std::size_t kGuesses = 4;
 [[nodiscard]] std::vector<std::size_t> guessed_factors(const std::vector<Factor>& factors);
 
