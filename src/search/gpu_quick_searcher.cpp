@@ -37,6 +37,13 @@ std::optional<Proposal> GpuQuickSearcher::apply(const Guess& guess, const Config
   return proposal;
 }
 
+std::optional<Proposal> GpuQuickSearcher::apply_all_guesses(Configuration from) {
+  for (const auto& guess : guesses_) from = factors_[guess.factor].apply(space(), from, guess.level);
+  auto proposal = history().offer(from, TrialStage::screening, "all best guesses together");
+  if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+  return proposal;
+}
+
 std::optional<Proposal> GpuQuickSearcher::turn(const Guess& guess) {
   const auto from = base();
   const auto& factor = factors_[guess.factor];
@@ -57,20 +64,19 @@ std::optional<Proposal> GpuQuickSearcher::other_binding(bool graph) {
 
 std::optional<Proposal> GpuQuickSearcher::take_step() {
   switch (step_) {
+    case Step::opening: {
+      step_ = Step::binding;
+      if (bindings_.empty() || guesses_.empty()) return std::nullopt;
+      const auto& [factor, level] = bindings_.front();
+      return apply_all_guesses(factors_[factor].apply(space(), space().defaults(), level));
+    }
     case Step::binding:
       step_ = Step::plain_binding;
       return bindings_.empty() ? std::nullopt : apply(bindings_.front(), space().defaults());
     case Step::plain_binding:
       step_ = Step::together;
       return replays_graph(base()) ? std::nullopt : other_binding(false);
-    case Step::together: {
-      step_ = Step::guesses;
-      auto all = base();
-      for (const auto& guess : guesses_) all = factors_[guess.factor].apply(space(), all, guess.level);
-      auto proposal = history().offer(all, TrialStage::screening, "all best guesses together");
-      if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
-      return proposal;
-    }
+    case Step::together: step_ = Step::guesses; return apply_all_guesses(base());
     case Step::guesses:
       if (guess_at_ < guesses_.size()) return turn(guesses_[guess_at_++]);
       step_ = Step::second_binding;
@@ -91,6 +97,7 @@ std::size_t GpuQuickSearcher::upcoming() const {
   const auto guesses = guesses_.size() - guess_at_;
   const std::size_t last = bindings_.size() > 1 ? 1 : 0;
   switch (step_) {
+    case Step::opening: return guesses + last + 4;
     case Step::binding: return guesses + last + 3;
     case Step::plain_binding:
     case Step::together: return guesses + last + 1;

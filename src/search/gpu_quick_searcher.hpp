@@ -8,9 +8,10 @@
 
 namespace ridgeline::search {
 
-/// The order counts: ten seconds may be over after any trial. The default, the current configuration, the most
-/// promising binding with a CUDA graph (a plain one when no graph works), all best guesses at once on top of it, each
-/// guess turned back or added on top of the best so far, and a second binding with a graph. At most kMostTrials trials.
+/// The order counts: ten seconds may be over after any trial. The default, the current configuration, all best guesses
+/// at once on top of the most promising binding with a CUDA graph, that binding alone (a plain one when no graph works,
+/// and the guesses on top of it), each guess turned back or added on top of the best so far, and a second binding with
+/// a graph. At most kMostTrials trials.
 class GpuQuickSearcher : public Strategy {
  public:
   static constexpr std::size_t kMostTrials = 9;  ///< eight and a current configuration
@@ -18,7 +19,7 @@ class GpuQuickSearcher : public Strategy {
   GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options);
 
  private:
-  enum class Step { binding, plain_binding, together, guesses, second_binding, done };
+  enum class Step { opening, binding, plain_binding, together, guesses, second_binding, done };
   struct Guess {
     std::size_t factor;
     std::size_t level;
@@ -29,6 +30,7 @@ class GpuQuickSearcher : public Strategy {
   /// What further trials change: the best so far, or a tie that is quicker to set up.
   [[nodiscard]] schema::Configuration base() const;
   [[nodiscard]] std::optional<Proposal> apply(const Guess& guess, const schema::Configuration& from);
+  [[nodiscard]] std::optional<Proposal> apply_all_guesses(schema::Configuration from);
   [[nodiscard]] std::optional<Proposal> turn(const Guess& guess);
   /// The most promising binding that the best so far does not have, with or without a graph.
   [[nodiscard]] std::optional<Proposal> other_binding(bool graph);
@@ -36,7 +38,7 @@ class GpuQuickSearcher : public Strategy {
   std::vector<Factor> factors_;
   std::vector<Guess> bindings_;  ///< the most promising first
   std::vector<Guess> guesses_;
-  Step step_ = Step::binding;
+  Step step_ = Step::opening;
   std::size_t guess_at_ = 0;
 };
 

@@ -163,6 +163,15 @@ TEST(QuickSearcher, finds_most_of_the_gain_on_a_gpu_in_eight_trials) {
   }
 }
 
+// RT-DETR has time for the default and one more.
+TEST(QuickSearcher, has_much_of_the_gain_on_a_gpu_after_two_trials) {
+  for (const auto* landscape : gpu_landscapes()) {
+    if (landscape->name() == "gpu-without-graphs") continue;
+    SCOPED_TRACE(landscape->name());
+    EXPECT_GE(run(*landscape, "quick", 0, 1, 2).share_of_best, 0.89 - landscape->luck());
+  }
+}
+
 // Ten seconds may be over after few trials: what gains most comes first.
 TEST(QuickSearcher, has_most_of_the_gain_on_a_gpu_after_four_trials) {
   for (const auto* landscape : gpu_landscapes()) {
