@@ -177,7 +177,7 @@ def settings(answer):
     if not answer:
         return "–", "–"
     one = answer["settings"]
-    text = "batch %d, %d workers, %s%s" % (one["batch"], one["workers"], one["amp"], ", pinned" if one["pin_memory"] else "")
+    text = "batch %d, %d worker%s, %s%s" % (one["batch"], one["workers"], "" if one["workers"] == 1 else "s", one["amp"], ", pinned" if one["pin_memory"] else "")
     return text, "%.0f" % answer["samples_per_s"]
 
 

@@ -2,6 +2,8 @@
 #include "monitor/screen.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr int kLeastProcesses = 4;  // rows with the header
 constexpr int kLeastPlots = 5;
+constexpr double kNoteSeconds = 5;
 
 void draw_title(Canvas& canvas, const Snapshot& snapshot, const ViewState* view) {
   const int width = canvas.columns();
@@ -96,6 +99,13 @@ void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const H
     draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history);
 }
 
+/// There is one line for notes: several take turns on it.
+std::string note_in_turn(const Snapshot& snapshot) {
+  const auto count = snapshot.notes.size();
+  const auto at = static_cast<std::size_t>(std::max(snapshot.since_start_s, 0.0) / kNoteSeconds) % count;
+  return count == 1 ? snapshot.notes[0] : fmt::format("{} of {}: {}", at + 1, count, snapshot.notes[at]);
+}
+
 }  // namespace
 
 Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewState& view, const ScreenSize& size) {
@@ -127,7 +137,7 @@ Canvas draw_screen(const Snapshot& snapshot, const History& history, const ViewS
       room -= plots;
     }
     if (room >= 2) draw_processes(canvas, row, room, snapshot, view);
-    if (notes > 0) canvas.put(last - 1, 1, snapshot.notes.front(), Style::dim);
+    if (notes > 0) canvas.put(last - 1, 1, note_in_turn(snapshot), Style::dim);
   }
   draw_keys(canvas, view);
   if (view.help) draw_help(canvas);

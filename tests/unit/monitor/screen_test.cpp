@@ -210,6 +210,16 @@ TEST_F(ScreenTest, shows_the_host_and_the_reason_without_a_gpu) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
+TEST_F(ScreenTest, several_notes_take_turns) {
+  snapshot_.notes = {"the names of 2 processes are not visible", "the clock was set back"};
+  snapshot_.since_start_s = 4;
+  EXPECT_TRUE(has(draw(), "1 of 2: the names of 2 processes")) << draw();
+  snapshot_.since_start_s = 6;
+  EXPECT_TRUE(has(draw(), "2 of 2: the clock was set back")) << draw();
+  snapshot_.since_start_s = 11;
+  EXPECT_TRUE(has(draw(), "1 of 2: "));
+}
+
 TEST_F(ScreenTest, filters_and_scrolls_the_processes) {
   view_.order.filter = "triton";
   const auto filtered = draw();
