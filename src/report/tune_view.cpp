@@ -87,18 +87,21 @@ const analysis::RankedTrial* TuneView::ranked(int id) const {
 
 bool TuneView::changes() const { return run.verdict && run.verdict->decision == schema::Decision::change; }
 
-std::string TuneView::difference(const schema::Configuration& configuration) const {
-  std::string out;
+std::vector<std::string> TuneView::differences(const schema::Configuration& configuration) const {
+  std::vector<std::string> settings;
   for (const auto& key : schema::differing_keys(configuration, run.current))
-    out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value_or_default(configuration, key));
-  return out.empty() ? "current configuration" : one_line(out);
+    settings.push_back(fmt::format("{}={}", key, value_or_default(configuration, key)));
+  return settings;
+}
+
+std::string TuneView::difference(const schema::Configuration& configuration) const {
+  const auto settings = differences(configuration);
+  return settings.empty() ? "current configuration" : one_line(fmt::format("{}", fmt::join(settings, " ")));
 }
 
 std::string TuneView::difference_marked(const schema::Configuration& configuration) const {
   std::string out;
-  for (const auto& key : schema::differing_keys(configuration, run.current))
-    out += fmt::format("{}{}", out.empty() ? "" : " ",
-                       code_mark(fmt::format("{}={}", key, value_or_default(configuration, key))));
+  for (const auto& setting : differences(configuration)) out += (out.empty() ? "" : " ") + code_mark(setting);
   return out.empty() ? "current configuration" : out;
 }
 

@@ -49,6 +49,8 @@ class TuneView {
   /// The measurement of a trial, nullptr when it gave none.
   [[nodiscard]] const schema::Measurement* measurement(const schema::TunedTrial& trial) const;
 
+  /// The settings that set a configuration apart from the current one, "key=value" each, as difference tells them.
+  [[nodiscard]] std::vector<std::string> differences(const schema::Configuration& configuration) const;
   /// What sets a configuration apart from the current one, without marks: "intra_op_num_threads=2
   /// execution_mode=parallel", "current configuration"; a setting that falls back to the runtime's default shows that,
   /// or "key=default" where the machine decides.

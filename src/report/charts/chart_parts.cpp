@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/charts/chart_parts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "report/utf8.hpp"
 
@@ -35,8 +37,20 @@ std::vector<const analysis::RankedTrial*> top_trials(const TuneView& view, std::
   return out;
 }
 
-std::string trial_label(const TuneView& view, const schema::TunedTrial& trial) {
-  return fmt::format("#{}\n{}", trial.id, view.difference(trial.configuration));
+std::vector<std::string> trial_labels(const TuneView& view, const std::vector<const schema::TunedTrial*>& trials) {
+  std::map<std::string, int> shared_by;
+  for (const auto* trial : trials)
+    for (const auto& setting : view.differences(trial->configuration)) ++shared_by[setting];
+  std::vector<std::string> labels;
+  for (const auto* trial : trials) {
+    auto settings = view.differences(trial->configuration);
+    std::stable_sort(settings.begin(), settings.end(),
+                     [&](const auto& a, const auto& b) { return shared_by[a] < shared_by[b]; });
+    labels.push_back(fmt::format("#{}\n{}", trial->id,
+                                 settings.empty() ? view.difference(trial->configuration)
+                                                  : one_line(fmt::format("{}", fmt::join(settings, " ")))));
+  }
+  return labels;
 }
 
 Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry) {

@@ -28,8 +28,10 @@ namespace ridgeline::report {
 /// The best `limit` trials, best first; the current and the recommended one always among them.
 [[nodiscard]] std::vector<const analysis::RankedTrial*> top_trials(const TuneView& view, std::size_t limit);
 
-/// Category text: "#7\nintra_op_num_threads=2".
-[[nodiscard]] std::string trial_label(const TuneView& view, const schema::TunedTrial& trial);
+/// Category texts: "#7\nparallel_sessions=4 enable_cuda_graph=true". There is room for little, so what the fewest of
+/// these trials have comes first.
+[[nodiscard]] std::vector<std::string> trial_labels(const TuneView& view,
+                                                    const std::vector<const schema::TunedTrial*>& trials);
 /// Tooltip: id and role, settings, the objective with interval, throughput, samples.
 [[nodiscard]] base::Json trial_tip(const TuneView& view, const analysis::RankedTrial& entry);
 

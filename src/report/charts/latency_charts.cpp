@@ -28,13 +28,13 @@ std::vector<double> sorted_samples(const analysis::RankedTrial& entry) {
 
 Chart distribution_chart(const TuneView& view) {
   constexpr std::size_t kRows = 10;
-  std::vector<std::string> labels;
+  std::vector<const schema::TunedTrial*> trials;
   std::map<std::string_view, Json> data;
   std::string alternative;
   for (const auto* entry : top_trials(view, kRows)) {
     const auto samples = sorted_samples(*entry);
     if (samples.empty()) continue;
-    Json value = Json::array({labels.size()});
+    Json value = Json::array({trials.size()});
     for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95})
       value.push_back(rounded(view.latency.convert(sorted_quantile(samples, q))));
     const auto low = view.latency.text(sorted_quantile(samples, 0.05));
@@ -44,14 +44,14 @@ Chart distribution_chart(const TuneView& view) {
     if (alternative.empty())
       alternative = fmt::format("Nine of ten inferences of trial {} took {} to {}.", entry->trial->id, low, high);
     data[role_of(view, *entry)].push_back(datum(std::move(value), std::move(tip), entry->trial->id));
-    labels.push_back(trial_label(view, *entry->trial));
+    trials.push_back(entry->trial);
   }
   Chart chart;
   chart.id = "distributions";
   chart.title = "Latency distribution of the best trials";
   chart.alternative = alternative;
   chart.option["xAxis"] = value_axis("Latency, " + view.latency.unit, std::max(0, view.latency.decimals - 1));
-  chart.option["yAxis"] = trial_axis(labels);
+  chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
     if (data.count(role) != 0)
@@ -61,7 +61,7 @@ Chart distribution_chart(const TuneView& view) {
                                         {"role", role},
                                         {"encode", {{"x", {1, 2, 3, 4, 5}}, {"y", 0}}},
                                         {"data", data[role]}});
-  chart.height_px = 100 + 34 * static_cast<int>(labels.size());
+  chart.height_px = 100 + 34 * static_cast<int>(trials.size());
   return chart;
 }
 

@@ -12,11 +12,11 @@ Chart ranking_chart(const TuneView& view) {
   constexpr std::size_t kRows = 12;
   auto shown = top_trials(view, kRows);
   std::erase_if(shown, [&](const auto* entry) { return !has_objective(view.run, *entry); });
-  std::vector<std::string> labels;
+  std::vector<const schema::TunedTrial*> trials;
   std::map<std::string_view, Json> data;
   for (std::size_t row = 0; row < shown.size(); ++row) {
     const auto& entry = *shown[row];
-    labels.push_back(trial_label(view, *entry.trial));
+    trials.push_back(entry.trial);
     const auto a = view.objective.convert(entry.cost.interval.low);
     const auto b = view.objective.convert(entry.cost.interval.high);
     data[role_of(view, entry)].push_back(datum(
@@ -33,7 +33,7 @@ Chart ranking_chart(const TuneView& view) {
                                   schema::higher_is_better(view.run.objective) ? "further right" : "further left");
   chart.option["xAxis"] = value_axis(fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit),
                                      view.objective.decimals);
-  chart.option["yAxis"] = trial_axis(labels);
+  chart.option["yAxis"] = trial_axis(trial_labels(view, trials));
   chart.option["series"] = Json::array();
   for (const auto role : trial_roles())
     if (data.count(role) != 0)

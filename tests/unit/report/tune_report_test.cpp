@@ -9,6 +9,7 @@
 
 #include "analysis/ranking.hpp"
 #include "fakes/tune_run_fixture.hpp"
+#include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/renderers.hpp"
@@ -278,6 +279,22 @@ TEST(TuneReport, links_trial_numbers_but_no_counts) {
   const TuneView view(records.run, records.outcomes, records.pairs);
   EXPECT_EQ(link_trials(view, "trials 1, 3 and 7"), "trials [1](#trial-1), [3](#trial-3) and [7](#trial-7)");
   EXPECT_EQ(link_trials(view, "trials 1, 3 and 16 more"), "trials [1](#trial-1), [3](#trial-3) and 16 more");
+}
+
+TEST(TuneReport, labels_of_charts_begin_with_what_tells_trials_apart) {
+  const auto& records = fixture_records();
+  const TuneView view(records.run, records.outcomes, records.pairs);
+  std::vector<schema::TunedTrial> trials(4);
+  for (int i = 0; i < 4; ++i) trials[static_cast<std::size_t>(i)].id = i + 1;
+  trials[0].configuration = records.run.current;
+  const auto shared = records.run.current.with("execution_mode", "parallel");
+  trials[1].configuration = shared;
+  trials[2].configuration = shared.with("parallel_sessions", 2);
+  trials[3].configuration = shared.with("parallel_sessions", 4);
+  EXPECT_EQ(trial_labels(view, {trials.data(), &trials[1], &trials[2], &trials[3]}),
+            (std::vector<std::string>{"#1\ncurrent configuration", "#2\nexecution_mode=parallel",
+                                      "#3\nparallel_sessions=2 execution_mode=parallel",
+                                      "#4\nparallel_sessions=4 execution_mode=parallel"}));
 }
 
 TEST(TuneReport, says_which_trials_what_each_setting_contributes_was_measured_on) {
