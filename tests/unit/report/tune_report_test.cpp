@@ -218,6 +218,19 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
   EXPECT_NE(callout.text.find("ot decided"), std::string::npos) << callout.text;
 }
 
+TEST(TuneReport, says_keep_once) {
+  auto records = fakes::TuneRunFixture::make();
+  records.run.verdict->decision = schema::Decision::keep;
+  records.run.verdict->configuration = records.run.current;
+  records.run.verdict->trial_id = 1;
+  records.run.verdict->gain.reset();
+  records.run.verdict->reason = "keep what you have: nothing beat it by 2 %; the best other one is slower";
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
+  EXPECT_EQ(callout.title, "Keep what you have");
+  EXPECT_EQ(callout.text, "Nothing beat it by 2 %; the best other one is slower.");
+}
+
 TEST(TuneReport, stands_without_trials_verdict_or_outcomes) {
   const schema::TuneRun empty;
   const auto report = build_tune_report(empty, {}, {});
