@@ -189,11 +189,17 @@ TEST(TuneReport, lists_every_trial_in_every_form) {
   }
 }
 
-TEST(TuneReport, says_keep_when_nothing_is_better) {
+/// The fixture's run with the verdict to keep what is in use.
+fakes::TuneRecords kept_records() {
   auto records = fakes::TuneRunFixture::make();
   records.run.verdict->decision = schema::Decision::keep;
   records.run.verdict->configuration = records.run.current;
   records.run.verdict->trial_id = 1;
+  return records;
+}
+
+TEST(TuneReport, says_keep_when_nothing_is_better) {
+  auto records = kept_records();
   records.run.verdict->gain = schema::Comparison{1.006, 0.997, 1.015, 0.2, 12, schema::Verdict::no_difference};
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
@@ -202,10 +208,7 @@ TEST(TuneReport, says_keep_when_nothing_is_better) {
 }
 
 TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided) {
-  auto records = fakes::TuneRunFixture::make();
-  records.run.verdict->decision = schema::Decision::keep;
-  records.run.verdict->configuration = records.run.current;
-  records.run.verdict->trial_id = 1;
+  auto records = kept_records();
   records.run.verdict->gain.reset();
   records.run.verdict->reason = "";
   records.run.pairs.resize(1);
@@ -219,10 +222,7 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
 }
 
 TEST(TuneReport, says_keep_once) {
-  auto records = fakes::TuneRunFixture::make();
-  records.run.verdict->decision = schema::Decision::keep;
-  records.run.verdict->configuration = records.run.current;
-  records.run.verdict->trial_id = 1;
+  auto records = kept_records();
   records.run.verdict->gain.reset();
   records.run.verdict->reason = "keep what you have: nothing beat it by 2 %; the best other one is slower";
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
