@@ -111,7 +111,9 @@ std::vector<ParamDef> cuda_provider_params() {
                  "cuDNN 9")),
       since("1.20.0",
             flag("fuse_conv_bias", false, "fuse convolution, bias and activation into one cuDNN kernel",
-                 "convolutions with bias", "kernels are compiled at the first run, which then takes seconds")),
+                 "convolutions with bias, beside prefer_nhwc",
+                 "without prefer_nhwc ONNX Runtime 1.29 computes wrong outputs (NaN in MobileNetV3), so it is searched "
+                 "beside it only; kernels are compiled at the first run, which then takes seconds")),
       sdpa_kernel(),
       flag("cudnn_conv1d_pad_to_nc1d", false,
            "pad [N,C,D] to [N,C,1,D] instead of [N,C,D,1] for one-dimensional "

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schema/catalog.hpp"
+#include "search/factor.hpp"
 #include "search/named_space.hpp"
 #include "search/searcher.hpp"
 #include "search/space_builder.hpp"
@@ -120,6 +121,32 @@ TEST(GpuSpace, attention_kernels_need_fused_attention_and_flash_needs_16_bits) {
   EXPECT_EQ(values(build(input), "sdpa_kernel"), (std::vector<Value>{2, 16}));
   input.model.parameter_types = {{"float16", 1000}};
   EXPECT_EQ(values(build(input), "sdpa_kernel"), (std::vector<Value>{1, 2, 8, 16}));
+}
+
+// 314 of 314 such trials of four models on H200s gave wrong outputs, most of them not numbers.
+TEST(GpuSpace, biases_are_fused_in_channels_last_only_unless_asked_for) {
+  const Configuration fused{{"fuse_conv_bias", true}};
+  auto input = gpu_input();
+  auto built = build(input);
+  EXPECT_FALSE(built.space.allows(fused));
+  EXPECT_TRUE(built.space.allows(fused.with("prefer_nhwc", true)));
+  EXPECT_EQ(values(built, "fuse_conv_bias"), std::vector<Value>{true});
+  input.request.values = {{"fuse_conv_bias", {true}}};
+  EXPECT_TRUE(build(input).space.allows(fused));
+  input = gpu_input();
+  input.request.fixed.set("prefer_nhwc", true);
+  built = build(input);
+  EXPECT_EQ(values(built, "fuse_conv_bias"), std::vector<Value>{true});
+  EXPECT_TRUE(built.space.allows(fused.merged(built.space.fixed())));
+}
+
+TEST(GpuSpace, no_attention_kernel_is_guessed_to_gain) {
+  auto input = gpu_input();
+  input.model.node_counts = {{"MatMul", 50}, {"Attention", 12}};
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "sdpa_kernel"), (std::vector<Value>{2, 16}));
+  const auto factors = make_factors(built.space);
+  for (const auto at : guessed_factors(factors)) EXPECT_NE(factors[at].name, "sdpa_kernel");
 }
 
 TEST(GpuSpace, versions_before_the_cudnn_frontend_are_searched_by_their_own_rules) {
