@@ -204,8 +204,8 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
     text = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] {}{}", pair.comparison->ratio, pair.comparison->low,
                        pair.comparison->high, base::enum_name(pair.comparison->verdict),
                        analysis::tail_note(*pair.comparison));
-  line(fmt::format("[pair]    {:<10} {}", pair.purpose == schema::PairPurpose::finalist ? "finalist" : pair.setting,
-                   text));
+  const bool names_setting = pair.purpose == schema::PairPurpose::leave_one_out;
+  line(fmt::format("[pair]    {:<10} {}", names_setting ? pair.setting : base::enum_name(pair.purpose), text));
 }
 
 void TerminalProgress::note(std::string_view text) { fact("note", text); }

@@ -18,6 +18,11 @@ namespace {
 
 constexpr double kSlowInferenceNs = 50e6;   // above this one timed run a block is plenty, and three would take minutes
 constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
+// Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
+// exhaustive), so that of two trials either may be the faster up to twice that.
+constexpr double kSessionSpread = 0.06;
+constexpr int kMostDuels = 2;
+constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 std::string ratio_text(const Comparison& gain) {
   return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
@@ -87,15 +92,18 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
       if (known.ranked->trial->configuration == ranked->trial->configuration) return;
     contenders.push_back({ranked, std::nullopt});
   };
-  // Where the time would not last for the best, a tie that is quicker to set up stands in for it.
+  // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where there is one
+  // comparison only, also what is nearly as fast.
   const auto* first = &ranking.front();
   const auto cost_of = [&](const analysis::RankedTrial& ranked) {
     return expected_s(result_.run.current, ranked.trial->configuration,
                       plan_for(result_.run.current, ranked.trial->configuration, 1), request_.fresh_finals);
   };
+  const double reach = request_.finalists == 1 ? first->cost.value * (1 + kGivenAwayForTime) : 0;
   if (cost_of(*first) > time_left_s_())
     for (const auto& ranked : ranking)
-      if (ranked.tie_group == 1 && ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
+      if ((ranked.tie_group == 1 || ranked.cost.value <= reach) && ranked.meets_constraints &&
+          ranked.trial->configuration != result_.run.current &&
           ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned &&
           cost_of(ranked) < cost_of(*first))
         first = &ranked;
@@ -161,6 +169,43 @@ bool DecisionMaker::was_cut(const Result<T>& measured) {
                                           measured.error().message));
   observer_.note(result_.run.notes.back());
   return true;
+}
+
+Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
+                                 const std::vector<analysis::RankedTrial>& ranking) {
+  if (result_.run.provider == "cpu" || request_.finalists < 2 || contenders.empty()) return {};
+  const auto& current = result_.run.current;
+  const auto final_s = [&](const Configuration& one) {
+    return expected_s(current, one, plan_for(current, one, 1), request_.fresh_finals);
+  };
+  const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
+  auto* champion = contenders.front().ranked;
+  int duels = 0;
+  for (const auto& rival : ranking) {
+    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    const auto& a = champion->trial->configuration;
+    const auto& b = rival.trial->configuration;
+    if (duels == kMostDuels || rival.cost.value > reach) break;
+    if (!rival.meets_constraints || a == b || b == current || b == contenders.front().ranked->trial->configuration ||
+        rival.outcome->measurement->stop_reason == schema::StopReason::abandoned)
+      continue;
+    const auto plan = plan_for(a, b, 1);
+    if (expected_s(a, b, plan, false) + std::max(final_s(a), final_s(b)) > time_left_s_()) continue;
+    observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved", champion->trial->id,
+                                rival.trial->id));
+    const auto measured = measured_pair(schema::PairPurpose::duel, a, b, "", plan);
+    if (was_cut(measured)) break;
+    RL_TRY_ASSIGN(const auto pair, measured);
+    ++duels;
+    if (!pair.comparison) continue;
+    const auto& found = *pair.comparison;
+    // Half the effect that counts, as a second duel may give away as much again.
+    const bool as_fast =
+        found.verdict != schema::Verdict::slower && found.ratio * (1 + result_.run.min_effect / 2) >= 1;
+    if (found.verdict == schema::Verdict::faster || (as_fast && beats(b, a))) champion = &rival;
+  }
+  if (duels > 0) contenders = {{champion, std::nullopt}};
+  return {};
 }
 
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
@@ -311,12 +356,22 @@ Result<void> DecisionMaker::decide(bool cut_short) {
                                     [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
   const bool current_is_legal = current != ranking.end() && current->meets_constraints;
   auto contenders = pick_finalists(ranking);
+  const auto& best = *ranking.front().trial;
+  if (!contenders.empty() && contenders.front().ranked->tie_group > 1 && best.configuration != run.current) {
+    const auto plan = plan_for(run.current, best.configuration, 1);
+    run.notes.push_back(
+        fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
+                    "was no time: a longer --max-time compares it",
+                    best.id, expected_s(run.current, best.configuration, plan, request_.fresh_finals)));
+    observer_.note(run.notes.back());
+  }
   std::vector<int> ties;
   for (const auto& ranked : ranking)
     if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
   if (current != ranking.end() && lacks_percentile(*current)) return {};
   for (const auto& contender : contenders)
     if (lacks_percentile(*contender.ranked)) return {};
+  RL_TRY(duel(contenders, ranking));
   RL_TRY(compare(contenders));
 
   const auto* chosen = choose(contenders, current_is_legal);

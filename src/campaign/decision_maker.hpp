@@ -30,6 +30,10 @@ class DecisionMaker {
     std::optional<schema::Comparison> gain;
   };
   [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const;
+  /// On a GPU, where the order of trials that are this close is the chance of their sessions: the fastest meets what is
+  /// nearly as fast side by side, as time allows, and the winner alone goes on.
+  [[nodiscard]] base::Result<void> duel(std::vector<Contender>& contenders,
+                                        const std::vector<analysis::RankedTrial>& ranking);
   [[nodiscard]] base::Result<void> compare(std::vector<Contender>& contenders);
   [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
   /// What leave-one-out says against the winner.

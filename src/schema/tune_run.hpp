@@ -69,6 +69,7 @@ struct TunedTrial {
 enum class PairPurpose {
   finalist,       ///< current configuration against a finalist
   leave_one_out,  ///< the winner against the winner with one setting back at the current value
+  duel,           ///< a trial against one that was nearly as fast, before either meets the current configuration
 };
 
 struct TunedPair {
@@ -143,7 +144,8 @@ RL_NAMES(Verdict, std::pair{faster, "faster"}, std::pair{slower, "slower"}, std:
          std::pair{inconclusive, "inconclusive"});
 RL_NAMES(TrialStage, std::pair{current, "current"}, std::pair{baseline, "baseline"}, std::pair{screening, "screening"},
          std::pair{search, "search"}, std::pair{finalist, "finalist"});
-RL_NAMES(PairPurpose, std::pair{finalist, "finalist"}, std::pair{leave_one_out, "leave_one_out"});
+RL_NAMES(PairPurpose, std::pair{finalist, "finalist"}, std::pair{leave_one_out, "leave_one_out"},
+         std::pair{duel, "duel"});
 RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pair{none, "none"});
 #undef RL_NAMES
 

@@ -61,38 +61,46 @@ Table contributions_table(const TuneView& view) {
   return table;
 }
 
-Table finalists_table(const TuneView& view) {
-  Table table{"Finalists against the current configuration, interleaved",
-              {{"Trial", Align::right},
-               {"Settings that differ"},
-               {"Ratio", Align::right},
-               {"95 % interval", Align::right},
-               {"Blocks", Align::right},
-               {"p", Align::right},
-               {"Verdict"}},
-              {}};
+void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
+  if (const auto& found = pair.comparison) {
+    const auto decimals = ratio_decimals(*found);
+    auto words = std::string(base::enum_name(found->verdict));
+    for (auto& c : words)
+      if (c == '_') c = ' ';
+    row.cells.insert(
+        row.cells.end(),
+        {marked(ratio_text(found->ratio, decimals), *found),
+         fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
+         fmt::format("{}", found->quads * 4),
+         found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
+    if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
+    if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
+  } else {
+    row.cells.insert(row.cells.end(), 4, std::string(kAbsent));
+    row.cells.push_back(plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure));
+    row.tone = Tone::warning;
+  }
+}
+
+/// A row for each comparison of that purpose, of its second side; against which trial, where that is not the current
+/// configuration.
+Table comparisons_table(const TuneView& view, schema::PairPurpose purpose, std::string title) {
+  const bool names_other = purpose == schema::PairPurpose::duel;
+  Table table{std::move(title), {{"Trial", Align::right}}, {}};
+  if (names_other) table.columns.push_back({"Against", Align::right});
+  table.columns.insert(table.columns.end(), {{"Settings that differ"},
+                                             {"Ratio", Align::right},
+                                             {"95 % interval", Align::right},
+                                             {"Blocks", Align::right},
+                                             {"p", Align::right},
+                                             {"Verdict"}});
   for (const auto& pair : view.run.pairs) {
-    if (pair.purpose != schema::PairPurpose::finalist) continue;
+    if (pair.purpose != purpose) continue;
     Table::Row row;
-    row.cells = {id_of(view, pair.b), view.difference_marked(pair.b)};
-    if (const auto& found = pair.comparison) {
-      const auto decimals = ratio_decimals(*found);
-      auto words = std::string(base::enum_name(found->verdict));
-      for (auto& c : words)
-        if (c == '_') c = ' ';
-      row.cells.insert(
-          row.cells.end(),
-          {marked(ratio_text(found->ratio, decimals), *found),
-           fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
-           fmt::format("{}", found->quads * 4),
-           found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
-      if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
-      if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
-    } else {
-      row.cells.insert(row.cells.end(), 4, std::string(kAbsent));
-      row.cells.push_back(plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure));
-      row.tone = Tone::warning;
-    }
+    row.cells = {id_of(view, pair.b)};
+    if (names_other) row.cells.push_back(id_of(view, pair.a));
+    row.cells.push_back(view.difference_marked(pair.b));
+    add_verdict(row, pair);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -102,7 +110,9 @@ Table finalists_table(const TuneView& view) {
 
 Section effects_section(const TuneView& view) {
   auto contributions = contributions_table(view);
-  auto finalists = finalists_table(view);
+  auto duels = comparisons_table(view, schema::PairPurpose::duel, "Trials that were nearly as fast, interleaved");
+  auto finalists = comparisons_table(view, schema::PairPurpose::finalist,
+                                     "Finalists against the current configuration, interleaved");
   // A single setting that changes is worth what the whole change is: nothing is left out, one at a time.
   Section section{
       "effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
@@ -117,6 +127,7 @@ Section effects_section(const TuneView& view) {
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }
+  if (!duels.rows.empty()) section.blocks.emplace_back(std::move(duels));
   if (!finalists.rows.empty()) section.blocks.emplace_back(std::move(finalists));
   return section;
 }

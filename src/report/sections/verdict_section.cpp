@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -43,14 +44,36 @@ std::string why_other_ratio(const TuneView& view) {
          "measuring both in turns.";
 }
 
+/// Why a trial that was faster than the recommended one is not the recommended one.
+std::string duel_sentence(const TuneView& view) {
+  const auto* best = ranked_of(view, view.recommended());
+  if (best == nullptr) return {};
+  for (const auto& pair : view.run.pairs) {
+    const bool won_as_b = pair.b == view.run.verdict->configuration;
+    if (pair.purpose != schema::PairPurpose::duel || !pair.comparison ||
+        (!won_as_b && pair.a != view.run.verdict->configuration))
+      continue;
+    const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
+    if (other == nullptr || other->cost.value >= best->cost.value) continue;
+    const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
+    return fmt::format(" Trial {} was {} better in a session of its own; in turns {}.", trial_link(other->trial->id),
+                       percent(best->cost.value / other->cost.value - 1),
+                       found.verdict == schema::Verdict::faster
+                           ? fmt::format("the recommended one came to {} of it ({})",
+                                         ratio_text(found.ratio, ratio_decimals(found)), interval_text(found))
+                           : std::string("the two could not be told apart, and the recommended one changes less"));
+  }
+  return {};
+}
+
 std::string change_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   const auto rate = view.run.objective == Objective::throughput;
   auto who = view.recommended() != nullptr ? "Trial " + trial_link(verdict.trial_id) : "The recommended configuration";
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
-  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}", who, rate ? "has" : "is",
+  return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}{}", who, rate ? "has" : "is",
                      gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
-                     instead_of(view), why_other_ratio(view));
+                     instead_of(view), why_other_ratio(view), duel_sentence(view));
 }
 
 /// The box has said so.

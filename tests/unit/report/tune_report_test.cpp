@@ -207,6 +207,36 @@ TEST(TuneReport, says_keep_when_nothing_is_better) {
   EXPECT_NE(callout.text.find("1.01×"), std::string::npos) << callout.text;
 }
 
+TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
+  auto records = fakes::TuneRunFixture::make();
+  auto& verdict = *records.run.verdict;
+  const auto fastest = verdict.configuration;
+  verdict.configuration = records.run.trials.at(8).configuration;
+  verdict.trial_id = 9;
+  schema::TunedPair duel;
+  duel.purpose = schema::PairPurpose::duel;
+  duel.a = fastest;
+  duel.b = verdict.configuration;
+  duel.comparison = schema::Comparison{1.05, 1.04, 1.06, 1e-9, 12, schema::Verdict::faster};
+  records.run.pairs.push_back(duel);
+  const auto text = [&] {
+    const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+    return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
+  };
+  EXPECT_NE(text().find("better in a session of its own; in turns the recommended one came to 1.05× of it"),
+            std::string::npos)
+      << text();
+  const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
+  EXPECT_NE(page.find("Trials that were nearly as fast, interleaved"), std::string::npos);
+  records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
+  EXPECT_NE(text().find("could not be told apart, and the recommended one changes less"), std::string::npos) << text();
+  std::swap(records.run.pairs.back().a, records.run.pairs.back().b);
+  records.run.pairs.back().comparison = schema::Comparison{0.95, 0.94, 0.96, 1e-9, 12, schema::Verdict::slower};
+  EXPECT_NE(text().find("came to 1.05× of it"), std::string::npos) << text();
+  records.run.pairs.pop_back();
+  EXPECT_EQ(text().find("session of its own"), std::string::npos) << text();
+}
+
 TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided) {
   auto records = kept_records();
   records.run.verdict->gain.reset();

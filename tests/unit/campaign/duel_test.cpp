@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials that are too close to be told apart by one session each.
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "campaign/tune_campaign.hpp"
+#include "fakes/fake_gpu_pool.hpp"
+#include "fakes/temporary_folder.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+const Configuration kPlain{{"io_binding", "device"}};
+const Configuration kChannelsLast{{"io_binding", "device"}, {"prefer_nhwc", true}};
+
+/// Four configurations: the current one at 2 ms, prefer_nhwc alone at 3 ms, the two above as `plain` and
+/// `channels_last` say in a trial each. Side by side the second is `ratio` times as fast as the first.
+class DuelTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    request_.workload.kind = "onnx";
+    request_.workload.location = "model.onnx";
+    request_.provider = "cuda";
+    request_.reference_folder = folder_.path() / "references";
+    request_.search = "grid";
+    request_.leave_one_out = false;
+    request_.space.only_listed = true;
+    request_.space.values = {{"io_binding", {"device"}}, {"prefer_nhwc", {true}}};
+    schema::Environment environment;
+    environment.affinity = {0, 1};
+    environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
+    schema::GpuDescription gpu;
+    gpu.name = "NVIDIA H200";
+    gpu.uuid = "GPU-0";
+    environment.gpus.push_back(std::move(gpu));
+    request_.environment = environment;
+  }
+
+  TuneResult run(double plain_ms, double channels_last_ms, double ratio) {
+    fakes::FakeGpuPool pool(clock_, 1);
+    pool.simple.cost_ns = [=](const Configuration& c) {
+      if (c == kPlain) return plain_ms * 1e6;
+      if (c == kChannelsLast) return channels_last_ms * 1e6;
+      return c.empty() ? 2e6 : 3e6;
+    };
+    pool.simple.pair_ratio = [=](const Configuration& a, const Configuration& b) -> std::optional<double> {
+      if (a == kPlain && b == kChannelsLast) return ratio;
+      if (a == kChannelsLast && b == kPlain) return 1 / ratio;
+      return std::nullopt;
+    };
+    auto store = store::Store::open(folder_ / fmt::format("{}.db", ++runs_));
+    EXPECT_TRUE(store);
+    CampaignObserver observer;
+    auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
+    EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    return result ? std::move(*result) : TuneResult{};
+  }
+
+  static long count(const TuneResult& result, schema::PairPurpose purpose) {
+    return std::count_if(result.run.pairs.begin(), result.run.pairs.end(),
+                         [&](const auto& pair) { return pair.purpose == purpose; });
+  }
+
+  fakes::TemporaryFolder folder_;
+  fakes::FakeClock clock_;
+  TuneRequest request_;
+  int runs_ = 0;
+};
+
+TEST_F(DuelTest, what_was_nearly_as_fast_wins_where_it_is_faster_side_by_side) {
+  const auto result = run(1.00, 1.03, 1.05);
+  ASSERT_TRUE(result.run.verdict);
+  EXPECT_EQ(result.run.verdict->configuration, kChannelsLast);
+  ASSERT_TRUE(result.run.verdict->gain);
+  EXPECT_NEAR(result.run.verdict->gain->ratio, 2 / 1.03, 0.02) << "of the comparison with the current configuration";
+  EXPECT_EQ(count(result, schema::PairPurpose::duel), 1);
+  EXPECT_EQ(count(result, schema::PairPurpose::finalist), 1) << "the loser does not meet the current configuration";
+}
+
+TEST_F(DuelTest, the_fastest_stays_where_it_is_faster_side_by_side) {
+  EXPECT_EQ(run(1.00, 1.03, 0.97).run.verdict->configuration, kPlain);
+  EXPECT_EQ(run(1.03, 1.00, 1.05).run.verdict->configuration, kChannelsLast);
+}
+
+TEST_F(DuelTest, of_two_that_are_as_fast_the_simpler_is_taken) {
+  EXPECT_EQ(run(1.03, 1.00, 1.0).run.verdict->configuration, kPlain);
+  EXPECT_EQ(run(1.00, 1.03, 1.0).run.verdict->configuration, kPlain);
+  EXPECT_EQ(run(1.03, 1.00, 1.017).run.verdict->configuration, kChannelsLast) << "less than counts, but not nothing";
+}
+
+TEST_F(DuelTest, what_sessions_cannot_explain_needs_no_duel) {
+  const auto result = run(1.00, 1.10, 1.05);
+  EXPECT_EQ(result.run.verdict->configuration, kPlain);
+  EXPECT_EQ(count(result, schema::PairPurpose::duel), 0);
+}
+
+TEST_F(DuelTest, the_time_is_for_the_comparison_with_the_current_configuration_first) {
+  request_.max_time = std::chrono::seconds(10);  // of which four trials take four
+  const auto result = run(1.00, 1.03, 1.05);
+  EXPECT_EQ(count(result, schema::PairPurpose::duel), 0);
+  EXPECT_EQ(count(result, schema::PairPurpose::finalist), 1);
+  request_.max_time = std::chrono::seconds(30);
+  EXPECT_EQ(count(run(1.00, 1.03, 1.05), schema::PairPurpose::duel), 1);
+}
+
+TEST_F(DuelTest, a_quick_search_has_no_time_for_it) {
+  request_.search = "quick";
+  EXPECT_EQ(count(run(1.00, 1.03, 1.05), schema::PairPurpose::duel), 0);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
