@@ -225,12 +225,27 @@ def host_section(folder):
 
 
 def pairs_section(folder):
-    text = ""
+    """The goals are for all comparisons together: in the few of one model a single chance finding decides."""
+    text, counts = "", {}
     for path in sorted(folder.glob("*.pairs.txt")):
         tallies = [line for line in path.read_text().splitlines() if " comparisons: " in line]
         if tallies:
-            text += f"## How often comparisons are wrong: {path.name[:-len('.pairs.txt')]}\n" + "".join(f"- {line}\n" for line in tallies) + "\n"
-    return text
+            text += f"- {path.name[:-len('.pairs.txt')]}\n" + "".join(f"  - {line}\n" for line in tallies)
+        for line in tallies:
+            what, compared, slower, faster = re.match(r"(.*?) +(\d+) comparisons: +(\d+) slower +(\d+) faster", line).groups()
+            found = counts.setdefault(what, [0, 0, 0])
+            for at, number in enumerate((compared, slower, faster)):
+                found[at] += int(number)
+    if not text:
+        return ""
+    text += "\n"
+    for what, (compared, slower, faster) in counts.items():
+        if what == "3 % slower":
+            text += goal("3 % slower found, at least 90 %", f"{slower} of {compared}", slower >= 0.9 * compared) + "\n"
+        else:
+            text += goal(f"{what} called different, at most 5 %", f"{slower + faster} of {compared}",
+                         slower + faster <= 0.05 * compared) + "\n"
+    return "## How often comparisons are wrong\n" + text + "\n"
 
 
 def summary(folder):

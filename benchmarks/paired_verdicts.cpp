@@ -10,6 +10,7 @@
 //   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and tune's plan there
 //   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
 //   ... --plan JSON                      with a model: parts of another plan, '{"block_time_s": 0.1, "rounds": 2}'
+// Exit code 3 when a goal was missed.
 //   ... --slower N                       with a model: so many with the slow-down, 0 for none (default: as many)
 #include <cmath>
 #include <cstdint>
@@ -36,6 +37,7 @@ using namespace ridgeline;  // a program, not a library
 
 constexpr double kMinEffect = 0.02;
 constexpr double kInjected = 0.03;
+constexpr int kGoalMissed = 3;  // the exit code; 1 is for what could not be measured
 constexpr const char* kSame = "a configuration with itself";
 constexpr const char* kSlower = "3 % slower";
 
@@ -261,6 +263,7 @@ int main(int argc, char** argv) {
   const auto kind = registry.find(words.empty() ? "synthetic" : "onnx");
   if (!kind) give_up(kind.error().message);
   const int count = words.size() > 1 ? std::max(1, std::atoi(words[1])) : 20;
-  if (words.empty()) return simulated(**kind) ? 0 : 1;
-  return real(**kind, words[0], count, words.size() > 2 ? words[2] : nullptr, flags) ? 0 : 1;
+  const bool met =
+      words.empty() ? simulated(**kind) : real(**kind, words[0], count, words.size() > 2 ? words[2] : nullptr, flags);
+  return met ? 0 : kGoalMissed;
 }

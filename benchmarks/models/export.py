@@ -8,7 +8,8 @@ Needs torch, torchvision, transformers and onnx; --check also onnxruntime. Speed
 as long as they are ordinary numbers, so batch normalisation gets its statistics from random inputs: without them
 activations of a deep random network grow by orders of magnitude. RT-DETR sorts its 300 best candidates by score, and
 random weights score all of them alike: the last bits of a sum decide the order of its outputs, so outputs of two
-settings cannot be compared element by element. Opset 17, FP32.
+settings cannot be compared element by element. Opset 17, FP32; NAME_opset23 by the newer exporter, with attention as one
+operator.
 """
 import argparse
 import hashlib
@@ -28,6 +29,7 @@ class Model(NamedTuple):
     outputs: list
     dynamic_batch: bool         # first dimension is the symbol "N"
     about: str
+    opset: int = OPSET
 
 
 def resnet50():
@@ -68,13 +70,14 @@ def vitpose_b():
     return calibrated(Chosen(model, "pixel_values", ["heatmaps"]), (4, 3, 256, 192))
 
 
-def bert_base():
+def bert_base(attention="eager"):
     from transformers import BertConfig, BertModel
-    return Chosen(BertModel(BertConfig(attn_implementation="eager")), "input_ids",
-                  ["last_hidden_state", "pooler_output"], "attention_mask")
+    return Chosen(BertModel(BertConfig(attn_implementation=attention)), "input_ids", STATES, "attention_mask")
 
 
 IMAGE = {"images": (1, 3, 224, 224)}
+SENTENCE = {"input_ids": (1, 128, "int64"), "attention_mask": (1, 128, "int64")}
+STATES = ["last_hidden_state", "pooler_output"]
 MODELS = {
     "resnet50": Model(resnet50, IMAGE, ["logits"], False, "torchvision ResNet-50"),
     "resnet50_n": Model(resnet50, IMAGE, ["logits"], True, "the same with a dynamic batch"),
@@ -84,9 +87,10 @@ MODELS = {
                        "transformers ViTPose-B, classic decoder"),
     "mobilenetv3_large": Model(mobilenet_v3_large, IMAGE, ["logits"], False, "torchvision MobileNetV3-Large"),
     "mobilenetv3_large_n": Model(mobilenet_v3_large, IMAGE, ["logits"], True, "the same with a dynamic batch"),
-    "bert_base_128": Model(bert_base, {"input_ids": (1, 128, "int64"), "attention_mask": (1, 128, "int64")},
-                           ["last_hidden_state", "pooler_output"], False, "transformers BERT-base, sequence of 128"),
+    "bert_base_128": Model(bert_base, SENTENCE, STATES, False, "transformers BERT-base, sequence of 128"),
+    "bert_base_128_opset23": Model(lambda: bert_base("sdpa"), SENTENCE, STATES, False, "the same with Attention operators", 23),
     "vit_b_16_n": Model(vit_b_16, IMAGE, ["logits"], True, "torchvision ViT-B/16, dynamic batch"),
+    "vit_b_16_n_opset23": Model(vit_b_16, IMAGE, ["logits"], True, "the same with Attention operators", 23),
 }
 
 
@@ -143,12 +147,20 @@ def export(model, file):
     torch.manual_seed(SEED)
     module = model.build().eval()
     inputs = example(model)
-    axes = {name: {0: "N"} for name in [*model.inputs, *model.outputs]} if model.dynamic_batch else None
     part = file.with_suffix(".part")
+    names = {"input_names": list(model.inputs), "output_names": model.outputs, "opset_version": model.opset}
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # the tracer remarks on every constant that it folds
-        torch.onnx.export(module, inputs, str(part), input_names=list(model.inputs), output_names=model.outputs,
-                          dynamic_axes=axes, opset_version=OPSET, dynamo=False)
+        if model.opset == OPSET:
+            axes = {name: {0: "N"} for name in [*model.inputs, *model.outputs]} if model.dynamic_batch else None
+            torch.onnx.export(module, inputs, str(part), dynamic_axes=axes, dynamo=False, **names)
+        else:
+            several, shapes = inputs, None
+            if model.dynamic_batch:  # it takes a dimension of 1 for a constant
+                several = tuple(torch.cat([tensor, tensor]) for tensor in inputs)
+                shapes = tuple({0: torch.export.Dim("N", min=1, max=4096)} for _ in inputs)
+            torch.onnx.export(module, several, str(part), dynamic_shapes=shapes, dynamo=True, external_data=False,
+                              verbose=False, **names)
         expected = module(*inputs)
     part.rename(file)
     return inputs, expected if isinstance(expected, tuple) else (expected,)
@@ -183,7 +195,7 @@ def main():
         for name, model in MODELS.items():
             shapes = " ".join(f"{key}:{'x'.join(str(size) for size in shape if size != 'int64')}"
                               for key, shape in model.inputs.items())
-            print(f"{name:<20} {shapes:<46} {model.about}")
+            print(f"{name:<21} {shapes:<45} {model.about}")
         return 0
     unknown = [name for name in options.only or [] if name not in MODELS]
     if unknown:
