@@ -288,6 +288,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 flags.space);
   RL_TRY(read_current(flags, request, plan.patch));
   request.use_store = !flags.fresh;
+  request.leave_one_out = !flags.no_contributions;
   request.command_line = shell_line(context.arguments);
   if (!flags.config.empty()) request.config_path = campaign::absolute_path(flags.config);
   request.reference_folder = base::cache_folder() / "references";

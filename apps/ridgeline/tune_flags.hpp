@@ -46,6 +46,7 @@ struct TuneFlags {
   std::string seed = "1";
   std::string trials;
   bool fresh = false;
+  bool no_contributions = false;
   bool apply = false;
   bool dry_run = false;
   bool no_apply = false;

@@ -39,6 +39,14 @@ run 0 tune 'synthetic:surface=flat,slowdown=50% if graph_optimization_level!=bas
   --space <(printf 'fixed: {graph_optimization_level: basic}\nonly_listed: true\n')
 json '[.trials[].configuration] == [{"graph_optimization_level": "basic"}, {}]' true
 json '.verdict.decision' change
+# What each of two settings contributes, unless that is not wanted.
+both='synthetic:surface=flat,slowdown=50% if graph_optimization_level!=basic,slowdown=50% if enable_mem_pattern!=false'
+two=$'parameters:\n  graph_optimization_level: [basic]\n  enable_mem_pattern: [false]\nonly_listed: true\n'
+run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json
+json '[.comparisons[] | select(.purpose == "leave_one_out")] | length' 2
+run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json --no-contributions
+json '.verdict.changed | length' 2
+json '[.comparisons[].purpose] | unique | join(" ")' finalist
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
 json '.verdict.decision' keep
 # Every trial in a process of its own gives the same kind of answer.
