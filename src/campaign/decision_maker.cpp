@@ -187,7 +187,8 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
     const auto& b = rival.trial->configuration;
     if (duels == kMostDuels || rival.cost.value > reach) break;
     if (!rival.meets_constraints || a == b || b == current || b == contenders.front().ranked->trial->configuration ||
-        rival.outcome->measurement->stop_reason == schema::StopReason::abandoned)
+        rival.outcome->measurement->stop_reason == schema::StopReason::abandoned ||
+        (result_.run.objective == schema::Objective::p99 && !rival.summary.p99_ns))
       continue;
     const auto plan = plan_for(a, b, 1);
     if (expected_s(a, b, plan, false) + std::max(final_s(a), final_s(b)) > time_left_s_()) continue;
@@ -357,7 +358,8 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   const bool current_is_legal = current != ranking.end() && current->meets_constraints;
   auto contenders = pick_finalists(ranking);
   const auto& best = *ranking.front().trial;
-  if (!contenders.empty() && contenders.front().ranked->tie_group > 1 && best.configuration != run.current) {
+  if (request_.finalists == 1 && !contenders.empty() && contenders.front().ranked->tie_group > 1 &&
+      best.configuration != run.current) {
     const auto plan = plan_for(run.current, best.configuration, 1);
     run.notes.push_back(
         fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
