@@ -54,10 +54,12 @@ std::string duel_sentence(const TuneView& view) {
         (!won_as_b && pair.a != view.run.verdict->configuration))
       continue;
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
-    if (other == nullptr || other->cost.value >= best->cost.value) continue;
+    if (other == nullptr) continue;
+    const double lead = best->cost.value / other->cost.value - 1;
+    if (lead < view.run.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
-    return fmt::format(" Trial {} was {} better in a session of its own; in turns {}.", trial_link(other->trial->id),
-                       percent(best->cost.value / other->cost.value - 1),
+    return fmt::format(" Trial {} was {:.1f} % better in a session of its own; in turns {}.",
+                       trial_link(other->trial->id), lead * 100,
                        found.verdict == schema::Verdict::faster
                            ? fmt::format("the recommended one came to {} of it ({})",
                                          ratio_text(found.ratio, ratio_decimals(found)), interval_text(found))
