@@ -252,7 +252,8 @@ std::string identity_line(const BenchRun& run) {
     ++count;
   }
   if (count == 0) return {};
-  return fmt::format("phases add up to the wall time within {:.1f} % (worst of {} trials)", worst * 100, count);
+  return fmt::format("phases add up to the wall time within {:.1f} % (worst of {} trials)",
+                     std::max(0.1, std::ceil(worst * 1000) / 10), count);  // "0.0 %" would claim too much
 }
 
 ReportModel build_bench_report(const BenchRun& run) {

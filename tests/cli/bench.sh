@@ -11,6 +11,7 @@ out "Best efficiency"
 out "Recommended"
 out "Pareto front"
 out "phases add up to the wall time within"
+no_out "within 0.0 %"
 out "(default)"
 out "(--batch-sizes)"
 # The origin of each value.
