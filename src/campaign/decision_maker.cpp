@@ -85,9 +85,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
     const std::vector<analysis::RankedTrial>& ranking) const {
   std::vector<Contender> contenders;
   const auto add = [&](const analysis::RankedTrial* ranked) {
-    if (ranked == nullptr || !ranked->meets_constraints || contenders.size() >= request_.finalists) return;
-    if (ranked->trial->configuration == result_.run.current) return;
-    if (ranked->outcome->measurement->stop_reason == schema::StopReason::abandoned) return;
+    if (ranked == nullptr || !may_win(*ranked) || contenders.size() >= request_.finalists) return;
     for (const auto& known : contenders)
       if (known.ranked->trial->configuration == ranked->trial->configuration) return;
     contenders.push_back({ranked, std::nullopt});
@@ -95,17 +93,11 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
   // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where there is one
   // comparison only, also what is nearly as fast.
   const auto* first = &ranking.front();
-  const auto cost_of = [&](const analysis::RankedTrial& ranked) {
-    return expected_s(result_.run.current, ranked.trial->configuration,
-                      plan_for(result_.run.current, ranked.trial->configuration, 1), request_.fresh_finals);
-  };
+  const auto cost_of = [&](const analysis::RankedTrial& ranked) { return final_s(ranked.trial->configuration); };
   const double reach = request_.finalists == 1 ? first->cost.value * (1 + kGivenAwayForTime) : 0;
   if (cost_of(*first) > time_left_s_())
     for (const auto& ranked : ranking)
-      if ((ranked.tie_group == 1 || ranked.cost.value <= reach) && ranked.meets_constraints &&
-          ranked.trial->configuration != result_.run.current &&
-          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned &&
-          cost_of(ranked) < cost_of(*first))
+      if ((ranked.tie_group == 1 || ranked.cost.value <= reach) && may_win(ranked) && cost_of(ranked) < cost_of(*first))
         first = &ranked;
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
@@ -162,6 +154,16 @@ double DecisionMaker::expected_s(const Configuration& a, const Configuration& b,
   return pair_pace_ * expected_pair_s(result_, plan, fresh, a, b);
 }
 
+double DecisionMaker::final_s(const Configuration& configuration) const {
+  const auto& current = result_.run.current;
+  return expected_s(current, configuration, plan_for(current, configuration, 1), request_.fresh_finals);
+}
+
+bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
+  return ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
+         ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned;
+}
+
 template <typename T>
 bool DecisionMaker::was_cut(const Result<T>& measured) {
   if (measured || measured.error().code != base::ErrorCode::out_of_time) return false;
@@ -174,10 +176,6 @@ bool DecisionMaker::was_cut(const Result<T>& measured) {
 Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
                                  const std::vector<analysis::RankedTrial>& ranking) {
   if (result_.run.provider == "cpu" || request_.finalists < 2 || contenders.empty()) return {};
-  const auto& current = result_.run.current;
-  const auto final_s = [&](const Configuration& one) {
-    return expected_s(current, one, plan_for(current, one, 1), request_.fresh_finals);
-  };
   const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
   auto* champion = contenders.front().ranked;
   int duels = 0;
@@ -186,8 +184,7 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
     const auto& a = champion->trial->configuration;
     const auto& b = rival.trial->configuration;
     if (duels == kMostDuels || rival.cost.value > reach) break;
-    if (!rival.meets_constraints || a == b || b == current || b == contenders.front().ranked->trial->configuration ||
-        rival.outcome->measurement->stop_reason == schema::StopReason::abandoned ||
+    if (!may_win(rival) || a == b || b == contenders.front().ranked->trial->configuration ||
         (result_.run.objective == schema::Objective::p99 && !rival.summary.p99_ns))
       continue;
     const auto plan = plan_for(a, b, 1);
@@ -214,7 +211,7 @@ Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     const auto& configuration = contenders[i].ranked->trial->configuration;
     const auto plan = plan_for(result_.run.current, configuration, 1);
-    if (i > 0 && expected_s(result_.run.current, configuration, plan, request_.fresh_finals) > time_left_s_()) {
+    if (i > 0 && final_s(configuration) > time_left_s_()) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
     }
@@ -360,11 +357,10 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   const auto& best = *ranking.front().trial;
   if (request_.finalists == 1 && !contenders.empty() && contenders.front().ranked->tie_group > 1 &&
       best.configuration != run.current) {
-    const auto plan = plan_for(run.current, best.configuration, 1);
     run.notes.push_back(
         fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
                     "was no time: a longer --max-time compares it",
-                    best.id, expected_s(run.current, best.configuration, plan, request_.fresh_finals)));
+                    best.id, final_s(best.configuration)));
     observer_.note(run.notes.back());
   }
   std::vector<int> ties;

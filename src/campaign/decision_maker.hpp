@@ -70,6 +70,10 @@ class DecisionMaker {
   /// Seconds that comparing `b` with `a` is likely to take, going by those before.
   [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,
                                   const schema::PairedPlan& plan, bool fresh) const;
+  /// The same of the comparison with the current configuration that decides.
+  [[nodiscard]] double final_s(const schema::Configuration& configuration) const;
+  /// Not the current configuration, within the constraints, and measured to the end.
+  [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
   [[nodiscard]] bool has_time_for_a_pair() const { return time_left_s_() > longest_pair_s_; }
 
   std::function<double()> time_left_s_;
