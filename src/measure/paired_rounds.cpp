@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
+#include "measure/lane_runner.hpp"
 #include "measure/paired_budget.hpp"
 #include "measure/quad_ratio.hpp"
 #include "measure/stopping_criterion.hpp"
@@ -95,6 +96,8 @@ class Rounds {
 
   [[nodiscard]] int done() const noexcept { return rounds_; }
 
+  [[nodiscard]] bool only_two() const noexcept { return most_ == 2; }
+
  private:
   void add(schema::QualityFlag flag) {
     if (std::none_of(all_.flags.begin(), all_.flags.end(),
@@ -113,6 +116,15 @@ class Rounds {
   schema::PairedMeasurement all_;
 };
 
+/// A session that has taken its memory, much of it at the first inference, before the next one is made or ended.
+base::Result<std::unique_ptr<workload::Workload>> run_once(const MakeArm& make, MeasureControl& control) {
+  RL_TRY_ASSIGN(auto session, make());
+  control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
+  RL_TRY_ASSIGN(const auto runner, LaneRunner::make(*session, control, 1));
+  RL_TRY(runner->run({}));
+  return session;
+}
+
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a, const MakeArm& make_b,
@@ -122,20 +134,28 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
   Rounds rounds(plan);
   base::Random random(1);
   double making_s = 0;
+  std::unique_ptr<workload::Workload> first;
+  std::unique_ptr<workload::Workload> second;
   while (!rounds.enough() && !cancelled()) {
     const auto begin = clock.now();
     const bool a_first = rounds.done() % 2 == 0;
+    first.reset();
     const auto before_first = shifted_memory(random);
-    RL_TRY_ASSIGN(auto first, a_first ? make_a() : make_b());
+    RL_TRY_ASSIGN(first, run_once(a_first ? make_a : make_b, control));
+    second.reset();
     const auto before_second = shifted_memory(random);
-    RL_TRY_ASSIGN(const auto second, a_first ? make_b() : make_a());
+    RL_TRY_ASSIGN(second, run_once(a_first ? make_b : make_a, control));
     RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first,
                                                 rounds.next(making_s), control, {random.next(), !a_first}));
     making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
     rounds.add(std::move(measured));
     // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place
-    // in memory for the whole comparison, the likely reason why arms were seen 2 % apart.
+    // in memory for the whole comparison, the likely reason why arms were seen 2 % apart. Chance evens it out over many
+    // rounds; of two it may leave both arms where they were, so there only the other's place is free for a new session.
+    if (rounds.only_two()) continue;
     if (random.below(2) == 0) first.reset();  // else after the second
+    second.reset();
+    first.reset();
   }
   return rounds.finish(cancelled());
 }

@@ -14,7 +14,8 @@ using MakeArm = std::function<base::Result<std::unique_ptr<workload::Workload>>(
 /// measure_paired over pairs of sessions, the arm that is made and warmed up first changing from round to round. Two
 /// sessions of one configuration differ by what memory they got, for as long as they live: by 1 to 2 % of a small model
 /// on a CPU, and ResNet-50 on an H200 ran 2 % slower in the session made second. Quads of one pair of sessions cannot
-/// see that; turned rounds cancel what the order does, and many of them show in the interval what chance does. Rounds,
+/// see that; turned rounds cancel what the order does, and many of them show in the interval what chance does; of two,
+/// each arm's second session is made while only the place of the other arm's first one is free. Rounds,
 /// always a whole number of turns, go on until plan.rounds, quads and min_time_s are reached and the 95 % half width
 /// over rounds and over quads is plan.target_half_width, or until max_rounds, max_quads or max_time_s (of the blocks)
 /// is. A round lasts at least as long as making its sessions took, so that making them is at most half of it all.

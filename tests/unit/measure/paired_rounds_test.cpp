@@ -68,17 +68,20 @@ TEST(MeasurePairedRounds, a_session_made_second_does_not_count_against_its_arm) 
   EXPECT_NEAR(log_ratio(*fair), 0, 1e-6);
 }
 
-/// Places in memory that a session takes when it runs first and gives back in its end, as an allocator does.
+/// Places in memory that a session takes when it is made or runs first, and gives back in its end, as an allocator
+/// does.
 class Places {
  public:
   enum class Next { first_given_back, last_given_back, lowest };
-  explicit Places(Next next) : next_(next) {}
+  enum class Taken { when_made, when_run };
+  explicit Places(Next next, Taken taken = Taken::when_run) : next_(next), taken_(taken) {}
   MakeArm arm() {
     return [this]() -> base::Result<std::unique_ptr<workload::Workload>> {
-      const auto place = std::shared_ptr<int>(new int(-1), [this](const int* held) {
-        if (*held >= 0) free_.push_back(*held);
-        delete held;
-      });
+      const auto place =
+          std::shared_ptr<int>(new int(taken_ == Taken::when_made ? take() : -1), [this](const int* held) {
+            if (*held >= 0) free_.push_back(*held);
+            delete held;
+          });
       return std::make_unique<FakeWorkload>([this, place](int, std::int64_t) {
         if (*place < 0) *place = take();
         return kMillisecond * (*place == 0 ? 1 : 1.02);
@@ -96,6 +99,7 @@ class Places {
     return place;
   }
   Next next_;
+  Taken taken_;
   std::vector<int> free_{0, 1};
 };
 
@@ -112,6 +116,17 @@ schema::PairedMeasurement measure_on(Places places) {
 TEST(MeasurePairedRounds, no_arm_keeps_the_better_memory) {
   for (const auto next : {Places::Next::first_given_back, Places::Next::last_given_back, Places::Next::lowest})
     EXPECT_NEAR(log_ratio(measure_on(Places(next))), 0, 0.006) << static_cast<int>(next);
+}
+
+TEST(MeasurePairedRounds, of_two_rounds_each_arm_has_either_place_once) {
+  for (const auto next : {Places::Next::first_given_back, Places::Next::last_given_back, Places::Next::lowest})
+    for (const auto taken : {Places::Taken::when_made, Places::Taken::when_run}) {
+      Places places(next, taken);
+      MeasureControl control;
+      const auto measured = measure_paired_rounds(places.arm(), places.arm(), plan_of(4, 2), control);
+      ASSERT_TRUE(measured) << measured.error().message;
+      EXPECT_NEAR(log_ratio(*measured), 0, 1e-6) << static_cast<int>(next) << static_cast<int>(taken);
+    }
 }
 
 TEST(MeasurePairedRounds, what_memory_a_round_gives_does_not_follow_from_the_rounds_before) {
