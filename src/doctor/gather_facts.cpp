@@ -2,13 +2,13 @@
 #include "doctor/gather_facts.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/scratch_folder.hpp"
 #include "doctor/checks/per_gpu.hpp"
 #include "doctor/gather/driver_facts.hpp"
 #include "doctor/gather/gpu_facts.hpp"
@@ -27,26 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr double kSmokeS = 0.2;
 constexpr double kModelS = 2;
-
-/// A folder of our own below the temporary one, removed with everything in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    auto pattern = (fs::temp_directory_path(error) / "ridgeline-doctor-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
 
 RuntimeFacts read_runtime(const Sources& sources) {
   RuntimeFacts facts;
@@ -140,7 +120,7 @@ Facts gather_facts(const Sources& sources) {
   facts.runtime = read_runtime(sources);
   sources.on_progress("opening libraries");
   facts.libraries = read_library_facts(facts.runtime, sources.search, sources.open_library);
-  const ScratchFolder scratch;
+  const base::ScratchFolder scratch("doctor");
   if (sources.load) {
     sources.on_progress("running a small model");
     facts.smoke = smoke(facts, sources, scratch.path());
