@@ -100,6 +100,10 @@ Result<schema::GpuCeilings> DevicePoolExecutor::gpu_ceilings(const std::string& 
   return first_->gpu_ceilings(kind, library);
 }
 
+Result<schema::RuntimeGraph> DevicePoolExecutor::runtime_graph(const schema::TrialSpec& spec) {
+  return first_->runtime_graph(spec);
+}
+
 std::vector<Result<schema::TrialOutcome>> DevicePoolExecutor::run_trials(const std::vector<TrialJob>& jobs) {
   std::vector<bool> busy(lanes(), false);
   for (const auto& job : jobs) {

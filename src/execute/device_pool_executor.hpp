@@ -27,6 +27,7 @@ class DevicePoolExecutor final : public Executor {
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                      const TimeLeft& time_left) override;
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override;
+  base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override;
   [[nodiscard]] std::size_t lanes() const override { return 1 + others_.size(); }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<TrialJob>& jobs) override;
 

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
+#include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "workload/workload_registry.hpp"
@@ -74,6 +75,11 @@ class Executor {
   /// What the GPU of lane 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
   [[nodiscard]] virtual base::Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind,
                                                                        const std::string& library) = 0;
+  /// What the runtime makes of the spec's model, on lane 0. Errors: unsupported (this kind, provider or executor has no
+  /// such thing), and those of creating a session.
+  [[nodiscard]] virtual base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) {
+    return base::fail(base::ErrorCode::unsupported, "no graph of \"{}\" can be read here", spec.workload.location);
+  }
   /// How many trials can run side by side, each on a device of its own. Everything but run_trials is done by lane 0.
   [[nodiscard]] virtual std::size_t lanes() const { return 1; }
   /// Runs the jobs, at most one a lane, side by side; answers in their order once all have ended.

@@ -20,6 +20,7 @@ enum class FrameType : std::uint32_t {
   pair,       ///< parent: {spec}
   reference,  ///< parent: {spec, path}
   ceilings,   ///< parent: {kind, library}
+  graph,      ///< parent: {spec}
   result,     ///< worker: the answer's JSON
   error,      ///< worker: {code, message}
 };

@@ -71,6 +71,12 @@ class LocalExecutor final : public Executor {
     return read_frame<schema::GpuCeilings>(*frame, kAnswer);
   }
 
+  Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
+    RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::graph, GraphRequest{spec}), kProbeDeadlineS,
+                                        fmt::format("reading the runtime's graph of {}", spec.workload.location)));
+    return read_frame<schema::RuntimeGraph>(frame, kAnswer);
+  }
+
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
     const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string(),
                                options.keep_session};

@@ -13,7 +13,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 3;
+inline constexpr int kProtocolVersion = 4;
 
 struct Hello {
   int protocol = kProtocolVersion;
@@ -47,6 +47,11 @@ struct PairRequest {
   schema::PairedSpec spec;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairRequest, spec)
+
+struct GraphRequest {
+  schema::TrialSpec spec;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GraphRequest, spec)
 
 struct ReferenceRequest {
   schema::TrialSpec spec;

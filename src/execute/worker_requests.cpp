@@ -91,6 +91,10 @@ Result<Frame> WorkerRequests::dispatch(const Frame& request) {
       RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
       return ceilings(message);
     }
+    case FrameType::graph: {
+      RL_TRY_ASSIGN(const auto message, read_frame<GraphRequest>(request, kRequest));
+      return graph(message);
+    }
     default:
       return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}",
                         static_cast<int>(request.type));
@@ -225,6 +229,15 @@ Result<Frame> WorkerRequests::ceilings(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto driver, gpu::CudaDriver::load());
   enter(TrialPhase::measure);
   RL_TRY_ASSIGN(const auto found, gpu::probe_ceilings(driver));
+  return make_frame(FrameType::result, found);
+}
+
+Result<Frame> WorkerRequests::graph(const GraphRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.spec.workload.kind));
+  if (!kind->runtime_graph)
+    return base::fail(ErrorCode::unsupported, "a workload of kind \"{}\" has no graph", kind->name);
+  enter(TrialPhase::create_session);
+  RL_TRY_ASSIGN(const auto found, kind->runtime_graph(request.spec));
   return make_frame(FrameType::result, found);
 }
 

@@ -28,6 +28,7 @@ class WorkerRequests {
   [[nodiscard]] base::Result<Frame> pair(const PairRequest& request);
   [[nodiscard]] base::Result<Frame> reference(const ReferenceRequest& request);
   [[nodiscard]] base::Result<Frame> ceilings(const ProbeRequest& request);
+  [[nodiscard]] base::Result<Frame> graph(const GraphRequest& request);
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
   /// The workload that the trial before has kept, when it is of this spec; else nullptr, and it is gone.

@@ -12,6 +12,7 @@
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/objective.hpp"
+#include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 
@@ -128,8 +129,9 @@ struct TuneRun {
   std::vector<TunedPair> pairs;
   std::optional<TuneVerdict> verdict;
   std::vector<std::string> notes;
-  std::optional<GpuCeilings> gpu_ceilings{};  ///< of the GPU tuned on; nullopt: not probed
-  std::string config_path{};                  ///< of the file of settings given, absolute and normal; "": none
+  std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
+  std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
+  std::string config_path{};                   ///< of the file of settings given, absolute and normal; "": none
 };
 
 }  // namespace ridgeline::schema
@@ -161,6 +163,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, start
                                                 interrupted, objective, constraints, min_effect, accuracy_tolerance,
                                                 search, seed, provider, io, device, environment, model, workload,
                                                 runtime, plan, current, current_origins, space, space_size, pruned,
-                                                trials, pairs, verdict, notes, gpu_ceilings, config_path)
+                                                trials, pairs, verdict, notes, gpu_ceilings, runtime_graphs,
+                                                config_path)
 
 }  // namespace ridgeline::schema

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "schema/model_description.hpp"
+#include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
 #include "workload/workload.hpp"
 
@@ -28,6 +29,8 @@ struct WorkloadKind {
   /// Loads the runtime and says what it is; the argument is --ort-library or "".
   std::function<base::Result<schema::RuntimeIdentity>(const std::string& library)> probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
+  /// What the runtime makes of the spec's model before it runs it; null: the kind has no such thing.
+  std::function<base::Result<schema::RuntimeGraph>(const schema::TrialSpec&)> runtime_graph{};
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.
   schema::Configuration reference;
   /// The same for the GPU (full FP32, little rewriting, deterministic): for models that one CPU thread is too slow for.

@@ -44,6 +44,8 @@ class FakeExecutor final : public execute::Executor {
   int references_made = 0;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
+  /// Unset: what is run here has no graph.
+  std::function<base::Result<schema::RuntimeGraph>(const schema::TrialSpec&)> graph;
 
   static schema::ModelDescription default_model() {
     schema::ModelDescription model;
@@ -69,6 +71,10 @@ class FakeExecutor final : public execute::Executor {
     ++ceilings_measured;
     if (!ceilings) return base::fail(base::ErrorCode::unavailable, "no GPU is here");
     return *ceilings;
+  }
+
+  base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
+    return graph ? graph(spec) : execute::Executor::runtime_graph(spec);
   }
 
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,

@@ -4,6 +4,7 @@
 #include "workload/onnx/model_inspector.hpp"
 #include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_workload.hpp"
+#include "workload/onnx/runtime_graph.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -18,6 +19,10 @@ base::Result<std::unique_ptr<Workload>> make(const schema::TrialSpec& spec) {
   return make_ort_workload(spec, OrtSearchEnvironment::of_this_process());
 }
 
+base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) {
+  return read_runtime_graph(spec, OrtSearchEnvironment::of_this_process());
+}
+
 }  // namespace
 
 WorkloadKind make_onnx_kind() {
@@ -25,6 +30,7 @@ WorkloadKind make_onnx_kind() {
           .inspect = inspect_onnx_model,
           .probe = probe,
           .make = make,
+          .runtime_graph = runtime_graph,
           .reference = {{"graph_optimization_level", "disable_all"},
                         {"intra_op_num_threads", 1},
                         {"use_deterministic_compute", true}},

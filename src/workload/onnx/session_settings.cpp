@@ -19,6 +19,7 @@ using schema::Value;
 constexpr const char* kRecordAssignment = "session.record_ep_graph_assignment_info";
 constexpr const char* kNoSynchronization = "disable_synchronize_execution_providers";
 constexpr const char* kGraphId = "gpu_graph_id";
+constexpr const char* kWeightsFile = "session.optimized_model_external_initializers_file_name";
 
 /// Where a setter finds what it needs; `value` is already checked against the catalogue.
 struct Setting {
@@ -156,6 +157,10 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
   for (const auto& [name, size] : extras.free_dimensions)
     RL_TRY(check_ort(api, api.AddFreeDimensionOverrideByName(options, name.c_str(), size)));
   if (extras.record_assignment) RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kRecordAssignment, "1")));
+  if (!extras.optimized_model.empty()) {
+    RL_TRY(check_ort(api, api.SetOptimizedModelFilePath(options, extras.optimized_model.c_str())));
+    RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kWeightsFile, "weights")));
+  }
   if (extras.compute_stream != nullptr) settings.run_entries_.emplace_back(kNoSynchronization, "1");
   RL_TRY_ASSIGN(const auto held, append_provider(library, options, provider, provider_options, extras.compute_stream));
   for (const auto& [key, value] : configuration.values()) {

@@ -23,6 +23,7 @@ struct SessionExtras {
   void* compute_stream = nullptr;  ///< a CUstream for copies and kernels alike; runs then return before it is drained
   std::map<std::string, std::int64_t> free_dimensions;  ///< symbolic dimensions to fix, by name
   bool record_assignment = false;                       ///< let the session tell which provider has which node
+  std::string optimized_model;  ///< path to write the optimized graph to, its weights beside it; "" = not
 };
 
 /// One configuration as ONNX Runtime's option objects. Reusable for several sessions that share the extras.
