@@ -147,7 +147,7 @@ void find_floors(GpuLimits& limits, const schema::TuneRun& run, const Configurat
     if (in && out) limits.copy_ns = *in + *out;
   }
   const bool graph = configuration.get_or("enable_cuda_graph", false).as_bool();
-  const auto nodes = dispatched_nodes(run.model);
+  const auto nodes = dispatched_nodes(run, configuration);
   if (!graph && run.provider == "cuda" && nodes > 0 && ceilings.launch_us)
     limits.launch_ns = static_cast<double>(nodes) * *ceilings.launch_us * 1e3;
 }
@@ -162,7 +162,8 @@ GpuBound bound_of_waiting(const GpuLimits& limits) {
 GpuBound bound_of_kernels(const GpuLimits& limits, std::int64_t nodes) {
   const double compute = limits.compute_ns.value_or(0);
   const double memory = limits.memory_ns.value_or(0);
-  const bool short_nodes = nodes > 0 && limits.inference_ns / static_cast<double>(nodes) < kShortNodeNs;
+  const double kernels_ns = limits.inference_ns * limits.busy.value_or(1);
+  const bool short_nodes = nodes > 0 && kernels_ns / static_cast<double>(nodes) < kShortNodeNs;
   if (std::max(compute, memory) < kExplains * limits.inference_ns && short_nodes) return GpuBound::launch;
   if (limits.compute_ns && limits.memory_ns) return compute >= memory ? GpuBound::compute : GpuBound::memory;
   if (limits.work.flops <= 0 || limits.work.memory_bytes <= 0) return GpuBound::unclear;
@@ -171,7 +172,8 @@ GpuBound bound_of_kernels(const GpuLimits& limits, std::int64_t nodes) {
   return intensity <= kMemoryIntensity ? GpuBound::memory : GpuBound::unclear;
 }
 
-GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, bool graph) {
+GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, const Configuration& configuration) {
+  const bool graph = configuration.get_or("enable_cuda_graph", false).as_bool();
   const auto share = [&](const std::optional<double>& floor_ns) { return floor_ns.value_or(0) / limits.inference_ns; };
   const auto largest = std::max({std::pair(share(limits.compute_ns), GpuBound::compute),
                                  std::pair(share(limits.memory_ns), GpuBound::memory),
@@ -180,7 +182,7 @@ GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, bool grap
   if (limits.busy && 1 - *limits.busy >= kIdle) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
   if (!limits.busy && largest.second == GpuBound::copy && largest.first >= kExplains) return GpuBound::copy;
   if (!limits.busy && !graph && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
-  return bound_of_kernels(limits, dispatched_nodes(run.model));
+  return bound_of_kernels(limits, dispatched_nodes(run, configuration));
 }
 
 std::optional<double> floor_of(const GpuLimits& limits) {
@@ -201,10 +203,13 @@ std::optional<double> floor_of(const GpuLimits& limits) {
 InferenceWork work_of(const schema::TuneRun& run, const Configuration& configuration) {
   const auto& model = run.model;
   const double factor = batch_factor(model, configuration);
-  const auto weights = std::min(static_cast<double>(model.parameter_bytes), model.min_bytes);
+  const auto* graph = graph_of(run, configuration);
+  const double moved = graph != nullptr ? graph->memory_bytes : model.min_bytes;
+  const auto weights = std::min(static_cast<double>(model.parameter_bytes), moved);
   InferenceWork work;
   work.flops = model.flops * factor;
-  work.memory_bytes = weights + (model.min_bytes - weights) * factor;
+  work.memory_bytes = weights + (moved - weights) * factor;
+  work.as_run = graph != nullptr;
   if (model.shapes.empty()) {
     work.outputs_known = false;
     return work;
@@ -245,7 +250,7 @@ std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTria
   if (limits.inference_ns <= 0 || (limits.work.flops <= 0 && limits.work.memory_bytes <= 0)) return std::nullopt;
   limits.busy = busy_share(measurement);
   find_floors(limits, run, configuration);
-  limits.bound = classify(limits, run, configuration.get_or("enable_cuda_graph", false).as_bool());
+  limits.bound = classify(limits, run, configuration);
   if (const auto floor_ns = floor_of(limits); floor_ns && *floor_ns > 0)
     limits.distance = limits.inference_ns / *floor_ns;
   return limits;

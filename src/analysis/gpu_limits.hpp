@@ -13,7 +13,10 @@ namespace ridgeline::analysis {
 /// What one inference of a configuration asks of the GPU, from the model alone. 0: not known.
 struct InferenceWork {
   double flops = 0;
-  double memory_bytes = 0;  ///< least traffic of device memory: weights once, the rest scaled with the batch
+  /// Traffic of device memory: weights once, the rest scaled with the batch. Counted over the nodes that the runtime
+  /// runs, or over those of the file, of which it may fuse many. Caches can bring it lower.
+  double memory_bytes = 0;
+  bool as_run = false;  ///< memory_bytes is of the runtime's own graph
   double input_bytes = 0;
   double output_bytes = 0;    ///< outputs whose size the model does not tell are left out
   bool outputs_known = true;  ///< false: some were left out

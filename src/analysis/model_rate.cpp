@@ -15,7 +15,16 @@ ModelRate model_rate(const schema::TuneRun& run, const RankedTrial& ranked) {
   return {work.flops * inferences_per_s, work.memory_bytes * inferences_per_s};
 }
 
-std::int64_t dispatched_nodes(const schema::ModelDescription& model) {
+const schema::RuntimeGraph* graph_of(const schema::TuneRun& run, const schema::Configuration& configuration) {
+  const auto level = schema::graph_level(configuration);
+  const auto at = std::find_if(run.runtime_graphs.begin(), run.runtime_graphs.end(),
+                               [&](const auto& graph) { return graph.level == level; });
+  return at == run.runtime_graphs.end() ? nullptr : &*at;
+}
+
+std::int64_t dispatched_nodes(const schema::TuneRun& run, const schema::Configuration& configuration) {
+  if (const auto* graph = graph_of(run, configuration)) return graph->nodes;
+  const auto& model = run.model;
   const auto constants = model.node_counts.find("Constant");
   return std::max<std::int64_t>(0, model.nodes - (constants == model.node_counts.end() ? 0 : constants->second));
 }

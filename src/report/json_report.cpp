@@ -63,6 +63,7 @@ Json limits_json(const TuneView& view) {
                    {"pageable_assumed", limits->pageable_assumed},
                    {"flops", limits->work.flops},
                    {"memory_bytes", limits->work.memory_bytes},
+                   {"memory_as_run", limits->work.as_run},
                    {"input_bytes", limits->work.input_bytes},
                    {"output_bytes", limits->work.output_bytes}});
   }
@@ -262,6 +263,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
            {"pruned", run.pruned},
            {"environment", run.environment},
            {"model", run.model},
+           {"runtime_graphs", run.runtime_graphs},
            {"runtime", run.runtime},
            {"plan", run.plan},
            {"workload", run.workload},

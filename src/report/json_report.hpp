@@ -32,15 +32,16 @@ inline constexpr int kTuneJsonVersion = 1;
 ///                     flags, effective_settings, drift, failure; no raw samples On a GPU also metrics (by MetricDef
 ///                     key) and gpu (schema::GpuTelemetry without samples)
 ///   findings          kind, title, evidence, advice
-///   space, pruned, environment, model, runtime, plan, workload, notes: as recorded
+///   space, pruned, environment, model, runtime_graphs, runtime, plan, workload, notes: as recorded
 ///   on a GPU only     run.io ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits: of the current
 ///   and
 ///                     the recommended trial trial_id, bound ("launch-bound" "copy-bound" "memory-bound"
 ///                     "compute-bound" "unclear"), inference_ns, compute_ns, memory_ns, copy_ns, launch_ns, busy_share,
-///                     distance, compute_type, pageable_assumed, flops, memory_bytes, input_bytes, output_bytes; load:
-///                     points (batch_size, parallel_sessions, trial_id, status, gpu_memory_gb, throughput_per_s,
-///                     median_ns), pareto_front and the answers highest_throughput, lowest_latency,
-///                     best_within_latency_limit, best_per_gb as trial ids or null
+///                     distance, compute_type, pageable_assumed, flops, memory_bytes, memory_as_run (of the runtime's
+///                     own graph, not the file's nodes), input_bytes, output_bytes; load: points (batch_size,
+///                     parallel_sessions, trial_id, status, gpu_memory_gb, throughput_per_s, median_ns), pareto_front
+///                     and the answers highest_throughput, lowest_latency, best_within_latency_limit, best_per_gb as
+///                     trial ids or null
 /// Ratios: B over A, above 1 means B is better.
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);

@@ -25,6 +25,12 @@ std::string uncounted(const schema::ModelDescription& model) {
                     : fmt::format("; {} of {} nodes are of operators whose FLOPs are not known", nodes, model.nodes);
 }
 
+std::string nodes_text(const schema::TuneRun& run, const schema::Configuration& configuration, std::int64_t nodes) {
+  if (graph_of(run, configuration) != nullptr) return fmt::format("{} nodes that run", nodes);
+  return fmt::format("{} nodes of the file{}, of which fusion may have removed some", nodes,
+                     nodes == run.model.nodes ? "" : " without its constants");
+}
+
 }  // namespace
 
 std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
@@ -48,25 +54,24 @@ std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
             ? fmt::format("Memory traffic is the likely limit: only {:.1f} FLOP for every byte moved", intensity)
             : fmt::format("Arithmetic and memory traffic may both limit: {:.0f} FLOP for every byte moved", intensity);
     finding.evidence = fmt::format(
-        "{:.3g} GFLOP and at least {} an inference; {:.3g} GFLOP/s and at least {:.3g} GB/s reached "
-        "in trial {}{}",
-        work.flops * 1e-9, base::format_bytes(work.memory_bytes), rate.flops_per_s * 1e-9, rate.bytes_per_s * 1e-9, id,
-        uncounted(model));
+        "{:.3g} GFLOP and {} {} an inference; {:.3g} GFLOP/s and {} {:.3g} GB/s reached in trial {}{}",
+        work.flops * 1e-9, work.as_run ? "about" : "up to", base::format_bytes(work.memory_bytes),
+        rate.flops_per_s * 1e-9, work.as_run ? "about" : "up to", rate.bytes_per_s * 1e-9, id, uncounted(model));
     if (intensity <= kMemoryBound)
       finding.advice = "A larger batch reuses the weights; smaller element types move fewer bytes";
     if (intensity >= kComputeBound)
       finding.advice = "Beyond settings, only fewer or cheaper operations (quantization, a smaller input) help";
     findings.push_back(std::move(finding));
   }
-  const auto nodes = dispatched_nodes(model);
+  const auto& configuration = evidence.chosen->trial->configuration;
+  const auto nodes = dispatched_nodes(evidence.run, configuration);
   const double node_ns = nodes > 0 ? summary.median_ns / static_cast<double>(nodes) : 0;
   if (nodes > 0 && node_ns < kDispatchNs)
     findings.push_back({FindingKind::limit,
                         fmt::format("Nodes are tiny: {} each on average, so dispatch is a visible share of the time",
                                     base::format_duration(node_ns)),
-                        fmt::format("median {} over {} nodes of the file{} (trial {}); fusion may have removed some",
-                                    base::format_duration(summary.median_ns), nodes,
-                                    nodes == model.nodes ? "" : " without its constants", id),
+                        fmt::format("median {} over {} (trial {})", base::format_duration(summary.median_ns),
+                                    nodes_text(evidence.run, configuration, nodes), id),
                         "Fewer threads, a larger batch, or a simplified graph help more than faster kernels"});
   return findings;
 }

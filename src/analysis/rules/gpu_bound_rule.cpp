@@ -19,6 +19,9 @@ std::string quantity(double value, const char* unit) {
   return base::format_count(value) + (value < 999.5 ? " " : "") + unit;
 }
 
+/// Of memory traffic: fusion keeps some of what the file's own nodes would move in the chip.
+const char* about(const InferenceWork& work) { return work.as_run ? "about" : "up to"; }
+
 std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
   const auto whole = limits.inference_ns;
   // Farther from its limit than this, a bound names the nearest limit rather than the cause.
@@ -35,8 +38,8 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
                                           share_text(*limits.copy_ns, whole))
                             : fmt::format("{}: the GPU idles while inputs and outputs are moved", name("Copy"));
     case GpuBound::memory:
-      return limits.memory_ns ? fmt::format("{}: memory traffic alone takes at least {} of an inference",
-                                            name("Memory"), share_text(*limits.memory_ns, whole))
+      return limits.memory_ns ? fmt::format("{}: memory traffic alone takes {} {} of an inference", name("Memory"),
+                                            about(limits.work), share_text(*limits.memory_ns, whole))
                               : fmt::format("{}: only {:.1f} FLOP for every byte moved", name("Memory"),
                                             limits.work.flops / limits.work.memory_bytes);
     case GpuBound::compute:
@@ -56,7 +59,7 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
                      limits.work.flops / limits.work.memory_bytes);
 }
 
-std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, int lanes) {
+std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std::int64_t nodes, int lanes) {
   std::vector<std::string> parts{fmt::format("an inference takes {}{}", format_duration(limits.inference_ns),
                                              lanes > 1 ? fmt::format(" of the GPU, {} in flight", lanes) : "")};
   const auto floor = [&](const char* what, const std::optional<double>& floor_ns, const std::string& work) {
@@ -64,11 +67,12 @@ std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, int
   };
   floor("arithmetic at least", limits.compute_ns,
         fmt::format("{} at the measured {} rate", quantity(limits.work.flops, "FLOP"), limits.compute_type));
-  floor("memory traffic at least", limits.memory_ns, quantity(limits.work.memory_bytes, "B"));
+  floor(fmt::format("memory traffic {}", about(limits.work)).c_str(), limits.memory_ns,
+        quantity(limits.work.memory_bytes, limits.work.as_run ? "B in the nodes that run" : "B if no node were fused"));
   floor(limits.pageable_assumed ? "copies about" : "copies at least", limits.copy_ns,
         quantity(limits.work.input_bytes, "B in, ") + quantity(limits.work.output_bytes, "B out") +
             (limits.pageable_assumed ? ", taking ordinary memory at a third of the pinned rate" : ""));
-  floor("launches about", limits.launch_ns, fmt::format("{} nodes", dispatched_nodes(run.model)));
+  floor("launches about", limits.launch_ns, fmt::format("{} nodes", nodes));
   parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the timed window", 100 * *limits.busy)
                               : "how busy the GPU was is not known");
   if (limits.distance)
@@ -109,8 +113,9 @@ std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   const auto limits = gpu_limits(evidence.run, *evidence.chosen);
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
-  return {{FindingKind::limit, title_of(*limits, dispatched_nodes(evidence.run.model), trial.id),
-           evidence_of(*limits, evidence.run, evidence.chosen->outcome->measurement->lanes),
+  const auto nodes = dispatched_nodes(evidence.run, trial.configuration);
+  return {{FindingKind::limit, title_of(*limits, nodes, trial.id),
+           evidence_of(*limits, evidence.run, nodes, evidence.chosen->outcome->measurement->lanes),
            advice_of(*limits, trial.configuration, evidence.run.io)}};
 }
 

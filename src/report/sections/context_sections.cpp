@@ -131,11 +131,15 @@ Section model_section(const TuneView& view) {
     facts.add("Parameters", fmt::format("{} ({})", format_count(static_cast<double>(model.parameters)),
                                         format_bytes(static_cast<double>(model.parameter_bytes))));
   if (model.flops > 0) facts.add("Work an inference", fmt::format("{}FLOP", format_count(model.flops)));
-  if (model.min_bytes > 0)
-    facts.add("Least memory traffic", fmt::format("{} an inference", format_bytes(model.min_bytes)));
   // The trial of the findings too.
   const auto* ranked = view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
   if (ranked == nullptr && !view.ranking.empty()) ranked = &view.ranking.front();
+  const auto* graph = ranked != nullptr ? analysis::graph_of(view.run, ranked->trial->configuration) : nullptr;
+  if (graph != nullptr)
+    facts.add("As the runtime fuses it", fmt::format("{} nodes, about {} of memory traffic an inference", graph->nodes,
+                                                     format_bytes(graph->memory_bytes)));
+  if (model.min_bytes > 0)
+    facts.add("Memory traffic", fmt::format("{} an inference if no node were fused", format_bytes(model.min_bytes)));
   const auto rate = ranked != nullptr ? analysis::model_rate(view.run, *ranked).flops_per_s : 0;
   if (rate > 0)
     facts.add("Rate reached", fmt::format("{}FLOP/s by trial {}", format_count(rate), trial_link(ranked->trial->id)));

@@ -122,7 +122,7 @@ TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration)
   ASSERT_NE(limits, nullptr);
   ASSERT_EQ(limits->rows.size(), 2U);
   EXPECT_EQ(limits->rows[0].cells[1], "launch-bound");
-  EXPECT_EQ(limits->rows[1].cells[1], "memory-bound");
+  EXPECT_EQ(limits->rows[1].cells[1], "compute-bound");
 }
 
 TEST(GpuReport, stands_without_telemetry_ceilings_load_or_description) {
