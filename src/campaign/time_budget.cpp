@@ -50,6 +50,16 @@ std::vector<double> of_warm_trials(const TuneResult& result, Of of) {
   return values;
 }
 
+/// A failed trial's time is all its sessions'.
+std::optional<double> untimed_s_a_session(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+  const double sessions = sessions_of(trial.configuration);
+  return (measured(outcome) ? untimed_s(outcome, sessions) : outcome.duration_s) / sessions;
+}
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 double usual_untimed_s(const TuneResult& result) {
   const auto seconds = of_warm_trials(result, [](const auto& trial, const auto& outcome) {
     return measured(outcome) ? std::optional<double>(untimed_s(outcome, sessions_of(trial.configuration)))
@@ -102,11 +112,26 @@ const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::C
 
 }  // namespace
 
-double expected_trial_s(const TuneResult& result) {
-  const auto seconds = of_warm_trials(
-      result, [](const auto&, const auto& outcome) { return std::optional<double>(outcome.duration_s); });
-  if (seconds.empty()) return 0;
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+double expected_trial_s(const TuneResult& result, const schema::Configuration& configuration) {
+  const auto timed = of_warm_trials(result, [](const auto& trial, const auto& outcome) {
+    return std::optional(measured(outcome) ? outcome.duration_s - untimed_s(outcome, sessions_of(trial.configuration))
+                                           : 0.0);
+  });
+  const auto untimed = of_warm_trials(result, untimed_s_a_session);
+  return mean(timed) + sessions_of(configuration) * mean(untimed);
+}
+
+double expected_graph_s(const TuneResult& result) {
+  constexpr double kWeightsPerS = 1e9;  // bytes, through a file
+  double session_s = 0;
+  for (const auto& trial : result.run.trials) {
+    const auto* outcome = outcome_of(result, trial.configuration);
+    if (outcome == nullptr || !measured(*outcome)) continue;
+    const auto& seen = *outcome->measurement;
+    const double one_s = seen.session_create_ns * 1e-9 / std::max<double>(1, static_cast<double>(seen.lanes));
+    if (one_s > 0 && (session_s == 0 || one_s < session_s)) session_s = one_s;  // the first starts the runtime too
+  }
+  return session_s > 0 ? session_s + static_cast<double>(result.run.model.parameter_bytes) / kWeightsPerS : 0;
 }
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
@@ -114,7 +139,9 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
   const double usual_s = usual_untimed_s(result);
   const bool on_gpu = result.run.provider != "cpu";
   const auto arm_a = arm_of(outcome_of(result, a), sessions_of(a), usual_s, on_gpu);
-  const auto arm_b = arm_of(outcome_of(result, b), sessions_of(b), usual_s, on_gpu);
+  auto arm_b = arm_of(outcome_of(result, b), sessions_of(b), usual_s, on_gpu);
+  if (arm_b.setup_s == 0 && sessions_of(b) > 1)
+    arm_b.setup_s = arm_b.session_s = sessions_of(b) * mean(of_warm_trials(result, untimed_s_a_session));
   const double block_s = std::max(
       plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(arm_a.inference_s, arm_b.inference_s));
   const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);

@@ -5,13 +5,17 @@
 
 namespace ridgeline::campaign {
 
-/// Seconds that one more trial is likely to take: the mean of those measured in this run, without the first when there
-/// are others, because it starts the runtime. 0 before any.
-[[nodiscard]] double expected_trial_s(const TuneResult& result);
+/// Seconds that a trial of the configuration is likely to take: the means of those measured in this run, without the
+/// first when there are others, because it starts the runtime; what is not timed counts for each session. 0 before any.
+[[nodiscard]] double expected_trial_s(const TuneResult& result, const schema::Configuration& configuration);
+
+/// Seconds that reading the runtime's graph may take: creating a session once more, writing and reading the weights. 0
+/// before any trial went well.
+[[nodiscard]] double expected_graph_s(const TuneResult& result);
 
 /// Seconds that comparing `b` with `a` may take: both arms' sessions with their warm-up in each round, as many blocks
 /// as an uneven machine asks for, and the start of a process where it needs a fresh one. A configuration that was not
-/// measured counts as one that is set up at once.
+/// measured counts as one that is set up at once, unless it has several sessions, which take as long as others did.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                                      const schema::Configuration& a, const schema::Configuration& b);
 

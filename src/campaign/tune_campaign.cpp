@@ -30,8 +30,9 @@ constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparis
 // and one session alone may take seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
-constexpr double kPairShare = 0.25;  // the most for one comparison on a CPU, so that several fit in
-constexpr double kCeilingsS = 1;     // what the probes of a GPU's ceilings take
+constexpr double kPairShare = 0.25;   // the most for one comparison on a CPU, so that several fit in
+constexpr double kGraphShare = 0.05;  // of --max-time, the most for reading the runtime's graph
+constexpr double kCeilingsS = 1;      // what the probes of a GPU's ceilings take
 
 Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                      const schema::Environment& environment) {
@@ -177,6 +178,24 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   observer.note(run.notes.back());
 }
 
+/// How the runtime fuses the model in that configuration, for the report's explanations.
+void read_graph(execute::Executor& executor, const TrialRunner& runner, const schema::Configuration& configuration,
+                schema::TuneRun& run, CampaignObserver& observer) {
+  const auto level = schema::graph_level(configuration);
+  if (std::any_of(run.runtime_graphs.begin(), run.runtime_graphs.end(),
+                  [&](const auto& graph) { return graph.level == level; }))
+    return;
+  auto graph = executor.runtime_graph(runner.spec_for(configuration));
+  if (graph) {
+    run.runtime_graphs.push_back(std::move(*graph));
+    return;
+  }
+  const auto& error = graph.error();
+  if (error.code == ErrorCode::unsupported || error.code == ErrorCode::cancelled) return;
+  run.notes.push_back(fmt::format("how the runtime fuses the model was not found out: {}", error.message));
+  observer.note(run.notes.back());
+}
+
 /// A comparison goes on for as long as an uneven machine asks for; within --max-time it has to leave some to the
 /// others.
 void suit_time(TuneRequest& request) {
@@ -293,8 +312,21 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     return (one_pair ? kPlannedShareForOnePair : kPlannedShare) * base::to_seconds(*request.max_time) -
            runner.elapsed_s();
   };
+  // Any of the next trials may be the one to compare.
+  const auto pair_s = [&](const std::vector<search::Proposal>& next) {
+    double most_s = expected_pair_s(result, request.paired, request.fresh_finals);
+    for (const auto& proposal : next)
+      most_s = std::max(
+          most_s, expected_pair_s(result, request.paired, request.fresh_finals, run.current, proposal.configuration));
+    return most_s;
+  };
+  const auto expected_s = [&](const std::vector<search::Proposal>& next) {
+    double most_s = 0;
+    for (const auto& proposal : next) most_s = std::max(most_s, expected_trial_s(result, proposal.configuration));
+    return most_s;
+  };
   // The search ends early enough for the comparisons, but a slow start does not take the first candidate's chance.
-  const auto time_is_up = [&](double next_s) {
+  const auto time_is_up = [&](double next_s, const std::vector<search::Proposal>& next) {
     if (!request.max_time) return false;
     const bool has_candidate = std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
       return trial.configuration != run.current && trial.configuration != space.defaults() &&
@@ -302,12 +334,17 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     });
     const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
     if (!has_candidate) return late;
-    return (late && !one_pair) ||
-           time_left_s() < next_s + expected_pair_s(result, request.paired, request.fresh_finals);
+    return (late && !one_pair) || time_left_s() < next_s + pair_s(next);
   };
   const auto has_current = [&] {
     return std::any_of(run.trials.begin(), run.trials.end(),
                        [&](const auto& trial) { return trial.configuration == run.current; });
+  };
+  // Early, as a search mostly ends when the time is just enough for its comparisons. One without fresh processes has no
+  // time for more than these.
+  const auto has_time_for_graph = [&] {
+    return request.fresh_finals &&
+           (!request.max_time || expected_graph_s(result) < kGraphShare * base::to_seconds(*request.max_time));
   };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
 
@@ -318,7 +355,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-      if ((cut_short || !run.trials.empty()) && time_is_up(expected_trial_s(result))) {
+      if ((cut_short || !run.trials.empty()) && time_is_up(expected_s(batch), batch)) {
         cut_short = true;
         run.notes.push_back(fmt::format(
             "time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
@@ -349,13 +386,18 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
         const auto& trial = run.trials[before + i];
         searcher->observe(batch[i], observation_of(run, trial, result.outcomes[trial.key]));
       }
+      if (before == 0 && has_current() && has_time_for_graph())
+        read_graph(executor_, runner, run.current, run, observer_);
     }
     for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
     if (!has_current()) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }
+    if (const auto ranking = analysis::rank(run, result.outcomes);
+        !ranking.empty() && !run.runtime_graphs.empty() && !time_is_up(expected_graph_s(result), {}))
+      read_graph(executor_, runner, ranking.front().trial->configuration, run, observer_);
     // The probes end the worker, which a search without fresh processes still needs.
-    measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS));
+    measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS, {}));
     return decision.decide(cut_short);
   };
   if (auto done = search_and_decide(); !done) {

@@ -67,6 +67,60 @@ class TuneCampaignTest : public ::testing::Test {
   bool cancelled_ = false;
 };
 
+TEST_F(TuneCampaignTest, looks_at_the_graphs_of_the_current_and_of_the_fastest_configuration) {
+  request_.space.values = {{"graph_optimization_level", {"basic", "disable_all"}}};
+  executor_.cost_ns = [](const Configuration& c) {
+    return c.get_or("graph_optimization_level", "all") == Value("basic") ? 1e6 : 2e6;
+  };
+  executor_.graph = [](const schema::TrialSpec& spec) -> base::Result<schema::RuntimeGraph> {
+    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6};
+  };
+  const auto graphs = must_run().run.runtime_graphs;
+  ASSERT_EQ(graphs.size(), 2U);
+  EXPECT_EQ(graphs[0].level, "extended");
+  EXPECT_EQ(graphs[1].level, "basic");
+  EXPECT_EQ(graphs[1].nodes, 12);
+  EXPECT_EQ(load_result(*store_, store_->list_runs(1).value().front().id).value().run.runtime_graphs.size(), 2U);
+}
+
+TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_not_exist_is_not) {
+  executor_.graph = [](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
+    return base::fail(base::ErrorCode::io, "no room for it");
+  };
+  const auto notes = must_run().run.notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "how the runtime fuses the model was not found out: no room for it"),
+            1);
+  executor_.graph = nullptr;
+  const auto quiet = must_run().run;
+  EXPECT_TRUE(quiet.runtime_graphs.empty());
+  for (const auto& note : quiet.notes) EXPECT_EQ(note.find("fuses"), std::string::npos) << note;
+}
+
+TEST_F(TuneCampaignTest, the_graph_is_looked_at_before_the_search_has_used_the_time_up) {
+  executor_.graph = [](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
+    return schema::RuntimeGraph{"extended", 12, 1e6};
+  };
+  request_.max_time = std::chrono::seconds(10);
+  request_.paired.max_time_s = 2;
+  executor_.duration_s = [](int) { return 0.5; };
+  request_.finalists = 1;
+  executor_.setup_s = [](const Configuration& c) { return c.empty() ? 0.3 : 4.0; };  // a comparison takes all there is
+  const auto run = must_run().run;
+  EXPECT_LT(run.trials.size(), 6U);
+  EXPECT_EQ(run.runtime_graphs.size(), 1U);
+}
+
+TEST_F(TuneCampaignTest, a_quick_search_has_no_time_for_the_graph) {
+  int looked = 0;
+  executor_.graph = [&](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
+    ++looked;
+    return schema::RuntimeGraph{};
+  };
+  request_.fresh_finals = false;
+  must_run();
+  EXPECT_EQ(looked, 0);
+}
+
 TEST_F(TuneCampaignTest, recommends_the_fastest_with_an_interval_that_holds_the_truth) {
   const auto result = must_run();
   ASSERT_TRUE(result.run.verdict);
