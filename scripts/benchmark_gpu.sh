@@ -195,7 +195,7 @@ compare_pairs() { # a goal missed by one model alone (3) is no fault: summary.md
 }
 exhaustive() {
   local left=$((minutes * 60 - SECONDS + begin))
-  tune "$1" exhaustive --search grid --trial-time 100ms --no-contributions --max-time "$((left > 1 ? left : 1))s"
+  tune "$1" exhaustive --search grid --trial-time 100ms --no-comparisons --max-time "$((left > 1 ? left : 1))s"
   while [ -e "$out/$1.busy" ]; do sleep 1; done # adaptive, on another card
   # The lowest of many noisy medians is too good to be true: the two bests meet in interleaved blocks.
   if [ -s "$out/$1.exhaustive.json" ] && [ -s "$out/$1.adaptive.json" ] &&

@@ -31,9 +31,11 @@ void print_result(const campaign::TuneResult& result, const Terminal& terminal) 
       fmt::print("{}\n", section_text(section, terminal));
 }
 
-int exit_code_of(const schema::TuneRun& run) {
+/// `compares`: a recommendation was asked for.
+int exit_code_of(const schema::TuneRun& run, bool compares) {
   if (run.interrupted) return kCancelled;
-  return run.verdict && run.verdict->decision == schema::Decision::none ? kBadInput : kOk;
+  if (!run.verdict || run.verdict->decision != schema::Decision::none) return kOk;
+  return compares || run.verdict->trial_id == 0 ? kBadInput : kOk;
 }
 
 /// "report.md" for one of several GPU models: "report-gpu2-nvidia-h200.md".
@@ -143,8 +145,9 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
       fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n",
                  campaign::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
-    if (code == kOk) code = exit_code_of(run);
-    if (exit_code_of(run) == kBadInput) fmt::print(stderr, "error: {}\n", run.verdict->reason);
+    if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
+    if (exit_code_of(run, plan.request.finalists > 0) == kBadInput)
+      fmt::print(stderr, "error: {}\n", run.verdict->reason);
     // Without a usable GPU provider the other models would only repeat the same run.
     if (run.interrupted || run.provider == "cpu") break;
   }
@@ -236,8 +239,10 @@ void add_tune(CLI::App& app, Context& context) {
              "One worker for many trials, or one each");
   tune.add_flag("--no-contributions", flags->no_contributions,
                 "Do not measure what each setting of the winner contributes");
+  tune.add_flag("--no-comparisons", flags->no_comparisons,
+                "Rank the trials only: no finalist is compared, nothing is recommended");
   for (const auto* name : {"--warmup", "--runs", "--trial-time", "--min-effect", "--accuracy-tolerance", "--isolation",
-                           "--no-contributions"})
+                           "--no-contributions", "--no-comparisons"})
     tune.get_option(name)->group(measured);
 
   const std::string output = "What is written";

@@ -271,6 +271,12 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 flags.trials, request.search);
   if (flags.apply + flags.dry_run + flags.no_apply > 1)
     return fail(ErrorCode::invalid_argument, "--apply, --dry-run and --no-apply exclude each other; give one");
+  if (flags.no_comparisons && (flags.quick || flags.apply || flags.dry_run))
+    return fail(ErrorCode::invalid_argument,
+                "--no-comparisons: nothing is recommended then, which is all that {} is for; leave one of them out",
+                flags.quick   ? "--quick"
+                : flags.apply ? "--apply"
+                              : "--dry-run");
   if ((flags.apply || flags.dry_run) && flags.config.empty())
     return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE",
                 flags.apply ? "--apply" : "--dry-run");
@@ -288,7 +294,8 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 flags.space);
   RL_TRY(read_current(flags, request, plan.patch));
   request.use_store = !flags.fresh;
-  request.leave_one_out = !flags.no_contributions;
+  request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
+  if (flags.no_comparisons) request.finalists = 0;
   request.command_line = shell_line(context.arguments);
   if (!flags.config.empty()) request.config_path = campaign::absolute_path(flags.config);
   request.reference_folder = base::cache_folder() / "references";

@@ -47,6 +47,7 @@ struct TuneFlags {
   std::string trials;
   bool fresh = false;
   bool no_contributions = false;
+  bool no_comparisons = false;
   bool apply = false;
   bool dry_run = false;
   bool no_apply = false;

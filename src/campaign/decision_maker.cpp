@@ -350,6 +350,14 @@ Result<void> DecisionMaker::decide(bool cut_short) {
                          ranking.front().trial->id, ranking.front().broken_constraint));
     return {};
   }
+  if (request_.finalists == 0) {
+    const auto& best = *ranking.front().trial;
+    conclude(schema::Decision::none, fmt::format("nothing was compared, as was asked: trial {} ranks first ({}); the "
+                                                 "same command without --no-comparisons compares it",
+                                                 best.id, best.configuration.to_text()));
+    run.verdict->trial_id = best.id;
+    return {};
+  }
   const auto current = std::find_if(ranking.begin(), ranking.end(),
                                     [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
   const bool current_is_legal = current != ranking.end() && current->meets_constraints;

@@ -262,7 +262,8 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
   for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
     std::vector<execute::TrialJob> jobs;
     // What hangs must not take the time of the comparison either.
-    const double pair_s = max_time_ ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
+    const double pair_s =
+        max_time_ && request_.finalists > 0 ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
     for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
       const auto lane = lanes[i - at];
       open[i]->spec.device = devices[lane];

@@ -314,6 +314,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   };
   // Any of the next trials may be the one to compare.
   const auto pair_s = [&](const std::vector<search::Proposal>& next) {
+    if (request.finalists == 0) return 0.0;
     double most_s = expected_pair_s(result, request.paired, request.fresh_finals);
     for (const auto& proposal : next)
       most_s = std::max(
@@ -334,7 +335,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     });
     const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
     if (!has_candidate) return late;
-    return (late && !one_pair) || time_left_s() < next_s + pair_s(next);
+    return (late && request.finalists > 0 && !one_pair) || time_left_s() < next_s + pair_s(next);
   };
   const auto has_current = [&] {
     return std::any_of(run.trials.begin(), run.trials.end(),

@@ -46,7 +46,7 @@ struct TuneRequest {
   std::filesystem::path reference_folder;  ///< where reference outputs are kept
   std::filesystem::path ceilings_folder;   ///< where what each GPU reaches is kept; "" = measured in every run
   schema::PairedPlan paired;
-  std::size_t finalists = 3;  ///< configurations compared with the current one, at most
+  std::size_t finalists = 3;  ///< configurations compared with the current one, at most; 0: the trials are only ranked
   bool leave_one_out = true;
   bool fresh_finals = true;                        ///< finalists are compared in processes that have run nothing before
   std::size_t random_budget = 40;                  ///< proposals of the random strategy

@@ -47,6 +47,12 @@ json '[.comparisons[] | select(.purpose == "leave_one_out")] | length' 2
 run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json --no-contributions
 json '.verdict.changed | length' 2
 json '[.comparisons[].purpose] | unique | join(" ")' finalist
+# Ranked only, for those who want the measurements.
+run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db ranked.db --json --no-comparisons
+json '.verdict.decision' none
+json '.comparisons | length' 0
+json '.verdict.reason | test("ranks first .*without --no-comparisons")' true
+bad "--no-comparisons: nothing is recommended then" "--quick is for" -- tune "$both" --quick --no-comparisons --db ranked.db
 run 0 tune synthetic:surface=flat "${FAST[@]}" --quick --db flat.db --json
 json '.verdict.decision' keep
 # Every trial in a process of its own gives the same kind of answer.

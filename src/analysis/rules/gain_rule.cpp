@@ -73,11 +73,11 @@ void add_keep(const schema::TuneRun& run, Finding& finding) {
   finding.advice = "Search again with a longer --max-time or a larger space";
 }
 
-void add_none(const schema::TuneVerdict& verdict, Finding& finding) {
+void add_none(const schema::TuneVerdict& verdict, bool interrupted, Finding& finding) {
   if (verdict.trial_id != 0) {
     finding.title = "No recommendation: the finalists were not compared";
     finding.evidence = verdict.reason;
-    finding.advice = "Run the same command again: it continues where it stopped";
+    if (interrupted) finding.advice = "Run the same command again: it continues where it stopped";
     return;
   }
   finding.title = "No recommendation: no trial ran to the end and met the constraints";
@@ -99,7 +99,7 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;
     case schema::Decision::keep: add_keep(run, finding); break;
-    case schema::Decision::none: add_none(*run.verdict, finding); break;
+    case schema::Decision::none: add_none(*run.verdict, run.interrupted, finding); break;
   }
   if (finding.evidence.empty()) finding.evidence = numbers(evidence);
   if (finding.evidence.empty()) finding.evidence = run.verdict->reason;

@@ -95,11 +95,14 @@ TEST(Findings, claim_no_recommendation_and_no_failure_where_the_finalists_were_n
   builder.add({}, 8e6, 0).flags = {{FlagLevel::notice, "not_steady", "m"}};
   auto& verdict = builder.run.verdict.emplace();
   verdict.trial_id = 1;
+  builder.run.interrupted = true;
   verdict.reason = "interrupted before the finalists were compared";
   const auto finding = titled(builder, "No recommendation: the finalists were not compared");
   EXPECT_EQ(finding.evidence, "interrupted before the finalists were compared");
   EXPECT_EQ(finding.advice, "Run the same command again: it continues where it stopped");
   EXPECT_FALSE(says(builder, "the recommended one among them"));
+  builder.run.interrupted = false;  // then the reason says what to do
+  EXPECT_EQ(titled(builder, "No recommendation: the finalists were not compared").advice, "");
   titled(builder, "1 of 1 trials did not settle during warm-up, the best one among them");
 }
 
