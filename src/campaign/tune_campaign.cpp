@@ -353,6 +353,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
     bool cut_short = false;
+    bool looked = false;  // at the graph of the current configuration
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
@@ -387,8 +388,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
         const auto& trial = run.trials[before + i];
         searcher->observe(batch[i], observation_of(run, trial, result.outcomes[trial.key]));
       }
-      if (before == 0 && has_current() && has_time_for_graph())
-        read_graph(executor_, runner, run.current, run, observer_);
+      if (!looked && has_current()) {
+        looked = true;
+        if (has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
+      }
     }
     for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
     if (!has_current()) {

@@ -21,6 +21,9 @@ done
 run 0 show --json --db r.db
 json '.runtime.name' onnxruntime
 json '[.trials[] | select(.status == "ok")] | length >= 4' true
+json '.runtime_graphs[0].level' disable_all
+json '.runtime_graphs | length' 2   # what is in use, and the fastest
+json '.runtime_graphs[1].nodes < .runtime_graphs[0].nodes and .runtime_graphs[1].memory_bytes < .model.min_bytes' true
 bad "x:1x3x640" "3 dimensions" "4" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x640 --db r.db
 bad "y" "\"x\"" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape y:1x3x640x640 --db r.db
 head -c 100000 "$MODELS/ch_PP-OCRv4_det_infer.onnx" >short.onnx

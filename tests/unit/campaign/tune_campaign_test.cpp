@@ -83,6 +83,17 @@ TEST_F(TuneCampaignTest, looks_at_the_graphs_of_the_current_and_of_the_fastest_c
   EXPECT_EQ(load_result(*store_, store_->list_runs(1).value().front().id).value().run.runtime_graphs.size(), 2U);
 }
 
+TEST_F(TuneCampaignTest, looks_at_the_graph_of_settings_that_are_not_the_defaults) {
+  request_.current = {{"graph_optimization_level", "disable_all"}};
+  request_.space.values = {{"graph_optimization_level", {"basic"}}};  // so that the defaults come first
+  executor_.graph = [](const schema::TrialSpec& spec) -> base::Result<schema::RuntimeGraph> {
+    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6};
+  };
+  const auto graphs = must_run().run.runtime_graphs;
+  ASSERT_FALSE(graphs.empty());
+  EXPECT_EQ(graphs[0].level, "disable_all");
+}
+
 TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_not_exist_is_not) {
   executor_.graph = [](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
     return base::fail(base::ErrorCode::io, "no room for it");
