@@ -141,7 +141,12 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     const bool a_first = rounds.done() % 2 == 0;
     first.reset();
     const auto before_first = shifted_memory(random);
-    RL_TRY_ASSIGN(first, run_once(a_first ? make_a : make_b, control));
+    auto made = run_once(a_first ? make_a : make_b, control);
+    if (!made && second && made.error().code == base::ErrorCode::out_of_memory) {
+      second.reset();  // two sessions of the larger arm do not fit
+      made = run_once(a_first ? make_a : make_b, control);
+    }
+    RL_TRY_ASSIGN(first, std::move(made));
     second.reset();
     const auto before_second = shifted_memory(random);
     RL_TRY_ASSIGN(second, run_once(a_first ? make_b : make_a, control));

@@ -129,6 +129,21 @@ TEST(MeasurePairedRounds, of_two_rounds_each_arm_has_either_place_once) {
     }
 }
 
+TEST(MeasurePairedRounds, two_sessions_of_one_arm_need_not_fit_side_by_side) {
+  int alive = 0;
+  const MakeArm large = [&alive]() -> base::Result<std::unique_ptr<workload::Workload>> {
+    if (alive > 0) return base::fail(base::ErrorCode::out_of_memory, "room for one only");
+    ++alive;
+    const auto held = std::shared_ptr<int>(&alive, [](int* count) { --*count; });
+    return std::make_unique<FakeWorkload>([held](int, std::int64_t) { return kMillisecond; });
+  };
+  Sessions small(1);
+  MeasureControl control;
+  const auto measured = measure_paired_rounds(small.arm(), large, plan_of(4, 2), control);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->blocks.size(), 16U);
+}
+
 TEST(MeasurePairedRounds, what_memory_a_round_gives_does_not_follow_from_the_rounds_before) {
   for (const auto next : {Places::Next::first_given_back, Places::Next::last_given_back}) {
     const auto measured = measure_on(Places(next));
