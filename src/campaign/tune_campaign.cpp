@@ -30,9 +30,10 @@ constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparis
 // and one session alone may take seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
-constexpr double kPairShare = 0.25;   // the most for one comparison on a CPU, so that several fit in
-constexpr double kGraphShare = 0.05;  // of --max-time, the most for reading the runtime's graph
-constexpr double kCeilingsS = 1;      // what the probes of a GPU's ceilings take
+constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
+constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
+constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
+constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
 
 Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                      const schema::Environment& environment) {
@@ -344,7 +345,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   // Early, as a search mostly ends when the time is just enough for its comparisons. One without fresh processes has no
   // time for more than these.
   const auto has_time_for_graph = [&] {
-    return request.fresh_finals &&
+    return request.fresh_finals && run.model.parameter_bytes <= kMostGraphBytes &&
            (!request.max_time || expected_graph_s(result) < kGraphShare * base::to_seconds(*request.max_time));
   };
   DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
