@@ -70,8 +70,8 @@ TEST_F(RuntimeGraph, leaves_nothing_behind) {
   std::filesystem::create_directory(scratch);
   ::setenv("TMPDIR", scratch.c_str(), 1);
   EXPECT_TRUE(read_runtime_graph(gelu(4), test_search()));
-  for (const auto& entry : std::filesystem::directory_iterator(scratch))  // the runtime has files of its own there
-    EXPECT_NE(entry.path().filename().string().find("ridgeline"), 0U) << entry.path();
+  for (const auto& entry : std::filesystem::directory_iterator(scratch))  // of the runtime's telemetry neither
+    ADD_FAILURE() << entry.path();
   ::setenv("TMPDIR", "/nowhere/at/all", 1);
   const auto failed = read_runtime_graph(gelu(4), test_search());
   ::unsetenv("TMPDIR");
