@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "workload/onnx/ort_error.hpp"
 
 namespace ridgeline::execute {
 namespace {
 
 using base::ErrorCode;
 using schema::TrialStatus;
-
-constexpr std::string_view kBufferSize = "requested buffer of size ";
 
 bool tells_of_failed_allocation(std::string_view text) {
   constexpr std::array<std::string_view, 5> kSigns{"Failed to allocate memory", "bad_alloc", "out of memory",
@@ -23,16 +22,6 @@ bool tells_of_failed_allocation(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::int64_t> requested_bytes(std::string_view text) {
-  const auto at = text.rfind(kBufferSize);
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto digits = text.substr(at + kBufferSize.size());
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
-  return value;
-}
 
 TrialStatus status_of(const base::Error& error) {
   switch (error.code) {
@@ -49,7 +38,7 @@ schema::Failure failure_of(const base::Error& error, schema::TrialPhase phase) {
   failure.phase = phase;
   failure.message = error.message;
   std::replace(failure.message.begin(), failure.message.end(), '\n', ' ');
-  failure.requested_bytes = requested_bytes(error.message);
+  failure.requested_bytes = workload::requested_bytes(error.message);
   return failure;
 }
 
@@ -74,7 +63,7 @@ schema::Failure failure_of(const WorkerDeath& death) {
     failure.signal = death.exit.signal;
   }
   failure.stderr_tail = death.stderr_tail;
-  failure.requested_bytes = requested_bytes(death.stderr_tail);
+  failure.requested_bytes = workload::requested_bytes(death.stderr_tail);
   return failure;
 }
 

@@ -42,9 +42,6 @@ struct WorkerDeath {
 /// The same as an Error, for requests that are not trials.
 [[nodiscard]] base::Error error_of(const WorkerDeath& death);
 
-/// N of "Failed to allocate memory for requested buffer of size N" (ONNX Runtime's arena).
-[[nodiscard]] std::optional<std::int64_t> requested_bytes(std::string_view text);
-
 /// A worker that returned this outcome may run the next trial: nothing of the runtime's state can be damaged.
 [[nodiscard]] bool leaves_worker_usable(schema::TrialStatus status) noexcept;
 

@@ -3,6 +3,8 @@
 
 #include <onnxruntime_c_api.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace ridgeline::workload {
@@ -197,16 +199,15 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
   return {code, "onnxruntime: " + text};
 }
 
-std::int64_t requested_bytes(std::string_view message) {
+std::optional<std::int64_t> requested_bytes(std::string_view text) {
   for (const std::string_view marker : {"buffer of size ", "requested bytes of ", "required memory of "}) {
-    auto at = message.find(marker);
+    auto at = text.rfind(marker);
     if (at == std::string_view::npos) continue;
     at += marker.size();
-    const auto end = message.find_first_not_of("0123456789", at);
-    const auto digits = message.substr(at, end == std::string_view::npos ? end : end - at);
+    const auto digits = text.substr(at, std::min(text.find_first_not_of("0123456789", at), text.size()) - at);
     if (const auto bytes = base::parse_integer(digits, "bytes")) return *bytes;
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace ridgeline::workload

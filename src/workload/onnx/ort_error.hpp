@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +18,8 @@ namespace ridgeline::workload {
 /// library cannot be loaded), invalid_argument (an illegal setting or input), cancelled, else internal.
 [[nodiscard]] base::Error classify_ort_error(int ort_error_code, std::string_view message);
 
-/// Bytes named by "requested buffer of size N" style texts, or 0.
-[[nodiscard]] std::int64_t requested_bytes(std::string_view message);
+/// What an allocation that failed had asked for, from texts like "requested buffer of size N" and "Available memory of
+/// M is smaller than requested bytes of N"; of several the last.
+[[nodiscard]] std::optional<std::int64_t> requested_bytes(std::string_view text);
 
 }  // namespace ridgeline::workload

@@ -26,12 +26,12 @@ TEST(Classify, failed_allocations_are_told_by_their_text) {
   EXPECT_EQ(failure_of(base::Error{ErrorCode::internal, text}, schema::TrialPhase::warmup).requested_bytes, 1073741824);
 }
 
-TEST(Classify, requested_bytes_needs_a_number) {
-  EXPECT_FALSE(requested_bytes(""));
-  EXPECT_FALSE(requested_bytes("requested buffer of size "));
-  EXPECT_FALSE(requested_bytes("requested buffer of size many"));
-  EXPECT_FALSE(requested_bytes("requested buffer of size 99999999999999999999999"));
-  EXPECT_EQ(requested_bytes("requested buffer of size 12, later requested buffer of size 34"), 34);
+TEST(Classify, an_allocation_past_a_memory_limit_tells_what_was_asked_for) {
+  const base::Error error{
+      ErrorCode::out_of_memory,
+      "onnxruntime: Non-zero status code returned while running Conv node. Status Message: Available "
+      "memory of 62080512 is smaller than requested bytes of 411041792"};
+  EXPECT_EQ(failure_of(error, schema::TrialPhase::warmup).requested_bytes, 411041792);
 }
 
 TEST(Classify, messages_become_one_line) {

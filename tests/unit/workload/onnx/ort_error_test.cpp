@@ -123,8 +123,11 @@ TEST(OrtError, an_empty_message_names_the_code) {
 TEST(OrtError, the_size_of_a_failed_allocation_is_read) {
   EXPECT_EQ(requested_bytes("Failed to allocate memory for requested buffer of size 4096"), 4096);
   EXPECT_EQ(requested_bytes("Available memory of 5 is smaller than requested bytes of 1024"), 1024);
-  EXPECT_EQ(requested_bytes("buffer of size much"), 0);
-  EXPECT_EQ(requested_bytes("nothing"), 0);
+  EXPECT_EQ(requested_bytes("requested buffer of size 12, later requested buffer of size 34"), 34);
+  EXPECT_FALSE(requested_bytes("requested buffer of size 99999999999999999999999"));
+  EXPECT_FALSE(requested_bytes("requested buffer of size "));
+  EXPECT_FALSE(requested_bytes("buffer of size much"));
+  EXPECT_FALSE(requested_bytes("nothing"));
 }
 
 }  // namespace
