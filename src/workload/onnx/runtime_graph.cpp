@@ -29,10 +29,15 @@ base::Result<schema::RuntimeGraph> count(const std::filesystem::path& path, cons
   take_census(file.model, description);
   description.shapes = workload.shapes;
   for (const auto& shapes : workload.shapes) {
-    const auto report = infer_shapes(file.model, shapes, [](const TypedNode&) {});
+    std::string first;
+    const auto report = infer_shapes(file.model, shapes, [&](const TypedNode& node) {
+      if (first.empty() && !node.outputs.empty() && !concrete_dims(node.outputs.front()))
+        first = fmt::format("{} \"{}\"", operator_name(node.node), node.node.name());
+    });
     if (static_cast<double>(report.shapeless_nodes) > kMostShapeless * static_cast<double>(description.nodes))
-      return base::fail(ErrorCode::unsupported, "{} of {} nodes of the runtime's graph have results of unknown shape",
-                        report.shapeless_nodes, description.nodes);
+      return base::fail(ErrorCode::internal,
+                        "{} of {} nodes of the runtime's graph have results of unknown shape, from {} on",
+                        report.shapeless_nodes, description.nodes, first);
   }
   estimate_cost(file.model, description);
   return schema::RuntimeGraph{{}, description.nodes, description.min_bytes};

@@ -115,6 +115,24 @@ TEST(GraphShapes, knows_reductions_and_activations_newer_than_libonnx) {
   EXPECT_EQ(seen.shapes.at("y"), (Dims{2, 4}));
 }
 
+TEST(GraphShapes, knows_the_products_that_onnxruntime_fuses) {
+  OnnxBuilder model;
+  model.opset("com.microsoft", 1).input("a", {2, 1, 4, 8}).input("b", {3, 5, 8}).input("c", {7, 4});
+  model.node("FusedMatMul", {"a", "b"}, {"y"}, "com.microsoft").integer("transB", 1);
+  model.node("FusedMatMul", {"c", "c"}, {"g"}, "com.microsoft").integer("transA", 1);
+  model.node("FusedGemm", {"c", "c"}, {"s"}, "com.microsoft").integer("transB", 1).text("activation", "Relu");
+  model.node("FusedMatMul", {"a", "c"}, {"bad"}, "com.microsoft");
+  model.input("q", {4, 2, 3, 8});  // rows, batch, heads, columns
+  model.node("FusedMatMul", {"q", "q"}, {"h"}, "com.microsoft").integer("transBatchA", 1);
+  model.integer("transBatchB", 1).integer("transB", 1).output("y");
+  const auto seen = look(model);
+  EXPECT_EQ(seen.shapes.at("y"), (Dims{2, 3, 4, 5}));
+  EXPECT_EQ(seen.shapes.at("g"), (Dims{4, 4}));
+  EXPECT_EQ(seen.shapes.at("s"), (Dims{7, 7}));
+  EXPECT_FALSE(seen.shapes.at("bad"));
+  EXPECT_EQ(seen.shapes.at("h"), (Dims{2, 3, 4, 4}));
+}
+
 TEST(GraphShapes, does_not_divide_by_a_stride_of_zero) {
   OnnxBuilder model;
   model.input("x", {1, 3, 8, 8})
