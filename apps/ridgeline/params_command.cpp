@@ -20,7 +20,9 @@ struct Flags {
 std::string values_of(const schema::ParamDef& param) {
   std::string text;
   if (param.type == schema::ParamType::integer || param.type == schema::ParamType::number) {
-    if (param.minimum && param.maximum) text = fmt::format("{:g} to {:g}", *param.minimum, *param.maximum);
+    constexpr int kDigits = 16;  // of a size in bytes, too
+    if (param.minimum && param.maximum)
+      text = fmt::format("{:.{}g} to {:.{}g}", *param.minimum, kDigits, *param.maximum, kDigits);
     if (!param.unit.empty()) text += " " + param.unit;
     return text;
   }

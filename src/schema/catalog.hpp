@@ -34,6 +34,7 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> ort_session_params();
 [[nodiscard]] std::vector<ParamDef> execution_params();
 [[nodiscard]] std::vector<ParamDef> cuda_provider_params();
+[[nodiscard]] std::vector<ParamDef> cuda_arena_params();
 [[nodiscard]] std::vector<ParamDef> tensorrt_provider_params();
 
 }  // namespace ridgeline::schema

@@ -17,6 +17,7 @@ enum class ParamScope {
   session_option,   ///< a SessionOptions setter of the C API
   session_config,   ///< AddSessionConfigEntry
   provider_option,  ///< an execution provider's option map
+  arena_option,     ///< OrtArenaCfg of an arena of GPU memory that is registered with the OrtEnv
   run_option,       ///< RunOptions
   execution,        ///< Ridgeline's own lever: batch size, sessions in flight, IO binding
 };
@@ -59,8 +60,8 @@ struct ridgeline::base::EnumNames<ridgeline::schema::ParamType> {
 template <>
 struct ridgeline::base::EnumNames<ridgeline::schema::ParamScope> {
   using enum schema::ParamScope;
-  static constexpr std::array names{std::pair{session_option, "session option"},
-                                    std::pair{session_config, "session config"},
-                                    std::pair{provider_option, "provider option"}, std::pair{run_option, "run option"},
-                                    std::pair{execution, "execution"}};
+  static constexpr std::array names{
+      std::pair{session_option, "session option"},   std::pair{session_config, "session config"},
+      std::pair{provider_option, "provider option"}, std::pair{arena_option, "arena option"},
+      std::pair{run_option, "run option"},           std::pair{execution, "execution"}};
 };

@@ -47,6 +47,13 @@ bool leaves_streams_open(const Configuration& configuration) {
   return !is_on(configuration, "enable_cuda_graph") && configuration.get_or("io_binding", "none").as_text() != "stream";
 }
 
+bool has_own_arena(const Configuration& configuration) { return !is_on(configuration, "use_cuda_mempool"); }
+
+bool arena_doubles(const Configuration& configuration) {
+  return has_own_arena(configuration) &&
+         configuration.get_or("arena_extend_strategy", "kNextPowerOfTwo").as_text() == "kNextPowerOfTwo";
+}
+
 struct Dependence {
   std::string_view key;
   bool (*matters)(const Configuration&);
@@ -70,16 +77,24 @@ constexpr std::array kDependences{
     Dependence{"intra_op_thread_affinities", has_workers},
     Dependence{"gpu_graph_id", [](const Configuration& c) { return is_on(c, "enable_cuda_graph"); }},
     Dependence{"use_ep_level_unified_stream", leaves_streams_open},
+    Dependence{"gpu_mem_limit_gb", has_own_arena},
+    Dependence{"arena_extend_strategy", has_own_arena},
+    Dependence{"max_dead_bytes_per_chunk", has_own_arena},
+    Dependence{"initial_chunk_size_bytes", arena_doubles},
+    Dependence{"initial_growth_chunk_size_bytes", arena_doubles},
+    Dependence{"max_power_of_two_extend_bytes", arena_doubles},
+    Dependence{"cuda_mempool_release_threshold", [](const Configuration& c) { return !has_own_arena(c); }},
+    Dependence{"cuda_mempool_bytes_to_keep_on_shrink", [](const Configuration& c) { return !has_own_arena(c); }},
     Dependence{"tunable_op_tuning_enable", [](const Configuration& c) { return is_on(c, "tunable_op_enable"); }},
     Dependence{
         "tunable_op_max_tuning_duration_ms",
         [](const Configuration& c) { return is_on(c, "tunable_op_enable") && is_on(c, "tunable_op_tuning_enable"); }},
 };
 
-constexpr std::array<std::string_view, 10> kDeciders{
+constexpr std::array<std::string_view, 12> kDeciders{
     "execution_mode",          "intra_op_num_threads",      "inter_op_num_threads", "intra_op_allow_spinning",
     "inter_op_allow_spinning", "intra_op_spin_duration_us", "enable_cuda_graph",    "io_binding",
-    "tunable_op_enable",       "tunable_op_tuning_enable"};
+    "tunable_op_enable",       "tunable_op_tuning_enable",  "use_cuda_mempool",     "arena_extend_strategy"};
 
 }  // namespace
 

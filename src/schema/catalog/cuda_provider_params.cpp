@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of ONNX Runtime's CUDA provider: the option table of the 1.29 library without device_id (one worker sees one
-// GPU) and the pointers (streams, allocators, default_memory_arena_cfg), which have no text form.
+// GPU) and the pointers (streams, allocators, default_memory_arena_cfg: see cuda_arena_params.cpp).
 #include "schema/catalog.hpp"
 
 namespace ridgeline::schema {

@@ -78,8 +78,9 @@ base::Result<std::vector<std::string>> known_targets(const std::vector<std::file
   std::set<std::string> found;
   std::set<std::string> wanted;
   for (const auto& param : schema::catalog()) {
-    const bool native =
-        param.scope == schema::ParamScope::session_option || param.scope == schema::ParamScope::execution;
+    // Keys of the arena are compared in code, not all of them kept as text.
+    const bool native = param.scope == schema::ParamScope::session_option ||
+                        param.scope == schema::ParamScope::execution || param.scope == schema::ParamScope::arena_option;
     (native ? found : wanted).insert(param.target);
   }
   // Another catalogue asks for other names.

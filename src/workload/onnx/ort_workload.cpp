@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "schema/catalog.hpp"
+#include "workload/onnx/arena_config.hpp"
 #include "workload/onnx/free_dimensions.hpp"
 #include "workload/onnx/gpu_arena.hpp"
 #include "workload/onnx/gpu_side.hpp"
@@ -62,6 +63,7 @@ class OrtWorkload final : public Workload {
   // Destroyed in reverse order: the sessions before the options, these before the environment.
   std::unique_ptr<GpuSide> gpu_;  // nullptr on the CPU
   std::unique_ptr<OrtEnvironment> environment_;
+  std::shared_ptr<SharedArena> arena_;
   std::vector<SessionSettings> settings_;  // of each lane, or one for all
   LaneIo io_;
   SessionExtras extras_;
@@ -150,6 +152,9 @@ base::Result<std::unique_ptr<OrtLane>> OrtWorkload::create_lane() {
     RL_TRY_ASSIGN(auto settings,
                   SessionSettings::make(environment_->library(), spec_.configuration, spec_.provider, extras_));
     settings_.push_back(std::move(settings));
+  }
+  if (!arena_) {
+    RL_TRY_ASSIGN(arena_, SharedArena::of(*environment_, spec_.configuration));
   }
   auto lane = OrtLane::create(*environment_, spec_.workload.location, settings_.back(), io_, std::move(stream));
   if (!lane && uses_graph()) return tl::unexpected<base::Error>(explain(std::move(lane).error()));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "schema/catalog.hpp"
+#include "workload/onnx/arena_config.hpp"
 #include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/ort_status.hpp"
@@ -19,6 +20,7 @@ using schema::Value;
 constexpr const char* kRecordAssignment = "session.record_ep_graph_assignment_info";
 constexpr const char* kNoSynchronization = "disable_synchronize_execution_providers";
 constexpr const char* kGraphId = "gpu_graph_id";
+constexpr const char* kUseEnvAllocators = "session.use_env_allocators";
 constexpr const char* kWeightsFile = "session.optimized_model_external_initializers_file_name";
 
 /// Where a setter finds what it needs; `value` is already checked against the catalogue.
@@ -147,6 +149,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
       case ParamScope::provider_option:
         provider_options.emplace_back(param->target, provider_text(*param, value));
         break;
+      case ParamScope::arena_option: break;  // registered with the environment: SharedArena
       case ParamScope::execution: break;
     }
     if (!applied) return tl::unexpected<base::Error>(in_setting(std::move(applied).error(), *param, value));
@@ -154,6 +157,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
       RL_TRY_ASSIGN(settings.read_back_[key], config_entry(api, options, param->target.c_str()));
     }
   }
+  if (sets_arena(configuration)) RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kUseEnvAllocators, "1")));
   for (const auto& [name, size] : extras.free_dimensions)
     RL_TRY(check_ort(api, api.AddFreeDimensionOverrideByName(options, name.c_str(), size)));
   if (extras.record_assignment) RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kRecordAssignment, "1")));
