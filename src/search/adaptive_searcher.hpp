@@ -11,10 +11,10 @@
 namespace ridgeline::search {
 
 /// Default and current first, then Screening, then Refinement. Clear losers may be abandoned. Small spaces are capped
-/// at a quarter of an exhaustive search.
+/// below a fifth of an exhaustive search.
 class AdaptiveSearcher : public Strategy {
  public:
-  static constexpr double kLargestShare = 0.24;     ///< of the space that is measured at most ...
+  static constexpr double kLargestShare = 0.19;     ///< of the space that is measured at most ...
   static constexpr std::size_t kFewestTrials = 12;  ///< ... where that leaves this many trials
 
   AdaptiveSearcher(const SearchSpace& space, const SearcherOptions& options);

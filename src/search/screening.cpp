@@ -180,8 +180,10 @@ void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
 void Screening::plan_plain_bindings(const SearchHistory& history) {
   const auto* best = history.best();
   if (best != nullptr && replays_graph(best->configuration) &&
-      (replays_graph(base_) || !base_cost_ || *best->observation.cost < *base_cost_ * (1 - min_effect_)))
+      (replays_graph(base_) || !base_cost_ || *best->observation.cost < *base_cost_ * (1 - min_effect_))) {
+    graph_gains_ = true;
     return;
+  }
   for (const auto level : bindings(false)) push(factor().apply(*space_, base_, level), "screening " + factor().name);
 }
 
@@ -204,6 +206,7 @@ void Screening::plan_other_bindings(const SearchHistory& history) {
   std::vector<std::pair<double, std::size_t>> by_cost;  // those that were not tried last, the most promising first
   for (const auto level : promising_bindings(*binding)) {
     if (binding->level_of(best->configuration) == level) continue;
+    if (graph_gains_ && !replays_graph(binding->levels[level])) continue;
     bool tried = false;
     double cheapest = HUGE_VAL;
     for (const auto& seen : history.observed()) {

@@ -72,6 +72,7 @@ class Screening {
   std::optional<std::size_t> climbed_from_;      ///< joint threads: the level whose neighbours were planned last
   std::size_t bindings_again_after_ = SIZE_MAX;  ///< the factor after which other bindings get a second chance ...
   std::size_t bindings_again_ = 0;               ///< ... and how many
+  bool graph_gains_ = false;                     ///< so that no binding without one is worth a trial
   std::vector<std::pair<std::size_t, std::size_t>> helpful_;  ///< factor and level that beat its base a little
 };
 

@@ -39,14 +39,28 @@ class Landscape {
     noise_ = json.value("noise", 0.0);
     session_spread_ = json.value("session_spread", 0.0);
     const auto dimensions = json.at("dimensions").get<std::vector<schema::Dimension>>();
-    const auto rules = search::gpu_rules({"cuda"});
     const bool on_gpu = std::any_of(dimensions.begin(), dimensions.end(),
                                     [](const auto& dimension) { return dimension.key == "enable_cuda_graph"; });
-    for (const auto& row : json.at("rows")) {
+    const auto configuration_of = [&](const base::Json& row) {
       schema::Configuration configuration;
       for (std::size_t at = 0; at < dimensions.size(); ++at)
         if (const auto level = row.at(at).get<std::size_t>(); level > 0)
           configuration.set(dimensions[at].key, dimensions[at].values.at(level - 1));
+      return configuration;
+    };
+    // Grids of other tools replay graphs without a stream of their own: they asked for what they have.
+    search::SpaceInput searched{"cuda"};
+    const auto& rows = json.at("rows");
+    const bool streams = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      const auto configuration = configuration_of(row);
+      return search::replays_graph(configuration) &&
+             configuration.get_or("io_binding", "none") == schema::Value("stream");
+    });
+    for (const auto& dimension : dimensions)
+      if (!streams && dimension.key == "io_binding") searched.request.values = {dimension};
+    const auto rules = search::gpu_rules(searched);
+    for (const auto& row : rows) {
+      const auto configuration = configuration_of(row);
       const auto& cost = row.at(dimensions.size());
       const auto form = search::simplify(configuration);
       if (!std::all_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.allows(form); })) continue;
