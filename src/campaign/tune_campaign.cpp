@@ -31,6 +31,7 @@ constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparis
 constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.8;
 constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
+constexpr double kPairShareOnGpu = 0.1;                  // on a GPU, where duels come before it
 constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
 constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
@@ -84,7 +85,11 @@ void suit_gpu(TuneRequest& request) {
   measure::suit_gpu(request.plan, request.paired);
   auto& plan = request.paired;
   request.finalists = std::min<std::size_t>(request.finalists, 2);
-  if (request.search != "quick") return;
+  if (request.search != "quick") {
+    if (request.max_time)
+      plan.max_time_s = std::min(plan.max_time_s, kPairShareOnGpu * base::to_seconds(*request.max_time));
+    return;
+  }
   plan.quads = std::min(plan.quads, 8);
   plan.max_quads = std::min(plan.max_quads, 12);
   plan.max_time_s = std::min(plan.max_time_s, 1.5);
