@@ -4,8 +4,9 @@
 
     benchmarks/gpu_faults.py --ridgeline BIN --models FOLDER [--ort DIR] [--out FILE.md]
 FOLDER holds resnet50.onnx, resnet50_n.onnx and vit_b_16_n.onnx (benchmarks/models/export.py). Prints a Markdown table:
-the fault, the class expected, the class found, how long after the fault the next trial began, GPU memory before and
-after, and whether the run came to its end. Exit code 1 when a line is not as expected. Needs nvidia-smi for the memory.
+the fault, the class expected, the class found, the size that an allocation had asked for, how long after the fault the
+next trial began, how much less memory was free on the GPU before the next good trial than before the last one, what the
+GPU had in use before and after the whole run, and its exit code. Exit code 1 when a line is not as expected. Needs nvidia-smi.
 """
 import argparse
 import ctypes
@@ -110,24 +111,35 @@ class Bench:
         before = gpu_memory_mib()
         code, report, err = self.tune(model, *flags, disturb=disturb)
         lines = err.strip().splitlines()
-        found, gap, message = "", None, lines[-1] if lines else ""
+        found, gap, asked, missing, message = "", None, None, None, lines[-1] if lines else ""
         if report:
             trials = report["trials"]
             for at, trial in enumerate(trials):
                 if trial["status"] == "ok":
                     continue
                 found = trial["status"]
-                message = (trial["failure"] or {}).get("message", "")
+                failure = trial["failure"] or {}
+                message, asked = failure.get("message", ""), failure.get("requested_bytes")
                 if at + 1 < len(trials):
                     gap = trials[at + 1]["started_s"] - trial["started_s"] - trial["duration_s"]
+                missing = missing_mib(trials[:at], trials[at + 1:])
                 if found == expected:
                     break
         after = gpu_memory_mib()
         good = found == expected and says in message and (gap is None or gap < LONGEST_GAP_S) and \
-            after - before <= MEMORY_SLACK_MIB and code >= 0
+            after - before <= MEMORY_SLACK_MIB and (missing is None or missing <= MEMORY_SLACK_MIB) and code >= 0 and \
+            (expected != "out_of_memory" or asked is not None)
         self.rows.append((good, fault, expected or "refused at once", found or ("refused" if not report else "none"),
-                          "" if gap is None else f"{gap:.2f} s", f"{before} / {after} MiB", code, message[:230]))
+                          "" if asked is None else f"{asked / 1e6:.1f} MB", "" if gap is None else f"{gap:.2f} s",
+                          "" if missing is None else f"{missing:.0f} MiB", f"{before} / {after} MiB", code, message[:230]))
         print(f"{'as expected' if good else 'NOT AS EXPECTED'}: {fault}: {message[:160]}", file=sys.stderr, flush=True)
+
+
+def missing_mib(before, after):
+    """How much less was free when the first good trial of `after` began than when the last of `before` did, or None."""
+    free = [[trial["gpu"]["memory_free_before_bytes"] for trial in trials if trial["status"] == "ok" and trial.get("gpu")]
+            for trials in (before, after)]
+    return (free[0][-1] - free[1][0]) / 2**20 if free[0] and free[1] else None
 
 
 def after(seconds, number):
@@ -169,10 +181,13 @@ def main():
     bench.check("illegal option value", "", "resnet50.onnx", "--set", "cudnn_conv_algo_search=FASTEST",
                 says="cudnn_conv_algo_search")
     bench.check("TensorRT without its libraries", "", "resnet50.onnx", "--provider", "tensorrt", says="libnvinfer")
-    bench.check("worker killed in mid-run", "crashed", "resnet50.onnx", disturb=after(6, signal.SIGKILL), says="SIGKILL")
-    bench.check("worker hangs", "timeout", "resnet50.onnx", disturb=after(6, signal.SIGSTOP))
-    text = "| as expected | fault | class expected | found | next trial after | GPU memory before / after | exit code | message |\n"
-    text += "|---|---|---|---|---|---|---|---|\n"
+    # A grid has trials for longer than that; no comparison is to be hit.
+    trials = ("--search", "grid", "--no-comparisons")
+    bench.check("worker killed in mid-run", "crashed", "resnet50.onnx", *trials, disturb=after(6, signal.SIGKILL), says="SIGKILL")
+    bench.check("worker hangs", "timeout", "resnet50.onnx", *trials, disturb=after(6, signal.SIGSTOP))
+    titles = ["as expected", "fault", "class expected", "found", "asked for", "next trial after", "memory missing at the next good trial",
+              "GPU memory before / after the run", "exit code", "message"]
+    text = "| " + " | ".join(titles) + " |\n" + "|---" * len(titles) + "|\n"
     for good, *cells in bench.rows:
         text += "| " + " | ".join(["yes" if good else "**no**", *(str(cell).replace("|", "/") for cell in cells)]) + " |\n"
     print(text)

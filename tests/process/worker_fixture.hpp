@@ -38,7 +38,8 @@ inline schema::TrialSpec synthetic_spec(const std::string& location) {
 /// Parent of a process from /proc, 0 when it is gone.
 inline pid_t parent_of(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(stat)), std::istreambuf_iterator<char>());
+  std::string text;
+  std::getline(stat, text, '\0');  // not through its buffer, which throws when the process ends in between
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return 0;
   char state = 0;

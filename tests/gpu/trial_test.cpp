@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_fixture.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using schema::Configuration;
+using schema::TrialStatus;
+
+constexpr double kTf32Tolerance = 1e-2;
+constexpr double kFp32Tolerance = 1e-4;
+
+TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
+  const auto outcome = run(spec(convolutions(), {1, 8, 64, 64}));
+  ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
+  ASSERT_TRUE(outcome.measurement->gpu);
+  const auto& gpu = *outcome.measurement->gpu;
+  EXPECT_EQ(gpu.uuid, gpu_.uuid);
+  EXPECT_FALSE(gpu.samples.empty());
+  EXPECT_GT(gpu.timed_to_s, gpu.timed_from_s);
+  ASSERT_TRUE(gpu.peak_bytes());
+  EXPECT_GT(*gpu.peak_bytes(), 0);
+  EXPECT_GT(outcome.measurement->metrics.at("gpu_memory_gb"), 0.01);
+  EXPECT_EQ(outcome.measurement->metrics.count("gpu_arena_gb"), 1U);
+}
+
+TEST_F(DeviceTrialTest, loaded_libraries_are_named_with_versions) {
+  ASSERT_EQ(run(spec(convolutions(), {1, 8, 64, 64})).status, TrialStatus::ok);
+  const auto runtime = executor_->probe("onnx", "");
+  ASSERT_TRUE(runtime) << runtime.error().message;
+  const auto& libraries = runtime->provider_libraries.at("cuda");
+  EXPECT_TRUE(std::any_of(libraries.begin(), libraries.end(), [](const auto& library) {
+    return library.first.find("cudnn") != std::string::npos && !library.second.empty();
+  }));
+}
+
+/// A replayed graph that reads the inputs it was captured with would miss the reference's second inputs.
+TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
+  const auto model = convolutions();
+  auto reference = spec(model, {1, 8, 64, 64}, {{"use_tf32", false}});
+  TrialOptions options;
+  options.reference_outputs = folder_ / "reference";
+  const auto noise = executor_->make_reference(reference, options.reference_outputs);
+  ASSERT_TRUE(noise) << noise.error().message;
+  const std::vector<std::pair<Configuration, double>> candidates{
+      {{{"use_tf32", false}}, kFp32Tolerance},
+      {{}, kTf32Tolerance},
+      {{{"enable_cuda_graph", true}, {"io_binding", "stream"}, {"use_tf32", false}}, kFp32Tolerance},
+      {{{"enable_cuda_graph", true}, {"io_binding", "device"}, {"use_tf32", false}}, kFp32Tolerance},
+      {{{"io_binding", "pinned"}, {"use_tf32", false}}, kFp32Tolerance},
+      {{{"prefer_nhwc", true}, {"use_tf32", false}}, kFp32Tolerance}};
+  for (const auto& [configuration, tolerance] : candidates) {
+    const auto outcome = run(spec(model, {1, 8, 64, 64}, configuration), options);
+    ASSERT_EQ(outcome.status, TrialStatus::ok) << configuration.to_text() << ": " << message_of(outcome);
+    ASSERT_TRUE(outcome.drift);
+    EXPECT_LE(outcome.drift->scaled_max_abs, tolerance) << configuration.to_text();
+    EXPECT_GT(outcome.drift->elements, 0);
+  }
+
+  reference.provider = "cpu";
+  reference.configuration = {};
+  options.reference_outputs = folder_ / "cpu";
+  ASSERT_TRUE(executor_->make_reference(reference, options.reference_outputs));
+  const auto outcome = run(spec(model, {1, 8, 64, 64}, {{"use_tf32", false}}), options);
+  ASSERT_TRUE(outcome.drift) << message_of(outcome);
+  EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
+}
+
+TEST_F(DeviceTrialTest, arena_settings_reach_the_provider) {
+  constexpr std::int64_t kLarge = 512 << 20;
+  const auto arena_gb = [&](const Configuration& configuration) {
+    const auto outcome = run(spec(convolutions(), {1, 8, 64, 64}, configuration));
+    EXPECT_EQ(outcome.status, TrialStatus::ok) << configuration.to_text() << ": " << message_of(outcome);
+    return outcome.measurement ? outcome.measurement->metrics.at("gpu_memory_gb") : 0;
+  };
+  // Half a GB in one block, whatever the model needs; a limit on the arena still holds beside it.
+  const double usual_gb = arena_gb({});
+  EXPECT_GT(arena_gb({{"initial_chunk_size_bytes", kLarge}}), usual_gb + 0.4);
+  const auto refused =
+      run(spec(memory_eater(), {1000, 1}, {{"max_dead_bytes_per_chunk", 1 << 20}, {"gpu_mem_limit_gb", 0.1}}));
+  EXPECT_EQ(refused.status, TrialStatus::out_of_memory) << message_of(refused);
+  EXPECT_GT(arena_gb({{"use_cuda_mempool", true}, {"cuda_mempool_release_threshold", kLarge}}), 0);
+  const auto unlimited = run(spec(memory_eater(), {1000, 1}, {{"use_cuda_mempool", true}, {"gpu_mem_limit_gb", 0.1}}));
+  EXPECT_EQ(unlimited.status, TrialStatus::ok) << message_of(unlimited);
+}
+
+TEST_F(DeviceTrialTest, sessions_in_flight_share_the_gpu) {
+  const auto outcome = run(spec(convolutions(), {1, 8, 64, 64}, {{"parallel_sessions", 2}}));
+  ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
+  EXPECT_EQ(outcome.measurement->lanes, 2);
+}
+
+TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
+  schema::PairedSpec pair;
+  pair.base = spec(convolutions(), {1, 8, 64, 64}, {{"enable_cuda_graph", true}, {"io_binding", "stream"}});
+  pair.other = pair.base.configuration;
+  pair.plan.max_time_s = 1;
+  pair.plan.min_time_s = 0.5;
+  const auto outcome = executor_->run_pair(pair);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
+  const auto& blocks = outcome->measurement->blocks;
+  EXPECT_GE(blocks.size(), 16U);
+  EXPECT_GT(std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.round > 0; }), 0);
+}
+
+}  // namespace
+}  // namespace ridgeline::execute
