@@ -172,20 +172,36 @@ schema::Configuration spelled_out(const schema::TuneRun& run) {
   return out;
 }
 
+/// What a setting of the winner contributes; kAbsent where that was not measured.
+std::string worth_of(const TuneView& view, const std::string& key) {
+  std::string worth(kAbsent);
+  for (const auto& pair : view.run.pairs)
+    if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
+      worth = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
+  return worth;
+}
+
 /// The settings that change, and what each is worth where that was measured.
-Table changes_table(const TuneView& view) {
+void add_changes(Section& section, const TuneView& view) {
   Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Worth", Align::right}}, {}};
+  std::size_t absent = 0;
   for (const auto& key : schema::differing_keys(view.run.current, view.run.verdict->configuration)) {
-    std::string worth(kAbsent);
-    for (const auto& pair : view.run.pairs)
-      if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
-        worth = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
-    table.rows.push_back(
-        {{code_mark(key), value_text(view.run.current, key), value_text(view.run.verdict->configuration, key), worth},
-         Tone::neutral,
-         ""});
+    auto worth = worth_of(view, key);
+    absent += worth == kAbsent ? 1 : 0;
+    table.rows.push_back({{code_mark(key), value_text(view.run.current, key),
+                           value_text(view.run.verdict->configuration, key), std::move(worth)},
+                          Tone::neutral,
+                          ""});
   }
-  return table;
+  const bool none = absent == table.rows.size();
+  if (none) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.cells.pop_back();
+  }
+  section.blocks.emplace_back(std::move(table));
+  if (absent > 0 && !none)
+    section.blocks.emplace_back(
+        Paragraph{"A dash: not measured by itself, as another setting needs it or the time was up."});
 }
 
 }  // namespace
@@ -207,7 +223,7 @@ Section verdict_section(const TuneView& view) {
     // With a gain the callout has said it; without one the reason is news.
     if (!verdict->gain && !verdict->reason.empty())
       section.blocks.emplace_back(Paragraph{link_trials(view, sentence(plain_text(verdict->reason)))});
-    section.blocks.emplace_back(changes_table(view));
+    add_changes(section, view);
   }
   section.blocks.emplace_back(
       Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});

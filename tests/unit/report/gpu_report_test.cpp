@@ -68,6 +68,20 @@ TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
   EXPECT_EQ(tune_json(records.run, records.outcomes, records.pairs).at("run").at("io"), "device");
 }
 
+TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
+  const auto* measured = table_of(shared_report(), "verdict", "Settings that change");
+  ASSERT_NE(measured, nullptr);
+  EXPECT_EQ(measured->columns.size(), 4U);
+  auto run = shared_records().run;
+  std::erase_if(run.pairs, [](const auto& pair) { return pair.purpose == schema::PairPurpose::leave_one_out; });
+  const auto report = build_tune_report(run, shared_records().outcomes, shared_records().pairs);
+  const auto* table = table_of(report, "verdict", "Settings that change");
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->columns.size(), 3U);
+  for (const auto& row : table->rows) EXPECT_EQ(row.cells.size(), 3U);
+  EXPECT_EQ(render_markdown(report).find("A dash: not measured"), std::string::npos);
+}
+
 TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
   const auto* table = table_of(shared_report(), "trials", "Every trial, in the order they ran");
   ASSERT_NE(table, nullptr);
