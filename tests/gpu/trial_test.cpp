@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/statistics.hpp"
 #include "device_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -102,6 +103,13 @@ TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
   const auto& blocks = outcome->measurement->blocks;
   EXPECT_GE(blocks.size(), 16U);
   EXPECT_GT(std::count_if(blocks.begin(), blocks.end(), [](const auto& block) { return block.round > 0; }), 0);
+  const auto median_of = [&](char arm) {
+    std::vector<double> times;
+    for (const auto& block : blocks)
+      if (block.arm == arm) times.insert(times.end(), block.latency_ns.begin(), block.latency_ns.end());
+    return analysis::quantile(times, 0.5);
+  };
+  EXPECT_NEAR(median_of('A') / median_of('B'), 1, 0.2);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class DuelTest : public ::testing::Test {
     CampaignObserver observer;
     auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
     EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    pair_plans_ = pool.simple.pair_plans;
     return result ? std::move(*result) : TuneResult{};
   }
 
@@ -69,6 +70,7 @@ class DuelTest : public ::testing::Test {
   fakes::TemporaryFolder folder_;
   fakes::FakeClock clock_;
   TuneRequest request_;
+  std::vector<schema::PairedPlan> pair_plans_;  // of the last run
   int runs_ = 0;
 };
 
@@ -106,6 +108,21 @@ TEST_F(DuelTest, the_time_is_for_the_comparison_with_the_current_configuration_f
   EXPECT_EQ(count(result, schema::PairPurpose::finalist), 1);
   request_.max_time = std::chrono::seconds(30);
   EXPECT_EQ(count(run(1.00, 1.03, 1.05), schema::PairPurpose::duel), 1);
+}
+
+// 3 % cannot be told apart in three seconds on an uneven machine, but thirty are for several comparisons.
+TEST_F(DuelTest, a_comparison_takes_six_seconds_at_most_or_a_tenth_of_the_time) {
+  run(1.00, 1.03, 1.05);
+  ASSERT_EQ(pair_plans_.size(), 2U);
+  for (const auto& plan : pair_plans_) EXPECT_EQ(plan.max_time_s, 6);
+  request_.max_time = std::chrono::seconds(30);
+  run(1.00, 1.03, 1.05);
+  ASSERT_EQ(pair_plans_.size(), 2U);
+  for (const auto& plan : pair_plans_) EXPECT_DOUBLE_EQ(plan.max_time_s, 3);
+  request_.search = "quick";
+  run(1.00, 1.03, 1.05);
+  ASSERT_FALSE(pair_plans_.empty());
+  for (const auto& plan : pair_plans_) EXPECT_DOUBLE_EQ(plan.max_time_s, 1.5);
 }
 
 TEST_F(DuelTest, a_quick_search_has_no_time_for_it) {
