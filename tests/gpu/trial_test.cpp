@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/statistics.hpp"
+#include "analysis/summary.hpp"
 #include "device_fixture.hpp"
 
 namespace ridgeline::execute {
