@@ -178,7 +178,7 @@ measure_latency() {
     --no-contributions
   asked quick && tune "$1" quick --quick
   asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
-  asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s
+  asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s --no-contributions
   return 0
 }
 batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }
