@@ -77,6 +77,8 @@ std::string code_mark(std::string_view text) {
   return fmt::format("`{}`", line);
 }
 
+std::string value_mark(std::string_view text) { return code_mark(text.empty() ? "\"\"" : text); }
+
 std::string plain_text(std::string_view text) {
   auto line = one_line(text);
   std::replace(line.begin(), line.end(), '`', '\'');

@@ -25,6 +25,9 @@ struct Span {
 /// replaced. "" stays "".
 [[nodiscard]] std::string code_mark(std::string_view text);
 
+/// As code_mark, of a setting's value: an empty one is shown as "".
+[[nodiscard]] std::string value_mark(std::string_view text);
+
 /// Foreign text whose marks are made harmless: one line, shown as it is.
 [[nodiscard]] std::string plain_text(std::string_view text);
 

@@ -15,8 +15,7 @@ namespace {
 
 std::string list_values(const std::vector<schema::Value>& values) {
   std::string out;
-  for (const auto& value : values)
-    out += (out.empty() ? "" : " ") + code_mark(value.to_text().empty() ? "\"\"" : value.to_text());
+  for (const auto& value : values) out += (out.empty() ? "" : " ") + value_mark(value.to_text());
   return out;
 }
 

@@ -161,7 +161,7 @@ KeyFigures key_figures(const TuneView& view) {
 std::string value_text(const schema::Configuration& configuration, const std::string& key) {
   const auto value = schema::effective_value(configuration, key);
   if (!value) return "default";
-  return code_mark(value->to_text()) + (configuration.contains(key) ? "" : " (default)");
+  return value_mark(value->to_text()) + (configuration.contains(key) ? "" : " (default)");
 }
 
 /// The recommended configuration with the defaults written out for settings that are set to something else now.

@@ -82,6 +82,20 @@ TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
   EXPECT_EQ(render_markdown(report).find("A dash: not measured"), std::string::npos);
 }
 
+TEST(GpuReport, shows_a_default_that_is_an_empty_text) {
+  auto run = shared_records().run;
+  run.verdict->configuration.set("disable_specified_optimizers", "MatMulAddFusion");
+  const auto report = build_tune_report(run, shared_records().outcomes, shared_records().pairs);
+  const auto* table = table_of(report, "verdict", "Settings that change");
+  ASSERT_NE(table, nullptr);
+  const auto row = std::find_if(table->rows.begin(), table->rows.end(), [](const auto& candidate) {
+    return candidate.cells.front().find("disable_specified_optimizers") != std::string::npos;
+  });
+  ASSERT_NE(row, table->rows.end());
+  EXPECT_EQ(row->cells.at(1), "`\"\"` (default)");
+  EXPECT_EQ(row->cells.at(2), "`MatMulAddFusion`");
+}
+
 TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
   const auto* table = table_of(shared_report(), "trials", "Every trial, in the order they ran");
   ASSERT_NE(table, nullptr);
