@@ -16,9 +16,8 @@ ModelRate model_rate(const schema::TuneRun& run, const RankedTrial& ranked) {
 }
 
 const schema::RuntimeGraph* graph_of(const schema::TuneRun& run, const schema::Configuration& configuration) {
-  const auto level = schema::graph_level(configuration);
   const auto at = std::find_if(run.runtime_graphs.begin(), run.runtime_graphs.end(),
-                               [&](const auto& graph) { return graph.level == level; });
+                               [&](const auto& graph) { return graph.stands_for(configuration); });
   return at == run.runtime_graphs.end() ? nullptr : &*at;
 }
 

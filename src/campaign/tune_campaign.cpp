@@ -187,9 +187,8 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
 /// How the runtime fuses the model in that configuration, for the report's explanations.
 void read_graph(execute::Executor& executor, const TrialRunner& runner, const schema::Configuration& configuration,
                 schema::TuneRun& run, CampaignObserver& observer) {
-  const auto level = schema::graph_level(configuration);
   if (std::any_of(run.runtime_graphs.begin(), run.runtime_graphs.end(),
-                  [&](const auto& graph) { return graph.level == level; }))
+                  [&](const auto& graph) { return graph.stands_for(configuration); }))
     return;
   auto graph = executor.runtime_graph(runner.spec_for(configuration));
   if (graph) {

@@ -8,4 +8,13 @@ std::string graph_level(const Configuration& configuration) {
   return level == "basic" || level == "disable_all" ? level : "extended";
 }
 
+std::string left_out_rewrites(const Configuration& configuration) {
+  if (graph_level(configuration) == "disable_all") return "";
+  return std::string(configuration.get_or("disable_specified_optimizers", "").as_text());
+}
+
+bool RuntimeGraph::stands_for(const Configuration& configuration) const {
+  return level == graph_level(configuration) && left_out == left_out_rewrites(configuration);
+}
+
 }  // namespace ridgeline::schema

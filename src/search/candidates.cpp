@@ -95,6 +95,7 @@ std::vector<Value> gpu_candidates(const schema::ParamDef& param, const SpaceInpu
   if (param.key == "batch_size") return as_values(batch_sizes(input));
   // With the data on the GPU, unset means device, and host-side binding would add copies that nobody asked for.
   if (param.key == "io_binding" && data_on_device(input)) return {"stream"};
+  if (param.key == "disable_specified_optimizers") return {"MatMulAddFusion"};
   return param.choices;
 }
 

@@ -26,17 +26,10 @@ constexpr std::array<std::string_view, 4> kWeakOnCpu{"intra_op_thread_affinities
 /// The same from measurements on an H200. Batch and sessions decide what bounds the rest, so they come early; the
 /// search of convolutions decides how long each session with another layout takes to make, so it comes before the
 /// layout.
-constexpr std::array<std::string_view, 11> kStrongOnGpu{"io_binding",
-                                                        "enable_cuda_graph",
-                                                        "trt_cuda_graph_enable",
-                                                        "override_free_dimensions",
-                                                        "batch_size",
-                                                        "parallel_sessions",
-                                                        "cudnn_conv_algo_search",
-                                                        "prefer_nhwc",
-                                                        "fuse_conv_bias",
-                                                        "graph_optimization_level",
-                                                        "sdpa_kernel"};
+constexpr std::array<std::string_view, 12> kStrongOnGpu{
+    "io_binding",  "enable_cuda_graph", "trt_cuda_graph_enable",        "override_free_dimensions",
+    "batch_size",  "parallel_sessions", "disable_specified_optimizers", "cudnn_conv_algo_search",
+    "prefer_nhwc", "fuse_conv_bias",    "graph_optimization_level",     "sdpa_kernel"};
 constexpr std::array<std::string_view, 2> kWeakOnGpu{"intra_op_num_threads", "use_ep_level_unified_stream"};
 
 template <typename Strong, typename Weak>

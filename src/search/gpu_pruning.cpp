@@ -71,6 +71,8 @@ Reason why_model_unaffected(const ParamDef& param, const SpaceInput& input) {
   if (about_convolutions && !has_convolution(model)) return std::string("the model has no convolution");
   if (param.key == "cudnn_conv1d_pad_to_nc1d" && model.one_dimensional_convolutions == 0)
     return std::string("the model has no one-dimensional convolution");
+  if (param.key == "disable_specified_optimizers" && !(has_any(model, {"MatMul"}) && has_any(model, {"Add"})))
+    return std::string("the model has no matrix product with a bias after it (--set tries other rewrites)");
   if (param.key == "sdpa_kernel" && !has_fused_attention(model))
     return std::string("the model has no fused attention node");
   if (is_one_of(param.key, {"enable_cuda_graph", "trt_cuda_graph_enable"}) && model.has_control_flow)
@@ -84,6 +86,9 @@ Reason why_shapes_make_it_pointless(const ParamDef& param, const SpaceInput& inp
   if (!knows_model(input)) return std::nullopt;
   if (param.key == "arena_extend_strategy" && !shapes_vary(input) && !input.memory_is_bounded)
     return std::string("every inference has the same input shape, so the arena grows only once");
+  const bool none_can_be_fixed = has_free_dimensions(input.model) && !some_free_dimension_is_constant(input.model);
+  if (param.key == "disable_specified_optimizers" && none_can_be_fixed)
+    return std::string("a product whose shape is not known ahead is not fused with its bias (--set tries rewrites)");
   if (param.key != "override_free_dimensions") return std::nullopt;
   if (!has_free_dimensions(input.model)) return std::string("every dimension of the model's inputs is fixed already");
   if (!some_free_dimension_is_constant(input.model))
@@ -100,6 +105,8 @@ Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
   for (const auto& known : kPointless)
     if (known.key == param.key) return std::string(known.reason);
   if (!param.searched && param.key.rfind("trt_", 0) == 0) return std::string(kEngineCost);
+  if (param.key == "disable_specified_optimizers" && input.provider != "cuda")
+    return std::string("the engine's builder fuses by itself; --set or --space tries it");
   if (param.key == "cudnn_conv_use_max_workspace" && runs_since(input, "1.20.0"))
     return std::string("the cuDNN frontend, in use since 1.20, does not look at it (--set tries it)");
   // Beside a graph 0.986 to 1.014 times the time in 39 pairs of six models on H200s, but for a few unlucky sessions.

@@ -85,6 +85,23 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
                               configuration.get_or("prefer_nhwc", false).as_bool();
                      },
                      {"fuse_conv_bias", "prefer_nhwc"}});
+  // basic keeps the fusion and leaves out what the freed bias would be fused with.
+  if (!asks_for(input.request, "graph_optimization_level") && !asks_for(input.request, "disable_specified_optimizers"))
+    rules.push_back({"disable_specified_optimizers is tried with graph_optimization_level=all",
+                     [](const Configuration& configuration) {
+                       return !configuration.contains("disable_specified_optimizers") ||
+                              !configuration.contains("graph_optimization_level");
+                     },
+                     {"disable_specified_optimizers", "graph_optimization_level"}});
+  // A product of more than two dimensions is fused with its bias only where its shape is known.
+  if (knows_model(input) && some_free_dimension_is_constant(input.model) &&
+      !asks_for(input.request, "disable_specified_optimizers"))
+    rules.push_back({"without override_free_dimensions there is no MatMulAddFusion to leave out",
+                     [](const Configuration& configuration) {
+                       return !configuration.contains("disable_specified_optimizers") ||
+                              configuration.get_or("override_free_dimensions", false).as_bool();
+                     },
+                     {"disable_specified_optimizers", "override_free_dimensions"}});
   // The provider captures only graphs without an operator on the CPU.
   if (!asks_for(input.request, "intra_op_num_threads"))
     rules.push_back({"with enable_cuda_graph no operator runs on the CPU, so intra_op_num_threads=1 changes nothing",

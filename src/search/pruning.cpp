@@ -98,6 +98,8 @@ Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
     if (param.key == "intra_op_thread_affinities")
       if (auto reason = why_affinity_pointless(input)) return reason;
     if (auto reason = why_threads_pointless(param, input)) return reason;
+    if (param.key == "disable_specified_optimizers")
+      return std::string("no rewrite is known to lose time on a CPU; --set or --space tries one");
   }
   if (auto reason = why_model_unaffected(param, input)) return reason;
   if (candidates(param, input).empty()) return std::string("no value but the default makes sense on this machine");

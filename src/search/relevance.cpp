@@ -75,6 +75,9 @@ constexpr std::array kDependences{
                [](const Configuration& c) { return spins_for_some_time(c) || inter_threads_spin(c); }},
     Dependence{"dynamic_block_base", has_workers},
     Dependence{"intra_op_thread_affinities", has_workers},
+    Dependence{
+        "disable_specified_optimizers",
+        [](const Configuration& c) { return c.get_or("graph_optimization_level", "all").as_text() != "disable_all"; }},
     Dependence{"gpu_graph_id", [](const Configuration& c) { return is_on(c, "enable_cuda_graph"); }},
     Dependence{"use_ep_level_unified_stream", leaves_streams_open},
     Dependence{"gpu_mem_limit_gb", has_own_arena},
@@ -91,10 +94,11 @@ constexpr std::array kDependences{
         [](const Configuration& c) { return is_on(c, "tunable_op_enable") && is_on(c, "tunable_op_tuning_enable"); }},
 };
 
-constexpr std::array<std::string_view, 12> kDeciders{
+constexpr std::array<std::string_view, 13> kDeciders{
     "execution_mode",          "intra_op_num_threads",      "inter_op_num_threads", "intra_op_allow_spinning",
     "inter_op_allow_spinning", "intra_op_spin_duration_us", "enable_cuda_graph",    "io_binding",
-    "tunable_op_enable",       "tunable_op_tuning_enable",  "use_cuda_mempool",     "arena_extend_strategy"};
+    "tunable_op_enable",       "tunable_op_tuning_enable",  "use_cuda_mempool",     "arena_extend_strategy",
+    "graph_optimization_level"};
 
 }  // namespace
 

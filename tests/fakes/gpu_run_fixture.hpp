@@ -212,7 +212,7 @@ class GpuRunFixture {
     model.parameter_types = {{"float", 25'557'032}};
     model.flops = 8.2e9;
     model.min_bytes = 191e6;
-    run.runtime_graphs = {{"extended", 73, 150e6}};
+    run.runtime_graphs = {{"extended", 73, 150e6, ""}};
     model.shapes = {{{"pixels", {1, 3, 224, 224}}}};
     model.batch_axis_size = 1;
     model.batch_is_dynamic = true;

@@ -186,6 +186,15 @@ std::vector<ParamDef> ort_session_params() {
        .when = "transformers with Gelu nodes",
        .hazard = "changes results; guarded by the accuracy check",
        .searched = false},
+      {.key = "disable_specified_optimizers",
+       .target = "optimization.disable_specified_optimizers",
+       .scope = session_config,
+       .type = text,
+       .default_value = "",
+       .summary = "rewrites of the graph to leave out, by the runtime's names, separated by ;",
+       .when = "transformers on a GPU: what MatMulAddFusion makes of a product and its bias takes two products",
+       .hazard = "a name that the runtime does not know is ignored without a word; may change results in the last "
+                 "digits"},
   };
 }
 

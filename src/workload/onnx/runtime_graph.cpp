@@ -40,7 +40,7 @@ base::Result<schema::RuntimeGraph> count(const std::filesystem::path& path, cons
                         report.shapeless_nodes, description.nodes, first);
   }
   estimate_cost(file.model, description);
-  return schema::RuntimeGraph{{}, description.nodes, description.min_bytes};
+  return schema::RuntimeGraph{{}, description.nodes, description.min_bytes, {}};
 }
 
 }  // namespace
@@ -53,6 +53,8 @@ base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& s
   const auto level = schema::graph_level(spec.configuration);
   schema::Configuration configuration;
   configuration.set("graph_optimization_level", level);
+  const auto left_out = schema::left_out_rewrites(spec.configuration);
+  if (!left_out.empty()) configuration.set("disable_specified_optimizers", left_out);
   RL_TRY_ASSIGN(auto library, OrtLibrary::open(spec.runtime.library_path, search));
   RL_TRY_ASSIGN(const auto environment, OrtEnvironment::create(std::move(library)));
   RL_TRY(check_provider(environment->library(), spec.provider));
@@ -68,6 +70,7 @@ base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& s
   try {
     RL_TRY_ASSIGN(auto graph, count(extras.optimized_model, spec.workload));
     graph.level = level;
+    graph.left_out = left_out;
     return graph;
   } catch (const std::exception& error) {  // protobuf and libonnx throw
     return base::fail(ErrorCode::internal, "the runtime's graph could not be read: {}", error.what());

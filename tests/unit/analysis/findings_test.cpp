@@ -257,7 +257,7 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   EXPECT_EQ(titled(builder, "Nodes are tiny: 2.50 us each").evidence,
             "median 10.0 ms over 4000 nodes of the file without its constants, of which fusion may have removed some "
             "(trial 1)");
-  builder.run.runtime_graphs = {{"extended", 5000, 20e6}};
+  builder.run.runtime_graphs = {{"extended", 5000, 20e6, ""}};
   EXPECT_EQ(titled(builder, "Nodes are tiny: 2.00 us each").evidence,
             "median 10.0 ms over 5000 nodes that run (trial 1)");
   EXPECT_NE(titled(builder, "Memory traffic is the likely limit: only 4.0 FLOP").evidence.find("about 19.1 MiB an"),

@@ -84,7 +84,7 @@ TEST(GpuLimits, finds_planted_memory_traffic) {
 TEST(GpuLimits, count_what_the_runtime_has_left_of_the_model) {
   GpuRunBuilder builder;
   builder.run.model.min_bytes = 40e9;  // more than the time allows: ViT-B/16's own nodes move 1.5 times what it does
-  builder.run.runtime_graphs = {{"basic", 100, 40e9}, {"extended", 30, 10.1e9}};
+  builder.run.runtime_graphs = {{"basic", 100, 40e9, ""}, {"extended", 30, 10.1e9, ""}};
   builder.add_gpu(kBound.with("batch_size", 2), 6, 99);
   const auto limits = limits_of(builder);
   EXPECT_EQ(limits.bound, GpuBound::memory);
@@ -97,10 +97,11 @@ TEST(GpuLimits, count_what_the_runtime_has_left_of_the_model) {
 
 TEST(GpuLimits, count_a_launch_for_each_node_that_is_left) {
   GpuRunBuilder builder;
-  builder.run.runtime_graphs = {{"extended", 30, 100e6}};
+  builder.run.runtime_graphs = {{"extended", 30, 100e6, ""}};
   builder.add_gpu({}, 0.9, 35);
   EXPECT_DOUBLE_EQ(*limits_of(builder).launch_ns, 30 * 2e3);
-  builder.run.runtime_graphs = {{"basic", 30, 100e6}};  // of another level: nothing is known of this one
+  // Of another level, or without a rewrite that this one has: nothing is known of this one.
+  builder.run.runtime_graphs = {{"basic", 30, 100e6, ""}, {"extended", 30, 100e6, "MatMulAddFusion"}};
   EXPECT_DOUBLE_EQ(*limits_of(builder).launch_ns, 120 * 2e3);
 }
 

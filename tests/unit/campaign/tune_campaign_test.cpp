@@ -73,7 +73,7 @@ TEST_F(TuneCampaignTest, looks_at_the_graphs_of_the_current_and_of_the_fastest_c
     return c.get_or("graph_optimization_level", "all") == Value("basic") ? 1e6 : 2e6;
   };
   executor_.graph = [](const schema::TrialSpec& spec) -> base::Result<schema::RuntimeGraph> {
-    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6};
+    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6, ""};
   };
   const auto graphs = must_run().run.runtime_graphs;
   ASSERT_EQ(graphs.size(), 2U);
@@ -87,7 +87,7 @@ TEST_F(TuneCampaignTest, looks_at_the_graph_of_settings_that_are_not_the_default
   request_.current = {{"graph_optimization_level", "disable_all"}};
   request_.space.values = {{"graph_optimization_level", {"basic"}}};  // so that the defaults come first
   executor_.graph = [](const schema::TrialSpec& spec) -> base::Result<schema::RuntimeGraph> {
-    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6};
+    return schema::RuntimeGraph{schema::graph_level(spec.configuration), 12, 1e6, ""};
   };
   const auto graphs = must_run().run.runtime_graphs;
   ASSERT_FALSE(graphs.empty());
@@ -109,7 +109,7 @@ TEST_F(TuneCampaignTest, a_graph_that_cannot_be_read_is_noted_and_one_that_does_
 
 TEST_F(TuneCampaignTest, the_graph_is_looked_at_before_the_search_has_used_the_time_up) {
   executor_.graph = [](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
-    return schema::RuntimeGraph{"extended", 12, 1e6};
+    return schema::RuntimeGraph{"extended", 12, 1e6, ""};
   };
   request_.max_time = std::chrono::seconds(10);
   request_.paired.max_time_s = 2;

@@ -145,6 +145,18 @@ TEST(AdaptiveSearcher, tries_bindings_without_a_graph_last_where_a_graph_gains) 
   }
 }
 
+// The defaults, a graph, the graph without the fusion: 14 % of the combinations.
+TEST(AdaptiveSearcher, stops_early_where_there_is_little_to_search) {
+  const auto found = std::find_if(landscapes().begin(), landscapes().end(), [](const Landscape& landscape) {
+    return landscape.name() == "h200-bert-base-128-rewrites";
+  });
+  ASSERT_NE(found, landscapes().end());
+  EXPECT_EQ(found->size(), 21U);
+  const auto result = run(*found, "adaptive", 0, 1);
+  EXPECT_EQ(result.share_of_best, 1);
+  EXPECT_LE(result.trials, 3U);
+}
+
 TEST(AdaptiveSearcher, comes_within_a_hundredth_of_the_best_gpu_settings_despite_noise) {
   constexpr int kSeeds = 5;
   for (const auto* landscape : gpu_landscapes()) {

@@ -57,6 +57,28 @@ TEST_F(RuntimeGraph, counts_what_is_left_after_fusion) {
   EXPECT_NEAR(plain->memory_bytes, ends + kFloat * 6 * 2 * 4 * 16, kFloat * 3) << "and three scalars";
 }
 
+TEST_F(RuntimeGraph, is_read_without_the_rewrites_that_the_configuration_leaves_out) {
+  const auto biased = TinyOnnx()
+                          .input("x", 1, {"2", "3", "8"})
+                          .floats("w", {8, 16}, std::vector<float>(128, 0.1F))
+                          .floats("bias", {16}, std::vector<float>(16, 0.1F))
+                          .output("y", 1, {"2", "3", "16"})
+                          .node("MatMul", {"x", "w"}, {"a"})
+                          .node("Add", {"a", "bias"}, {"y"});
+  const auto read = [&](schema::Configuration configuration) {
+    auto trial = spec(biased, std::move(configuration));
+    trial.workload.shapes = {{{"x", {2, 3, 8}}}};
+    auto graph = read_runtime_graph(trial, test_search());
+    EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
+    return graph ? *graph : schema::RuntimeGraph{};
+  };
+  const schema::Configuration left_out{{"disable_specified_optimizers", "MatMulAddFusion"}};
+  EXPECT_EQ(read({}).nodes, 3) << "a Gemm between two Reshapes";
+  EXPECT_EQ(read(left_out).nodes, 2) << "MatMul, Add";
+  EXPECT_TRUE(read(left_out).stands_for(left_out));
+  EXPECT_FALSE(read(left_out).stands_for({}));
+}
+
 TEST_F(RuntimeGraph, grows_with_the_shape) {
   const auto small = read_runtime_graph(gelu(4), test_search());
   const auto large = read_runtime_graph(gelu(64), test_search());
