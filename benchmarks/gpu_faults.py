@@ -131,7 +131,7 @@ class Bench:
             (expected != "out_of_memory" or asked is not None)
         self.rows.append((good, fault, expected or "refused at once", found or ("refused" if not report else "none"),
                           "" if asked is None else f"{asked / 1e6:.1f} MB", "" if gap is None else f"{gap:.2f} s",
-                          "" if missing is None else f"{missing:.0f} MiB", f"{before} / {after} MiB", code, message[:230]))
+                          "" if missing is None else f"{missing:.0f} MiB", f"{before} / {after} MiB", code, f"`{message[:230]}`"))
         print(f"{'as expected' if good else 'NOT AS EXPECTED'}: {fault}: {message[:160]}", file=sys.stderr, flush=True)
 
 
