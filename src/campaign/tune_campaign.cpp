@@ -12,6 +12,7 @@
 #include "campaign/environment_probe.hpp"
 #include "campaign/input_checks.hpp"
 #include "campaign/run_id.hpp"
+#include "campaign/session_limit.hpp"
 #include "campaign/time_budget.hpp"
 #include "campaign/trial_runner.hpp"
 #include "measure/gpu_plans.hpp"
@@ -357,12 +358,17 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   // An interrupt anywhere below keeps what was found; any other error ends the run.
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
+    SessionLimit session_limit;
     bool cut_short = false;
     bool looked = false;  // at the graph of the current configuration
     for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
          batch = next_batch(*searcher, runner.lanes())) {
       if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-      if ((cut_short || !run.trials.empty()) && time_is_up(expected_s(batch), batch)) {
+      const auto has_no_time_for = [&](const std::vector<search::Proposal>& next) {
+        return (cut_short || !run.trials.empty()) && time_is_up(expected_s(next), next);
+      };
+      const auto chosen = has_no_time_for(batch) ? session_limit.keep(result, batch) : batch;
+      if (has_no_time_for(chosen)) {
         cut_short = true;
         run.notes.push_back(fmt::format(
             "time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
@@ -372,7 +378,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
         break;
       }
       const auto before = run.trials.size();
-      const auto measured = runner.trials(batch, searcher->remaining() + batch.size() - 1);
+      const auto measured = runner.trials(chosen, searcher->remaining() + batch.size() - 1);
       if (!measured) {
         // Without the current configuration there is nothing to compare with.
         const bool goes_on =
@@ -385,13 +391,14 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
             measured.error().message));
         observer_.note(run.notes.back());
       }
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (before + i >= run.trials.size()) {
-          searcher->observe(batch[i], {});
+      auto at = before;
+      for (const auto& proposal : batch) {
+        if (at >= run.trials.size() || !tries(chosen, proposal.configuration)) {
+          searcher->observe(proposal, {});
           continue;
         }
-        const auto& trial = run.trials[before + i];
-        searcher->observe(batch[i], observation_of(run, trial, result.outcomes[trial.key]));
+        const auto& trial = run.trials[at++];
+        searcher->observe(proposal, observation_of(run, trial, result.outcomes[trial.key]));
       }
       if (!looked && has_current()) {
         looked = true;
@@ -399,6 +406,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
       }
     }
     for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
+    if (auto entry = session_limit.left_out(run)) run.pruned.push_back(std::move(*entry));
     if (!has_current()) {
       RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
     }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search does with the time that --max-time leaves it.
+#include <algorithm>
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "campaign/tune_campaign.hpp"
+#include "fakes/fake_gpu_pool.hpp"
+#include "fakes/temporary_folder.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+class SearchTimeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    request_.workload.kind = "onnx";
+    request_.workload.location = "model.onnx";
+    request_.provider = "cuda";
+    request_.objective = schema::Objective::throughput;
+    request_.reference_folder = folder_.path() / "references";
+    request_.search = "grid";
+    request_.leave_one_out = false;
+    request_.space.only_listed = true;
+    request_.space.values = {{"parallel_sessions", {16}}, {"intra_op_num_threads", {1}}, {"prefer_nhwc", {true}}};
+    schema::Environment environment;
+    environment.affinity = {0, 1};
+    environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
+    schema::GpuDescription gpu;
+    gpu.name = "NVIDIA H200";
+    gpu.uuid = "GPU-0";
+    environment.gpus.push_back(std::move(gpu));
+    request_.environment = environment;
+  }
+
+  schema::TuneRun run() {
+    fakes::FakeGpuPool pool(clock_, 1);
+    pool.simple.setup_s = [](const Configuration&) { return 0.8; };
+    auto store = store::Store::open(folder_ / "results.db");
+    EXPECT_TRUE(store);
+    CampaignObserver observer;
+    const auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
+    EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    return result ? result->run : schema::TuneRun{};
+  }
+
+  static bool tried(const schema::TuneRun& run, const Configuration& configuration) {
+    return std::any_of(run.trials.begin(), run.trials.end(),
+                       [&](const auto& trial) { return trial.configuration == configuration; });
+  }
+
+  fakes::TemporaryFolder folder_;
+  fakes::FakeClock clock_;
+  TuneRequest request_;
+};
+
+const Configuration kMany{{"parallel_sessions", 16}};
+const Configuration kOneThread{{"intra_op_num_threads", 1}};
+
+TEST_F(SearchTimeTest, sessions_that_there_is_no_time_for_do_not_end_the_search) {
+  request_.max_time = std::chrono::seconds(20);
+  const auto found = run();
+  EXPECT_FALSE(tried(found, kMany)) << "sixteen seconds, and as long again to compare";
+  EXPECT_TRUE(tried(found, kOneThread));
+  const auto left_out = std::find_if(found.pruned.begin(), found.pruned.end(), [](const auto& entry) {
+    return entry.key == "parallel_sessions" && entry.values == std::vector<schema::Value>{16};
+  });
+  ASSERT_NE(left_out, found.pruned.end());
+  EXPECT_NE(left_out->reason.find("--max-time"), std::string::npos) << left_out->reason;
+}
+
+TEST_F(SearchTimeTest, sessions_that_are_in_use_now_are_never_left_out) {
+  request_.max_time = std::chrono::seconds(20);
+  request_.current = kMany;
+  const auto found = run();
+  EXPECT_TRUE(tried(found, kMany));
+}
+
+TEST_F(SearchTimeTest, with_more_time_they_are_tried) {
+  request_.max_time = std::chrono::seconds(600);
+  const auto found = run();
+  EXPECT_TRUE(tried(found, kMany));
+  EXPECT_TRUE(tried(found, kOneThread));
+  EXPECT_TRUE(
+      std::none_of(found.pruned.begin(), found.pruned.end(), [](const auto& entry) { return !entry.values.empty(); }));
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
