@@ -7,7 +7,7 @@
                                                                 interleaved comparison of the exhaustive best with adaptive's;
                                                                 exit code 1 when they are the same or one is missing
     benchmarks/gpu_summary.py landscape FOLDER MODEL            MODEL's exhaustive search in the form of tests/data/landscapes
-    benchmarks/gpu_summary.py lanes FOLDER N                    how long the steps of steps.tsv take on N GPUs, by the script's queue
+    benchmarks/gpu_summary.py lanes FOLDER N                    how long the jobs of jobs.txt take on N GPUs, by the seconds of steps.tsv
 """
 import json
 import math
@@ -322,23 +322,23 @@ def landscape(folder, model):
     return 0
 
 
+# The steps of a job of benchmark_gpu.sh.
+STEPS_OF = {"pairs": ["pairs"], "latency": ["classic", "quick", "adaptive", "device"], "exhaustive": ["exhaustive", "pair"],
+            "batch": ["batch64"]}
+
+
 def lanes(folder, count):
-    """The queue of benchmark_gpu.sh for several GPUs over measured seconds: its jobs in its order, each taken by the lane
-    that is free first. What an exhaustive search waits for adaptive is left out."""
+    """The run's jobs (jobs.txt) in their order, each taken by the lane that is free first, over its measured seconds
+    (steps.tsv). What an exhaustive search waits for adaptive is left out."""
     seconds = {}
     for line in (folder / "steps.tsv").read_text().splitlines():
         model, label, took, _ = line.split("\t")
         seconds[model, label] = seconds.get((model, label), 0) + float(took)
-    single = FIRST_FOUR + ["bert_base_128", "vit_b_16_n"]
-    longest_first = ["vit_b_16_n", "mobilenetv3_large", "rtdetr_r50", "vitpose_b", "resnet50", "bert_base_128"]
-    jobs = [(name, ["pairs"]) for name in ("resnet50", "bert_base_128")]
-    jobs += [(name, ["classic", "quick", "adaptive", "device"]) for name in single]
-    jobs += [(name, ["exhaustive", "pair"]) for name in longest_first]
-    jobs += [(name, ["batch64"]) for name in ("resnet50_n", "mobilenetv3_large_n", "vit_b_16_n")]
     free = [0.0] * count
-    for name, labels in jobs:
+    for line in (folder / "jobs.txt").read_text().splitlines():
+        job, model = line.split()
         lane = free.index(min(free))
-        free[lane] += sum(seconds.get((name, label), 0) for label in labels)
+        free[lane] += sum(seconds.get((model, label), 0) for label in STEPS_OF[job])
     export = seconds.get(("all", "export"), 0)
     print(f"{sum(free):.0f} s of GPUs; on {count}: {export:.0f} s of export and {max(free):.0f} s, {export + max(free):.0f} s in all")
     return 0

@@ -99,7 +99,7 @@ out=$(cd "$out" && pwd)
 models=${models:-$out/models}
 mkdir -p "$models" || exit 1
 models=$(cd "$models" && pwd)
-rm -f "$out"/*.json "$out"/steps.tsv "$out"/summary.md
+rm -f "$out"/*.json "$out"/steps.tsv "$out"/jobs.txt "$out"/summary.md
 {
   date -u '+%Y-%m-%d %H:%M UTC'
   "$ridgeline" version 2>/dev/null | head -n 3
@@ -224,7 +224,7 @@ take() { # the next job's line, or nothing
 }
 run_jobs() { # run_jobs "JOB MODEL"...
   [ $# -gt 0 ] || return 0
-  printf '%s\n' "$@" >"$out/queue"
+  printf '%s\n' "$@" | tee "$out/jobs.txt" >"$out/queue"
   local gpu at=0 cpus each
   each=$(($(nproc) / ${#gpus[@]}))
   for gpu in "${gpus[@]}"; do
