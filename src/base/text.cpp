@@ -94,8 +94,8 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text, std::stri
     std::string_view name;
     double nanoseconds;
   };
-  static constexpr std::array<Unit, 7> kUnits{
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<Unit, 8> kUnits{
+      {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
   const auto bad = [&] {
     return fail(ErrorCode::invalid_argument, "{}: \"{}\" is not a positive duration such as 90s, 5m or 1h30m", what,
                 text);
@@ -133,7 +133,7 @@ Result<double> parse_ratio(std::string_view text, std::string_view what) {
 std::string format_duration(double nanoseconds) {
   const auto magnitude = std::abs(nanoseconds);
   if (magnitude < 999.5) return fmt::format("{:.0f} ns", nanoseconds);
-  if (magnitude < 999.5e3) return three_digits(nanoseconds * 1e-3) + " us";
+  if (magnitude < 999.5e3) return three_digits(nanoseconds * 1e-3) + " µs";
   if (magnitude < 999.5e6) return three_digits(nanoseconds * 1e-6) + " ms";
   if (magnitude < 99.95e9) return three_digits(nanoseconds * 1e-9) + " s";
   const auto seconds = static_cast<std::int64_t>(std::llround(nanoseconds * 1e-9));

@@ -128,12 +128,6 @@ std::string sentence(std::string text) {
   return text;
 }
 
-std::string duration_text(double nanoseconds) {
-  auto text = base::format_duration(nanoseconds);
-  if (text.size() > 3 && text.compare(text.size() - 3, 3, " us") == 0) text.replace(text.size() - 2, 2, "µs");
-  return text;
-}
-
 std::string utc_text(std::string_view utc) {
   const auto shape_fits = utc.size() == 20 && utc[10] == 'T' && utc[19] == 'Z';
   if (!shape_fits) return plain_text(utc);

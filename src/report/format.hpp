@@ -61,8 +61,6 @@ struct Scale {
 [[nodiscard]] std::string joined(const std::vector<std::string>& words);
 /// Capital letter first (unless the first word is an identifier) and a full stop at the end; "" stays "".
 [[nodiscard]] std::string sentence(std::string text);
-/// base::format_duration with the proper micro sign.
-[[nodiscard]] std::string duration_text(double nanoseconds);
 /// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.
 [[nodiscard]] std::string utc_text(std::string_view utc);
 

@@ -54,7 +54,7 @@ Section failures_section(const TuneView& view) {
     table.rows.push_back({{trial_link(trial.id), status_text(outcome->status),
                            outcome->failure ? phase_words(outcome->failure->phase) : std::string(kAbsent),
                            view.difference_marked(trial.configuration), cause(*outcome), drift_cell(*outcome),
-                           duration_text(outcome->duration_s * 1e9)},
+                           base::format_duration(outcome->duration_s * 1e9)},
                           rejected ? Tone::warning : Tone::bad,
                           ""});
     if (outcome->failure && !one_line(outcome->failure->stderr_tail).empty())

@@ -113,7 +113,7 @@ std::string clock_text(const TuneView& view, const schema::TunedTrial* trial) {
 
 std::string floor_cell(const std::optional<double>& floor_ns, double whole_ns) {
   if (!floor_ns) return std::string(kAbsent);
-  return fmt::format("{} ({:.0f} %)", duration_text(*floor_ns), 100 * *floor_ns / whole_ns);
+  return fmt::format("{} ({:.0f} %)", base::format_duration(*floor_ns), 100 * *floor_ns / whole_ns);
 }
 
 Table limits_table(const TuneView& view) {
@@ -137,7 +137,7 @@ Table limits_table(const TuneView& view) {
     table.rows.push_back(
         {{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),
           limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent),
-          duration_text(limits->inference_ns), floor_cell(limits->compute_ns, limits->inference_ns),
+          base::format_duration(limits->inference_ns), floor_cell(limits->compute_ns, limits->inference_ns),
           floor_cell(limits->memory_ns, limits->inference_ns), floor_cell(limits->copy_ns, limits->inference_ns),
           floor_cell(limits->launch_ns, limits->inference_ns),
           limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent)},

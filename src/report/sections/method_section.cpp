@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
 
@@ -19,13 +20,13 @@ Section method_section(const TuneView& view) {
   add("Warm-up",
       fmt::format("at least {}, then until times are steady, at most {}",
                   counted(static_cast<std::size_t>(std::max<std::int64_t>(plan.warmup_runs, 0)), "inference"),
-                  duration_text(plan.warmup_max_s * 1e9)));
+                  base::format_duration(plan.warmup_max_s * 1e9)));
   add("Timed",
       plan.runs
           ? fmt::format("{} inferences a lane, fixed", *plan.runs)
           : fmt::format("until the 95 % interval of the median is within ±{} of it, {} to {}, {} to {} inferences",
-                        percent(plan.target_interval_ratio), duration_text(plan.min_time_s * 1e9),
-                        duration_text(plan.max_time_s * 1e9), plan.min_runs, plan.max_runs));
+                        percent(plan.target_interval_ratio), base::format_duration(plan.min_time_s * 1e9),
+                        base::format_duration(plan.max_time_s * 1e9), plan.min_runs, plan.max_runs));
   add("Smallest effect that counts", percent(run.min_effect));
   if (run.accuracy_tolerance > 0)
     add("Output tolerance", fmt::format("{:.1e} of the output's largest magnitude", run.accuracy_tolerance));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
@@ -27,10 +28,10 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::
                                  : dash,
                ranked != nullptr ? view.rate.number(ranked->summary.throughput_per_s) : dash,
                measured != nullptr ? fmt::format("{}", measured->latency_ns.size()) : dash,
-               measured != nullptr ? duration_text(measured->session_create_ns) : dash,
-               measured != nullptr ? duration_text(measured->first_run_ns) : dash};
+               measured != nullptr ? base::format_duration(measured->session_create_ns) : dash,
+               measured != nullptr ? base::format_duration(measured->first_run_ns) : dash};
   gpu.add_cells(row.cells, outcome);
-  row.cells.push_back(duration_text(trial.started_s * 1e9));
+  row.cells.push_back(base::format_duration(trial.started_s * 1e9));
   row.cells.push_back(plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
   if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy)
     row.tone = Tone::warning;

@@ -3,6 +3,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
 #include "report/utf8.hpp"
@@ -149,12 +150,12 @@ KeyFigures key_figures(const TuneView& view) {
   if (note.empty() && endings.completed > 0) note = "all ran to the end";
   add(stored, "from the store");
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
-  out.figures.push_back(
-      {"Search time", duration_text(view.run.duration_s * 1e9),
-       plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
-           (stored_s > view.run.duration_s ? fmt::format("; the stored trials took {}", duration_text(stored_s * 1e9))
-                                           : ""),
-       Tone::neutral});
+  out.figures.push_back({"Search time", base::format_duration(view.run.duration_s * 1e9),
+                         plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
+                             (stored_s > view.run.duration_s
+                                  ? fmt::format("; the stored trials took {}", base::format_duration(stored_s * 1e9))
+                                  : ""),
+                         Tone::neutral});
   return out;
 }
 

@@ -252,13 +252,13 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
   builder.run.model.flops = 8e7;
   titled(builder, "Memory traffic is the likely limit: only 2.0 FLOP for every byte moved");
   builder.run.model.nodes = 10000;
-  titled(builder, "Nodes are tiny: 1.00 us each");
+  titled(builder, "Nodes are tiny: 1.00 µs each");
   builder.run.model.node_counts = {{"Constant", 6000}, {"Conv", 4000}};
-  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.50 us each").evidence,
+  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.50 µs each").evidence,
             "median 10.0 ms over 4000 nodes of the file without its constants, of which fusion may have removed some "
             "(trial 1)");
   builder.run.runtime_graphs = {{"extended", 5000, 20e6, ""}};
-  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.00 us each").evidence,
+  EXPECT_EQ(titled(builder, "Nodes are tiny: 2.00 µs each").evidence,
             "median 10.0 ms over 5000 nodes that run (trial 1)");
   EXPECT_NE(titled(builder, "Memory traffic is the likely limit: only 4.0 FLOP").evidence.find("about 19.1 MiB an"),
             std::string::npos);

@@ -41,7 +41,7 @@ TEST(GpuLimits, finds_planted_kernels_too_short_to_fill_the_card) {
   builder.add_gpu(kBound, 0.7, 96);  // 5.8 us a node, arithmetic 20 us, memory 45 us
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   const auto finding = bound_finding(builder);
-  EXPECT_NE(finding.title.find("5.83 us a node is too short"), std::string::npos) << finding.title;
+  EXPECT_NE(finding.title.find("5.83 µs a node is too short"), std::string::npos) << finding.title;
   EXPECT_EQ(finding.advice.find("enable_cuda_graph"), std::string::npos) << finding.advice;
 }
 
@@ -169,7 +169,7 @@ TEST(GpuLimits, judge_without_ceilings_from_what_is_left_and_say_so) {
 
 TEST(GpuLimits, judge_without_telemetry_by_the_cost_of_launches) {
   GpuRunBuilder builder;
-  builder.add_gpu({{"io_binding", "device"}}, 0.3, -1);  // 120 launches of 2 us
+  builder.add_gpu({{"io_binding", "device"}}, 0.3, -1);  // 120 launches of 2 µs
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   EXPECT_NE(bound_finding(builder).evidence.find("how busy the GPU was is not known"), std::string::npos);
 }

@@ -38,6 +38,7 @@ TEST(Text, durations_take_units_and_sums) {
   EXPECT_EQ(parse_duration("2", "t"), std::chrono::seconds(2));
   EXPECT_EQ(parse_duration("1h30m", "t"), std::chrono::minutes(90));
   EXPECT_EQ(parse_duration("1.5us", "t"), nanoseconds(1500));
+  EXPECT_EQ(parse_duration("1.5µs", "t"), nanoseconds(1500));
   for (const auto* bad : {"", "0", "-1s", "5 parsecs", "1h-3m", "s", "1e400s", "99999999h"})
     EXPECT_FALSE(parse_duration(bad, "t")) << bad;
 }

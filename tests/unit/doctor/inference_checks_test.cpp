@@ -11,7 +11,7 @@ Check see(const Facts& facts, const std::string& provider) {
 
 TEST(InferenceChecks, runs_that_went_well_are_ok_with_their_time) {
   EXPECT_EQ(see(healthy_facts(), "cpu").status, CheckStatus::ok);
-  EXPECT_TRUE(contains(see(healthy_facts(), "cpu").evidence, "200 us"));
+  EXPECT_TRUE(contains(see(healthy_facts(), "cpu").evidence, "200 µs"));
   EXPECT_TRUE(contains(see(healthy_facts(), "cuda").evidence, "same answers as the CPU"));
   EXPECT_EQ(see(healthy_facts(), "tensorrt").status, CheckStatus::skipped);
   EXPECT_EQ(see(cpu_facts(), "cuda").evidence, "no GPU");
@@ -55,7 +55,7 @@ TEST(InferenceChecks, gpus_that_agree_share_a_line) {
     facts.smoke.push_back(first);
     facts.smoke.back().device = "GPU " + std::to_string(i);
   }
-  EXPECT_EQ(see(facts, "cuda").evidence, "all 8: 200 us, same answers as the CPU");
+  EXPECT_EQ(see(facts, "cuda").evidence, "all 8: 200 µs, same answers as the CPU");
   for (auto& run : facts.smoke) run.not_run = run.provider == "cuda" ? "its libraries do not load" : "";
   EXPECT_EQ(see(facts, "cuda").evidence, "all 8: its libraries do not load");
   EXPECT_EQ(see(facts, "cuda").status, CheckStatus::skipped);

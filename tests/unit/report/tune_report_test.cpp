@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/ranking.hpp"
+#include "base/text.hpp"
 #include "fakes/tune_run_fixture.hpp"
 #include "report/charts/chart_parts.hpp"
 #include "report/format.hpp"
@@ -163,7 +164,7 @@ TEST(TuneReport, tells_what_stored_trials_took_beside_the_time_of_this_search) {
   }
   records.run.duration_s = 0.054;
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
-  EXPECT_NE(page.find("the stored trials took " + duration_text(took_s * 1e9)), std::string::npos);
+  EXPECT_NE(page.find("the stored trials took " + base::format_duration(took_s * 1e9)), std::string::npos);
   EXPECT_EQ(render_markdown(shared_report()).find("the stored trials took"), std::string::npos);
 }
 
