@@ -7,6 +7,7 @@
 
 #include "campaign/tune_campaign.hpp"
 #include "fakes/fake_gpu_pool.hpp"
+#include "fakes/gpu_pool_request.hpp"
 #include "fakes/temporary_folder.hpp"
 
 namespace ridgeline::campaign {
@@ -17,23 +18,9 @@ using schema::Configuration;
 class SearchTimeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    request_.workload.kind = "onnx";
-    request_.workload.location = "model.onnx";
-    request_.provider = "cuda";
+    request_ = fakes::gpu_pool_request(
+        folder_.path(), 1, {{"parallel_sessions", {16}}, {"intra_op_num_threads", {1}}, {"prefer_nhwc", {true}}});
     request_.objective = schema::Objective::throughput;
-    request_.reference_folder = folder_.path() / "references";
-    request_.search = "grid";
-    request_.leave_one_out = false;
-    request_.space.only_listed = true;
-    request_.space.values = {{"parallel_sessions", {16}}, {"intra_op_num_threads", {1}}, {"prefer_nhwc", {true}}};
-    schema::Environment environment;
-    environment.affinity = {0, 1};
-    environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
-    schema::GpuDescription gpu;
-    gpu.name = "NVIDIA H200";
-    gpu.uuid = "GPU-0";
-    environment.gpus.push_back(std::move(gpu));
-    request_.environment = environment;
   }
 
   schema::TuneRun run() {

@@ -8,6 +8,7 @@
 
 #include "campaign/tune_campaign.hpp"
 #include "fakes/fake_gpu_pool.hpp"
+#include "fakes/gpu_pool_request.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -20,26 +21,9 @@ class SideBySideTest : public ::testing::Test {
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "rl-beside-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
-    request_.workload.kind = "onnx";
-    request_.workload.location = "model.onnx";
-    request_.provider = "cuda";
-    request_.reference_folder = folder_ / "references";
-    request_.search = "grid";
-    request_.leave_one_out = false;
-    request_.space.only_listed = true;
-    request_.space.values = {
-        {"cudnn_conv_algo_search", {"HEURISTIC", "DEFAULT"}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}};
-    schema::Environment environment;
-    environment.affinity = {0, 1};
-    environment.usable_cpus = environment.physical_cores = environment.logical_cpus = 2;
-    for (int index = 0; index < 3; ++index) {
-      schema::GpuDescription gpu;
-      gpu.index = index;
-      gpu.name = "NVIDIA H200";
-      gpu.uuid = fmt::format("GPU-{}", index);
-      environment.gpus.push_back(std::move(gpu));
-    }
-    request_.environment = environment;
+    request_ = fakes::gpu_pool_request(
+        folder_, 3,
+        {{"cudnn_conv_algo_search", {"HEURISTIC", "DEFAULT"}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}});
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
