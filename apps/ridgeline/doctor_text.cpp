@@ -91,15 +91,20 @@ std::string spread(const std::string& line, int columns) {
   return wrapped(parts, columns, 0);
 }
 
+/// What there is to say of a check that found nothing wrong, from column `at` on: whole where no terminal cuts it, a
+/// library's path over as many lines as it takes, else what fits a line.
+std::string calm_line(const Check& check, const std::string& line, int at, const Terminal& terminal, bool unicode) {
+  const int room = terminal.width - at;
+  if (!terminal.interactive) return line;
+  if (check.group == doctor::CheckGroup::libraries) return indented(spread(line, room), at);
+  return cut(line, std::max(room, 20), unicode);
+}
+
 std::string check_lines(const Check& check, const Terminal& terminal, bool unicode) {
   const bool bad = check.status == CheckStatus::warn || check.status == CheckStatus::fail;
   auto out = head_of(look_of(check.status, unicode), check.title, terminal.colour);
   if (!bad) {
-    const auto line = report::one_line(check.evidence);
-    const int room = terminal.width - kEvidenceAt;
-    const auto shown = !terminal.interactive                          ? line
-                       : check.group == doctor::CheckGroup::libraries ? indented(spread(line, room), kEvidenceAt)
-                                                                      : cut(line, std::max(room, 20), unicode);
+    const auto shown = calm_line(check, report::one_line(check.evidence), kEvidenceAt, terminal, unicode);
     return out + (check.status == CheckStatus::skipped ? styled(shown, Style::dim, terminal.colour) : shown) + "\n";
   }
   out += indented(evidence_of(check.evidence, terminal), kEvidenceAt) + "\n";
@@ -161,7 +166,7 @@ std::string fix_hints_text(const doctor::DoctorReport& report, const Terminal& t
     const bool done = check.status == CheckStatus::ok;
     const auto evidence = report::one_line(check.title + ": " + check.evidence);
     out += done ? "[x] " : styled("[ ] ", look_of(check.status).style, terminal.colour);
-    out += (done ? cut(evidence, std::max(terminal.width - 4, 30), unicode)
+    out += (done ? calm_line(check, evidence, 4, terminal, unicode)
                  : indented(wrapped(evidence, terminal.width - 4, 0), 4)) +
            "\n";
     if (done) continue;

@@ -139,7 +139,8 @@ check gpu.nvlink ok "all 18 links up"
 check gpu.clocks ok "of 1980 MHz"
 gpus "$FAKE_NVML" eight
 "$RIDGELINE" doctor --fix-hints --no-load >text 2>/dev/null
-checks=$((checks + 3))
+checks=$((checks + 4))
+grep -qF '…' text && problem "cut lines where there is no terminal: $(grep -F '…' text)"
 [ "$(grep -c 'sudo fuser -v /dev/nvidia' text)" = 1 ] || problem "not one fuser line: $(cat text)"
 [ -z "$(grep '^      ' text | sort | uniq -d)" ] || problem "commands told twice: $(cat text)"
 awk '/^[A-Z]/ && head { exit 1 } { head = /^[A-Z]/ && NR > 1 } END { exit head }' text || problem "a heading without a line: $(cat text)"
