@@ -98,6 +98,19 @@ inline fakes::TinyOnnx convolutions(const std::string& batch = "1", const std::s
       .node("Conv", {"b", "w"}, {"y"});
 }
 
+/// x [2, 3, 8] times [8, 16], and a bias.
+inline fakes::TinyOnnx biased_product() {
+  std::vector<float> weights(8 * 16);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::sin(1.7F * static_cast<float>(i));
+  return fakes::TinyOnnx()
+      .input("x", 1, {"2", "3", "8"})
+      .output("y", 1, {"2", "3", "16"})
+      .floats("w", {8, 16}, weights)
+      .floats("bias", {16}, {weights.begin(), weights.begin() + 16})
+      .node("MatMul", {"x", "w"}, {"a"})
+      .node("Add", {"a", "bias"}, {"y"});
+}
+
 /// x [N, 1] times [1, 131072]: 512 KiB of GPU memory an item, of which one number leaves the model.
 inline fakes::TinyOnnx memory_eater() {
   constexpr std::int64_t kColumns = 131072;

@@ -67,6 +67,24 @@ TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
   EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
 }
 
+TEST_F(DeviceTrialTest, a_rewrite_that_is_left_out_changes_the_graph_but_not_the_outputs) {
+  const auto model = biased_product();
+  const Configuration fused{{"use_tf32", false}};
+  const auto apart = fused.with("disable_specified_optimizers", "MatMulAddFusion");
+  TrialOptions options;
+  options.reference_outputs = folder_ / "reference";
+  ASSERT_TRUE(executor_->make_reference(spec(model, {2, 3, 8}, fused), options.reference_outputs));
+  const auto outcome = run(spec(model, {2, 3, 8}, apart), options);
+  ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
+  ASSERT_TRUE(outcome.drift);
+  EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
+  const auto whole = executor_->runtime_graph(spec(model, {2, 3, 8}, fused));
+  const auto parts = executor_->runtime_graph(spec(model, {2, 3, 8}, apart));
+  ASSERT_TRUE(whole && parts);
+  EXPECT_EQ(whole->nodes, 3) << "a Gemm between two Reshapes";
+  EXPECT_EQ(parts->nodes, 2) << "MatMul, Add";
+}
+
 TEST_F(DeviceTrialTest, arena_settings_reach_the_provider) {
   constexpr std::int64_t kLarge = 512 << 20;
   const auto arena_gb = [&](const Configuration& configuration) {
