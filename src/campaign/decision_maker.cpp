@@ -159,6 +159,12 @@ double DecisionMaker::final_s(const Configuration& configuration) const {
   return expected_s(current, configuration, plan_for(current, configuration, 1), request_.fresh_finals);
 }
 
+bool DecisionMaker::has_time_for(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
+                                 bool fresh, double before_s) const {
+  const double pair_s = expected_s(a, b, plan, fresh) + unmeasured_setup_s(result_, plan, b);
+  return time_left_s_() > before_s + std::max(longest_pair_s_, pair_s);
+}
+
 bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
   return ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned;
@@ -206,11 +212,26 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
   return {};
 }
 
+schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
+  const auto& current = result_.run.current;
+  const auto plan = plan_for(current, configuration, 1);
+  if (!request_.max_time) return plan;
+  const double left_s = kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
+  const auto fitted = fitted_plan(result_, plan, request_.fresh_finals, current, configuration, left_s / pair_pace_);
+  if (fitted.rounds < plan.rounds) {
+    result_.run.notes.push_back(
+        "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
+        "2 or 3 %, so to be sure of so little takes a longer --max-time");
+    observer_.note(result_.run.notes.back());
+  }
+  return fitted;
+}
+
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     const auto& configuration = contenders[i].ranked->trial->configuration;
-    const auto plan = plan_for(result_.run.current, configuration, 1);
+    const auto plan = i == 0 ? decisive_plan(configuration) : plan_for(result_.run.current, configuration, 1);
     if (i > 0 && final_s(configuration) > time_left_s_()) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
@@ -255,20 +276,21 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
   const auto& current = result_.run.current;
   Doubts doubts;
   double worst = 1;
+  bool left_out = false;
   const auto keys = schema::differing_keys(winner, current);
   if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    if (!has_time_for_a_pair()) {
-      result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
-      break;
-    }
     const auto* before = current.find(keys[i]);
     auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
     if (without == winner || !space_.allows(without)) continue;
+    const auto plan = plan_for(winner, without, kLeaveOneOutShare);
+    if (!has_time_for(winner, without, plan, false)) {
+      left_out = true;
+      continue;
+    }
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    const auto measured = measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i],
-                                        plan_for(winner, without, kLeaveOneOutShare));
+    const auto measured = measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i], plan);
     if (was_cut(measured)) break;
     RL_TRY_ASSIGN(const auto pair, measured);
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
@@ -277,6 +299,7 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     worst = pair.comparison->ratio;
     doubts.harmful = keys[i];
   }
+  if (left_out) result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
   return doubts;
 }
 
@@ -293,9 +316,20 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;
+  std::string names;
+  for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
+  const auto plan = plan_for(run.current, simpler, 1);
+  const auto has_time = [&](double before_s) {
+    if (has_time_for(run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
+    run.notes.push_back(fmt::format(
+        "time budget spent: {} {} in the recommendation, although not shown to add anything; a longer --max-time "
+        "compares it without",
+        names, keys.size() == 1 ? "stays" : "stay"));
+    observer_.note(run.notes.back());
+    return false;
+  };
+  if (!has_time(id == 0 ? longest_trial_s(result_) : 0)) return false;
   if (id == 0) {
-    std::string names;
-    for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
     const auto measured =
         runner_.trial(simpler, schema::TrialStage::finalist,
                       fmt::format("the winner without what was not shown to add anything: {}", names), std::nullopt, 0);
@@ -308,10 +342,9 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   const auto place =
       std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
   if (place == ranking.end() || !place->meets_constraints) return false;
-  if (!has_time_for_a_pair()) return false;
+  if (!has_time(0)) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
-  const auto measured =
-      measured_pair(schema::PairPurpose::finalist, run.current, simpler, "", plan_for(run.current, simpler, 1));
+  const auto measured = measured_pair(schema::PairPurpose::finalist, run.current, simpler, "", plan);
   if (was_cut(measured)) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;

@@ -49,6 +49,9 @@ class DecisionMaker {
                                             const std::optional<schema::Comparison>& as_good_as);
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
                                             double share) const;
+  /// Of the comparison with the current configuration without which there is no answer: fitted to what is left of
+  /// --max-time, with a note where that costs certainty.
+  [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
@@ -74,7 +77,9 @@ class DecisionMaker {
   [[nodiscard]] double final_s(const schema::Configuration& configuration) const;
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
-  [[nodiscard]] bool has_time_for_a_pair() const { return time_left_s_() > longest_pair_s_; }
+  /// For a comparison that the answer does not need, after `before_s` of other work: as long as the longest so far.
+  [[nodiscard]] bool has_time_for(const schema::Configuration& a, const schema::Configuration& b,
+                                  const schema::PairedPlan& plan, bool fresh, double before_s = 0) const;
 
   std::function<double()> time_left_s_;
   double longest_pair_s_ = 0;  ///< so far, setting up included

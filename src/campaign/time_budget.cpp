@@ -156,4 +156,37 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
   return expected_pair_s(result, plan, fresh_process, result.run.current, ranking.front().trial->configuration);
 }
 
+double unmeasured_setup_s(const TuneResult& result, const schema::PairedPlan& plan,
+                          const schema::Configuration& configuration) {
+  if (outcome_of(result, configuration) != nullptr) return 0;
+  const auto untimed = of_warm_trials(result, untimed_s_a_session);
+  return untimed.empty() ? 0
+                         : plan.rounds * sessions_of(configuration) * *std::max_element(untimed.begin(), untimed.end());
+}
+
+double longest_trial_s(const TuneResult& result) {
+  const auto seconds =
+      of_warm_trials(result, [](const auto&, const auto& outcome) { return std::optional(outcome.duration_s); });
+  return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end());
+}
+
+schema::PairedPlan fitted_plan(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
+                               const schema::Configuration& a, const schema::Configuration& b, double left_s) {
+  const auto over_s = [&](const schema::PairedPlan& cut) {
+    return expected_pair_s(result, cut, fresh_process, a, b) - left_s;
+  };
+  const auto shorter = [&](schema::PairedPlan cut) {
+    const double over = over_s(cut);
+    if (!(over > 0) || cut.min_samples > 0) return cut;
+    cut.max_time_s = std::max(cut.max_time_s - over, cut.max_time_s / 2);
+    cut.min_time_s = std::min(cut.min_time_s, cut.max_time_s);
+    return cut;
+  };
+  auto cut = shorter(plan);
+  if (over_s(cut) <= 0 || plan.rounds != 2 || plan.max_rounds > plan.rounds) return cut;
+  cut = plan;
+  cut.rounds = cut.max_rounds = 1;
+  return shorter(cut);
+}
+
 }  // namespace ridgeline::campaign

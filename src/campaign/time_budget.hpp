@@ -5,6 +5,9 @@
 
 namespace ridgeline::campaign {
 
+/// Of --max-time; what is expected may take longer.
+inline constexpr double kPlannedShare = 0.97;
+
 /// Seconds that a trial of the configuration is likely to take: the means of those measured in this run, without the
 /// first when there are others, because it starts the runtime; what is not timed counts for each session. 0 before any.
 [[nodiscard]] double expected_trial_s(const TuneResult& result, const schema::Configuration& configuration);
@@ -21,5 +24,20 @@ namespace ridgeline::campaign {
 
 /// The same of the best trial so far and the current configuration; 0 before any trial went well.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process);
+
+/// What making sessions of a configuration that was not measured may add to that: in each round as long as the slowest
+/// of this run's. 0 for one that was measured.
+[[nodiscard]] double unmeasured_setup_s(const TuneResult& result, const schema::PairedPlan& plan,
+                                        const schema::Configuration& configuration);
+
+/// Seconds of the longest trial of this run, without the first when there are others.
+[[nodiscard]] double longest_trial_s(const TuneResult& result);
+
+/// The plan of a comparison of `b` with `a` that has `left_s`: where it is expected to take longer, with blocks for
+/// half the time at least, and if that is too long with one pair of sessions in place of two. Plans that make as many
+/// pairs as an uneven machine needs keep their sessions, those for a percentile keep their blocks.
+[[nodiscard]] schema::PairedPlan fitted_plan(const TuneResult& result, const schema::PairedPlan& plan,
+                                             bool fresh_process, const schema::Configuration& a,
+                                             const schema::Configuration& b, double left_s);
 
 }  // namespace ridgeline::campaign

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,8 +11,9 @@
 
 namespace ridgeline::fakes {
 
-/// Several made-up GPUs on a virtual clock: a trial takes a second, trials side by side take one second together. A
-/// lane's pace and what its neighbours do to it scale what the surface says.
+/// Several made-up GPUs on a virtual clock: a trial takes a second, or what `trial_s` says, and trials side by side as
+/// long as the longest of them; a comparison takes what `pair_s` says. A lane's pace and what its neighbours do to it
+/// scale what the surface says.
 class FakeGpuPool final : public execute::Executor {
  public:
   FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
@@ -18,6 +21,8 @@ class FakeGpuPool final : public execute::Executor {
   }
 
   FakeExecutor simple;
+  std::function<double(const schema::Configuration&)> trial_s = [](const auto&) { return 1.0; };
+  std::function<double(const schema::PairedSpec&)> pair_s = [](const auto&) { return 0.0; };
   std::vector<double> pace;          ///< of a lane alone; 2: takes twice as long
   std::vector<double> disturbance;   ///< factor on it while another lane is at work
   std::vector<std::string> devices;  ///< that trials were for, in order
@@ -43,6 +48,7 @@ class FakeGpuPool final : public execute::Executor {
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const execute::TimeLeft& left) override {
     devices.push_back(spec.base.device);
     widths.push_back(1);
+    clock_.advance(base::from_seconds(pair_s(spec)));
     return simple.run_pair(spec, left);
   }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
@@ -52,15 +58,19 @@ class FakeGpuPool final : public execute::Executor {
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<execute::TrialJob>& jobs) override {
     const auto surface = simple.cost_ns;
     std::vector<base::Result<schema::TrialOutcome>> outcomes;
+    double longest_s = 0;
     for (const auto& job : jobs) {
       const double factor = pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
       simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
       outcomes.push_back(simple.run_trial(job.spec, job.options));
+      const double seconds = trial_s(job.spec.configuration);
+      if (outcomes.back()) outcomes.back()->duration_s = seconds;
+      longest_s = std::max(longest_s, seconds);
       devices.push_back(job.spec.device);
     }
     simple.cost_ns = surface;
     widths.push_back(jobs.size());
-    clock_.advance(base::from_seconds(1));
+    clock_.advance(base::from_seconds(longest_s));
     return outcomes;
   }
 
