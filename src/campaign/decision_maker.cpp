@@ -2,6 +2,7 @@
 #include "campaign/decision_maker.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
@@ -91,14 +92,19 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
     contenders.push_back({ranked, std::nullopt});
   };
   // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where there is one
-  // comparison only, also what is nearly as fast.
+  // comparison only and even a shorter one would not end in time, also what is nearly as fast.
   const auto* first = &ranking.front();
   const auto cost_of = [&](const analysis::RankedTrial& ranked) { return final_s(ranked.trial->configuration); };
-  const double reach = request_.finalists == 1 ? first->cost.value * (1 + kGivenAwayForTime) : 0;
-  if (cost_of(*first) > time_left_s_())
+  const auto stand_in = [&](const auto& may) {
     for (const auto& ranked : ranking)
-      if ((ranked.tie_group == 1 || ranked.cost.value <= reach) && may_win(ranked) && cost_of(ranked) < cost_of(*first))
-        first = &ranked;
+      if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
+  };
+  if (cost_of(*first) > time_left_s_()) {
+    stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
+    const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
+    if (request_.finalists == 1 && fitted_s(first->trial->configuration) > whole_time_left_s())
+      stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
+  }
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
@@ -212,19 +218,30 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
   return {};
 }
 
-schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
+double DecisionMaker::whole_time_left_s() const {
+  if (!request_.max_time) return std::numeric_limits<double>::infinity();
+  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
+}
+
+schema::PairedPlan DecisionMaker::fitted_to_time(const Configuration& configuration) const {
   const auto& current = result_.run.current;
-  const auto plan = plan_for(current, configuration, 1);
-  if (!request_.max_time) return plan;
-  const double left_s = kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
-  const auto fitted = fitted_plan(result_, plan, request_.fresh_finals, current, configuration, left_s / pair_pace_);
-  if (fitted.rounds < plan.rounds) {
+  return fitted_plan(result_, plan_for(current, configuration, 1), request_.fresh_finals, current, configuration,
+                     whole_time_left_s() / pair_pace_);
+}
+
+double DecisionMaker::fitted_s(const Configuration& configuration) const {
+  return expected_s(result_.run.current, configuration, fitted_to_time(configuration), request_.fresh_finals);
+}
+
+schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
+  auto plan = fitted_to_time(configuration);
+  if (plan.rounds < plan_for(result_.run.current, configuration, 1).rounds) {
     result_.run.notes.push_back(
         "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
         "2 or 3 %, so to be sure of so little takes a longer --max-time");
     observer_.note(result_.run.notes.back());
   }
-  return fitted;
+  return plan;
 }
 
 Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {

@@ -49,8 +49,13 @@ class DecisionMaker {
                                             const std::optional<schema::Comparison>& as_good_as);
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
                                             double share) const;
-  /// Of the comparison with the current configuration without which there is no answer: fitted to what is left of
-  /// --max-time, with a note where that costs certainty.
+  /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
+  [[nodiscard]] double whole_time_left_s() const;
+  /// The plan of the comparison with the current configuration without which there is no answer, cut to what is left.
+  [[nodiscard]] schema::PairedPlan fitted_to_time(const schema::Configuration& configuration) const;
+  /// Seconds that it is likely to take.
+  [[nodiscard]] double fitted_s(const schema::Configuration& configuration) const;
+  /// The same plan, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
