@@ -4,7 +4,10 @@
 #include <filesystem>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "campaign/tune_campaign.hpp"
+#include "fakes/fake_clock.hpp"
 
 namespace ridgeline::fakes {
 
@@ -32,6 +35,17 @@ inline campaign::TuneRequest gpu_pool_request(const std::filesystem::path& folde
   }
   request.environment = environment;
   return request;
+}
+
+/// What the campaign answers to the request, with its records in `database`; an error fails the test.
+inline campaign::TuneResult tuned(execute::Executor& executor, const FakeClock& clock,
+                                  const std::filesystem::path& database, const campaign::TuneRequest& request) {
+  auto store = store::Store::open(database);
+  EXPECT_TRUE(store);
+  campaign::CampaignObserver observer;
+  auto result = campaign::TuneCampaign(executor, *store, clock, observer, [] { return false; }).run(request);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return result ? std::move(*result) : campaign::TuneResult{};
 }
 
 }  // namespace ridgeline::fakes

@@ -39,13 +39,9 @@ class DuelTest : public ::testing::Test {
       if (a == kChannelsLast && b == kPlain) return 1 / ratio;
       return std::nullopt;
     };
-    auto store = store::Store::open(folder_ / fmt::format("{}.db", ++runs_));
-    EXPECT_TRUE(store);
-    CampaignObserver observer;
-    auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
-    EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    auto result = fakes::tuned(pool, clock_, folder_ / fmt::format("{}.db", ++runs_), request_);
     pair_plans_ = pool.simple.pair_plans;
-    return result ? std::move(*result) : TuneResult{};
+    return result;
   }
 
   static long count(const TuneResult& result, schema::PairPurpose purpose) {

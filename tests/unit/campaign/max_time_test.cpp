@@ -55,13 +55,9 @@ class MaxTimeTest : public ::testing::Test {
              spec.plan.rounds * (setup_s(spec.base.configuration) + setup_s(spec.other)) +
              kUsedOfBudget * spec.plan.max_time_s;
     };
-    auto store = store::Store::open(folder_ / fmt::format("{}.db", ++runs_));
-    EXPECT_TRUE(store);
-    CampaignObserver observer;
-    auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
-    EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    auto result = fakes::tuned(pool, clock_, folder_ / fmt::format("{}.db", ++runs_), request_);
     pair_plans_ = pool.simple.pair_plans;
-    return result ? std::move(*result) : TuneResult{};
+    return result;
   }
 
   static bool notes(const TuneResult& result, const std::string& text) {

@@ -26,12 +26,7 @@ class SearchTimeTest : public ::testing::Test {
   schema::TuneRun run() {
     fakes::FakeGpuPool pool(clock_, 1);
     pool.simple.setup_s = [](const Configuration&) { return 0.8; };
-    auto store = store::Store::open(folder_ / "results.db");
-    EXPECT_TRUE(store);
-    CampaignObserver observer;
-    const auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
-    EXPECT_TRUE(result) << (result ? "" : result.error().message);
-    return result ? result->run : schema::TuneRun{};
+    return fakes::tuned(pool, clock_, folder_ / "results.db", request_).run;
   }
 
   static bool tried(const schema::TuneRun& run, const Configuration& configuration) {

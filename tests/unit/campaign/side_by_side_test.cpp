@@ -34,12 +34,7 @@ class SideBySideTest : public ::testing::Test {
 
   TuneResult run(fakes::FakeGpuPool& pool, const std::string& database) {
     pool.simple.cost_ns = cost;
-    auto store = store::Store::open(folder_ / database);
-    EXPECT_TRUE(store);
-    CampaignObserver observer;
-    auto result = TuneCampaign(pool, *store, clock_, observer, [] { return false; }).run(request_);
-    EXPECT_TRUE(result) << result.error().message;
-    return result ? std::move(*result) : TuneResult{};
+    return fakes::tuned(pool, clock_, folder_ / database, request_);
   }
 
   static std::vector<Configuration> tried(const TuneResult& result) {
