@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "base/dynamic_library.hpp"
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
 #include "gpu/cuda_driver.hpp"
@@ -100,6 +101,14 @@ struct Cuda {
   }
 };
 
+/// Ends the GPU's context and all that is in it, as if the process were new: with ONNX Runtime in it that may fail.
+void reset_context() {
+  const auto driver = must(base::DynamicLibrary::open({"libcuda.so.1"}));
+  const auto reset = reinterpret_cast<int (*)(int)>(driver.symbol("cuDevicePrimaryCtxReset_v2"));
+  if (reset == nullptr) give_up("the driver has no cuDevicePrimaryCtxReset_v2");
+  if (const int status = reset(0); status != gpu::kCudaSuccess) give_up(fmt::format("no reset: CUDA error {}", status));
+}
+
 struct Scenario {
   const char* name;
   bool needs_gpu;
@@ -146,6 +155,13 @@ const std::vector<Scenario>& scenarios() {
          process.time(second, "the second of two, the first idle");
          second.reset();
          process.time(first, "the first of two, the second gone");
+       }},
+      {"after a reset", true,
+       [](const Process& process) {
+         process.made(kFewRuns).reset();
+         reset_context();
+         auto session = process.made(kFewRuns);
+         process.time(session, "after one of its kind and a new context");
        }},
       {"after streams", true,
        [](const Process& process) {
