@@ -2,7 +2,6 @@
 #include "campaign/decision_maker.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
@@ -17,7 +16,6 @@ using schema::Configuration;
 
 namespace {
 
-constexpr double kSlowInferenceNs = 50e6;   // above this one timed run a block is plenty, and three would take minutes
 constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
 // Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
 // exhaustive), so that of two trials either may be the faster up to twice that.
@@ -56,7 +54,7 @@ DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, co
       space_(space),
       result_(result),
       observer_(observer),
-      time_left_s_(std::move(time_left_s)),
+      pairs_(runner, request, result, std::move(time_left_s)),
       cancelled_(std::move(cancelled)) {}
 
 void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
@@ -94,15 +92,15 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
   // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where there is one
   // comparison only and even a shorter one would not end in time, also what is nearly as fast.
   const auto* first = &ranking.front();
-  const auto cost_of = [&](const analysis::RankedTrial& ranked) { return final_s(ranked.trial->configuration); };
+  const auto cost_of = [&](const analysis::RankedTrial& ranked) { return pairs_.final_s(ranked.trial->configuration); };
   const auto stand_in = [&](const auto& may) {
     for (const auto& ranked : ranking)
       if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
   };
-  if (cost_of(*first) > time_left_s_()) {
+  if (cost_of(*first) > pairs_.time_left_s()) {
     stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
     const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
-    if (request_.finalists == 1 && fitted_s(first->trial->configuration) > whole_time_left_s())
+    if (request_.finalists == 1 && pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s())
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
   }
   add(first);
@@ -112,63 +110,16 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
   // Where the time is for one only, it goes to the simplest of those that cannot be told apart.
-  if (contenders.size() > 1 && cost_of(*contenders[0].ranked) + cost_of(*contenders[1].ranked) > time_left_s_()) {
+  if (contenders.size() > 1 && cost_of(*contenders[0].ranked) + cost_of(*contenders[1].ranked) > pairs_.time_left_s()) {
     const auto simplest = std::min_element(contenders.begin(), contenders.end(), [&](const auto& a, const auto& b) {
       return a.ranked->tie_group != b.ranked->tie_group
                  ? a.ranked->tie_group < b.ranked->tie_group
                  : beats(a.ranked->trial->configuration, b.ranked->trial->configuration);
     });
-    if (cost_of(*simplest->ranked) <= std::max(time_left_s_(), cost_of(*first)))
+    if (cost_of(*simplest->ranked) <= std::max(pairs_.time_left_s(), cost_of(*first)))
       std::rotate(contenders.begin(), simplest, simplest + 1);
   }
   return contenders;
-}
-
-schema::PairedPlan DecisionMaker::plan_for(const Configuration& a, const Configuration& b, double share) const {
-  auto plan = request_.paired;
-  double slowest = 0;
-  for (const auto& trial : result_.run.trials) {
-    if (trial.configuration != a && trial.configuration != b) continue;
-    const auto found = result_.outcomes.find(trial.key);
-    if (found == result_.outcomes.end() || !found->second.measurement || found->second.measurement->latency_ns.empty())
-      continue;
-    slowest = std::max(slowest, analysis::quantile(found->second.measurement->latency_ns, 0.5));
-  }
-  if (slowest > kSlowInferenceNs && plan.min_samples == 0) plan.min_block_runs = 1;
-  plan.quads = std::max(4, static_cast<int>(plan.quads * share));
-  plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
-  plan.min_time_s *= share;
-  plan.max_time_s *= share;
-  return plan;
-}
-
-Result<schema::TunedPair> DecisionMaker::measured_pair(schema::PairPurpose purpose, const Configuration& a,
-                                                       const Configuration& b, const std::string& setting,
-                                                       const schema::PairedPlan& plan) {
-  const bool fresh = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
-  const double expected = expected_pair_s(result_, plan, fresh, a, b);
-  const double begun = runner_.elapsed_s();
-  auto pair = runner_.pair(purpose, a, b, setting, plan);
-  const double took = runner_.elapsed_s() - begun;
-  longest_pair_s_ = std::max(longest_pair_s_, took);
-  if (expected > 0) pair_pace_ = std::max(pair_pace_, took / expected);
-  return pair;
-}
-
-double DecisionMaker::expected_s(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
-                                 bool fresh) const {
-  return pair_pace_ * expected_pair_s(result_, plan, fresh, a, b);
-}
-
-double DecisionMaker::final_s(const Configuration& configuration) const {
-  const auto& current = result_.run.current;
-  return expected_s(current, configuration, plan_for(current, configuration, 1), request_.fresh_finals);
-}
-
-bool DecisionMaker::has_time_for(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
-                                 bool fresh, double before_s) const {
-  const double pair_s = expected_s(a, b, plan, fresh) + unmeasured_setup_s(result_, plan, b);
-  return time_left_s_() > before_s + std::max(longest_pair_s_, pair_s);
 }
 
 bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
@@ -199,11 +150,12 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
     if (!may_win(rival) || a == b || b == contenders.front().ranked->trial->configuration ||
         (result_.run.objective == schema::Objective::p99 && !rival.summary.p99_ns))
       continue;
-    const auto plan = plan_for(a, b, 1);
-    if (expected_s(a, b, plan, false) + std::max(final_s(a), final_s(b)) > time_left_s_()) continue;
+    const auto plan = pairs_.plan_for(a, b, 1);
+    if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
+      continue;
     observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved", champion->trial->id,
                                 rival.trial->id));
-    const auto measured = measured_pair(schema::PairPurpose::duel, a, b, "", plan);
+    const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
     if (was_cut(measured)) break;
     RL_TRY_ASSIGN(const auto pair, measured);
     ++duels;
@@ -218,24 +170,9 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
   return {};
 }
 
-double DecisionMaker::whole_time_left_s() const {
-  if (!request_.max_time) return std::numeric_limits<double>::infinity();
-  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
-}
-
-schema::PairedPlan DecisionMaker::fitted_to_time(const Configuration& configuration) const {
-  const auto& current = result_.run.current;
-  return fitted_plan(result_, plan_for(current, configuration, 1), request_.fresh_finals, current, configuration,
-                     whole_time_left_s() / pair_pace_);
-}
-
-double DecisionMaker::fitted_s(const Configuration& configuration) const {
-  return expected_s(result_.run.current, configuration, fitted_to_time(configuration), request_.fresh_finals);
-}
-
 schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
-  auto plan = fitted_to_time(configuration);
-  if (plan.rounds < plan_for(result_.run.current, configuration, 1).rounds) {
+  auto plan = pairs_.decisive_plan(configuration);
+  if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
     result_.run.notes.push_back(
         "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
         "2 or 3 %, so to be sure of so little takes a longer --max-time");
@@ -248,14 +185,14 @@ Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
     const auto& configuration = contenders[i].ranked->trial->configuration;
-    const auto plan = i == 0 ? decisive_plan(configuration) : plan_for(result_.run.current, configuration, 1);
-    if (i > 0 && final_s(configuration) > time_left_s_()) {
+    const auto plan = i == 0 ? decisive_plan(configuration) : pairs_.plan_for(result_.run.current, configuration, 1);
+    if (i > 0 && pairs_.final_s(configuration) > pairs_.time_left_s()) {
       result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
       break;
     }
     observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved",
                                 i + 1, contenders.size(), contenders[i].ranked->trial->id));
-    const auto pair = measured_pair(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan);
+    const auto pair = pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan);
     if (i > 0 && was_cut(pair)) break;
     if (!pair) return tl::unexpected<base::Error>(pair.error());
     contenders[i].gain = pair->comparison;
@@ -301,13 +238,13 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     const auto* before = current.find(keys[i]);
     auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
     if (without == winner || !space_.allows(without)) continue;
-    const auto plan = plan_for(winner, without, kLeaveOneOutShare);
-    if (!has_time_for(winner, without, plan, false)) {
+    const auto plan = pairs_.plan_for(winner, without, kLeaveOneOutShare);
+    if (!pairs_.has_time_for(winner, without, plan, false)) {
       left_out = true;
       continue;
     }
     observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    const auto measured = measured_pair(schema::PairPurpose::leave_one_out, winner, without, keys[i], plan);
+    const auto measured = pairs_.measure(schema::PairPurpose::leave_one_out, winner, without, keys[i], plan);
     if (was_cut(measured)) break;
     RL_TRY_ASSIGN(const auto pair, measured);
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
@@ -335,9 +272,9 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
     if (trial.configuration == simpler) id = trial.id;
   std::string names;
   for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
-  const auto plan = plan_for(run.current, simpler, 1);
+  const auto plan = pairs_.plan_for(run.current, simpler, 1);
   const auto has_time = [&](double before_s) {
-    if (has_time_for(run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
+    if (pairs_.has_time_for(run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
     run.notes.push_back(fmt::format(
         "time budget spent: {} {} in the recommendation, although not shown to add anything; a longer --max-time "
         "compares it without",
@@ -361,7 +298,7 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   if (place == ranking.end() || !place->meets_constraints) return false;
   if (!has_time(0)) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
-  const auto measured = measured_pair(schema::PairPurpose::finalist, run.current, simpler, "", plan);
+  const auto measured = pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", plan);
   if (was_cut(measured)) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
@@ -418,7 +355,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
     run.notes.push_back(
         fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
                     "was no time: a longer --max-time compares it",
-                    best.id, final_s(best.configuration)));
+                    best.id, pairs_.final_s(best.configuration)));
     observer_.note(run.notes.back());
   }
   std::vector<int> ties;

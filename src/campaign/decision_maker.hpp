@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "campaign/trial_runner.hpp"
+#include "campaign/pair_schedule.hpp"
 #include "search/search_space.hpp"
 
 namespace ridgeline::campaign {
@@ -47,48 +47,24 @@ class DecisionMaker {
   /// can stand in for that gain. False when the verdict stays.
   [[nodiscard]] base::Result<bool> simplify(const std::vector<std::string>& keys,
                                             const std::optional<schema::Comparison>& as_good_as);
-  [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
-                                            double share) const;
-  /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
-  [[nodiscard]] double whole_time_left_s() const;
-  /// The plan of the comparison with the current configuration without which there is no answer, cut to what is left.
-  [[nodiscard]] schema::PairedPlan fitted_to_time(const schema::Configuration& configuration) const;
-  /// Seconds that it is likely to take.
-  [[nodiscard]] double fitted_s(const schema::Configuration& configuration) const;
-  /// The same plan, with a note where what was cut costs certainty.
+  /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
   [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
+  /// Whether --max-time ended it; then the run has a note of it.
+  template <typename T>
+  [[nodiscard]] bool was_cut(const base::Result<T>& measured);
+  /// Not the current configuration, within the constraints, and measured to the end.
+  [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 
   TrialRunner& runner_;
   const TuneRequest& request_;
   const search::SearchSpace& space_;
   TuneResult& result_;
   CampaignObserver& observer_;
-  [[nodiscard]] base::Result<schema::TunedPair> measured_pair(schema::PairPurpose purpose,
-                                                              const schema::Configuration& a,
-                                                              const schema::Configuration& b,
-                                                              const std::string& setting,
-                                                              const schema::PairedPlan& plan);
-  /// Whether --max-time ended it; then the run has a note of it.
-  template <typename T>
-  [[nodiscard]] bool was_cut(const base::Result<T>& measured);
-  /// Seconds that comparing `b` with `a` is likely to take, going by those before.
-  [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,
-                                  const schema::PairedPlan& plan, bool fresh) const;
-  /// The same of the comparison with the current configuration that decides.
-  [[nodiscard]] double final_s(const schema::Configuration& configuration) const;
-  /// Not the current configuration, within the constraints, and measured to the end.
-  [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
-  /// For a comparison that the answer does not need, after `before_s` of other work: as long as the longest so far.
-  [[nodiscard]] bool has_time_for(const schema::Configuration& a, const schema::Configuration& b,
-                                  const schema::PairedPlan& plan, bool fresh, double before_s = 0) const;
-
-  std::function<double()> time_left_s_;
-  double longest_pair_s_ = 0;  ///< so far, setting up included
-  double pair_pace_ = 1;       ///< by how much pairs took longer than expected
+  PairSchedule pairs_;
   std::function<bool()> cancelled_;
 };
 

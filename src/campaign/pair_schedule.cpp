@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/pair_schedule.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/summary.hpp"
+#include "campaign/time_budget.hpp"
+
+namespace ridgeline::campaign {
+
+using schema::Configuration;
+
+namespace {
+
+constexpr double kSlowInferenceNs = 50e6;  // above this one timed run a block is plenty, and three would take minutes
+
+}  // namespace
+
+double PairSchedule::whole_time_left_s() const {
+  if (!request_.max_time) return std::numeric_limits<double>::infinity();
+  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
+}
+
+schema::PairedPlan PairSchedule::plan_for(const Configuration& a, const Configuration& b, double share) const {
+  auto plan = request_.paired;
+  double slowest = 0;
+  for (const auto& trial : result_.run.trials) {
+    if (trial.configuration != a && trial.configuration != b) continue;
+    const auto found = result_.outcomes.find(trial.key);
+    if (found == result_.outcomes.end() || !found->second.measurement || found->second.measurement->latency_ns.empty())
+      continue;
+    slowest = std::max(slowest, analysis::quantile(found->second.measurement->latency_ns, 0.5));
+  }
+  if (slowest > kSlowInferenceNs && plan.min_samples == 0) plan.min_block_runs = 1;
+  plan.quads = std::max(4, static_cast<int>(plan.quads * share));
+  plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
+  plan.min_time_s *= share;
+  plan.max_time_s *= share;
+  return plan;
+}
+
+schema::PairedPlan PairSchedule::decisive_plan(const Configuration& configuration) const {
+  const auto& current = result_.run.current;
+  return fitted_plan(result_, plan_for(current, configuration, 1), request_.fresh_finals, current, configuration,
+                     whole_time_left_s() / pace_);
+}
+
+double PairSchedule::expected_s(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
+                                bool fresh) const {
+  return pace_ * expected_pair_s(result_, plan, fresh, a, b);
+}
+
+double PairSchedule::final_s(const Configuration& configuration) const {
+  const auto& current = result_.run.current;
+  return expected_s(current, configuration, plan_for(current, configuration, 1), request_.fresh_finals);
+}
+
+double PairSchedule::decisive_s(const Configuration& configuration) const {
+  return expected_s(result_.run.current, configuration, decisive_plan(configuration), request_.fresh_finals);
+}
+
+bool PairSchedule::has_time_for(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
+                                bool fresh, double before_s) const {
+  const double pair_s = expected_s(a, b, plan, fresh) + unmeasured_setup_s(result_, plan, b);
+  return time_left_s_() > before_s + std::max(longest_s_, pair_s);
+}
+
+base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpose, const Configuration& a,
+                                                      const Configuration& b, const std::string& setting,
+                                                      const schema::PairedPlan& plan) {
+  const bool fresh = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
+  const double expected = expected_pair_s(result_, plan, fresh, a, b);
+  const double begun = runner_.elapsed_s();
+  auto pair = runner_.pair(purpose, a, b, setting, plan);
+  const double took = runner_.elapsed_s() - begun;
+  longest_s_ = std::max(longest_s_, took);
+  if (expected > 0) pace_ = std::max(pace_, took / expected);
+  return pair;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "campaign/trial_runner.hpp"
+
+namespace ridgeline::campaign {
+
+/// Makes a run's comparisons, and knows which of them --max-time leaves room for: by what the trials took, and by how
+/// long the comparisons before took.
+class PairSchedule {
+ public:
+  /// `time_left_s` gives the rest of --max-time, infinite without one; all else must outlive the schedule.
+  PairSchedule(TrialRunner& runner, const TuneRequest& request, const TuneResult& result,
+               std::function<double()> time_left_s)
+      : runner_(runner), request_(request), result_(result), time_left_s_(std::move(time_left_s)) {}
+
+  [[nodiscard]] double time_left_s() const { return time_left_s_(); }
+  /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
+  [[nodiscard]] double whole_time_left_s() const;
+
+  /// The run's plan, in blocks of one inference where inferences are slow; `share` of its quads and its time.
+  [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
+                                            double share) const;
+  /// Of the comparison with the current configuration without which there is no answer: cut to what is left.
+  [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration) const;
+
+  /// Seconds that comparing `b` with `a` is likely to take.
+  [[nodiscard]] double expected_s(const schema::Configuration& a, const schema::Configuration& b,
+                                  const schema::PairedPlan& plan, bool fresh) const;
+  /// The same of the comparison with the current configuration that decides, uncut and cut to what is left.
+  [[nodiscard]] double final_s(const schema::Configuration& configuration) const;
+  [[nodiscard]] double decisive_s(const schema::Configuration& configuration) const;
+  /// Whether there is time for a comparison that the answer does not need, after `before_s` of other work: for one as
+  /// long as the longest so far.
+  [[nodiscard]] bool has_time_for(const schema::Configuration& a, const schema::Configuration& b,
+                                  const schema::PairedPlan& plan, bool fresh, double before_s = 0) const;
+
+  /// Errors: those of TrialRunner::pair.
+  [[nodiscard]] base::Result<schema::TunedPair> measure(schema::PairPurpose purpose, const schema::Configuration& a,
+                                                        const schema::Configuration& b, const std::string& setting,
+                                                        const schema::PairedPlan& plan);
+
+ private:
+  TrialRunner& runner_;
+  const TuneRequest& request_;
+  const TuneResult& result_;
+  std::function<double()> time_left_s_;
+  double longest_s_ = 0;  ///< comparison so far, setting up included
+  double pace_ = 1;       ///< by how much comparisons took longer than expected
+};
+
+}  // namespace ridgeline::campaign
