@@ -335,8 +335,10 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   const auto time_is_up = [&](double next_s, const std::vector<search::Proposal>& next) {
     if (!request.max_time) return false;
     const bool has_candidate = std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+      const auto& outcome = result.outcomes[trial.key];
       return trial.configuration != run.current && trial.configuration != space.defaults() &&
-             result.outcomes[trial.key].status == schema::TrialStatus::ok;
+             outcome.status == schema::TrialStatus::ok &&
+             outcome.measurement->stop_reason != schema::StopReason::abandoned;
     });
     const bool late = runner.elapsed_s() > kSearchShare * base::to_seconds(*request.max_time);
     if (!has_candidate) return late;

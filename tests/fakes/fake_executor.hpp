@@ -28,6 +28,7 @@ class FakeExecutor final : public execute::Executor {
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
+  bool abandons = false;  ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -96,6 +97,8 @@ class FakeExecutor final : public execute::Executor {
     for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
     measurement.peak_rss_bytes = 100 << 20;
     measurement.session_create_ns = setup_s(spec.configuration) * 1e9;
+    if (abandons && options.abandon_above_ns && cost_ns(spec.configuration) > *options.abandon_above_ns)
+      measurement.stop_reason = schema::StopReason::abandoned;
     outcome.drift.emplace().scaled_max_abs = drift(spec.configuration);
     outcome.drift->elements = 10;
     return outcome;

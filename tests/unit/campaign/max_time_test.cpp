@@ -45,6 +45,7 @@ class MaxTimeTest : public ::testing::Test {
     bool started = false;
     pool.simple.setup_s = setup_s;
     pool.simple.cost_ns = cost_ns_;
+    pool.simple.abandons = abandons_;
     pool.trial_s = [&](const Configuration& c) {
       const double start_s = started ? 0 : kStartS;
       started = true;
@@ -69,6 +70,7 @@ class MaxTimeTest : public ::testing::Test {
   fakes::FakeClock clock_;
   TuneRequest request_;
   double timed_s_ = 0.2;  // of a trial
+  bool abandons_ = false;
   std::function<double(const Configuration&)> cost_ns_ = [](const Configuration& c) {
     return 1e6 * (c.find("enable_cuda_graph") != nullptr ? 1.0 : 2.0) * (c.find("prefer_nhwc") != nullptr ? 0.5 : 1.0);
   };
@@ -150,6 +152,20 @@ TEST_F(MaxTimeTest, the_fastest_is_compared_in_less_time_before_a_slower_one_is)
       ASSERT_TRUE(result.run.verdict);
       EXPECT_EQ(result.run.verdict->configuration, fastest) << usual_s << " " << timed_s_;
     }
+}
+
+// A text detector on a CPU: of 12 s a search used 5, as its second trial, given up as slower, counted as something to
+// compare.
+TEST_F(MaxTimeTest, what_was_given_up_as_slower_does_not_end_the_search) {
+  request_.max_time = std::chrono::seconds(12);
+  request_.search = "adaptive";
+  request_.space.values = {{"enable_cuda_graph", {true}}, {"io_binding", {"stream"}}, {"prefer_nhwc", {true}}};
+  abandons_ = true;
+  cost_ns_ = [](const Configuration& c) { return c.contains("prefer_nhwc") ? 1e6 : c.empty() ? 2e6 : 6e6; };
+  const auto result = run(1, 1);
+  EXPECT_LE(result.run.duration_s, 12);
+  ASSERT_TRUE(result.run.verdict);
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change) << result.run.verdict->reason;
 }
 
 }  // namespace
