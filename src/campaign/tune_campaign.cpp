@@ -32,6 +32,7 @@ constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparis
 constexpr double kPlannedShareForOnePair = 0.8;
 constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
 constexpr double kPairShareOnGpu = 0.1;                  // on a GPU, where duels come before it
+constexpr double kWarmUpShare = 0.25;                    // of a comparison's time, for each arm
 constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
 constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
@@ -210,6 +211,8 @@ void suit_time(TuneRequest& request) {
   paired.max_time_s = std::min(paired.max_time_s, most_s);
   paired.min_samples_time_s = std::min(paired.min_samples_time_s, most_s);
   paired.min_time_s = std::min(paired.min_time_s, paired.max_time_s / 2);
+  // On an uneven machine times are never steady, and each arm would warm up for as long as it may.
+  paired.warmup.warmup_max_s = std::min(paired.warmup.warmup_max_s, kWarmUpShare * paired.max_time_s);
 }
 
 Result<void> hash_input_files(schema::WorkloadRef& workload) {

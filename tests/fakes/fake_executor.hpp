@@ -28,7 +28,7 @@ class FakeExecutor final : public execute::Executor {
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
-  bool abandons = false;  ///< trials that lose the race they are in
+  bool abandons = false;                                            ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();

@@ -457,6 +457,7 @@ TEST_F(TuneCampaignTest, a_comparison_gets_a_quarter_of_the_time_at_most) {
   ASSERT_FALSE(executor_.pair_plans.empty());
   for (const auto& plan : executor_.pair_plans) {
     EXPECT_LE(plan.max_time_s, 5);
+    EXPECT_LE(plan.warmup.warmup_max_s, 1.25) << "each arm's warm-up counts too";
     EXPECT_LE(plan.min_time_s, 2.5);
   }
 }
