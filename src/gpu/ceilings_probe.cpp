@@ -20,8 +20,6 @@ constexpr std::size_t kMostDeviceCopy = 1024 * kMiB;  // far past an L2 of 50 to
 constexpr int kRepetitions = 5;
 constexpr double kEnoughMs = 60;  // per probe: slow cards repeat less
 constexpr int kLaunches = 2000;
-constexpr const char* kEmptyKernel =
-    ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry ridgeline_empty() { ret; }\n";
 
 /// What all probes share.
 struct Bench {
@@ -160,7 +158,7 @@ void probe_products(const Bench& bench, const std::vector<std::string>& candidat
 }
 
 std::optional<double> launch_us(const Bench& bench) {
-  const auto kernel = CudaKernel::make(bench.driver, kEmptyKernel, "ridgeline_empty");
+  const auto kernel = CudaKernel::make_empty(bench.driver);
   if (!kernel) return std::nullopt;
   const auto ms = bench.best_ms([&] {
     for (int i = 0; i < kLaunches; ++i)

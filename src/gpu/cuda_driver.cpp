@@ -228,6 +228,12 @@ Result<CudaKernel> CudaKernel::make(std::shared_ptr<const CudaDriver> driver, co
   return CudaKernel(std::move(driver), module, function);
 }
 
+Result<CudaKernel> CudaKernel::make_empty(std::shared_ptr<const CudaDriver> driver) {
+  constexpr const char* kPtx =
+      ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry ridgeline_empty() { ret; }\n";
+  return make(std::move(driver), kPtx, "ridgeline_empty");
+}
+
 CudaKernel::~CudaKernel() {
   if (module_ != nullptr) driver_->api_.module_unload(module_);
 }

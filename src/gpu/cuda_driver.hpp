@@ -215,6 +215,8 @@ class CudaKernel {
   /// Errors: internal (the driver does not take this PTX), with the driver's words.
   [[nodiscard]] static base::Result<CudaKernel> make(std::shared_ptr<const CudaDriver> driver, const char* ptx,
                                                      const char* name);
+  /// One that does nothing.
+  [[nodiscard]] static base::Result<CudaKernel> make_empty(std::shared_ptr<const CudaDriver> driver);
   ~CudaKernel();
   CudaKernel(CudaKernel&& other) noexcept;
   CudaKernel& operator=(CudaKernel&& other) noexcept;

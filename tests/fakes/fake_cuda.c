@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A CUDA driver whose GPU memory is host memory and whose streams do everything at once. fake_cuda_fail makes every
- * allocation fail with a status; fake_cuda_live counts what was made and not given back. */
+ * allocation fail with a status, fake_cuda_fail_launch every launch; fake_cuda_live counts what was made and not given
+ * back, fake_cuda_launches kernels, fake_cuda_turns those on another stream than the one before. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int init_status, alloc_status, live;
+static int init_status, alloc_status, launch_status, live, launches, turns;
+static void* last_stream;
 static int current;
 
 EXPORT void fake_cuda_init(int status) { init_status = status; }
 EXPORT void fake_cuda_fail(int status) { alloc_status = status; }
+EXPORT void fake_cuda_fail_launch(int status) { launch_status = status; }
 EXPORT int fake_cuda_live(void) { return live; }
+EXPORT int fake_cuda_launches(void) { return launches; }
+EXPORT int fake_cuda_turns(void) { return turns; }
 
 static int make(void** out, size_t bytes) {
   if (alloc_status != 0) return alloc_status;
@@ -98,5 +103,9 @@ EXPORT int cuModuleUnload(void* module) { return drop(module); }
 EXPORT int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void* stream, void** arguments, void** extra) {
   (void)shared, (void)arguments, (void)extra;
+  if (launch_status != 0) return launch_status;
+  ++launches;
+  turns += stream != last_stream;
+  last_stream = stream;
   return function != NULL && stream != NULL && gx * gy * gz * bx * by * bz == 1 ? 0 : 400;
 }
