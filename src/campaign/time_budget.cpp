@@ -121,6 +121,11 @@ double expected_trial_s(const TuneResult& result, const schema::Configuration& c
   return mean(timed) + sessions_of(configuration) * mean(untimed);
 }
 
+double expected_alone_s(const TuneResult& result, const schema::Configuration& configuration) {
+  const auto* outcome = outcome_of(result, configuration);
+  return kStartOnGpuS + std::max(outcome != nullptr ? outcome->duration_s : 0, expected_trial_s(result, configuration));
+}
+
 double expected_graph_s(const TuneResult& result) {
   constexpr double kWeightsPerS = 1e9;  // bytes, through a file
   double session_s = 0;

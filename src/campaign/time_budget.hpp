@@ -12,6 +12,9 @@ inline constexpr double kPlannedShare = 0.97;
 /// first when there are others, because it starts the runtime; what is not timed counts for each session. 0 before any.
 [[nodiscard]] double expected_trial_s(const TuneResult& result, const schema::Configuration& configuration);
 
+/// Seconds that a trial of a configuration that was measured may take in a fresh process on a GPU.
+[[nodiscard]] double expected_alone_s(const TuneResult& result, const schema::Configuration& configuration);
+
 /// Seconds that reading the runtime's graph may take: creating a session once more, writing and reading the weights. 0
 /// before any trial went well.
 [[nodiscard]] double expected_graph_s(const TuneResult& result);

@@ -210,6 +210,25 @@ Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<
   return verdicts;
 }
 
+Result<std::string> TrialRunner::alone(const schema::Configuration& configuration) {
+  auto spec = spec_for(configuration);
+  spec.alone = true;
+  auto key = spec.key();
+  RL_TRY_ASSIGN(auto stored, store_.find_trial(key));
+  if (request_.use_store && stored) {
+    result_.outcomes[key] = std::move(stored->outcome);
+    return key;
+  }
+  observer_.stage("the recommended settings alone in a process");
+  execute::TrialOptions options;
+  options.throughput = result_.run.objective == schema::Objective::throughput;
+  options.time_left = time_left(0, 0);
+  RL_TRY_ASSIGN(auto outcome, executor_.run_trial(spec, options));
+  RL_TRY(store_.save_trial(spec, outcome));
+  result_.outcomes[key] = std::move(outcome);
+  return key;
+}
+
 Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place,
                                               std::size_t remaining) {
   Begun trial;

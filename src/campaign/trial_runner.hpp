@@ -42,6 +42,8 @@ class TrialRunner {
   /// on as many GPUs as do not disturb each other, which is found out when it first matters.
   [[nodiscard]] base::Result<std::vector<schema::TrialOutcome>> trials(const std::vector<search::Proposal>& proposals,
                                                                        std::size_t remaining);
+  /// Measures the configuration alone (TrialSpec::alone) and returns its key; not one of the run's trials.
+  [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration);
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t lanes() const;
 

@@ -185,6 +185,20 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   observer.note(run.notes.back());
 }
 
+/// What the recommended settings take as the only session of a process, for the report: that may be less than beside
+/// others, which is how trials are measured.
+void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& result) {
+  auto& run = result.run;
+  if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->trial_id == 0) return;
+  const auto& configuration = run.verdict->configuration;
+  if (configuration.get_or("parallel_sessions", 1).as_integer(1) != 1) return;
+  if (request.max_time &&
+      runner.elapsed_s() + expected_alone_s(result, configuration) > base::to_seconds(*request.max_time))
+    return;
+  // The answer stands without it.
+  if (auto key = runner.alone(configuration)) run.verdict->alone_key = std::move(*key);
+}
+
 /// How the runtime fuses the model in that configuration, for the report's explanations.
 void read_graph(execute::Executor& executor, const TrialRunner& runner, const schema::Configuration& configuration,
                 schema::TuneRun& run, CampaignObserver& observer) {
@@ -419,7 +433,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
       read_graph(executor_, runner, ranking.front().trial->configuration, run, observer_);
     // The probes end the worker, which a search without fresh processes still needs.
     measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS, {}));
-    return decision.decide(cut_short);
+    RL_TRY(decision.decide(cut_short));
+    measure_alone(runner, request, result);
+    return {};
   };
   if (auto done = search_and_decide(); !done) {
     const bool out_of_time = done.error().code == ErrorCode::out_of_time;
@@ -442,6 +458,10 @@ Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
   for (const auto& trial : result.run.trials) {
     RL_TRY_ASSIGN(auto stored, store.find_trial(trial.key));
     if (stored) result.outcomes[trial.key] = judged(std::move(stored->outcome), result.run.accuracy_tolerance);
+  }
+  if (const auto& verdict = result.run.verdict; verdict && !verdict->alone_key.empty()) {
+    RL_TRY_ASSIGN(auto stored, store.find_trial(verdict->alone_key));
+    if (stored) result.outcomes[verdict->alone_key] = std::move(stored->outcome);
   }
   for (const auto& pair : result.run.pairs) {
     RL_TRY_ASSIGN(auto stored, store.find_pair(pair.key));

@@ -83,6 +83,7 @@ class LocalExecutor final : public Executor {
     const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.provider != "cpu") pairs_.reset();
+    if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
     auto flag = gpu_gate_.enter(spec.device);
     const bool used = pooled_ != nullptr;
     const auto ask = [&] {

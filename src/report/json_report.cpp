@@ -112,7 +112,15 @@ Json run_json(const schema::TuneRun& run) {
           {"space_size", run.space_size}};
 }
 
-Json verdict_json(const schema::TuneRun& run) {
+/// Of the recommended settings in a process of their own.
+Json alone_median(const TuneView& view) {
+  const auto found = view.outcomes.find(view.run.verdict->alone_key);
+  if (found == view.outcomes.end() || !found->second.measurement) return nullptr;
+  return analysis::summarize(*found->second.measurement).median_ns;
+}
+
+Json verdict_json(const TuneView& view) {
+  const auto& run = view.run;
   if (!run.verdict) return nullptr;
   const auto& verdict = *run.verdict;
   Json changed = Json::object();
@@ -128,6 +136,7 @@ Json verdict_json(const schema::TuneRun& run) {
           {"configuration", verdict.configuration},
           {"changed", changed},
           {"gain", optional_comparison(verdict.gain)},
+          {"alone_median_ns", alone_median(view)},
           {"tie_group", verdict.tie_group},
           {"reason", verdict.reason}};
 }
@@ -249,7 +258,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   Json out{{"schema", "ridgeline.tune"},
            {"schema_version", kTuneJsonVersion},
            {"run", run_json(run)},
-           {"verdict", verdict_json(run)},
+           {"verdict", verdict_json(view)},
            {"current",
             {{"configuration", run.current},
              {"origins", run.current_origins},

@@ -12,6 +12,7 @@ base::Json identity(const TrialSpec& spec) {
   for (auto& file : json["workload"]["input_files"]) file.erase("path");
   json["workload"].erase("dim_names");      // follows from the model
   if (spec.io == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
+  if (!spec.alone) json.erase("alone");     // older than this field
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
   json["runtime"].erase("known_targets");

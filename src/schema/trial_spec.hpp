@@ -58,11 +58,14 @@ struct TrialSpec {
   Configuration configuration;
   MeasurementPlan plan;
   std::string io = "host";  ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
+  /// On a GPU: in a fresh process that works on the session's stream alone. Otherwise as in one that works on several.
+  bool alone = false;
 
   /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, device, runtime, configuration, plan, io)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, device, runtime, configuration, plan, io,
+                                                alone)
 
 /// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
 struct PairedPlan {

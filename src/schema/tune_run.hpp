@@ -96,6 +96,8 @@ struct TuneVerdict {
   std::optional<Comparison> gain;  ///< recommended against current, interleaved
   std::vector<int> tie_group;      ///< trial ids that are as good as the best
   std::string reason;              ///< one sentence
+  /// TrialSpec::key of `configuration` measured alone (TrialSpec::alone), which no ranking holds; "": it was not.
+  std::string alone_key{};
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
@@ -158,7 +160,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, conf
                                                 reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, setting, status, comparison, failure,
                                                 from_store)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason,
+                                                alone_key)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
                                                 interrupted, objective, constraints, min_effect, accuracy_tolerance,
                                                 search, seed, provider, io, device, environment, model, workload,

@@ -28,6 +28,7 @@ class FakeExecutor final : public execute::Executor {
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
+  double alone_pace = 1;                                            ///< of TrialSpec::alone; 0.9: takes so much less
   bool abandons = false;                                            ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
@@ -94,6 +95,8 @@ class FakeExecutor final : public execute::Executor {
     }
     auto& measurement = outcome.measurement.emplace();
     measurement.latency_ns = samples(spec.configuration, 200);
+    if (spec.alone)
+      for (double& latency : measurement.latency_ns) latency *= alone_pace;
     for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
     measurement.peak_rss_bytes = 100 << 20;
     measurement.session_create_ns = setup_s(spec.configuration) * 1e9;

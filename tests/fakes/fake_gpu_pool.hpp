@@ -12,8 +12,8 @@
 namespace ridgeline::fakes {
 
 /// Several made-up GPUs on a virtual clock: a trial takes a second, or what `trial_s` says, and trials side by side as
-/// long as the longest of them; a comparison takes what `pair_s` says. A lane's pace and what its neighbours do to it
-/// scale what the surface says.
+/// long as the longest of them; one alone in its process `start_s` more; a comparison takes what `pair_s` says. A
+/// lane's pace and what its neighbours do to it scale what the surface says.
 class FakeGpuPool final : public execute::Executor {
  public:
   FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
@@ -22,6 +22,7 @@ class FakeGpuPool final : public execute::Executor {
 
   FakeExecutor simple;
   std::function<double(const schema::Configuration&)> trial_s = [](const auto&) { return 1.0; };
+  double start_s = 0;
   std::function<double(const schema::PairedSpec&)> pair_s = [](const auto&) { return 0.0; };
   std::vector<double> pace;          ///< of a lane alone; 2: takes twice as long
   std::vector<double> disturbance;   ///< factor on it while another lane is at work
@@ -63,7 +64,7 @@ class FakeGpuPool final : public execute::Executor {
       const double factor = pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
       simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
       outcomes.push_back(simple.run_trial(job.spec, job.options));
-      const double seconds = trial_s(job.spec.configuration);
+      const double seconds = trial_s(job.spec.configuration) + (job.spec.alone ? start_s : 0);
       if (outcomes.back()) outcomes.back()->duration_s = seconds;
       longest_s = std::max(longest_s, seconds);
       devices.push_back(job.spec.device);

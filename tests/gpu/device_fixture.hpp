@@ -111,6 +111,22 @@ inline fakes::TinyOnnx biased_product() {
       .node("Add", {"a", "bias"}, {"y"});
 }
 
+/// A hundred small products one after the other, x [1, 512] by [512, 512]: what begins a kernel matters.
+inline fakes::TinyOnnx chain() {
+  constexpr int kLinks = 100;
+  std::vector<float> weights(512 * 512);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = 0.06F * std::sin(1.7F * static_cast<float>(i));
+  auto model =
+      fakes::TinyOnnx().input("x", 1, {"1", "512"}).output("y", 1, {"1", "512"}).floats("w", {512, 512}, weights);
+  std::string last = "x";
+  for (int link = 0; link < kLinks; ++link) {
+    const auto next = link + 1 == kLinks ? std::string("y") : "a" + std::to_string(link);
+    model.node("MatMul", {last, "w"}, {next});
+    last = next;
+  }
+  return model;
+}
+
 /// x [N, 1] times [1, 131072]: 512 KiB of GPU memory an item, of which one number leaves the model.
 inline fakes::TinyOnnx memory_eater() {
   constexpr std::int64_t kColumns = 131072;

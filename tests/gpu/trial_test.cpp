@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
 #include "analysis/summary.hpp"
 #include "device_fixture.hpp"
 
@@ -101,6 +103,26 @@ TEST_F(DeviceTrialTest, arena_settings_reach_the_provider) {
   EXPECT_GT(arena_gb({{"use_cuda_mempool", true}, {"cuda_mempool_release_threshold", kLarge}}), 0);
   const auto unlimited = run(spec(memory_eater(), {1000, 1}, {{"use_cuda_mempool", true}, {"gpu_mem_limit_gb", 0.1}}));
   EXPECT_EQ(unlimited.status, TrialStatus::ok) << message_of(unlimited);
+}
+
+/// A process that has worked on one stream alone begins its kernels earlier: its first trial would lead the ranking.
+TEST_F(DeviceTrialTest, the_first_session_of_a_process_is_no_faster_than_later_ones) {
+  const auto model = chain();
+  const auto median_us = [&](bool alone) {
+    auto trial = spec(model, {1, 512}, {{"enable_cuda_graph", true}, {"io_binding", "stream"}});
+    trial.alone = alone;
+    trial.plan.max_time_s = 0.5;
+    const auto outcome = run(trial);
+    EXPECT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
+    return outcome.measurement ? analysis::quantile(outcome.measurement->latency_ns, 0.5) / 1e3 : 0;
+  };
+  const double first = median_us(false);
+  median_us(false);
+  const double later = median_us(false);
+  const double alone = median_us(true);
+  std::printf("first %.1f us, later %.1f us, alone %.1f us\n", first, later, alone);
+  EXPECT_NEAR(first / later, 1, 0.03);
+  EXPECT_LT(alone, later * 1.03);
 }
 
 TEST_F(DeviceTrialTest, sessions_in_flight_share_the_gpu) {

@@ -29,6 +29,21 @@ TEST_F(LifecycleTest, a_pooled_worker_runs_many_trials) {
   EXPECT_EQ(only_child(), worker);
 }
 
+TEST_F(LifecycleTest, a_trial_alone_begins_a_process) {
+  const auto executor = make_local_executor(worker_options());
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  const auto worker = only_child();
+  auto spec = synthetic_spec("");
+  spec.alone = true;
+  const auto outcome = executor->run_trial(spec, {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, TrialStatus::ok);
+  const auto fresh = only_child();
+  EXPECT_NE(fresh, worker);
+  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  EXPECT_EQ(only_child(), fresh) << "it serves others afterwards";
+}
+
 TEST_F(LifecycleTest, a_legal_refusal_keeps_the_worker_and_a_failure_replaces_it) {
   const auto executor = make_local_executor(worker_options());
   ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));

@@ -39,6 +39,7 @@ using Rule = std::vector<Finding> (*)(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> gpu_clock_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> gpu_neighbour_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> gpu_graph_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> one_stream_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> spikes_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> ineffective_setting_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> quality_rule(const Evidence& evidence);

@@ -55,6 +55,29 @@ TEST(GpuRules, name_other_processes_on_the_gpu) {
   EXPECT_EQ(finding.evidence, "trial 1; process 77 and 4242 with up to 3.00 GiB of its memory");
 }
 
+TEST(GpuRules, tell_what_a_process_of_its_own_gains) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90);
+  builder.add_gpu({{"enable_cuda_graph", true}}, 1, 90);
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::change;
+  verdict.trial_id = 2;
+  const auto told = [&] { return titled(builder, "In a process with one session"); };
+  EXPECT_EQ(told().title, "") << "it was not measured";
+  verdict.alone_key = "alone";
+  EXPECT_EQ(told().title, "") << "the record is gone";
+  auto& alone = builder.outcomes["alone"];
+  alone = builder.outcomes[builder.run.trials[1].key];
+  EXPECT_EQ(told().title, "") << "no faster";
+  for (double& latency : alone.measurement->latency_ns) latency *= 0.92;
+  EXPECT_EQ(told().title,
+            "In a process with one session and one CUDA stream the recommended settings take 920 µs, 8 % less");
+  EXPECT_NE(told().evidence.find("median 920 µs against 1.00 ms of trial 2"), std::string::npos) << told().evidence;
+  EXPECT_EQ(told().kind, FindingKind::gain);
+  alone.status = TrialStatus::crashed;
+  EXPECT_EQ(told().title, "");
+}
+
 TEST(GpuRules, warn_of_a_card_nearly_full) {
   GpuRunBuilder builder;
   auto& gpu = *builder.add_gpu({}, 2, 90).gpu;
