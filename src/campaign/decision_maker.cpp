@@ -57,6 +57,11 @@ DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, co
       pairs_(runner, request, result, std::move(time_left_s)),
       cancelled_(std::move(cancelled)) {}
 
+void DecisionMaker::note(std::string text) {
+  result_.run.notes.push_back(std::move(text));
+  observer_.note(result_.run.notes.back());
+}
+
 void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
   auto& verdict = result_.run.verdict.emplace();
   verdict.decision = decision;
@@ -80,8 +85,7 @@ void DecisionMaker::give_up(std::string_view why, std::string_view next) {
   result_.run.verdict->trial_id = best.trial->id;
 }
 
-std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
-    const std::vector<analysis::RankedTrial>& ranking) const {
+std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::vector<analysis::RankedTrial>& ranking) {
   std::vector<Contender> contenders;
   const auto add = [&](const analysis::RankedTrial* ranked) {
     if (ranked == nullptr || !may_win(*ranked) || contenders.size() >= request_.finalists) return;
@@ -89,8 +93,8 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
       if (known.ranked->trial->configuration == ranked->trial->configuration) return;
     contenders.push_back({ranked, std::nullopt});
   };
-  // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where there is one
-  // comparison only and even a shorter one would not end in time, also what is nearly as fast.
+  // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where even a shorter
+  // comparison would not end in time, also what is nearly as fast.
   const auto* first = &ranking.front();
   const auto cost_of = [&](const analysis::RankedTrial& ranked) { return pairs_.final_s(ranked.trial->configuration); };
   const auto stand_in = [&](const auto& may) {
@@ -100,8 +104,14 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(
   if (cost_of(*first) > pairs_.time_left_s()) {
     stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
     const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
-    if (request_.finalists == 1 && pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s())
+    if (pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s()) {
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
+      if (first->tie_group != 1)
+        note(fmt::format(
+            "there was no time to compare trial {}, which was {:.1f} % faster than trial {}; a longer "
+            "--max-time compares it",
+            ranking.front().trial->id, 100 * (first->cost.value / ranking.front().cost.value - 1), first->trial->id));
+    }
   }
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
@@ -130,9 +140,8 @@ bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
 template <typename T>
 bool DecisionMaker::was_cut(const Result<T>& measured) {
   if (measured || measured.error().code != base::ErrorCode::out_of_time) return false;
-  result_.run.notes.push_back(fmt::format("{}: --max-time was over, so the answer rests on what was measured before",
-                                          measured.error().message));
-  observer_.note(result_.run.notes.back());
+  note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before",
+                   measured.error().message));
   return true;
 }
 
@@ -173,10 +182,9 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
 schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
   auto plan = pairs_.decisive_plan(configuration);
   if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
-    result_.run.notes.push_back(
+    note(
         "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
         "2 or 3 %, so to be sure of so little takes a longer --max-time");
-    observer_.note(result_.run.notes.back());
   }
   return plan;
 }
@@ -257,6 +265,18 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
   return doubts;
 }
 
+void DecisionMaker::note_what_stays() {
+  const auto differing = schema::differing_keys(result_.run.verdict->configuration, result_.run.current);
+  std::vector<std::string> stay;
+  for (const auto& key : no_time_without_)
+    if (std::find(differing.begin(), differing.end(), key) != differing.end()) stay.push_back(key);
+  if (stay.empty()) return;
+  note(
+      fmt::format("time budget spent: {} {} in the recommendation, although not shown to add anything; a longer "
+                  "--max-time compares it without",
+                  fmt::join(stay, ", "), stay.size() == 1 ? "stays" : "stay"));
+}
+
 Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
                                      const std::optional<Comparison>& as_good_as) {
   auto& run = result_.run;
@@ -270,23 +290,20 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;
-  std::string names;
-  for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key;
   const auto plan = pairs_.plan_for(run.current, simpler, 1);
   const auto has_time = [&](double before_s) {
     if (pairs_.has_time_for(run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
-    run.notes.push_back(fmt::format(
-        "time budget spent: {} {} in the recommendation, although not shown to add anything; a longer --max-time "
-        "compares it without",
-        names, keys.size() == 1 ? "stays" : "stay"));
-    observer_.note(run.notes.back());
+    for (const auto& key : keys)
+      if (std::find(no_time_without_.begin(), no_time_without_.end(), key) == no_time_without_.end())
+        no_time_without_.push_back(key);
     return false;
   };
   if (!has_time(id == 0 ? longest_trial_s(result_) : 0)) return false;
   if (id == 0) {
     const auto measured =
         runner_.trial(simpler, schema::TrialStage::finalist,
-                      fmt::format("the winner without what was not shown to add anything: {}", names), std::nullopt, 0);
+                      fmt::format("the winner without what was not shown to add anything: {}", fmt::join(keys, ", ")),
+                      std::nullopt, 0);
     if (was_cut(measured)) return false;
     RL_TRY_ASSIGN(const auto outcome, measured);
     if (outcome.status != schema::TrialStatus::ok) return false;
@@ -352,11 +369,10 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   const auto& best = *ranking.front().trial;
   if (request_.finalists == 1 && !contenders.empty() && contenders.front().ranked->tie_group > 1 &&
       best.configuration != run.current) {
-    run.notes.push_back(
+    note(
         fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
                     "was no time: a longer --max-time compares it",
                     best.id, pairs_.final_s(best.configuration)));
-    observer_.note(run.notes.back());
   }
   std::vector<int> ties;
   for (const auto& ranked : ranking)
@@ -418,6 +434,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
       RL_TRY_ASSIGN(simplified, simplify(doubts.unproven, chosen->gain));
     }
     if (!simplified && doubts.harmful) RL_TRY(simplify({*doubts.harmful}, std::nullopt));
+    note_what_stays();
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

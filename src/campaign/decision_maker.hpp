@@ -29,7 +29,7 @@ class DecisionMaker {
     const analysis::RankedTrial* ranked = nullptr;
     std::optional<schema::Comparison> gain;
   };
-  [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking) const;
+  [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking);
   /// On a GPU, where the order of trials that are this close is the chance of their sessions: the fastest meets what is
   /// nearly as fast side by side, as time allows, and the winner alone goes on.
   [[nodiscard]] base::Result<void> duel(std::vector<Contender>& contenders,
@@ -47,9 +47,13 @@ class DecisionMaker {
   /// can stand in for that gain. False when the verdict stays.
   [[nodiscard]] base::Result<bool> simplify(const std::vector<std::string>& keys,
                                             const std::optional<schema::Comparison>& as_good_as);
+  /// Of what has no time to be taken out, one note.
+  void note_what_stays();
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
+  /// For the report, and for whoever watches.
+  void note(std::string text);
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
   [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
@@ -65,6 +69,7 @@ class DecisionMaker {
   TuneResult& result_;
   CampaignObserver& observer_;
   PairSchedule pairs_;
+  std::vector<std::string> no_time_without_;  // settings that there was no time to take out
   std::function<bool()> cancelled_;
 };
 
