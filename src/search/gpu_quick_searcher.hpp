@@ -10,8 +10,8 @@ namespace ridgeline::search {
 
 /// The order counts: ten seconds may be over after any trial. The default, the current configuration, all best guesses
 /// at once on top of the most promising binding with a CUDA graph, that binding alone (a plain one when no graph works,
-/// and the guesses on top of it), each guess turned back or added on top of the best so far, and a second binding with
-/// a graph. Ten trials at most.
+/// and the guesses on top of it), each guess (but fused biases) turned back or added on top of the best so far, and a
+/// second binding with a graph. Ten trials at most.
 class GpuQuickSearcher : public Strategy {
  public:
   GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options);
