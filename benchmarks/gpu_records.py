@@ -5,8 +5,6 @@
     benchmarks/gpu_records.py worth FOLDER KEY    what setting KEY does to the time, from exhaustive searches: pairs of trials that
                                                   replay a graph and differ in nothing else, its default's time over the other's
     benchmarks/gpu_records.py quick FOLDER        the time of what quick recommends over that of what adaptive does
-    benchmarks/gpu_records.py first FOLDER        trials that were the first of their process and replayed a graph, over the same
-                                                  settings in the exhaustive search, where they came after others
 """
 import json
 import pathlib
@@ -14,8 +12,6 @@ import statistics
 import sys
 
 from gpu_summary import models_of, ranked, read, table
-
-CONTEXT_BYTES = 500e6  # on an H200; at least
 
 
 def medians(report):
@@ -59,29 +55,8 @@ def quick(folder):
     return table(["model", "quick, ms", "adaptive, ms", "ratio"], rows)
 
 
-def used_before(trial):
-    return trial["gpu"]["device_used_before_bytes"]
-
-
-def first(folder):
-    reports = [(model, label, report) for label in ("pair", "quick", "adaptive") for model in models_of(folder, label)
-               if (report := read(folder, model, label))]
-    # A new process has no context yet, which takes half a gigabyte: before its first session the card is at its emptiest.
-    empty = min((used_before(trial) for _, _, report in reports for _, _, trial in medians(report)), default=0)
-    rows = []
-    for model, label, report in sorted(reports, key=lambda found: found[0]):
-        searched = read(folder, model, "exhaustive")
-        later = {name(settings): median for settings, median, _ in medians(searched)} if searched else {}
-        for settings, median, trial in medians(report):
-            if used_before(trial) > empty + CONTEXT_BYTES / 2 or not settings.get("enable_cuda_graph") or name(settings) not in later:
-                continue
-            after = later[name(settings)]
-            rows.append([model, f"{label}, trial {trial['id']}", f"{median:.3f}", f"{after:.3f}", f"{median / after:.3f}"])
-    return table(["model", "step", "first of its process, ms", "later, ms", "ratio"], rows)
-
-
 def main():
-    asked = {("worth", 4): worth, ("quick", 3): quick, ("first", 3): first}.get((sys.argv[1] if len(sys.argv) > 1 else "", len(sys.argv)))
+    asked = {("worth", 4): worth, ("quick", 3): quick}.get((sys.argv[1] if len(sys.argv) > 1 else "", len(sys.argv)))
     if not asked:
         print(__doc__, file=sys.stderr)
         return 2
