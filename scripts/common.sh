@@ -36,7 +36,9 @@ install_packages() {
   fi
   say "installing ${#missing[@]} packages: ${missing[*]}"
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $line >&2 || die "could not install packages; run by hand: $line"
+  # A system that updates itself holds the lock for a while.
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive ${line/install/-o DPkg::Lock::Timeout=300 install} >&2 ||
+    die "could not install packages; run by hand: $line"
 }
 
 # fetch_npm_package NAME VERSION SHA256 MEGABYTES: prints the path of the checked tarball in the cache.
