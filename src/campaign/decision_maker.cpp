@@ -106,11 +106,11 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
     const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
     if (pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s()) {
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
-      if (first->tie_group != 1)
-        note(fmt::format(
-            "there was no time to compare trial {}, which was {:.1f} % faster than trial {}; a longer "
-            "--max-time compares it",
-            ranking.front().trial->id, 100 * (first->cost.value / ranking.front().cost.value - 1), first->trial->id));
+      if (first->tie_group != 1 && may_win(ranking.front()))
+        note(
+            fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
+                        "there was no time: a longer --max-time compares it",
+                        ranking.front().trial->id, cost_of(ranking.front())));
     }
   }
   add(first);
@@ -366,14 +366,6 @@ Result<void> DecisionMaker::decide(bool cut_short) {
                                     [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
   const bool current_is_legal = current != ranking.end() && current->meets_constraints;
   auto contenders = pick_finalists(ranking);
-  const auto& best = *ranking.front().trial;
-  if (request_.finalists == 1 && !contenders.empty() && contenders.front().ranked->tie_group > 1 &&
-      best.configuration != run.current) {
-    note(
-        fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which there "
-                    "was no time: a longer --max-time compares it",
-                    best.id, pairs_.final_s(best.configuration)));
-  }
   std::vector<int> ties;
   for (const auto& ranked : ranking)
     if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);

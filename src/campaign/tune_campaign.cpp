@@ -189,7 +189,8 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
 /// others, which is how trials are measured.
 void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& result) {
   auto& run = result.run;
-  if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->trial_id == 0) return;
+  if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none)
+    return;
   const auto& configuration = run.verdict->configuration;
   if (configuration.get_or("parallel_sessions", 1).as_integer(1) != 1) return;
   if (request.max_time &&
