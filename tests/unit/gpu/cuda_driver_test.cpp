@@ -3,26 +3,12 @@
 
 #include <cstring>
 
-#include <gtest/gtest.h>
+#include "fake_cuda_fixture.hpp"
 
 namespace ridgeline::gpu {
 namespace {
 
-class CudaDriverTest : public ::testing::Test {
- protected:
-  CudaDriverTest() : library_(base::DynamicLibrary::open({RL_TEST_FAKE_CUDA}).value()) {
-    call<void (*)(int)>("fake_cuda_init")(0);
-    call<void (*)(int)>("fake_cuda_fail")(0);
-  }
-  template <typename Function>
-  Function call(const char* name) const {
-    return reinterpret_cast<Function>(library_.symbol(name));
-  }
-  int live() const { return call<int (*)()>("fake_cuda_live")(); }
-  static std::shared_ptr<const CudaDriver> load() { return CudaDriver::load({RL_TEST_FAKE_CUDA}).value(); }
-
-  base::DynamicLibrary library_;
-};
+using CudaDriverTest = FakeCudaTest;
 
 TEST_F(CudaDriverTest, tells_its_version_devices_and_memory) {
   const auto driver = load();
@@ -76,7 +62,7 @@ TEST_F(CudaDriverTest, measures_between_events) {
 
 TEST_F(CudaDriverTest, names_the_size_that_did_not_fit) {
   const auto driver = load();
-  call<void (*)(int)>("fake_cuda_fail")(2);
+  set("fake_cuda_fail", 2);
   const int before = live();
   const auto buffer = DeviceBuffer::make(driver, 4096);
   ASSERT_FALSE(buffer);
