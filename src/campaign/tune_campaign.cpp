@@ -27,9 +27,9 @@ using base::Result;
 namespace {
 
 constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
-// Of --max-time. Where all of the time is for one comparison none can be left out, and one session alone may take
-// seconds (MobileNetV3 in NHWC on an H200: 2.9 s among others of 0.3 s).
-constexpr double kPlannedShareForOnePair = 0.8;
+// Of --max-time. Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU
+// what was planned for 9 s took up to 9.3 (benchmarks/results/h200).
+constexpr double kPlannedShareForOnePair = 0.9;
 constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
 constexpr double kPairShareOnGpu = 0.1;                  // on a GPU, where duels come before it
 constexpr double kWarmUpShare = 0.25;                    // of a comparison's time, for each arm
