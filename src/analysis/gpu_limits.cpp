@@ -24,6 +24,9 @@ constexpr double kIdle = 0.4;
 constexpr double kCopyShareOfIdle = 0.4;
 /// Below this share of its ceiling no resource explains the time; short kernels then do.
 constexpr double kExplains = 0.3;
+/// Launches of this share and more than all else are the likely cause where nobody saw whether the card was idle: that
+/// is what they cost a fast CPU.
+constexpr double kLikelyLaunches = 0.15;
 /// Kernels of about this length or less spend it on starting, filling and draining the card (a launch itself costs 2 to
 /// 5 us).
 constexpr double kShortNodeNs = 10e3;
@@ -164,7 +167,15 @@ GpuBound bound_of_kernels(const GpuLimits& limits, std::int64_t nodes) {
   const double memory = limits.memory_ns.value_or(0);
   const double kernels_ns = limits.inference_ns * limits.busy.value_or(1);
   const bool short_nodes = nodes > 0 && kernels_ns / static_cast<double>(nodes) < kShortNodeNs;
-  if (std::max(compute, memory) < kExplains * limits.inference_ns && short_nodes) return GpuBound::launch;
+  if (std::max(compute, memory) < kExplains * limits.inference_ns) {
+    if (short_nodes) return GpuBound::launch;
+    if (!limits.busy && limits.compute_ns && limits.memory_ns) {
+      const double launches = limits.launch_ns.value_or(0);
+      const bool likely = launches >= kLikelyLaunches * limits.inference_ns &&
+                          launches >= std::max({compute, memory, limits.copy_ns.value_or(0)});
+      return likely ? GpuBound::launch : GpuBound::unclear;
+    }
+  }
   if (limits.compute_ns && limits.memory_ns) return compute >= memory ? GpuBound::compute : GpuBound::memory;
   if (limits.work.flops <= 0 || limits.work.memory_bytes <= 0) return GpuBound::unclear;
   const double intensity = limits.work.flops / limits.work.memory_bytes;

@@ -51,10 +51,21 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
       if (limits.busy && *limits.busy <= 0.6)
         return fmt::format("{}: the GPU waits for the host {:.0f} % of the time, and copies do not explain it",
                            name("Launch"), 100 * (1 - *limits.busy));
+      if (!limits.busy && limits.launch_ns)
+        return fmt::format("{}: launches explain more of an inference than arithmetic, memory traffic or copies",
+                           name("Launch"));
       return fmt::format("{}: {} a node is too short to fill the GPU", name("Launch"),
                          format_duration(whole / static_cast<double>(nodes)));
     case GpuBound::unclear: break;
   }
+  if (limits.compute_ns && limits.memory_ns)
+    return fmt::format(
+        "What limits trial {} is not clear: arithmetic, memory traffic, copies and launches take {} of an "
+        "inference at most",
+        id,
+        share_text(
+            std::max({*limits.compute_ns, *limits.memory_ns, limits.copy_ns.value_or(0), limits.launch_ns.value_or(0)}),
+            whole));
   return fmt::format("Arithmetic and memory traffic may both limit (trial {}): {:.0f} FLOP for every byte moved", id,
                      limits.work.flops / limits.work.memory_bytes);
 }
@@ -101,7 +112,8 @@ std::string advice_of(const GpuLimits& limits, const schema::Configuration& conf
     case GpuBound::compute:
       return limits.compute_type == "FP32" ? "TF32 or half precision multiply faster, if the accuracy allows it"
                                            : "Beyond settings, lower precision or a smaller model or input help";
-    case GpuBound::unclear: break;
+    case GpuBound::unclear:
+      return limits.compute_ns ? "Slow kernels or a host that does not keep up are left; a profiler tells which" : "";
   }
   return "";
 }

@@ -174,6 +174,21 @@ TEST(GpuLimits, judge_without_telemetry_by_the_cost_of_launches) {
   EXPECT_NE(bound_finding(builder).evidence.find("how busy the GPU was is not known"), std::string::npos);
 }
 
+// ResNet-50's defaults beside a slow CPU of an H200 host were "memory-bound, 27 times that limit": no window of 0.1 s
+// says how busy the GPU was, and launches took a fifth of the time, memory traffic a twentieth.
+TEST(GpuLimits, do_not_blame_what_explains_nothing_where_the_gpu_was_not_watched) {
+  GpuRunBuilder builder;
+  builder.run.io = "device";
+  builder.add_gpu({}, 1.2, -1);  // 120 launches of 2 µs are 20 %, memory traffic 4 %
+  EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
+  EXPECT_NE(bound_finding(builder).title.find("launches explain more of an inference than"), std::string::npos)
+      << bound_finding(builder).title;
+  GpuRunBuilder slow_kernels;
+  slow_kernels.run.io = "device";
+  slow_kernels.add_gpu({}, 7.4, -1);  // launches are 3 %, all else less
+  EXPECT_EQ(limits_of(slow_kernels).bound, GpuBound::unclear);
+}
+
 TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_lanes) {
   GpuRunBuilder builder;
   auto& measurement = builder.add_gpu(kBound, 2, 99);
