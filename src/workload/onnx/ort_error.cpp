@@ -28,6 +28,9 @@ constexpr Rule kRules[] = {
     {"out of memory", ErrorCode::out_of_memory},
     {"CUDA_ERROR_OUT_OF_MEMORY", ErrorCode::out_of_memory},
     {"Available memory of", ErrorCode::out_of_memory},
+    {"ALLOC_FAILED", ErrorCode::out_of_memory},       // CUBLAS_STATUS_, CUDNN_STATUS_, CUFFT_
+    {"ALLOCATION_FAILED", ErrorCode::out_of_memory},  // CUDNN_STATUS_INTERNAL_ERROR_DEVICE_
+    {"OutOfMemory", ErrorCode::out_of_memory},        // TensorRT's error code 2
     {"Could not find an implementation", ErrorCode::unsupported},
     {"is not a registered function/op", ErrorCode::unsupported},
     {"No Op registered for", ErrorCode::unsupported},
@@ -200,7 +203,8 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
 }
 
 std::optional<std::int64_t> requested_bytes(std::string_view text) {
-  for (const std::string_view marker : {"buffer of size ", "requested bytes of ", "required memory of "}) {
+  for (const std::string_view marker :
+       {"buffer of size ", "requested bytes of ", "required memory of ", "allocating ", "pinning "}) {
     auto at = text.rfind(marker);
     if (at == std::string_view::npos) continue;
     at += marker.size();

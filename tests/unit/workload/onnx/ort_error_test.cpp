@@ -40,6 +40,11 @@ TEST(OrtError, classes_follow_text_and_code) {
        ErrorCode::out_of_memory},
       {kRuntimeException, "Exception during initialization: std::bad_alloc", ErrorCode::out_of_memory},
       {kFail, "CUDA failure 2: out of memory ; GPU=0", ErrorCode::out_of_memory},
+      {kFail, "CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0 ; hostname=h", ErrorCode::out_of_memory},
+      {kFail, "Non-zero status code returned while running Conv node. CUDNN failure 4000: CUDNN_STATUS_ALLOC_FAILED",
+       ErrorCode::out_of_memory},
+      {kFail, "CUDNN failure 4002: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", ErrorCode::out_of_memory},
+      {kFail, "TensorRT: Error Code 2: OutOfMemory (requested size was 4096 bytes)", ErrorCode::out_of_memory},
       {kInvalidProtobuf, "Load model from m.onnx failed:Protobuf parsing failed.", ErrorCode::corrupt},
       {kInvalidGraph, "This is an invalid model. Type Error: Type 'tensor(int64)' of input parameter (x) is invalid.",
        ErrorCode::corrupt},
@@ -125,6 +130,8 @@ TEST(OrtError, the_size_of_a_failed_allocation_is_read) {
   EXPECT_EQ(requested_bytes("Available memory of 5 is smaller than requested bytes of 1024"), 1024);
   EXPECT_EQ(requested_bytes("requested buffer of size 12, later requested buffer of size 34"), 34);
   EXPECT_FALSE(requested_bytes("requested buffer of size 99999999999999999999999"));
+  EXPECT_EQ(requested_bytes("allocating 8589934592 bytes on the GPU: out of memory"), 8589934592);
+  EXPECT_EQ(requested_bytes("pinning 4096 bytes of host memory: out of memory"), 4096);
   EXPECT_FALSE(requested_bytes("requested buffer of size "));
   EXPECT_FALSE(requested_bytes("buffer of size much"));
   EXPECT_FALSE(requested_bytes("nothing"));
