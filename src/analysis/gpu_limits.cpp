@@ -105,6 +105,7 @@ bool is_half(const schema::TuneRun& run, const Configuration& configuration) {
 std::optional<double> busy_share(const schema::Measurement& measurement) {
   if (!measurement.gpu) return std::nullopt;
   const auto& telemetry = *measurement.gpu;
+  if (telemetry.busy) return telemetry.busy;
   std::vector<double> shares;
   // The driver averages over up to a second, of which every part must have seen this workload, be it warming up.
   const double from_s =

@@ -19,16 +19,26 @@ void GpuObserver::begin(const schema::TrialSpec& spec) {
     return;
   }
   sampler_->begin_trial();
+  if (gpm_) busy_.emplace(*sampler_, *gpm_);
   open_ = true;
+}
+
+gpu::RoundWatch* GpuObserver::watch() noexcept {
+  if (!open_) return nullptr;
+  return busy_ ? static_cast<gpu::RoundWatch*>(&*busy_) : sampler_.get();
 }
 
 base::Result<void> GpuObserver::open(const std::string& uuid) {
   if (sampler_ && sampler_->uuid() == uuid) return {};
+  busy_.reset();
+  gpm_.reset();
   sampler_.reset();
   if (uuid.empty()) return base::fail(base::ErrorCode::unavailable, "the UUID of the trial's GPU is not known");
   if (!api_) api_ = gpu::NvmlApi::load(candidates_);
   if (!*api_) return tl::unexpected<base::Error>(api_->error());
   RL_TRY_ASSIGN(sampler_, gpu::TelemetrySampler::make(**api_, uuid));
+  RL_TRY_ASSIGN(const auto device, (**api_)->device_by_uuid(uuid));
+  if (auto gpm = gpu::GpmReader::open(**api_, device)) gpm_.emplace(std::move(*gpm));
   return {};
 }
 
@@ -40,6 +50,7 @@ void GpuObserver::end(schema::Measurement& measurement) {
   if (!open_) return;
   open_ = false;
   auto record = sampler_->end_trial();
+  if (busy_) record.busy = busy_->busy();
   if (const auto peak = record.peak_bytes()) {
     measurement.metrics["gpu_memory_gb"] = static_cast<double>(*peak) * 1e-9;
     if (!record.process_peak_bytes)

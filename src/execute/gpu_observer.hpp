@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/busy_watch.hpp"
 #include "gpu/telemetry_sampler.hpp"
 #include "schema/measurement.hpp"
 #include "schema/trial_spec.hpp"
@@ -25,7 +26,7 @@ class GpuObserver {
   /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.
   void begin(const schema::TrialSpec& spec);
   /// nullptr while there is no record.
-  [[nodiscard]] gpu::RoundWatch* watch() noexcept { return open_ ? sampler_.get() : nullptr; }
+  [[nodiscard]] gpu::RoundWatch* watch() noexcept;
   /// Ends the record, if any, and adds it to the measurement: telemetry, metrics gpu_memory_gb and
   /// gpu_energy_mj_per_item, flags gpu_unobserved (why there is none) and gpu_memory_of_device. After the workload
   /// ended.
@@ -39,6 +40,8 @@ class GpuObserver {
   const std::vector<std::string> candidates_;
   std::optional<base::Result<std::shared_ptr<const gpu::NvmlApi>>> api_;  ///< loaded once, absence included
   std::unique_ptr<gpu::TelemetrySampler> sampler_;
+  std::optional<gpu::GpmReader> gpm_;   ///< of the sampler's GPU; nullopt: it has none
+  std::optional<gpu::BusyWatch> busy_;  ///< of the open record
   bool open_ = false;
   std::string problem_;
 };

@@ -58,7 +58,7 @@ class LocalExecutor final : public Executor {
   Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                const TimeLeft& time_left) override {
     auto frame = ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
-                     derived_deadline_s(spec.plan), "running the accuracy reference", time_left);
+                     derived_deadline_s(spec.plan, spec.provider), "running the accuracy reference", time_left);
     if (!frame) return tl::unexpected<base::Error>(with_next_step(std::move(frame).error()));
     return read_frame<schema::AccuracyDrift>(*frame, kAnswer);
   }
@@ -80,7 +80,8 @@ class LocalExecutor final : public Executor {
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
     const TrialRequest request{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string(),
                                options.keep_session};
-    const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan);
+    const double deadline_s =
+        options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan, spec.provider);
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.provider != "cpu") pairs_.reset();
     if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
@@ -110,7 +111,8 @@ class LocalExecutor final : public Executor {
     const bool used = worker != nullptr;
     const auto ask = [&] {
       return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, PairRequest{spec}),
-                                        derived_deadline_s(spec.plan), time_left, read_paired_outcome);
+                                        derived_deadline_s(spec.plan, spec.base.provider), time_left,
+                                        read_paired_outcome);
     };
     auto outcome = ask();
     // What a used process died of may be the pair before.

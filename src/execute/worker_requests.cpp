@@ -196,10 +196,10 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
       arm = name;
       auto made = prepared(spec);
       if (made) arm = {};
+      status_.control.gpu = gpu_.watch();  // which is open from the first arm on
       return made;
     };
   };
-  status_.control.gpu = gpu_.watch();
   auto measurement = measure::measure_paired_rounds(maker(request.spec.base, "arm A: "), maker(other, "arm B: "),
                                                     request.spec.plan, status_.control);
   if (!measurement) return failed(measurement.error(), arm);

@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::int64_t kNotableBytes = 16 << 20;  // a step of memory that a time line should show
 constexpr double kLeastGapS = 0.04;               // below one coarse interval
-// The energy counter moves in steps: an H200 showed 47 or 70 J for equal windows of 0.25 s. Over a second a step is 10
-// %.
-constexpr double kLeastEnergyWindowS = 1;
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -60,7 +57,9 @@ TelemetrySampler::TelemetrySampler(NvmlDevice device, std::string uuid, Options 
     : device_(std::move(device)),
       uuid_(std::move(uuid)),
       options_(options),
-      strangers_(pids_of(device_.compute_processes())) {}
+      strangers_(pids_of(device_.compute_processes())) {
+  if (const auto memory = device_.memory()) idle_bytes_ = static_cast<std::int64_t>(memory->used);
+}
 
 TelemetrySampler::~TelemetrySampler() {
   {
@@ -179,6 +178,7 @@ void TelemetrySampler::begin_trial() {
     if (memory) {
       record_.memory_free_before_bytes = static_cast<std::int64_t>(memory->free);
       record_.device_used_before_bytes = static_cast<std::int64_t>(memory->used);
+      record_.device_used_idle_bytes = idle_bytes_;
     }
     if (neighbours) record_.neighbours_before = std::move(*neighbours);
   }
@@ -230,7 +230,7 @@ void TelemetrySampler::end_timing(const TimedTotals& totals) {
   for (std::size_t i = 0; i < counters.size(); ++i)
     if (const auto grown = growth(window_counters_[i], counters[i]))
       record_.throttle_ns[kThrottleCauses[i]] = static_cast<double>(*grown);
-  if (energy && until_s - record_.timed_from_s >= kLeastEnergyWindowS) {
+  if (energy && until_s - record_.timed_from_s >= schema::GpuTelemetry::kLeastEnergyWindowS) {
     record_.energy_j = static_cast<double>(*energy) * 1e-3;
     if (totals.items > 0) record_.energy_mj_per_item = static_cast<double>(*energy) / totals.items;
   }

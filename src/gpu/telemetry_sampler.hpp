@@ -69,6 +69,7 @@ class TelemetrySampler final : public RoundWatch {
   const std::string uuid_;
   const Options options_;
   const std::set<std::int64_t> strangers_;  ///< listed before this process could have been
+  std::optional<std::int64_t> idle_bytes_;  ///< used of the device then
 
   // Of the calling thread.
   std::optional<std::int64_t> high_water_before_;

@@ -18,11 +18,11 @@ constexpr std::array<std::pair<std::uint64_t, const char*>, 6> kReasons{{{0x4, "
 /// Everything but the time line.
 struct Summary : GpuTelemetry {};
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Summary, uuid, timed_from_s, timed_to_s, sm_clock_mhz, sm_clock_min_mhz,
-                                                throttle_ns, clock_reasons, energy_j, energy_mj_per_item,
+                                                throttle_ns, clock_reasons, busy, energy_j, energy_mj_per_item,
                                                 memory_free_before_bytes, memory_free_after_bytes, process_peak_bytes,
-                                                device_used_before_bytes, device_peak_bytes, process_memory_note,
-                                                neighbours_before, neighbours_after, kept_s, discarded_s,
-                                                discarded_rounds)
+                                                device_used_before_bytes, device_used_idle_bytes, device_peak_bytes,
+                                                process_memory_note, neighbours_before, neighbours_after, kept_s,
+                                                discarded_s, discarded_rounds)
 
 /// Calls `visit(key, member)` for each column of the time line.
 template <typename Visit>

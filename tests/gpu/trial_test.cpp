@@ -25,6 +25,10 @@ TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
   EXPECT_GT(*gpu.peak_bytes(), 0);
   EXPECT_GT(outcome.measurement->metrics.at("gpu_memory_gb"), 0.01);
   EXPECT_EQ(outcome.measurement->metrics.count("gpu_arena_gb"), 1U);
+  if (gpu_.architecture == "Hopper") {
+    ASSERT_TRUE(gpu.busy) << "counted from Hopper on";
+    EXPECT_GT(*gpu.busy, 0.05);
+  }
 }
 
 TEST_F(DeviceTrialTest, loaded_libraries_are_named_with_versions) {

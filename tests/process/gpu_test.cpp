@@ -57,6 +57,21 @@ TEST(WorkerOnGpu, flags_somebody_elses_process) {
   }
 }
 
+TEST(WorkerOnGpu, watches_comparisons_too) {
+  const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
+  schema::PairedSpec spec;
+  spec.base = gpu_spec("clock=real");
+  spec.other = spec.base.configuration;
+  spec.plan.rounds = spec.plan.max_rounds = 2;
+  spec.plan.quads = spec.plan.max_quads = 4;
+  spec.plan.min_time_s = 0;
+  spec.plan.max_time_s = 1;
+  const auto outcome = executor->run_pair(spec, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+  EXPECT_TRUE(has_flag(outcome->measurement->flags, "gpu_shared"));
+}
+
 TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
   const auto executor = make_local_executor(options_with_gpu());
   const auto failed = executor->run_trial(gpu_spec("clock=real,fault=oom@create_session"), {});

@@ -189,6 +189,13 @@ TEST(GpuLimits, do_not_blame_what_explains_nothing_where_the_gpu_was_not_watched
   EXPECT_EQ(limits_of(slow_kernels).bound, GpuBound::unclear);
 }
 
+TEST(GpuLimits, believe_the_cards_own_count_of_work_more_than_the_drivers_average) {
+  GpuRunBuilder builder;
+  auto& measurement = builder.add_gpu(kBound, 2, 99);
+  measurement.gpu->busy = 0.25;
+  EXPECT_DOUBLE_EQ(limits_of(builder).busy.value_or(0), 0.25);
+}
+
 TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_lanes) {
   GpuRunBuilder builder;
   auto& measurement = builder.add_gpu(kBound, 2, 99);

@@ -52,6 +52,38 @@ TEST_F(GpuObserverTest, puts_memory_and_telemetry_into_the_measurement) {
   EXPECT_TRUE(measurement.flags.empty());
 }
 
+TEST_F(GpuObserverTest, tells_how_busy_the_gpu_was_where_the_card_counts_it) {
+  for (const bool counts : {false, true}) {
+    nvml_.set(kFakeGpm, counts ? 1 : 0);
+    GpuObserver observer{{RL_TEST_FAKE_NVML}};
+    observer.begin(gpu_spec());
+    auto* const watch = observer.watch();
+    ASSERT_NE(watch, nullptr);
+    watch->begin_timing();
+    watch->begin_part();
+    base::system_clock().sleep_for(std::chrono::milliseconds(100));
+    static_cast<void>(watch->end_part());
+    watch->end_timing({1, 0.1, 0, 0});
+    schema::Measurement measurement;
+    observer.end(measurement);
+    ASSERT_TRUE(measurement.gpu);
+    EXPECT_EQ(measurement.gpu->busy.has_value(), counts);
+    EXPECT_NEAR(measurement.gpu->busy.value_or(0.61), 0.61, 0.05) << "what the fake library counts";
+  }
+}
+
+TEST_F(GpuObserverTest, takes_the_memory_without_the_worker_for_the_start_of_every_trial) {
+  for (int trial = 0; trial < 2; ++trial) {  // the second begins beside the context that the first has left
+    observer_.begin(gpu_spec());
+    nvml_.set(kFakeMemoryUsed, 2'500'000'000);
+    let_it_sample();
+    schema::Measurement measurement;
+    observer_.end(measurement);
+    EXPECT_DOUBLE_EQ(measurement.metrics.at("gpu_memory_gb"), 2.0) << trial;
+    nvml_.set(kFakeMemoryUsed, 1'075'000'000);
+  }
+}
+
 TEST_F(GpuObserverTest, says_when_memory_is_the_devices) {
   observer_.begin(gpu_spec());
   nvml_.set(kFakeMemoryUsed, 2'500'000'000);
@@ -104,7 +136,7 @@ TEST_F(GpuObserverTest, starts_afresh_after_a_trial_that_failed) {
   schema::Measurement measurement;
   observer_.end(measurement);
   EXPECT_EQ(measurement.gpu->device_peak_bytes, 2'000'000'000);
-  EXPECT_DOUBLE_EQ(measurement.metrics.at("gpu_memory_gb"), 1.0);
+  EXPECT_DOUBLE_EQ(measurement.metrics.at("gpu_memory_gb"), 1.5) << "over the 0.5 GB from before the worker came";
 }
 
 }  // namespace
