@@ -210,16 +210,19 @@ Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<
   return verdicts;
 }
 
-Result<std::string> TrialRunner::alone(const schema::Configuration& configuration) {
+Result<std::string> TrialRunner::alone(const schema::Configuration& configuration, double least_s,
+                                       std::string_view what) {
   auto spec = spec_for(configuration);
   spec.alone = true;
+  spec.plan.min_time_s = std::max(spec.plan.min_time_s, least_s);
+  spec.plan.max_time_s = std::max(spec.plan.max_time_s, spec.plan.min_time_s);
   auto key = spec.key();
   RL_TRY_ASSIGN(auto stored, store_.find_trial(key));
   if (request_.use_store && stored) {
     result_.outcomes[key] = std::move(stored->outcome);
     return key;
   }
-  observer_.stage("the recommended settings alone in a process");
+  observer_.stage(fmt::format("{} alone in a process", what));
   execute::TrialOptions options;
   options.throughput = result_.run.objective == schema::Objective::throughput;
   options.time_left = time_left(0, 0);
@@ -348,6 +351,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
     entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect);
+  if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);
   run.pairs.push_back(entry);
   RL_TRY(save_run(false));

@@ -42,8 +42,10 @@ class TrialRunner {
   /// on as many GPUs as do not disturb each other, which is found out when it first matters.
   [[nodiscard]] base::Result<std::vector<schema::TrialOutcome>> trials(const std::vector<search::Proposal>& proposals,
                                                                        std::size_t remaining);
-  /// Measures the configuration alone (TrialSpec::alone) and returns its key; not one of the run's trials.
-  [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration);
+  /// Measures the configuration, called `what`, alone (TrialSpec::alone) for `least_s` at least, and returns its key;
+  /// not one of the run's trials.
+  [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration, double least_s,
+                                                std::string_view what);
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t lanes() const;
 

@@ -11,6 +11,7 @@
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
 #include "campaign/input_checks.hpp"
+#include "campaign/provider_choice.hpp"
 #include "campaign/run_id.hpp"
 #include "campaign/session_limit.hpp"
 #include "campaign/time_budget.hpp"
@@ -36,54 +37,18 @@ constexpr double kWarmUpShare = 0.25;                    // of a comparison's ti
 constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
 constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
-
-Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
-                                     const schema::Environment& environment) {
-  const auto has = [&](std::string_view name) {
-    return std::find(runtime.providers.begin(), runtime.providers.end(), name) != runtime.providers.end();
-  };
-  const auto why_not = [&](const std::string& provider) {
-    const auto note = runtime.provider_notes.find(provider);
-    return note == runtime.provider_notes.end() ? std::string() : note->second;
-  };
-  if (asked == "cpu") return asked;
-  if (asked == "auto") {
-    const bool usable = !environment.gpus.empty() && has("CUDAExecutionProvider") && why_not("cuda").empty();
-    return std::string(usable ? "cuda" : "cpu");
-  }
-  const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
-  if (environment.gpus.empty())
-    return base::fail(ErrorCode::unavailable,
-                      "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu", asked,
-                      environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
-  if (!has(listed))
-    return base::fail(ErrorCode::unavailable,
-                      "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
-                      "another library with --ort-library",
-                      asked, runtime.name, runtime.version, runtime.library_path, listed);
-  if (const auto reason = why_not(asked); !reason.empty())
-    return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
-  return asked;
-}
-
-/// Why a GPU that is there is not tuned; "" when it is, or when nobody expects it to be.
-std::string idle_gpu_note(const schema::TuneRun& run) {
-  if (run.environment.gpus.empty() || run.provider != "cpu" || run.runtime.name != "onnxruntime") return {};
-  const auto& runtime = run.runtime;
-  const auto note = runtime.provider_notes.find("cuda");
-  const auto reason = note != runtime.provider_notes.end()
-                          ? note->second
-                          : fmt::format(
-                                "{} {} at {} was built without the CUDA provider; scripts/fetch_onnxruntime.sh --gpu "
-                                "fetches one that has it",
-                                runtime.name, runtime.version, runtime.library_path);
-  return fmt::format("{} is present but not used: {}", run.environment.gpus.front().name, reason);
-}
+constexpr double kEnergyWindowS = 1.2 * schema::GpuTelemetry::kLeastEnergyWindowS;
+constexpr double kExplainedS = 30;  // without --max-time; no longer for what explains the answer only
 
 /// A quick search on a GPU has ten seconds: no time for fresh processes, nor for a second pair of sessions, so that a
 /// difference of the 2 % by which sessions of one configuration differ may be chance.
 void suit_gpu(TuneRequest& request) {
   measure::suit_gpu(request.plan, request.paired);
+  if (std::any_of(request.constraints.begin(), request.constraints.end(),
+                  [](const auto& constraint) { return constraint.metric == "gpu_energy_mj_per_item"; })) {
+    request.plan.min_time_s = std::max(request.plan.min_time_s, kEnergyWindowS);
+    request.plan.max_time_s = std::max(request.plan.max_time_s, kEnergyWindowS);
+  }
   auto& plan = request.paired;
   request.finalists = std::min<std::size_t>(request.finalists, 2);
   if (request.search != "quick") {
@@ -185,19 +150,38 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   observer.note(run.notes.back());
 }
 
-/// What the recommended settings take as the only session of a process, for the report: that may be less than beside
-/// others, which is how trials are measured.
+/// What the recommended settings and the current ones take as the only session of a process, for the report: that may
+/// be less than beside others, which is how trials are measured. Where there is time, for as long as the energy counter
+/// needs, for which trials are too short.
 void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& result) {
   auto& run = result.run;
   if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none)
     return;
+  const auto has_time = [&](const schema::Configuration& configuration, double window_s, double limit_s) {
+    return runner.elapsed_s() + expected_alone_s(result, configuration) + window_s <= limit_s;
+  };
+  const double limit_s =
+      request.max_time ? base::to_seconds(*request.max_time) : std::numeric_limits<double>::infinity();
+  const double explained_s = request.max_time ? limit_s : kExplainedS;
   const auto& configuration = run.verdict->configuration;
-  if (configuration.get_or("parallel_sessions", 1).as_integer(1) != 1) return;
-  if (request.max_time &&
-      runner.elapsed_s() + expected_alone_s(result, configuration) > base::to_seconds(*request.max_time))
-    return;
+  if (configuration.get_or("parallel_sessions", 1).as_integer(1) != 1 || !has_time(configuration, 0, limit_s)) return;
   // The answer stands without it.
-  if (auto key = runner.alone(configuration)) run.verdict->alone_key = std::move(*key);
+  const bool long_enough = has_time(configuration, kEnergyWindowS, explained_s);
+  if (auto key = runner.alone(configuration, long_enough ? kEnergyWindowS : 0, "the recommended settings"))
+    run.verdict->alone_key = std::move(*key);
+  if (configuration == run.current || run.current.get_or("parallel_sessions", 1).as_integer(1) != 1 ||
+      !has_time(run.current, kEnergyWindowS, explained_s))
+    return;
+  if (auto key = runner.alone(run.current, kEnergyWindowS, "the current settings"))
+    run.verdict->alone_current_key = std::move(*key);
+}
+
+/// Parts of cuDNN are loaded by the first inference only, so the worker is asked again after it.
+void read_loaded_libraries(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run) {
+  if (run.provider == "cpu" || run.trials.empty() || run.trials.back().from_store) return;
+  auto now = executor.probe(request.workload.kind, request.ort_library);
+  if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
+    run.runtime.loaded_libraries = std::move(now->loaded_libraries);
 }
 
 /// How the runtime fuses the model in that configuration, for the report's explanations.
@@ -296,7 +280,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
                       "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
                       request.provider == "auto" ? " (no usable GPU was found)" : "");
   observer_.environment_ready(run);
-  if (auto note = request.provider == "auto" ? idle_gpu_note(run) : std::string(); !note.empty()) {
+  if (auto note =
+          request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();
+      !note.empty()) {
     run.notes.push_back(std::move(note));
     observer_.note(run.notes.back());
   }
@@ -421,6 +407,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
       }
       if (!looked && has_current()) {
         looked = true;
+        read_loaded_libraries(executor_, request, run);
         if (has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
       }
     }
@@ -460,9 +447,11 @@ Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
     RL_TRY_ASSIGN(auto stored, store.find_trial(trial.key));
     if (stored) result.outcomes[trial.key] = judged(std::move(stored->outcome), result.run.accuracy_tolerance);
   }
-  if (const auto& verdict = result.run.verdict; verdict && !verdict->alone_key.empty()) {
-    RL_TRY_ASSIGN(auto stored, store.find_trial(verdict->alone_key));
-    if (stored) result.outcomes[verdict->alone_key] = std::move(stored->outcome);
+  const auto verdict = result.run.verdict.value_or(schema::TuneVerdict{});
+  for (const auto& key : {verdict.alone_key, verdict.alone_current_key}) {
+    if (key.empty()) continue;
+    RL_TRY_ASSIGN(auto stored, store.find_trial(key));
+    if (stored) result.outcomes[key] = std::move(stored->outcome);
   }
   for (const auto& pair : result.run.pairs) {
     RL_TRY_ASSIGN(auto stored, store.find_pair(pair.key));

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
@@ -112,17 +113,18 @@ Json run_json(const schema::TuneRun& run) {
           {"space_size", run.space_size}};
 }
 
-/// Of the recommended settings in a process of their own.
-Json alone_median(const TuneView& view) {
-  const auto found = view.outcomes.find(view.run.verdict->alone_key);
-  if (found == view.outcomes.end() || !found->second.measurement) return nullptr;
-  return analysis::summarize(*found->second.measurement).median_ns;
+Json alone_json(const schema::Measurement* measurement) {
+  if (measurement == nullptr) return nullptr;
+  const auto summary = analysis::summarize(*measurement);
+  const auto energy = analysis::metric_value(*measurement, summary, "gpu_energy_mj_per_item");
+  return {{"median_ns", summary.median_ns}, {"gpu_energy_mj_per_item", energy ? Json(*energy) : Json(nullptr)}};
 }
 
 Json verdict_json(const TuneView& view) {
   const auto& run = view.run;
   if (!run.verdict) return nullptr;
   const auto& verdict = *run.verdict;
+  const auto alone = analysis::alone_of(run, view.outcomes);
   Json changed = Json::object();
   if (verdict.decision == schema::Decision::change)
     for (const auto& key : schema::differing_keys(run.current, verdict.configuration)) {
@@ -136,7 +138,8 @@ Json verdict_json(const TuneView& view) {
           {"configuration", verdict.configuration},
           {"changed", changed},
           {"gain", optional_comparison(verdict.gain)},
-          {"alone_median_ns", alone_median(view)},
+          {"alone", alone_json(alone.recommended)},
+          {"alone_current", alone_json(alone.current)},
           {"tie_group", verdict.tie_group},
           {"reason", verdict.reason}};
 }
@@ -244,7 +247,8 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
                 {"b_trial_id", id_of(pair.b)},
                 {"status", pair.status},
                 {"failure", pair.failure},
-                {"from_store", pair.from_store}});
+                {"from_store", pair.from_store},
+                {"flags", pair.flags}});
     comparisons.push_back(std::move(row));
   }
   Json trials = Json::array();

@@ -83,6 +83,7 @@ struct TunedPair {
   std::optional<Comparison> comparison;
   std::string failure;  ///< one line when status is not ok
   bool from_store = false;
+  std::vector<QualityFlag> flags{};  ///< of the measurement
 };
 
 enum class Decision { change, keep, none };
@@ -98,6 +99,7 @@ struct TuneVerdict {
   std::string reason;              ///< one sentence
   /// TrialSpec::key of `configuration` measured alone (TrialSpec::alone), which no ranking holds; "": it was not.
   std::string alone_key{};
+  std::string alone_current_key{};  ///< the same of the current configuration
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
@@ -159,9 +161,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Comparison, ratio, low, high, p_
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, configuration, from_store, started_s,
                                                 reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, setting, status, comparison, failure,
-                                                from_store)
+                                                from_store, flags)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason,
-                                                alone_key)
+                                                alone_key, alone_current_key)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
                                                 interrupted, objective, constraints, min_effect, accuracy_tolerance,
                                                 search, seed, provider, io, device, environment, model, workload,

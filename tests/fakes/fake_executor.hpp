@@ -28,6 +28,7 @@ class FakeExecutor final : public execute::Executor {
   /// Of a session, as the outcome says; it takes no time here.
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
+  std::vector<std::string> loaded_by_trials;                        ///< RuntimeIdentity::loaded_libraries after one
   double alone_pace = 1;                                            ///< of TrialSpec::alone; 0.9: takes so much less
   bool abandons = false;                                            ///< trials that lose the race they are in
   double noise = 0.01;
@@ -65,7 +66,9 @@ class FakeExecutor final : public execute::Executor {
   }
 
   base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) override {
-    return schema::RuntimeIdentity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
+    schema::RuntimeIdentity identity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
+    if (trials_run > 0) identity.loaded_libraries = loaded_by_trials;
+    return identity;
   }
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) override { return model; }
 

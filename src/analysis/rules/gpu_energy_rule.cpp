@@ -2,14 +2,34 @@
 // Energy an item, of the whole card over the timed window.
 #include <fmt/format.h>
 
+#include "analysis/alone.hpp"
 #include "analysis/rules/rule.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-std::optional<double> energy_of(const RankedTrial* ranked) {
-  if (ranked == nullptr) return std::nullopt;
-  return metric_value(*ranked->outcome->measurement, ranked->summary, "gpu_energy_mj_per_item");
+constexpr const char* kMetric = "gpu_energy_mj_per_item";
+
+struct Energies {
+  std::optional<double> now;
+  std::optional<double> then;
+  std::string now_of;
+  std::string then_of;
+};
+
+/// Trials are mostly too short for the counter; what was measured alone is long enough.
+Energies energies_of(const Evidence& evidence) {
+  const auto alone = alone_of(evidence.run, evidence.outcomes);
+  if (alone.recommended != nullptr && alone.current != nullptr) {
+    Energies found{metric_value(*alone.current, {}, kMetric), metric_value(*alone.recommended, {}, kMetric),
+                   "the current settings, each alone in a process", "the recommended settings"};
+    if (found.now && found.then) return found;
+  }
+  const auto of_trial = [](const RankedTrial& ranked) {
+    return metric_value(*ranked.outcome->measurement, ranked.summary, kMetric);
+  };
+  return {of_trial(*evidence.reference), of_trial(*evidence.chosen),
+          fmt::format("trial {}", evidence.reference->trial->id), fmt::format("trial {}", evidence.chosen->trial->id)};
 }
 
 }  // namespace
@@ -17,16 +37,16 @@ std::optional<double> energy_of(const RankedTrial* ranked) {
 std::vector<Finding> gpu_energy_rule(const Evidence& evidence) {
   /// The driver's counter follows power by tens of milliseconds; smaller differences are its own.
   constexpr double kWorthSaying = 0.05;
-  const auto now = energy_of(evidence.reference);
-  const auto then = energy_of(evidence.chosen);
-  if (!now || !then || *now <= 0 || *then <= 0 || evidence.reference == evidence.chosen) return {};
+  if (evidence.reference == nullptr || evidence.chosen == nullptr || evidence.reference == evidence.chosen) return {};
+  const auto [now, then, now_of, then_of] = energies_of(evidence);
+  if (!now || !then || *now <= 0 || *then <= 0) return {};
   const double ratio = *then / *now;
   if (ratio > 1 - kWorthSaying && ratio < 1 + kWorthSaying) return {};
   return {{ratio < 1 ? FindingKind::gain : FindingKind::limit,
            fmt::format("An item takes {:.0f} % {} energy than before", 100 * (ratio < 1 ? 1 - ratio : ratio - 1),
                        ratio < 1 ? "less" : "more"),
-           fmt::format("{:.3g} mJ (trial {}) against {:.3g} mJ (trial {}), the whole card, idle power included", *then,
-                       evidence.chosen->trial->id, *now, evidence.reference->trial->id),
+           fmt::format("{:.3g} mJ ({}) against {:.3g} mJ ({}), the whole card, idle power included", *then, then_of,
+                       *now, now_of),
            ""}};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct FlagText {
   const char* code;
-  const char* title;  ///< after "3 of 20 trials "
+  const char* title;  ///< after "3 of 20 trials " or "1 of 2 comparisons "
   const char* advice;
 };
 
@@ -24,6 +24,7 @@ constexpr FlagText kTexts[] = {
     {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
     {"throttled", "ran at a reduced clock", "Improve cooling or cap the clock, then repeat"},
+    {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},
     {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
 };
 
@@ -32,6 +33,37 @@ struct Group {
   std::string message;
   bool chosen = false;
 };
+
+const FlagText* text_of(std::string_view code) {
+  const auto* found =
+      std::find_if(std::begin(kTexts), std::end(kTexts), [&](const auto& row) { return row.code == code; });
+  return found != std::end(kTexts) ? found : nullptr;
+}
+
+/// Flags of comparisons; those of the settings themselves are the trials' too and not said again.
+std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
+  struct Comparisons {
+    int count = 0;
+    std::string message;
+    bool deciding = false;
+  };
+  std::map<std::string, Comparisons> groups;
+  for (const auto& pair : run.pairs)
+    for (const auto& flag : pair.flags) {
+      if (flag.level == schema::FlagLevel::info || text_of(flag.code) == nullptr) continue;
+      auto& group = groups[flag.code];
+      if (group.count++ == 0) group.message = flag.message;
+      group.deciding = group.deciding || (pair.purpose == schema::PairPurpose::finalist && run.verdict &&
+                                          pair.b == run.verdict->configuration);
+    }
+  std::vector<Finding> findings;
+  for (const auto& [code, group] : groups)
+    findings.push_back({FindingKind::quality,
+                        fmt::format("{} of {} comparisons {}{}", group.count, run.pairs.size(), text_of(code)->title,
+                                    group.deciding ? ", the deciding one among them" : ""),
+                        group.message, text_of(code)->advice});
+  return findings;
+}
 
 }  // namespace
 
@@ -55,15 +87,16 @@ std::vector<Finding> quality_rule(const Evidence& evidence) {
   }
   std::vector<Finding> findings;
   for (const auto& [code, group] : groups) {
-    const auto* text =
-        std::find_if(std::begin(kTexts), std::end(kTexts), [&](const auto& row) { return row.code == code; });
-    const bool known = text != std::end(kTexts);
+    const auto* text = text_of(code);
     findings.push_back({FindingKind::quality,
                         fmt::format("{} of {} trials {}{}", group.ids.size(), measured,
-                                    known ? text->title : fmt::format("carry the flag {}", code).c_str(),
+                                    text != nullptr ? text->title : fmt::format("carry the flag {}", code),
                                     group.chosen ? evidence.chosen_among_them() : ""),
-                        fmt::format("{}; {}", trials_text(group.ids), group.message), known ? text->advice : ""});
+                        fmt::format("{}; {}", trials_text(group.ids), group.message),
+                        text != nullptr ? text->advice : ""});
   }
+  auto compared = of_comparisons(evidence.run);
+  findings.insert(findings.end(), std::make_move_iterator(compared.begin()), std::make_move_iterator(compared.end()));
   return findings;
 }
 

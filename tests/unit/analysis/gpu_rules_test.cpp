@@ -122,6 +122,45 @@ TEST(GpuRules, compare_the_energy_of_an_item) {
   EXPECT_NE(finding.evidence.find("260 mJ (trial 2) against 400 mJ (trial 1)"), std::string::npos) << finding.evidence;
 }
 
+TEST(GpuRules, take_the_energy_from_what_ran_long_enough_for_the_counter) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90).gpu->energy_mj_per_item.reset();
+  builder.add_gpu({{"prefer_nhwc", true}}, 1, 90).gpu->energy_mj_per_item.reset();
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::change;
+  verdict.trial_id = 2;
+  verdict.alone_key = "alone";
+  verdict.alone_current_key = "current alone";
+  (builder.outcomes["alone"] = builder.outcomes[builder.run.trials[1].key]).measurement->gpu->energy_mj_per_item = 260;
+  EXPECT_EQ(titled(builder, "An item takes").title, "") << "nothing to compare it with";
+  auto& current = builder.outcomes["current alone"] = builder.outcomes[builder.run.trials[0].key];
+  current.measurement->gpu->energy_mj_per_item = 400;
+  const auto finding = titled(builder, "An item takes 35 % less energy than before");
+  EXPECT_NE(finding.evidence.find("260 mJ (the recommended settings) against 400 mJ (the current settings"),
+            std::string::npos)
+      << finding.evidence;
+}
+
+TEST(GpuRules, tell_which_comparisons_were_disturbed) {
+  GpuRunBuilder builder;
+  builder.add_gpu({}, 2, 90);
+  builder.add_gpu({{"prefer_nhwc", true}}, 1, 90);
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.decision = schema::Decision::change;
+  verdict.trial_id = 2;
+  verdict.configuration = {{"prefer_nhwc", true}};
+  builder.run.pairs.resize(3);
+  EXPECT_EQ(titled(builder, "1 of 3 comparisons").title, "");
+  builder.run.pairs[0].b = verdict.configuration;
+  builder.run.pairs[0].flags = {{FlagLevel::notice, "throttled", "held down for 40 %"},
+                                {FlagLevel::info, "time_budget", "short"},
+                                {FlagLevel::notice, "runtime_log", "the trial has it too"}};
+  const auto finding = titled(builder, "1 of 3 comparisons ran at a reduced clock, the deciding one among them");
+  EXPECT_EQ(finding.kind, FindingKind::quality);
+  EXPECT_EQ(finding.evidence, "held down for 40 %");
+  EXPECT_EQ(titled(builder, "1 of 3 comparisons carry").title, "");
+}
+
 TEST(GpuRules, leave_the_cpus_rule_of_arithmetic_to_cpus) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90);

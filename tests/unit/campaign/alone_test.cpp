@@ -37,7 +37,9 @@ TEST_F(AloneTest, it_is_measured_once_and_kept_apart_from_the_trials) {
   const auto result = run();
   const auto key = key_of(result);
   ASSERT_NE(key, "");
-  EXPECT_EQ(static_cast<std::size_t>(pool_.simple.trials_run), result.run.trials.size() + 1);
+  EXPECT_EQ(static_cast<std::size_t>(pool_.simple.trials_run), result.run.trials.size() + 2) << "the current ones too";
+  EXPECT_NEAR(analysis::summarize(*result.outcomes.at(result.run.verdict->alone_current_key).measurement).median_ns,
+              1.8e6, 0.04e6);
   EXPECT_TRUE(std::none_of(result.run.trials.begin(), result.run.trials.end(),
                            [&](const auto& trial) { return trial.key == key; }));
   EXPECT_NEAR(analysis::summarize(*result.outcomes.at(key).measurement).median_ns, 0.9e6, 0.02e6);
@@ -51,6 +53,40 @@ TEST_F(AloneTest, it_is_measured_once_and_kept_apart_from_the_trials) {
   const auto shown = load_result(*store, result.run.id);
   ASSERT_TRUE(shown);
   EXPECT_EQ(shown->outcomes.count(key), 1U) << "a report of the stored run has it too";
+}
+
+TEST_F(AloneTest, it_is_timed_for_as_long_as_the_energy_counter_needs_when_there_is_time) {
+  const auto key_timed_for = [](const TuneResult& result, double least_s) {
+    const auto& run = result.run;
+    schema::TrialSpec spec{run.workload, run.provider, run.device, run.runtime, run.verdict->configuration,
+                           run.plan,     run.io,       true};
+    spec.plan.min_time_s = std::max(spec.plan.min_time_s, least_s);
+    return spec.key();
+  };
+  const auto enough = run();
+  EXPECT_EQ(key_of(enough), key_timed_for(enough, 1.2));
+  request_.use_store = false;
+  request_.max_time =
+      std::chrono::milliseconds(5500);  // two trials, and 3.5 s for one alone with what it needs besides
+  const auto scarce = run();
+  EXPECT_EQ(key_of(scarce), key_timed_for(scarce, 0));
+  EXPECT_EQ(scarce.run.verdict->alone_current_key, "");
+  pool_.trial_s = [](const auto&) { return 14.0; };  // no user asked for it to go on beyond half a minute
+  request_.max_time.reset();
+  const auto slow = run();
+  EXPECT_EQ(key_of(slow), key_timed_for(slow, 0));
+  EXPECT_EQ(slow.run.verdict->alone_current_key, "");
+}
+
+TEST_F(AloneTest, a_limit_of_energy_makes_every_trial_long_enough_for_the_counter) {
+  EXPECT_LT(run().run.plan.min_time_s, 1);
+  request_.constraints = {{"gpu_energy_mj_per_item", true, 100}};
+  EXPECT_GE(run().run.plan.min_time_s, 1);
+}
+
+TEST_F(AloneTest, libraries_are_listed_as_the_first_inference_left_them) {
+  pool_.simple.loaded_by_trials = {"/x/libcudnn_engines_precompiled.so.9 (9.19.0)"};
+  EXPECT_EQ(run().run.runtime.loaded_libraries, pool_.simple.loaded_by_trials);
 }
 
 TEST_F(AloneTest, several_sessions_are_not_alone) {

@@ -120,7 +120,7 @@ TEST_F(SideBySideTest, an_interrupt_on_one_gpu_keeps_what_the_run_has) {
   pool.simple.interrupt = [] { return false; };
   pool.simple.trials_run = 0;
   EXPECT_FALSE(run(pool, "a.db").run.interrupted);
-  EXPECT_EQ(pool.simple.trials_run, 8 + 6 + 1) << "the rest, the neighbours again, and the answer alone";
+  EXPECT_EQ(pool.simple.trials_run, 8 + 6 + 2) << "the rest, the neighbours again, and the answer and what was, alone";
 }
 
 TEST_F(SideBySideTest, the_cpu_provider_uses_one_lane) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "schema/environment.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::campaign {
+
+/// "cpu", "cuda" or "tensorrt" for what was asked for; "auto" is cuda where a GPU is listed and the provider loads.
+/// Errors: unavailable, when the machine or the runtime cannot do what was asked for.
+[[nodiscard]] base::Result<std::string> resolve_provider(const std::string& asked,
+                                                         const schema::RuntimeIdentity& runtime,
+                                                         const schema::Environment& environment);
+
+/// Why `auto` did not choose a GPU that is there, or that the machine seems to be made for; "" when it chose one, or
+/// nobody expects one.
+[[nodiscard]] std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIdentity& runtime,
+                                        const schema::Environment& environment);
+
+}  // namespace ridgeline::campaign
