@@ -14,4 +14,11 @@ Alone alone_of(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
   return {measured(run.verdict->alone_key), measured(run.verdict->alone_current_key)};
 }
 
+const schema::Measurement* alone_with(const schema::TuneRun& run, const OutcomesByKey& outcomes,
+                                      const schema::Configuration& configuration) {
+  const auto alone = alone_of(run, outcomes);
+  if (alone.recommended != nullptr && configuration == run.verdict->configuration) return alone.recommended;
+  return configuration == run.current ? alone.current : nullptr;
+}
+
 }  // namespace ridgeline::analysis

@@ -14,4 +14,8 @@ struct Alone {
 
 [[nodiscard]] Alone alone_of(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
+/// The one of them that had this configuration; nullptr: none had.
+[[nodiscard]] const schema::Measurement* alone_with(const schema::TuneRun& run, const OutcomesByKey& outcomes,
+                                                    const schema::Configuration& configuration);
+
 }  // namespace ridgeline::analysis

@@ -250,7 +250,8 @@ std::string_view bound_name(GpuBound bound) noexcept {
   return "unclear";
 }
 
-std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked) {
+std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked,
+                                    const schema::Measurement* alone) {
   if (run.provider == "cpu" || ranked.outcome == nullptr || !ranked.outcome->measurement) return std::nullopt;
   const auto& measurement = *ranked.outcome->measurement;
   const auto& configuration = ranked.trial->configuration;
@@ -261,6 +262,10 @@ std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTria
   limits.work = work_of(run, configuration);
   if (limits.inference_ns <= 0 || (limits.work.flops <= 0 && limits.work.memory_bytes <= 0)) return std::nullopt;
   limits.busy = busy_share(measurement);
+  if (!limits.busy && alone != nullptr) {
+    limits.busy = busy_share(*alone);
+    limits.busy_alone = limits.busy.has_value();
+  }
   find_floors(limits, run, configuration);
   limits.bound = classify(limits, run, configuration);
   if (const auto floor_ns = floor_of(limits); floor_ns && *floor_ns > 0)

@@ -44,9 +44,10 @@ struct GpuLimits {
   std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling
   std::optional<double> copy_ns;  ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
   std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph
-  /// Share of the time with a kernel running, as the driver counts; nullopt for a trial shorter than the driver
-  /// averages.
+  /// Share of the time with a kernel running, as the card counts, else as the driver does; nullopt for a trial shorter
+  /// than these need.
   std::optional<double> busy;
+  bool busy_alone = false;        ///< that is of the same configuration alone in a process, timed for longer
   std::string compute_type;       ///< "TF32", "FP32", "FP16"
   bool pageable_assumed = false;  ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;
@@ -54,7 +55,8 @@ struct GpuLimits {
   /// could be at best as far as that limit goes. Caches can bring it below 1.
   std::optional<double> distance;
 };
-/// nullopt when the trial ran on no GPU or the model's work is not known.
-[[nodiscard]] std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked);
+/// nullopt when the trial ran on no GPU or the model's work is not known. `alone`: see alone_with.
+[[nodiscard]] std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked,
+                                                  const schema::Measurement* alone = nullptr);
 
 }  // namespace ridgeline::analysis

@@ -19,7 +19,7 @@ void GpuObserver::begin(const schema::TrialSpec& spec) {
     return;
   }
   sampler_->begin_trial();
-  if (gpm_) busy_.emplace(*sampler_, *gpm_);
+  if (gpm_) busy_.emplace(*sampler_, *gpm_, gpu::BusyWatch::Before::pause);
   open_ = true;
 }
 

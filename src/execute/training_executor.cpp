@@ -63,7 +63,7 @@ class RunnerExecutor final : public TrainingExecutor {
     if (sampler_) {
       sampler_->begin_trial();
       control.watch = sampler_.get();
-      if (gpm_) control.watch = &busy.emplace(*sampler_, *gpm_);
+      if (gpm_) control.watch = &busy.emplace(*sampler_, *gpm_, gpu::BusyWatch::Before::same_work);
     }
     auto result = measure::measure_training(*runner, spec, control);
     runner->close();

@@ -49,7 +49,8 @@ Json limits_json(const TuneView& view) {
   Json out = Json::array();
   for (const auto& entry : view.ranking) {
     if (entry.trial != view.current() && entry.trial != view.recommended()) continue;
-    const auto limits = analysis::gpu_limits(view.run, entry);
+    const auto limits = analysis::gpu_limits(view.run, entry,
+                                             analysis::alone_with(view.run, view.outcomes, entry.trial->configuration));
     if (!limits) continue;
     out.push_back({{"trial_id", entry.trial->id},
                    {"bound", analysis::bound_name(limits->bound)},

@@ -14,7 +14,9 @@ constexpr double kTf32Tolerance = 1e-2;
 constexpr double kFp32Tolerance = 1e-4;
 
 TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
-  const auto outcome = run(spec(convolutions(), {1, 8, 64, 64}));
+  auto long_enough = spec(convolutions(), {1, 8, 64, 64});
+  long_enough.plan.min_time_s = 1.2;
+  const auto outcome = run(long_enough);
   ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
   ASSERT_TRUE(outcome.measurement->gpu);
   const auto& gpu = *outcome.measurement->gpu;
@@ -25,6 +27,7 @@ TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
   EXPECT_GT(*gpu.peak_bytes(), 0);
   EXPECT_GT(outcome.measurement->metrics.at("gpu_memory_gb"), 0.01);
   EXPECT_EQ(outcome.measurement->metrics.count("gpu_arena_gb"), 1U);
+  EXPECT_TRUE(gpu.energy_mj_per_item);
   if (gpu_.architecture == "Hopper") {
     ASSERT_TRUE(gpu.busy) << "counted from Hopper on";
     EXPECT_GT(*gpu.busy, 0.05);

@@ -2,6 +2,7 @@
 // What limits the recommended configuration on the GPU: launches, copies, memory traffic or arithmetic.
 #include <fmt/format.h>
 
+#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
@@ -84,7 +85,8 @@ std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std
         quantity(limits.work.input_bytes, "B in, ") + quantity(limits.work.output_bytes, "B out") +
             (limits.pageable_assumed ? ", taking ordinary memory at a third of the pinned rate" : ""));
   floor("launches about", limits.launch_ns, fmt::format("{} nodes", nodes));
-  parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the timed window", 100 * *limits.busy)
+  parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the {}", 100 * *limits.busy,
+                                            limits.busy_alone ? "time alone in a process" : "timed window")
                               : "how busy the GPU was is not known");
   if (limits.distance)
     parts.push_back(fmt::format("{:.2g} times {}", *limits.distance,
@@ -122,7 +124,8 @@ std::string advice_of(const GpuLimits& limits, const schema::Configuration& conf
 
 std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   if (evidence.chosen == nullptr) return {};
-  const auto limits = gpu_limits(evidence.run, *evidence.chosen);
+  const auto limits = gpu_limits(evidence.run, *evidence.chosen,
+                                 alone_with(evidence.run, evidence.outcomes, evidence.chosen->trial->configuration));
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
   const auto nodes = dispatched_nodes(evidence.run, trial.configuration);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU that was tuned on, and what limits the configurations of interest on it.
+#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
@@ -132,7 +133,11 @@ Table limits_table(const TuneView& view) {
   if (view.recommended() != view.current()) shown.emplace_back(view.recommended(), "recommended");
   for (const auto& [trial, name] : shown) {
     const auto* ranked = trial != nullptr ? view.ranked(trial->id) : nullptr;
-    const auto limits = ranked != nullptr ? analysis::gpu_limits(view.run, *ranked) : std::nullopt;
+    const auto limits =
+        ranked != nullptr
+            ? analysis::gpu_limits(view.run, *ranked,
+                                   analysis::alone_with(view.run, view.outcomes, ranked->trial->configuration))
+            : std::nullopt;
     if (!limits) continue;
     table.rows.push_back(
         {{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),

@@ -196,6 +196,25 @@ TEST(GpuLimits, believe_the_cards_own_count_of_work_more_than_the_drivers_averag
   EXPECT_DOUBLE_EQ(limits_of(builder).busy.value_or(0), 0.25);
 }
 
+TEST(GpuLimits, take_how_busy_the_gpu_was_from_the_same_settings_timed_for_longer) {
+  GpuRunBuilder builder;
+  builder.add_gpu(kBound, 2, -1);
+  const auto ranking = rank(builder.run, builder.outcomes);
+  schema::Measurement alone;
+  alone.gpu.emplace().busy = 0.9;
+  const auto limits = gpu_limits(builder.run, ranking.at(0), &alone);
+  ASSERT_TRUE(limits);
+  EXPECT_EQ(limits->busy, 0.9);
+  EXPECT_TRUE(limits->busy_alone);
+
+  auto& verdict = builder.run.verdict.emplace();
+  verdict.configuration = kBound;
+  verdict.alone_key = "alone";
+  builder.outcomes["alone"].measurement = alone;
+  EXPECT_NE(bound_finding(builder).evidence.find("kernels ran 90 % of the time alone in a process"), std::string::npos)
+      << bound_finding(builder).evidence;
+}
+
 TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_lanes) {
   GpuRunBuilder builder;
   auto& measurement = builder.add_gpu(kBound, 2, 99);

@@ -60,10 +60,13 @@ TEST_F(GpuObserverTest, tells_how_busy_the_gpu_was_where_the_card_counts_it) {
     auto* const watch = observer.watch();
     ASSERT_NE(watch, nullptr);
     watch->begin_timing();
+    for (int part = 0; part < 2; ++part) {
+      watch->begin_part();
+      base::system_clock().sleep_for(std::chrono::milliseconds(210));
+      static_cast<void>(watch->end_part());
+    }
     watch->begin_part();
-    base::system_clock().sleep_for(std::chrono::milliseconds(100));
-    static_cast<void>(watch->end_part());
-    watch->end_timing({1, 0.1, 0, 0});
+    watch->end_timing({1, 0.42, 0, 0});
     schema::Measurement measurement;
     observer.end(measurement);
     ASSERT_TRUE(measurement.gpu);

@@ -64,10 +64,10 @@ class TrainingExecutorTest : public ::testing::Test {
     options.nvml = {RL_TEST_FAKE_NVML};
     return make_training_executor(std::move(options));
   }
-  static schema::TrainingMeasurement run(TrainingExecutor& executor) {
+  static schema::TrainingMeasurement run(TrainingExecutor& executor, int steps = 40) {
     schema::TrainingTrialSpec spec;
     spec.device = "cuda:0";
-    spec.plan.steps = 40;
+    spec.plan.steps = steps;
     spec.plan.window_steps = 40;
     return executor.run(spec).value().measurement.value();
   }
@@ -78,7 +78,7 @@ class TrainingExecutorTest : public ::testing::Test {
 };
 
 TEST_F(TrainingExecutorTest, the_gpu_s_share_is_gpm_s_and_nvml_s_stays_beside_it) {
-  const auto measured = run(*make());
+  const auto measured = run(*make(), 240);  // long enough for its counters
   // GPM of the fake says 61 % of the time between looks, which a little more than the windows went into.
   EXPECT_GE(measured.resources.gpu_busy.value_or(0), 0.609);
   EXPECT_NEAR(measured.resources.gpu_util.value_or(0), 0.87, 1e-6);

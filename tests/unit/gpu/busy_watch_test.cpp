@@ -44,7 +44,7 @@ class BusyWatchTest : public ::testing::Test {
     nvml_.set(kFakeGpm, 1);
     return GpmReader::open(api_, api_->device_by_index(0).value()).value();
   }();
-  BusyWatch watch_{inner_, gpm_, clock_};
+  BusyWatch watch_{inner_, gpm_, BusyWatch::Before::pause, clock_};
 };
 
 TEST_F(BusyWatchTest, tells_the_share_of_the_timed_parts) {
@@ -58,10 +58,30 @@ TEST_F(BusyWatchTest, parts_shorter_than_a_look_is_worth_count) {
   EXPECT_NEAR(watch_.busy().value_or(0), kFakeShare, 1e-3);
 }
 
+TEST_F(BusyWatchTest, what_the_counters_lag_behind_is_left_out) {
+  run(3, 0.1);  // 0.2 s into it the first look is worth something, and the last comes too soon after it
+  EXPECT_FALSE(watch_.busy());
+  run(2, 0.2);
+  EXPECT_TRUE(watch_.busy());
+  run(1, 10);
+  EXPECT_FALSE(watch_.busy()) << "there was one look";
+}
+
+TEST_F(BusyWatchTest, nothing_is_left_out_after_the_same_work) {
+  BusyWatch watch(inner_, gpm_, BusyWatch::Before::same_work, clock_);
+  watch.begin_timing();
+  watch.begin_part();
+  pass(10);
+  static_cast<void>(watch.end_part());
+  TimedTotals totals;
+  totals.kept_s = 10;
+  watch.end_timing(totals);
+  EXPECT_NEAR(watch.busy().value_or(0), kFakeShare, 1e-3);
+}
+
 TEST_F(BusyWatchTest, gaps_between_parts_are_not_the_parts) {
   run(4, 1, 0.1);
-  // The last look was at the last part's end: three gaps were seen.
-  EXPECT_NEAR(watch_.busy().value_or(0), kFakeShare * 4.3 / 4, 1e-3);
+  EXPECT_NEAR(watch_.busy().value_or(0), kFakeShare * 4.4 / 4, 1e-3);
   run(4, 1, 1);
   EXPECT_EQ(watch_.busy(), 1) << "never more than all of it";
 }
