@@ -6,6 +6,7 @@
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "schema/catalog.hpp"
+#include "search/gpu_rules.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -43,7 +44,8 @@ report::Facts facts_of(const schema::ParamDef& param) {
                 {"values", values_of(param)},
                 {"default", default_of(param)},
                 {"matters", param.when}};
-  if (!param.hazard.empty()) facts.rows.emplace_back("hazard", param.hazard);
+  facts.rows.emplace_back("hazard", param.hazard);
+  for (const auto& rule : search::gpu_rules_about(param.key)) facts.rows.emplace_back("on a GPU", rule);
   if (!param.since.empty()) facts.rows.emplace_back("since", "ONNX Runtime " + param.since);
   std::string providers;
   for (const auto& provider : param.providers) providers += (providers.empty() ? "" : ", ") + provider;
@@ -84,7 +86,10 @@ base::Result<int> params(const Flags& flags) {
   if (flags.json) {
     base::Json out = base::Json::array();
     for (const auto& param : schema::catalog())
-      if (flags.key.empty() || param.key == flags.key) out.push_back(param);
+      if (flags.key.empty() || param.key == flags.key) {
+        out.push_back(param);
+        out.back()["gpu_rules"] = search::gpu_rules_about(param.key);
+      }
     if (!flags.key.empty()) RL_TRY(schema::require_param(flags.key));
     fmt::print("{}\n", base::dump_json(out));
   } else if (flags.markdown) {

@@ -83,6 +83,10 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
     RL_TRY_ASSIGN(const auto value, whole_number(std::string(base::trim(part)), "--batch", 1, 65536));
     values.emplace_back(value);
   }
+  // Upwards, as running out of memory ends a sweep of batches.
+  const auto by_size = [](const auto& a, const auto& b) { return a.as_integer() < b.as_integer(); };
+  std::sort(values.begin(), values.end(), by_size);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   if (const auto* pinned = space.fixed.find("batch_size");
       pinned != nullptr && (values.size() > 1 || *pinned != values[0]))
     return fail(ErrorCode::invalid_argument, "--batch {}: batch_size is pinned to {} already; leave out one of the two",

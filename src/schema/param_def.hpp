@@ -37,7 +37,7 @@ struct ParamDef {
   std::string since;                   ///< first runtime version that knows it ("1.17.0"), or ""
   std::string summary;                 ///< one line: what it does
   std::string when;                    ///< when it matters
-  std::string hazard;                  ///< what can go wrong, or ""
+  std::string hazard;                  ///< what can go wrong
   bool searched = true;                ///< false: only by --set or --space, never swept by itself
 };
 

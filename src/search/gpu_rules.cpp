@@ -125,6 +125,21 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
   return rules;
 }
 
+std::vector<std::string> gpu_rules_about(const std::string& key) {
+  SpaceInput input;
+  input.provider = "cuda";
+  input.model.nodes = 1;
+  auto& tensor = input.model.inputs.emplace_back();
+  tensor.name = "x";
+  tensor.dims = {-1};
+  tensor.dim_names = {"batch"};
+  input.model.shapes = {{{"x", {1}}}};
+  std::vector<std::string> texts;
+  for (const auto& rule : gpu_rules(input))
+    if (std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end()) texts.push_back(rule.text);
+  return texts;
+}
+
 base::Result<void> check_io_request(const SpaceInput& input) {
   if (!data_on_device(input)) return {};
   std::vector<Value> asked;

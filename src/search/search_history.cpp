@@ -101,4 +101,16 @@ std::optional<double> SearchHistory::hopeless_above(double margin) const noexcep
   return std::max(*leader->observation.cost, leader->observation.cost_high) * (1 + margin);
 }
 
+bool SearchHistory::knows_batch(const schema::Configuration& configuration) const {
+  constexpr const char* kBatch = "batch_size";
+  const auto& dimensions = space_->dimensions();
+  if (std::none_of(dimensions.begin(), dimensions.end(),
+                   [](const auto& dimension) { return dimension.key == kBatch && dimension.values.size() > 1; }))
+    return true;
+  const auto batch = configuration.get_or(kBatch, 0);
+  return std::any_of(observed_.begin(), observed_.end(), [&](const auto& seen) {
+    return seen.observation.cost && !seen.observation.abandoned && seen.configuration.get_or(kBatch, 0) == batch;
+  });
+}
+
 }  // namespace ridgeline::search

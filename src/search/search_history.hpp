@@ -52,6 +52,9 @@ class SearchHistory {
   [[nodiscard]] std::vector<schema::PrunedParam> starved() const;
   /// Cost above which a candidate cannot come within `margin` of the best any more; nullopt without a best.
   [[nodiscard]] std::optional<double> hopeless_above(double margin) const noexcept;
+  /// Whether batches of this size were measured in full in any trial, or there is no choice of sizes: the curve over
+  /// them needs one trial of each.
+  [[nodiscard]] bool knows_batch(const schema::Configuration& configuration) const;
 
  private:
   [[nodiscard]] bool refuse_as_hungrier(const schema::Configuration& configuration);

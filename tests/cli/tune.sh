@@ -59,6 +59,8 @@ json '.verdict.decision' keep
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --isolation trial --db i.db --json
 json '.verdict != null' true
 # Throughput may change the number of sessions.
+run 0 tune synthetic:surface=conv "${FAST[@]}" --objective throughput --batch 8,2,8 --quick --db u.db --json
+json '[.space[] | select(.key == "batch_size") | .values] | tojson' '[[2,8]]'
 run 0 tune synthetic:surface=conv "${FAST[@]}" --objective throughput --quick --db t.db --json
 json '.run.objective' throughput
 # An accuracy fault is rejected, not recommended.

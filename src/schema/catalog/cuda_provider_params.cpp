@@ -118,7 +118,7 @@ std::vector<ParamDef> cuda_provider_params() {
       flag("cudnn_conv1d_pad_to_nc1d", false,
            "pad [N,C,D] to [N,C,1,D] instead of [N,C,D,1] for one-dimensional "
            "convolutions",
-           "one-dimensional convolutions (audio, time series)", ""),
+           "one-dimensional convolutions (audio, time series)", "another algorithm is chosen, which may be slower"),
       arena_extend_strategy(),
       flag("cudnn_conv_use_max_workspace", true, "let cuDNN use as much scratch memory as a convolution can use",
            "convolutions before 1.20; the cuDNN frontend of 1.20 and later does not look at it",

@@ -174,7 +174,7 @@ std::vector<ParamDef> ort_session_params() {
        .default_value = false,
        .summary = "allocate weights outside the arena",
        .when = "peak memory",
-       .hazard = "",
+       .hazard = "one allocation a weight: sessions take longer to make",
        .searched = false},
       {.key = "enable_gelu_approximation",
        .target = "optimization.enable_gelu_approximation",

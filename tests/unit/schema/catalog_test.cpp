@@ -17,6 +17,7 @@ TEST(Catalog, rows_are_complete_and_consistent) {
     EXPECT_FALSE(row.target.empty()) << row.key;
     EXPECT_FALSE(row.summary.empty()) << row.key;
     EXPECT_FALSE(row.when.empty()) << row.key;
+    EXPECT_FALSE(row.hazard.empty()) << row.key;
     if (row.type == ParamType::choice || row.type == ParamType::boolean) {
       EXPECT_FALSE(row.choices.empty()) << row.key;
     }

@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "schema/catalog.hpp"
 #include "search/factor.hpp"
+#include "search/gpu_rules.hpp"
 #include "search/named_space.hpp"
 #include "search/relevance.hpp"
 #include "search/searcher.hpp"
@@ -340,6 +341,17 @@ TEST(GpuSpace, a_graph_of_a_dynamic_model_needs_its_dimensions_fixed) {
   input.model.inputs[0].dim_names[0] = "";
   input.model.shapes.pop_back();
   EXPECT_NE(reason(build(input), "override_free_dimensions").find("no names"), std::string::npos);
+}
+
+TEST(GpuSpace, rules_are_told_by_parameter) {
+  const auto rules = gpu_rules_about("enable_cuda_graph");
+  for (const auto* text : {"execution_mode=sequential", "io_binding=device or stream", "use_cuda_mempool=false",
+                           "override_free_dimensions"})
+    EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+      return rule.find(text) != std::string::npos;
+    })) << text;
+  EXPECT_EQ(gpu_rules_about("fuse_conv_bias").size(), 1U);
+  EXPECT_TRUE(gpu_rules_about("enable_cpu_mem_arena").empty());
 }
 
 TEST(GpuSpace, control_flow_rules_graphs_out) {

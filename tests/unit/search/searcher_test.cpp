@@ -193,6 +193,26 @@ TEST(Searcher, losers_may_be_abandoned_only_above_the_best_interval) {
   }
 }
 
+/// A curve of throughput, latency and memory over the batch sizes has a point for each.
+TEST(Searcher, every_batch_size_is_measured_in_full_once) {
+  const SearchSpace space({{"batch_size", {1, 8, 64}}, {"prefer_nhwc", {true}}, {"use_tf32", {false}}}, {}, {});
+  const auto searcher = make_searcher("adaptive", space, {});
+  std::map<std::int64_t, int> in_full;
+  std::map<std::int64_t, int> tried;
+  while (auto proposal = (*searcher)->propose()) {
+    const auto batch = proposal->configuration.get_or("batch_size", 1).as_integer(1);
+    const double cost = batch == 64 ? 1000 : 5000 - static_cast<double>(batch);
+    const bool abandoned = proposal->abandon_above && cost > *proposal->abandon_above;
+    ++tried[batch];
+    in_full[batch] += abandoned ? 0 : 1;
+    Observation seen{cost, cost * 0.99, cost * 1.01};
+    seen.abandoned = abandoned;
+    (*searcher)->observe(*proposal, seen);
+  }
+  for (const auto& [batch, count] : tried) EXPECT_GE(in_full[batch], 1) << batch;
+  EXPECT_EQ(tried.count(1) + tried.count(8) + tried.count(64), 3U);
+}
+
 /// What a configuration costs, the same whenever it is asked.
 Observation fixed_observation(const Configuration& configuration) {
   base::Random random(std::hash<std::string>{}(configuration.canonical()));
