@@ -85,6 +85,11 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
 
 }  // namespace
 
+std::int64_t in_flight(const schema::Configuration& configuration) {
+  return configuration.get_or("parallel_sessions", 1).as_integer(1) *
+         configuration.get_or("concurrent_runs", 1).as_integer(1);
+}
+
 LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes,
                      const std::vector<RankedTrial>& ranking) {
   std::map<int, const RankedTrial*> ranked_by_id;
@@ -98,7 +103,7 @@ LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes,
     if (at == outcomes.end()) continue;
     LoadPoint point;
     point.batch = trial.configuration.get_or("batch_size", described).as_integer(1);
-    point.sessions = trial.configuration.get_or("parallel_sessions", 1).as_integer(1);
+    point.sessions = in_flight(trial.configuration);
     point.trial = &trial;
     point.outcome = &at->second;
     const auto found = ranked_by_id.find(trial.id);

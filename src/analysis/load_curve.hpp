@@ -9,10 +9,13 @@
 
 namespace ridgeline::analysis {
 
+/// Sessions times the threads that run each.
+[[nodiscard]] std::int64_t in_flight(const schema::Configuration& configuration);
+
 /// The best trial by throughput of one batch size with one number of sessions, or how the first failed when none ran.
 struct LoadPoint {
   std::int64_t batch = 1;
-  std::int64_t sessions = 1;
+  std::int64_t sessions = 1;  ///< in_flight
   const schema::TunedTrial* trial = nullptr;
   const schema::TrialOutcome* outcome = nullptr;
   const RankedTrial* ranked = nullptr;  ///< nullptr: every trial of this load failed

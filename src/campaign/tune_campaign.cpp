@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/load_curve.hpp"
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
@@ -164,12 +165,12 @@ void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& 
       request.max_time ? base::to_seconds(*request.max_time) : std::numeric_limits<double>::infinity();
   const double explained_s = request.max_time ? limit_s : kExplainedS;
   const auto& configuration = run.verdict->configuration;
-  if (configuration.get_or("parallel_sessions", 1).as_integer(1) != 1 || !has_time(configuration, 0, limit_s)) return;
+  if (analysis::in_flight(configuration) != 1 || !has_time(configuration, 0, limit_s)) return;
   // The answer stands without it.
   const bool long_enough = has_time(configuration, kEnergyWindowS, explained_s);
   if (auto key = runner.alone(configuration, long_enough ? kEnergyWindowS : 0, "the recommended settings"))
     run.verdict->alone_key = std::move(*key);
-  if (configuration == run.current || run.current.get_or("parallel_sessions", 1).as_integer(1) != 1 ||
+  if (configuration == run.current || analysis::in_flight(run.current) != 1 ||
       !has_time(run.current, kEnergyWindowS, explained_s))
     return;
   if (auto key = runner.alone(run.current, kEnergyWindowS, "the current settings"))

@@ -91,7 +91,7 @@ std::vector<Value> affinities(const SpaceInput& input, const CpuBudget& cpu) {
 /// On a GPU the CPU only launches kernels.
 std::vector<Value> gpu_candidates(const schema::ParamDef& param, const SpaceInput& input) {
   if (param.key == "intra_op_num_threads") return {1};
-  if (param.key == "parallel_sessions") return {2, 4};
+  if (param.key == "parallel_sessions" || param.key == "concurrent_runs") return {2, 4};
   if (param.key == "batch_size") return as_values(batch_sizes(input));
   // With the data on the GPU, unset means device, and host-side binding would add copies that nobody asked for.
   if (param.key == "io_binding" && data_on_device(input)) return {"stream"};
@@ -103,7 +103,7 @@ std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInpu
   const auto cpu = cpu_budget(input.environment);
   if (param.key == "intra_op_num_threads") return as_values(thread_counts(cpu));
   if (param.key == "inter_op_num_threads") return as_values(inter_counts(cpu));
-  if (param.key == "parallel_sessions") return as_values(session_counts(cpu));
+  if (param.key == "parallel_sessions" || param.key == "concurrent_runs") return as_values(session_counts(cpu));
   if (param.key == "batch_size") return as_values(batch_sizes(input));
   if (param.key == "intra_op_thread_affinities") return affinities(input, cpu);
   return param.choices;

@@ -52,6 +52,18 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
                        return !replays_graph(configuration) || binds_device_memory(configuration);
                      },
                      keys("io_binding")});
+  rules.push_back({"a CUDA graph is replayed by one thread at a time: concurrent_runs=1, parallel_sessions instead",
+                   [](const Configuration& configuration) {
+                     return !replays_graph(configuration) ||
+                            configuration.get_or("concurrent_runs", 1).as_integer(1) == 1;
+                   },
+                   keys("concurrent_runs")});
+  rules.push_back({"io_binding=stream is one stream for one run at a time: concurrent_runs=1",
+                   [](const Configuration& configuration) {
+                     return !binds_one_stream(configuration) ||
+                            configuration.get_or("concurrent_runs", 1).as_integer(1) == 1;
+                   },
+                   {"io_binding", "concurrent_runs"}});
   rules.push_back({"a CUDA graph needs ONNX Runtime's own arena: use_cuda_mempool=false",
                    [](const Configuration& configuration) {
                      return !configuration.get_or("enable_cuda_graph", false).as_bool() ||

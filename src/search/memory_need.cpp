@@ -19,6 +19,7 @@ struct Appetite {
 constexpr std::array kAppetites{
     Appetite{"batch_size", [](const Configuration& c) { return c.get_or("batch_size", 1).as_number(); }},
     Appetite{"parallel_sessions", [](const Configuration& c) { return c.get_or("parallel_sessions", 1).as_number(); }},
+    Appetite{"concurrent_runs", [](const Configuration& c) { return c.get_or("concurrent_runs", 1).as_number(); }},
     // A tighter limit is reached sooner.
     Appetite{"gpu_mem_limit_gb",
              [](const Configuration& c) {

@@ -138,6 +138,17 @@ TEST_F(DeviceTrialTest, sessions_in_flight_share_the_gpu) {
   EXPECT_EQ(outcome.measurement->lanes, 2);
 }
 
+TEST_F(DeviceTrialTest, threads_share_one_session) {
+  const auto shared = run(spec(convolutions(), {1, 8, 64, 64}, {{"concurrent_runs", 2}, {"io_binding", "device"}}));
+  ASSERT_EQ(shared.status, TrialStatus::ok) << message_of(shared);
+  EXPECT_EQ(shared.measurement->lanes, 2);
+  const auto graph = run(spec(convolutions(), {1, 8, 64, 64},
+                              {{"concurrent_runs", 2}, {"io_binding", "device"}, {"enable_cuda_graph", true}}));
+  EXPECT_EQ(graph.status, TrialStatus::unsupported);
+  EXPECT_NE(message_of(graph).find("a CUDA graph belongs to one run at a time"), std::string::npos)
+      << message_of(graph);
+}
+
 TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
   schema::PairedSpec pair;
   pair.base = spec(convolutions(), {1, 8, 64, 64}, {{"enable_cuda_graph", true}, {"io_binding", "stream"}});

@@ -14,7 +14,9 @@ namespace {
 std::string load_of(const TuneView& view, const schema::TunedTrial& trial) {
   const auto batch = trial.configuration.get_or("batch_size", view.run.model.batch_axis_size.value_or(1)).as_integer(1);
   const auto sessions = trial.configuration.get_or("parallel_sessions", 1).as_integer(1);
-  return fmt::format("batch {}, {}", batch, counted(static_cast<std::size_t>(sessions), "session"));
+  const auto runs = trial.configuration.get_or("concurrent_runs", 1).as_integer(1);
+  return fmt::format("batch {}, {}{}", batch, counted(static_cast<std::size_t>(sessions), "session"),
+                     runs > 1 ? fmt::format(" of {} threads", runs) : "");
 }
 
 Table answers_table(const TuneView& view) {

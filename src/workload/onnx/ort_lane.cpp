@@ -28,12 +28,23 @@ base::Result<std::unique_ptr<OrtLane>> OrtLane::create(const OrtEnvironment& env
     return tl::unexpected<base::Error>(environment.with_log(std::move(created).error()));
   std::unique_ptr<OrtLane> lane(
       new OrtLane(environment, SessionHandle(session, api.ReleaseSession), io, std::move(stream)));
-  auto& side = lane->session_;
-  RL_TRY_ASSIGN(side.inputs, session_ports(api, session, PortSide::inputs));
-  RL_TRY_ASSIGN(side.outputs, session_ports(api, session, PortSide::outputs));
-  for (const auto& port : side.inputs) side.input_names.push_back(port.description.name.c_str());
-  for (const auto& port : side.outputs) side.output_names.push_back(port.description.name.c_str());
+  RL_TRY(lane->read_ports());
   return lane;
+}
+
+base::Result<std::unique_ptr<OrtLane>> OrtLane::share() const {
+  std::unique_ptr<OrtLane> lane(new OrtLane(session_.environment, handle_, io_, {}));
+  RL_TRY(lane->read_ports());
+  return lane;
+}
+
+base::Result<void> OrtLane::read_ports() {
+  const auto& api = session_.environment.api();
+  RL_TRY_ASSIGN(session_.inputs, session_ports(api, handle_.get(), PortSide::inputs));
+  RL_TRY_ASSIGN(session_.outputs, session_ports(api, handle_.get(), PortSide::outputs));
+  for (const auto& port : session_.inputs) session_.input_names.push_back(port.description.name.c_str());
+  for (const auto& port : session_.outputs) session_.output_names.push_back(port.description.name.c_str());
+  return {};
 }
 
 base::Result<void> OrtLane::add_shape_set(std::vector<Tensor> tensors, const SessionSettings& settings, int graph_id) {

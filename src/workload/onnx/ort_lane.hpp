@@ -21,7 +21,7 @@ struct LaneIo {
   bool copies = true;            ///< inputs start and outputs end in host memory
 };
 
-/// One session with inputs and output buffers of its own; used by one thread at a time.
+/// A session, or a share of one, with inputs and output buffers of its own; used by one thread at a time.
 class OrtLane {
  public:
   /// Loads the model into a session. `stream` is the one that the settings name, and dies with the lane. Errors as
@@ -30,6 +30,8 @@ class OrtLane {
                                                                      const std::string& model_path,
                                                                      const SessionSettings& settings, LaneIo io = {},
                                                                      std::optional<gpu::CudaStream> stream = {});
+  /// One more on the same session, with another thread.
+  [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> share() const;
   ~OrtLane();
   OrtLane(const OrtLane&) = delete;
   OrtLane& operator=(const OrtLane&) = delete;
@@ -52,13 +54,14 @@ class OrtLane {
   [[nodiscard]] base::Result<void> collect_outputs(OutputSet& outputs);
 
  private:
-  using SessionHandle = std::unique_ptr<OrtSession, void (*)(OrtSession*)>;
+  using SessionHandle = std::shared_ptr<OrtSession>;
   struct Member {
     std::vector<Tensor> tensors;
     std::unique_ptr<LaneMember> runner;
   };
 
   OrtLane(const OrtEnvironment& environment, SessionHandle session, LaneIo io, std::optional<gpu::CudaStream> stream);
+  [[nodiscard]] base::Result<void> read_ports();
 
   LaneIo io_;
   std::optional<gpu::CudaStream> stream_;  // outlives the session, which works on it

@@ -54,6 +54,8 @@ class OrtWorkload final : public Workload {
  private:
   [[nodiscard]] base::Result<void> load_runtime();
   [[nodiscard]] base::Result<void> create_sessions(std::int64_t count);
+  /// Further lanes behind those of the sessions, so that `runs` threads run each.
+  [[nodiscard]] base::Result<void> share_sessions(std::int64_t runs);
   [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> create_lane();
   [[nodiscard]] base::Error explain(base::Error error) const;
   [[nodiscard]] bool uses_graph() const;
@@ -69,6 +71,7 @@ class OrtWorkload final : public Workload {
   LaneIo io_;
   SessionExtras extras_;
   std::vector<std::unique_ptr<OrtLane>> lanes_;
+  std::size_t sessions_ = 0;  // each is that of the lane of its number
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
   std::size_t members_ = 1;               // of the shape mix
@@ -85,6 +88,7 @@ base::Result<void> OrtWorkload::prepare() {
   if (configuration.get_or("override_free_dimensions", false).as_bool())
     extras_.free_dimensions = free_dimensions(spec_.workload, batch);
   RL_TRY(create_sessions(configuration.get_or("parallel_sessions", 1).as_integer(1)));
+  RL_TRY(share_sessions(configuration.get_or("concurrent_runs", 1).as_integer(1)));
 
   if (!extras_.free_dimensions.empty()) restore_free_dimensions(lanes_.front()->inputs(), spec_.workload);
   RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(lanes_.front()->inputs(), spec_.workload, batch));
@@ -143,6 +147,21 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
   threads_per_session_ = (threads_of_this_process() - threads_before) / count;
   for (const auto& lane : lanes_)
     if (gpu_ != nullptr) weight_bytes_ += gpu_arena_use(environment_->library(), lane->session()).bytes;
+  sessions_ = lanes_.size();
+  return {};
+}
+
+base::Result<void> OrtWorkload::share_sessions(std::int64_t runs) {
+  const bool graph = uses_graph() || spec_.configuration.get_or("trt_cuda_graph_enable", false).as_bool();
+  if (runs > 1 && (graph || io_.binding == IoBinding::stream))
+    return base::fail(ErrorCode::unsupported,
+                      "concurrent_runs={}: {} belongs to one run at a time; use parallel_sessions={}, or leave it out",
+                      runs, graph ? "a CUDA graph" : "the stream of io_binding=stream", runs);
+  for (std::int64_t run = 1; run < runs; ++run)
+    for (std::size_t at = 0; at < sessions_; ++at) {
+      RL_TRY_ASSIGN(auto lane, lanes_[at]->share());
+      lanes_.push_back(std::move(lane));
+    }
   return {};
 }
 
@@ -205,8 +224,8 @@ std::map<std::string, std::string> OrtWorkload::effective_settings() const {
 
 std::map<std::string, double> OrtWorkload::metrics() const {
   std::int64_t peak = 0;
-  for (const auto& lane : lanes_)
-    if (gpu_ != nullptr) peak += gpu_arena_use(environment_->library(), lane->session()).peak_bytes;
+  for (std::size_t at = 0; gpu_ != nullptr && at < sessions_; ++at)
+    peak += gpu_arena_use(environment_->library(), lanes_[at]->session()).peak_bytes;
   if (peak == 0) return {};
   return {{"gpu_weights_gb", static_cast<double>(weight_bytes_) * 1e-9},
           {"gpu_arena_gb", static_cast<double>(peak) * 1e-9}};

@@ -67,7 +67,7 @@ double graph_level(const SurfaceTraits& traits, std::string_view level) noexcept
 double thread_factor(const SurfaceTraits& traits, const Settings& settings, double cores) {
   const double asked = settings.number("intra_op_num_threads", 0);
   const double threads = asked > 0 ? asked : cores;
-  const double sessions = settings.number("parallel_sessions", 1);
+  const double sessions = settings.number("parallel_sessions", 1) * settings.number("concurrent_runs", 1);
   const bool parallel = settings.text("execution_mode", "sequential") == "parallel";
   const double inter = parallel ? std::max(1.0, settings.number("inter_op_num_threads", 0)) : 1;
   const bool spins = settings.flag("intra_op_allow_spinning", true) &&

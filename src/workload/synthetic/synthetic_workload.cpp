@@ -26,7 +26,9 @@ constexpr double kMostLoad = 1000;
 constexpr double kTwoPi = 6.283185307179586;
 
 int lane_count(const schema::Configuration& configuration) {
-  return static_cast<int>(std::clamp<std::int64_t>(configuration.get_or("parallel_sessions", 1).as_integer(1), 1, 256));
+  const auto sessions = std::clamp<std::int64_t>(configuration.get_or("parallel_sessions", 1).as_integer(1), 1, 256);
+  const auto runs = std::clamp<std::int64_t>(configuration.get_or("concurrent_runs", 1).as_integer(1), 1, 256);
+  return static_cast<int>(sessions * runs);
 }
 
 }  // namespace

@@ -343,6 +343,19 @@ TEST(GpuSpace, a_graph_of_a_dynamic_model_needs_its_dimensions_fixed) {
   EXPECT_NE(reason(build(input), "override_free_dimensions").find("no names"), std::string::npos);
 }
 
+TEST(GpuSpace, one_session_has_several_runs_only_without_what_belongs_to_one) {
+  auto input = gpu_input();
+  EXPECT_NE(reason(build(input), "concurrent_runs").find("--set or --space"), std::string::npos);
+  input.objective = schema::Objective::throughput;
+  input.request.values = {{"concurrent_runs", {2}}};
+  const auto space = build(input).space;
+  const Configuration two{{"concurrent_runs", 2}};
+  EXPECT_TRUE(space.allows(two));
+  EXPECT_TRUE(space.allows(two.with("io_binding", "device")));
+  EXPECT_FALSE(space.allows(two.with("io_binding", "stream")));
+  EXPECT_FALSE(space.allows(two.with("io_binding", "device").with("enable_cuda_graph", true)));
+}
+
 TEST(GpuSpace, rules_are_told_by_parameter) {
   const auto rules = gpu_rules_about("enable_cuda_graph");
   for (const auto* text : {"execution_mode=sequential", "io_binding=device or stream", "use_cuda_mempool=false",
@@ -351,6 +364,7 @@ TEST(GpuSpace, rules_are_told_by_parameter) {
       return rule.find(text) != std::string::npos;
     })) << text;
   EXPECT_EQ(gpu_rules_about("fuse_conv_bias").size(), 1U);
+  EXPECT_EQ(gpu_rules_about("concurrent_runs").size(), 2U);
   EXPECT_TRUE(gpu_rules_about("enable_cpu_mem_arena").empty());
 }
 

@@ -15,6 +15,7 @@ TEST(MemoryNeed, grows_with_batch_sessions_graphs_and_tighter_limits) {
   const Configuration base{{"batch_size", 8}, {"prefer_nhwc", true}};
   EXPECT_TRUE(needs_no_less_memory(base.with("batch_size", 16), base));
   EXPECT_TRUE(needs_no_less_memory(base.with("parallel_sessions", 2), base));
+  EXPECT_TRUE(needs_no_less_memory(base.with("concurrent_runs", 2), base));
   EXPECT_TRUE(needs_no_less_memory(base.with("enable_cuda_graph", true), base));
   EXPECT_TRUE(needs_no_less_memory(base.with("gpu_mem_limit_gb", 4.0), base));
   EXPECT_TRUE(needs_no_less_memory(base, base));

@@ -86,20 +86,47 @@ TEST_F(OrtWorkload, the_batch_size_sets_the_dynamic_batch_axis) {
   EXPECT_EQ(made->outputs().value()[0].dims, (std::vector<std::int64_t>{6, 4}));
 }
 
+/// How many of 50 inferences failed in each lane, all lanes at once.
+std::vector<int> failures_side_by_side(Workload& workload) {
+  std::vector<int> failed(static_cast<std::size_t>(workload.lanes()), 0);
+  std::vector<std::thread> threads;
+  for (int lane = 0; lane < workload.lanes(); ++lane)
+    threads.emplace_back([&, lane] {
+      for (int run = 0; run < 50; ++run) failed[static_cast<std::size_t>(lane)] += workload.step(lane) ? 0 : 1;
+    });
+  for (auto& thread : threads) thread.join();
+  return failed;
+}
+
 TEST_F(OrtWorkload, lanes_run_side_by_side_with_sessions_of_their_own) {
   auto trial = spec(relu_model(), one_thread().with("parallel_sessions", 3));
   trial.workload.shapes = {{{"x", {8, 4}}}};
   const auto made = workload(trial);
   ASSERT_TRUE(made->prepare());
-  ASSERT_EQ(made->lanes(), 3);
-  std::vector<int> failed(3, 0);
-  std::vector<std::thread> threads;
-  for (int lane = 0; lane < 3; ++lane)
-    threads.emplace_back([&, lane] {
-      for (int run = 0; run < 50; ++run) failed[static_cast<std::size_t>(lane)] += made->step(lane) ? 0 : 1;
-    });
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(failed, (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(failures_side_by_side(*made), (std::vector<int>{0, 0, 0}));
+}
+
+TEST_F(OrtWorkload, threads_share_the_sessions_that_they_run) {
+  const auto threads_with = [&](const schema::Configuration& more) {
+    auto configuration = one_thread().with("intra_op_num_threads", 3);
+    for (const auto& [key, value] : more.values()) configuration.set(key, value);
+    auto trial = spec(relu_model(), configuration);
+    trial.workload.shapes = {{{"x", {8, 4}}}};
+    const auto made = workload(trial);
+    EXPECT_TRUE(made->prepare());
+    EXPECT_EQ(made->effective_settings().at("intra_op_num_threads"), "3") << "of each session";
+    EXPECT_EQ(failures_side_by_side(*made), std::vector<int>(static_cast<std::size_t>(made->lanes()), 0));
+    const auto outputs = made->outputs();
+    EXPECT_TRUE(outputs && !outputs->empty());
+    // The runtime starts two threads a session.
+    const auto all = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+    return std::pair(made->lanes(), static_cast<int>(all));
+  };
+  const auto [one_lane, alone] = threads_with({});
+  const auto [lanes, shared] = threads_with({{"parallel_sessions", 2}, {"concurrent_runs", 3}});
+  EXPECT_EQ(one_lane, 1);
+  EXPECT_EQ(lanes, 6);
+  EXPECT_EQ(shared, alone + 2) << "two sessions, not six";
 }
 
 TEST_F(OrtWorkload, outputs_whose_shape_depends_on_the_data_and_sequences_run_again_and_again) {
