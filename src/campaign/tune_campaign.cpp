@@ -135,7 +135,10 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   if (!has_time) {
     run.gpu_ceilings = cache.known(run);
     if (!run.gpu_ceilings)
-      run.notes.push_back("what this GPU reaches at best was not measured: the time budget is spent");
+      run.notes.push_back(
+          request.fresh_finals
+              ? "what this GPU reaches at best was not measured: the time budget is spent"
+              : "what this GPU reaches at best is not measured by a quick search; one without --quick does");
     return;
   }
   const auto found = cache.get(run, [&] {

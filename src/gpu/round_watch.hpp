@@ -10,13 +10,14 @@ namespace ridgeline::gpu {
 struct RoundReading {
   std::optional<double> throttled_s;   ///< growth of the fastest growing throttle counter; nullopt: none is readable
   std::optional<double> sm_clock_mhz;  ///< median over the part
+  std::optional<int> others{};         ///< most processes of somebody else that were seen on the GPU in it
 };
 
 /// What was timed between begin_timing and end_timing.
 struct TimedTotals {
   double items = 0;        ///< all that the GPU worked on, counted or not
   double kept_s = 0;       ///< of the rounds that count
-  double discarded_s = 0;  ///< of those thrown away because the GPU held its clocks down
+  double discarded_s = 0;  ///< of those thrown away (measure::ThrottleGuard)
   std::int64_t discarded_parts = 0;
 };
 

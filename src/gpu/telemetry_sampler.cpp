@@ -99,8 +99,12 @@ void TelemetrySampler::sample(Mode mode) {
   }
   const std::lock_guard lock(mutex_);
   if (mode_ == Mode::idle) return;  // the trial ended meanwhile
-  if (processes)
-    if (const auto* self = find_self(*processes)) sample.process_memory_bytes = self->memory_bytes;
+  if (processes) {
+    const auto* self = find_self(*processes);
+    if (self != nullptr) sample.process_memory_bytes = self->memory_bytes;
+    const auto others = static_cast<int>(processes->size()) - (self != nullptr ? 1 : 0);
+    part_others_ = std::max(part_others_.value_or(others), others);
+  }
   keep(sample, mode);
 }
 
@@ -175,6 +179,7 @@ void TelemetrySampler::begin_trial() {
     record_.uuid = uuid_;
     least_gap_s_ = kLeastGapS;
     part_clocks_.clear();
+    part_others_.reset();
     if (memory) {
       record_.memory_free_before_bytes = static_cast<std::int64_t>(memory->free);
       record_.device_used_before_bytes = static_cast<std::int64_t>(memory->used);
@@ -196,6 +201,7 @@ void TelemetrySampler::begin_timing() {
 void TelemetrySampler::begin_part() {
   const std::lock_guard lock(mutex_);
   part_clocks_.clear();
+  part_others_.reset();
 }
 
 RoundReading TelemetrySampler::end_part() {
@@ -211,6 +217,7 @@ RoundReading TelemetrySampler::end_part() {
     reading.sm_clock_mhz = median_of(part_clocks_);
   else
     reading.sm_clock_mhz = clock;
+  reading.others = part_others_;
   return reading;
 }
 

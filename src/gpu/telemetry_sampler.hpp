@@ -85,6 +85,7 @@ class TelemetrySampler final : public RoundWatch {
   std::int64_t self_ = 0;   ///< this process's number in the list; 0: not known yet
   double least_gap_s_ = 0;  ///< between kept samples; doubled whenever they are thinned out
   std::vector<double> part_clocks_;
+  std::optional<int> part_others_;
   schema::GpuTelemetry record_;
   std::jthread thread_;
 };

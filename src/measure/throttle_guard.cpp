@@ -8,7 +8,8 @@
 namespace ridgeline::measure {
 
 void ThrottleGuard::add(double wall_s, const gpu::RoundReading& reading) {
-  parts_.push_back({wall_s, reading, reading.throttled_s.value_or(0) > kMaxThrottledShare * wall_s, true});
+  parts_.push_back({wall_s, reading, reading.throttled_s.value_or(0) > kMaxThrottledShare * wall_s});
+  if (reading.others) least_others_ = std::min(least_others_.value_or(*reading.others), *reading.others);
   double reference_mhz = 0;
   for (const auto& part : parts_)
     if (!part.throttled) reference_mhz = std::max(reference_mhz, part.reading.sm_clock_mhz.value_or(0));
@@ -16,7 +17,8 @@ void ThrottleGuard::add(double wall_s, const gpu::RoundReading& reading) {
   bool any_kept = false;
   for (auto& part : parts_) {
     const bool slow = part.reading.sm_clock_mhz && *part.reading.sm_clock_mhz < kLeastClockShare * reference_mhz;
-    part.kept = !part.throttled && !slow;
+    part.shared = part.reading.others && *part.reading.others > *least_others_;
+    part.kept = !part.throttled && !slow && !part.shared;
     any_kept = any_kept || part.kept;
     if (!part.kept) lost_s += part.wall_s;
   }
@@ -40,12 +42,23 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
   double wall_s = 0;
   double held_s = 0;
   double slow_s = 0;
+  double shared_s = 0;
+  bool for_clocks = false;
   for (const auto& part : parts_) {
     wall_s += part.wall_s;
     held_s += std::min(part.reading.throttled_s.value_or(0), part.wall_s);
-    if (!part.kept && !part.throttled) slow_s += part.wall_s;
+    if (part.shared) shared_s += part.wall_s;
+    if (part.kept || (part.shared && !part.throttled)) continue;
+    for_clocks = true;
+    if (!part.throttled) slow_s += part.wall_s;
   }
   if (wall_s <= 0) return std::nullopt;
+  if (gave_up_ && !for_clocks)
+    return schema::QualityFlag{
+        schema::FlagLevel::notice, "gpu_shared",
+        fmt::format("other processes came to the GPU for {:.0f} % of the timed window: too much to be taken again, so "
+                    "everything counts",
+                    100 * shared_s / wall_s)};
   if (gave_up_)
     return schema::QualityFlag{
         schema::FlagLevel::notice, "throttled",
@@ -54,9 +67,11 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
                     100 * held_s / wall_s, 100 * slow_s / wall_s)};
   if (const auto lost = discarded(); lost > 0)
     return schema::QualityFlag{
-        schema::FlagLevel::info, "throttled_rounds",
-        fmt::format("{} of {} timed parts ({:.2g} s) were taken again because the GPU held its clocks down", lost,
-                    parts_.size(), discarded_s())};
+        schema::FlagLevel::info, for_clocks ? "throttled_rounds" : "shared_rounds",
+        fmt::format("{} of {} timed parts ({:.2g} s) were taken again because {}", lost, parts_.size(), discarded_s(),
+                    !for_clocks    ? "other processes came to the GPU"
+                    : shared_s > 0 ? "the GPU held its clocks down or other processes came to it"
+                                   : "the GPU held its clocks down")};
   return std::nullopt;
 }
 

@@ -11,9 +11,10 @@
 namespace ridgeline::measure {
 
 /// Decides which parts of a timed window count. A part is set aside when throttle counters grew by more than 5 % of it,
-/// or when its SM clock was below 75 % of the highest clock of the parts that were not throttled. A card that throttles
-/// all the time cannot be measured otherwise: once more than half of the budget would be lost, or each of the first
-/// kPatience parts, everything counts again and the result is flagged.
+/// when its SM clock was below 75 % of the highest clock of the parts that were not throttled, or when more processes
+/// of somebody else were on the GPU than in the emptiest part. A card that throttles all the time cannot be measured
+/// otherwise: once more than half of the budget would be lost, or each of the first kPatience parts, everything counts
+/// again and the result is flagged.
 class ThrottleGuard {
  public:
   static constexpr double kMaxThrottledShare = 0.05;
@@ -31,7 +32,8 @@ class ThrottleGuard {
   [[nodiscard]] double discarded_s() const noexcept;  ///< 0 after giving up
   [[nodiscard]] std::size_t discarded() const noexcept;
 
-  /// "throttled" (notice) after giving up, "throttled_rounds" (info) when parts were discarded.
+  /// "throttled" (notice) after giving up, "throttled_rounds" (info) when parts were discarded; "gpu_shared" and
+  /// "shared_rounds" where that was for other processes alone.
   [[nodiscard]] std::optional<schema::QualityFlag> flag() const;
 
  private:
@@ -39,11 +41,13 @@ class ThrottleGuard {
     double wall_s = 0;
     gpu::RoundReading reading;
     bool throttled = false;
+    bool shared = false;
     bool kept = true;
   };
 
   double budget_s_;
   std::vector<Part> parts_;
+  std::optional<int> least_others_;
   bool gave_up_ = false;
 };
 

@@ -41,7 +41,9 @@ Throttling collect(const Evidence& evidence) {
     double most_ns = 0;
     for (const auto& [cause, ns] : gpu.throttle_ns) most_ns = std::max(most_ns, ns);
     const bool flagged = has_flag(measurement, "throttled");
-    if (window_ns <= 0 || (most_ns < kWorthSaying * window_ns && gpu.discarded_s <= 0 && !flagged)) continue;
+    if (window_ns <= 0 || (most_ns < kWorthSaying * window_ns && !flagged &&
+                           (gpu.discarded_s <= 0 || has_flag(measurement, "shared_rounds"))))
+      continue;
     found.ids.push_back(trial.id);
     found.timed_ns += window_ns;
     found.discarded_s += gpu.discarded_s;

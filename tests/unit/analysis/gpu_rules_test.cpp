@@ -47,6 +47,14 @@ TEST(GpuRules, overlook_the_usual_breathing_of_the_clock) {
   EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
 }
 
+TEST(GpuRules, do_not_take_timing_that_others_disturbed_for_clocks_held_down) {
+  GpuRunBuilder builder;
+  auto& measurement = builder.add_gpu({}, 2, 90);
+  measurement.gpu->discarded_s = 0.5;
+  measurement.flags = {{FlagLevel::info, "shared_rounds", "taken again"}};
+  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+}
+
 TEST(GpuRules, name_other_processes_on_the_gpu) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90).gpu->neighbours_after = {{4242, std::int64_t{3} << 30}, {77, std::nullopt}};

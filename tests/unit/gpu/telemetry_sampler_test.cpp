@@ -78,12 +78,17 @@ TEST_F(TelemetrySamplerTest, reads_everything_while_it_is_timed) {
   EXPECT_EQ(reading.sm_clock_mhz, 1980);
   ASSERT_TRUE(reading.throttled_s.has_value());
   EXPECT_NEAR(*reading.throttled_s, 0.1, 1e-9);
+  EXPECT_EQ(reading.others, 0);
   nvml_.set(kFakeSmClock, 990);
+  nvml_.set(kFakeOwnPid, ::getpid());
+  nvml_.set(kFakeOtherPid, 4711);
   sampler->begin_part();
   wait_for_samples(3);
   const auto slow = sampler->end_part();
   EXPECT_EQ(slow.sm_clock_mhz, 990);
   EXPECT_EQ(slow.throttled_s, 0);
+  EXPECT_EQ(slow.others, 1);
+  nvml_.set(kFakeOtherPid, 0);
   base::system_clock().sleep_for(std::chrono::milliseconds(60));  // beyond the least gap of kept samples
   nvml_.set(kFakeEnergy, 1'250'000);
   sampler->end_timing({1000, 0.2, 0.1, 1});

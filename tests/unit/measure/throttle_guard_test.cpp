@@ -57,6 +57,34 @@ TEST(ThrottleGuard, takes_no_reference_clock_from_a_throttled_part) {
   EXPECT_TRUE(guard.kept(1));
 }
 
+TEST(ThrottleGuard, discards_parts_in_which_somebody_else_came_to_the_gpu) {
+  ThrottleGuard guard(10);
+  guard.add(0.1, {0, 1980, 2});
+  EXPECT_TRUE(guard.kept(0)) << "two that are always there cannot be avoided";
+  guard.add(0.1, {0, 1980, 3});
+  guard.add(0.1, {0, 1980, std::nullopt});
+  EXPECT_FALSE(guard.kept(1));
+  EXPECT_TRUE(guard.kept(2));
+  ASSERT_TRUE(guard.flag());
+  EXPECT_EQ(guard.flag()->code, "shared_rounds");
+  guard.add(0.1, {0, 1980, 1});
+  EXPECT_FALSE(guard.kept(0)) << "one of the two has left";
+  guard.add(0.1, {0.1, 1980, 1});
+  EXPECT_EQ(guard.flag()->code, "throttled_rounds");
+  EXPECT_NE(guard.flag()->message.find("clocks down or other processes"), std::string::npos) << guard.flag()->message;
+}
+
+TEST(ThrottleGuard, tells_of_processes_that_stayed_for_too_long) {
+  ThrottleGuard guard(1);
+  guard.add(0.1, {0, 1980, 0});
+  for (int part = 0; part < 6; ++part) guard.add(0.1, {0, 1980, 1});
+  EXPECT_TRUE(guard.gave_up());
+  EXPECT_EQ(guard.discarded(), 0U);
+  ASSERT_TRUE(guard.flag());
+  EXPECT_EQ(guard.flag()->code, "gpu_shared");
+  EXPECT_NE(guard.flag()->message.find("86 %"), std::string::npos) << guard.flag()->message;
+}
+
 TEST(ThrottleGuard, gives_up_when_more_than_half_of_the_budget_would_be_lost) {
   ThrottleGuard guard(1);
   guard.add(0.2, {0, 1900});
