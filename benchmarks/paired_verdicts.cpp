@@ -10,8 +10,11 @@
 //   ... --provider cuda --ort FOLDER     anywhere: on the GPU, with that ONNX Runtime and tune's plan there
 //   ... --set KEY=VALUE                  anywhere, repeatable: a setting of both arms
 //   ... --plan JSON                      with a model: parts of another plan, '{"block_time_s": 0.1, "rounds": 2}'
-// Exit code 3 when a goal was missed.
 //   ... --slower N                       with a model: so many with the slow-down, 0 for none (default: as many)
+//   ... --other KEY=VALUE                with a model, repeatable: instead of all that, the configuration of --set with
+//                                        the one that has these settings too
+//   ... --throughput                     with a model: by wall time an item instead of median latencies
+// Exit code 3 when a goal was missed.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +29,8 @@
 
 #include "analysis/comparison.hpp"
 #include "base/text.hpp"
+#include "execute/gpu_observer.hpp"
+#include "gpu/gpu_inventory.hpp"
 #include "measure/gpu_plans.hpp"
 #include "measure/paired_rounds.hpp"
 #include "schema/catalog.hpp"
@@ -40,6 +45,7 @@ constexpr double kInjected = 0.03;
 constexpr int kGoalMissed = 3;  // the exit code; 1 is for what could not be measured
 constexpr const char* kSame = "a configuration with itself";
 constexpr const char* kSlower = "3 % slower";
+constexpr const char* kOther = "the other configuration";
 
 [[noreturn]] void give_up(const std::string& reason) {
   fmt::print(stderr, "paired_verdicts: {}\n", reason);
@@ -105,21 +111,19 @@ measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSp
   };
 }
 
-/// New sessions for each comparison, as tune makes them.
-schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b,
-                                  const schema::PairedPlan& plan) {
+/// New sessions for each comparison, as tune makes them. With a watch as on a GPU, where what it held its clocks down
+/// in is taken again.
+schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b, const schema::PairedPlan& plan,
+                                  gpu::RoundWatch* watch = nullptr) {
   measure::MeasureControl control;
+  control.gpu = watch;
   auto measured = measure::measure_paired_rounds(a, b, plan, control);
   if (!measured) give_up(measured.error().message);
   return std::move(*measured);
 }
 
-schema::Comparison judge(const schema::PairedMeasurement& measured) {
-  return analysis::compare_paired(measured, schema::Objective::latency, kMinEffect);
-}
-
 schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b) {
-  return judge(measure(a, b, schema::PairedPlan{}));
+  return analysis::compare_paired(measure(a, b, schema::PairedPlan{}), schema::Objective::latency, kMinEffect);
 }
 
 /// A line a block: the pair's title, its number, the pair of sessions, the block's number and arm, then the latencies
@@ -174,12 +178,22 @@ bool simulated(const workload::WorkloadKind& kind) {
   return report(same, slowed);
 }
 
+/// The UUID of the GPU that CUDA counts first.
+std::string first_gpu() {
+  auto inventory = gpu::GpuInventory::read();
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) inventory.keep_visible(visible);
+  if (inventory.gpus.empty()) give_up(inventory.note);
+  return inventory.gpus.front().uuid;
+}
+
 struct Flags {
   std::string provider = "cpu";
   std::string ort;
   std::optional<std::int64_t> slower;
   std::string plan = "{}";
   schema::Configuration settings{{"intra_op_num_threads", 1}};
+  std::optional<schema::Configuration> other;  ///< `settings` and those of --other
+  schema::Objective objective = schema::Objective::latency;
 };
 
 bool real(const workload::WorkloadKind& kind, const std::string& model, int count, const char* raw,
@@ -206,25 +220,37 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   auto read = base::json_as<schema::PairedPlan>(merged, "--plan");
   if (!read) give_up(read.error().message);
   const auto plan = std::move(*read);
+  execute::GpuObserver observer;
+  if (flags.provider != "cpu") spec.device = fmt::format("gpu:{}", first_gpu());
   Tally same;
   Tally slowed;
-  const auto one = [&](int number, const char* title, double share, Tally& tally) {
-    const auto measured = measure(maker(kind, spec), maker(kind, spec, share), plan);
-    const auto comparison = judge(measured);
+  const auto one = [&](int number, const char* title, const measure::MakeArm& arm, Tally& tally) {
+    observer.begin(spec);
+    const auto measured = measure(maker(kind, spec), arm, plan, observer.watch());
+    observer.drop();
+    const auto comparison = analysis::compare_paired(measured, flags.objective, kMinEffect);
     tally.add(comparison);
-    fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads\n", number, title,
-               base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high,
-               comparison.quads);
+    fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads in {} rounds", number, title,
+               base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high, comparison.quads,
+               measured.rounds);
+    for (const auto& flag : measured.flags) fmt::print(", {}", flag.code);
+    fmt::print("\n");
     std::fflush(stdout);
     if (file != nullptr) write_raw(file, title, number, measured);
   };
+  auto other = spec;
+  other.configuration = flags.other.value_or(spec.configuration);
   for (int i = 1; i <= count; ++i) {
-    one(i, kSame, 0, same);
-    if (i <= flags.slower.value_or(count)) one(i, kSlower, kInjected, slowed);
+    if (flags.other) {
+      one(i, kOther, maker(kind, other), same);
+      continue;
+    }
+    one(i, kSame, maker(kind, spec), same);
+    if (i <= flags.slower.value_or(count)) one(i, kSlower, maker(kind, spec, kInjected), slowed);
   }
   if (file != nullptr) std::fclose(file);
   fmt::print("{}\n", model);
-  return report(same, slowed);
+  return flags.other || report(same, slowed);
 }
 
 }  // namespace
@@ -232,6 +258,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
 int main(int argc, char** argv) {
   Flags flags;
   std::string slower;
+  schema::Configuration other;
   std::vector<const char*> words;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
@@ -240,7 +267,11 @@ int main(int argc, char** argv) {
                               : word == "--plan"   ? &flags.plan
                               : word == "--slower" ? &slower
                                                    : nullptr;
-    if (text == nullptr && word != "--set") {
+    if (word == "--throughput") {
+      flags.objective = schema::Objective::throughput;
+      continue;
+    }
+    if (text == nullptr && word != "--set" && word != "--other") {
       words.push_back(argv[at]);
       continue;
     }
@@ -252,8 +283,9 @@ int main(int argc, char** argv) {
     }
     const auto setting = schema::parse_setting(value);
     if (!setting) give_up(setting.error().message);
-    flags.settings.set(setting->first, setting->second);
+    (word == "--set" ? flags.settings : other).set(setting->first, setting->second);
   }
+  if (!other.empty()) flags.other = flags.settings.merged(other);
   if (!slower.empty()) {
     const auto count = base::parse_integer(slower, "--slower");
     if (!count) give_up(count.error().message);

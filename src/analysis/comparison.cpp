@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "analysis/round_estimate.hpp"
 #include "analysis/summary.hpp"
 #include "base/random.hpp"
 
@@ -16,21 +16,6 @@ namespace ridgeline::analysis {
 namespace {
 
 using schema::Objective;
-
-constexpr double kConfidence = 0.95;
-constexpr double kTrim = 0.2;
-constexpr std::size_t kLeastRounds = 4;  // from which their scatter can be told from chance
-
-/// A log ratio with its standard error and degrees of freedom.
-struct Estimate {
-  double location = 0;
-  double error = 0;
-  double freedom = 0;
-};
-
-double half_width(const Estimate& estimate) {
-  return boost::math::quantile(boost::math::students_t(estimate.freedom), 0.5 + kConfidence / 2) * estimate.error;
-}
 
 schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
   const boost::math::students_t student(estimate.freedom);
@@ -46,24 +31,6 @@ schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
     comparison.p_value = estimate.location == 0 ? 1 : 0;
   comparison.verdict = judge(comparison.ratio, comparison.low, comparison.high, min_effect);
   return comparison;
-}
-
-/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h values left after
-/// trimming. Needs two values. Below eight the degrees of freedom are too few to give any away: the plain mean.
-Estimate robust_location(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto trim = values.size() < 8 ? 0 : static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
-  const auto first = values.begin() + static_cast<std::ptrdiff_t>(trim);
-  const auto last = values.end() - static_cast<std::ptrdiff_t>(trim);
-  const auto kept = static_cast<double>(last - first);
-  const double location = std::accumulate(first, last, 0.0) / kept;
-  std::fill(values.begin(), first, *first);
-  std::fill(last, values.end(), *(last - 1));
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  // Twelve normal values are called different from 0 in 5.4 % of cases with h - 1 degrees of freedom, 4.8 % with h - 2.
-  return {location, std::sqrt(squares / (kept * (kept - 1))), trim > 0 ? kept - 2 : kept - 1};
 }
 
 /// Four blocks with a cost each, in the order they ran.
@@ -89,21 +56,15 @@ double log_ratio(double cost_first, double cost_second, const schema::PairedBloc
   return first.arm == 'A' ? std::log(cost_first / cost_second) : std::log(cost_second / cost_first);
 }
 
-/// A log ratio and the pair of sessions that it comes from.
-struct Ratio {
-  double log = 0;
-  int round = 0;
-};
-
 /// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
-std::vector<Ratio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
-                               Objective objective) {
+std::vector<RoundRatio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
+                                    Objective objective) {
   const auto cost = [&](const schema::PairedBlock& block) {
     if (objective == Objective::latency) return quantile(block.latency_ns, 0.5);
     const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
     return block.wall_ns / (static_cast<double>(block.latency_ns.size()) * items);
   };
-  std::vector<Ratio> ratios;
+  std::vector<RoundRatio> ratios;
   for (const auto& quad : quads) {
     double costs[4];
     for (int i = 0; i < 4; ++i) costs[i] = cost(*quad.block[i]);
@@ -136,44 +97,26 @@ std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
 /// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group
 /// are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
 /// samples beyond the quantile suffice.
-std::vector<Ratio> tail_ratios(const std::vector<Quad>& quads, double q, std::size_t samples) {
+std::vector<double> tail_ratios(const std::vector<Quad>& quads, double q, std::size_t samples) {
   constexpr std::size_t kLeastGroups = 4;
   const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
   const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
   auto limits = round_limits(quads);
-  if (limits.size() - 1 < kLeastRounds) {
+  if (limits.size() - 1 < static_cast<std::size_t>(schema::kScatterRounds)) {
     limits.resize(quads.size() + 1);
     std::iota(limits.begin(), limits.end(), std::size_t{0});
   }
   const std::size_t parts = limits.size() - 1;
   const std::size_t groups = std::min(parts, std::max(most, kLeastGroups));
-  std::vector<Ratio> ratios;
+  std::vector<double> ratios;
   for (std::size_t group = 0; group < groups; ++group) {
     const std::size_t begin = limits[group * parts / groups];
     const std::size_t end = limits[(group + 1) * parts / groups];
     const double a = quantile(pooled(quads, begin, end, 'A'), q);
     const double b = quantile(pooled(quads, begin, end, 'B'), q);
-    if (a > 0 && b > 0) ratios.push_back({std::log(a / b), static_cast<int>(group)});
+    if (a > 0 && b > 0) ratios.push_back(std::log(a / b));
   }
   return ratios;
-}
-
-/// Over the ratios, or where there are enough rounds over the means of the rounds, whichever is less certain: two
-/// sessions of one configuration differ for as long as they live, so the ratios of one round are wrong together.
-Estimate estimate(const std::vector<Ratio>& ratios) {
-  std::vector<double> logs;
-  std::map<int, std::vector<double>> rounds;
-  for (const auto& ratio : ratios) {
-    logs.push_back(ratio.log);
-    rounds[ratio.round].push_back(ratio.log);
-  }
-  const auto over_ratios = robust_location(std::move(logs));
-  if (rounds.size() < kLeastRounds) return over_ratios;
-  std::vector<double> means;
-  for (const auto& [round, values] : rounds) means.push_back(robust_location(values).location);
-  auto over_rounds = robust_location(std::move(means));
-  if (half_width(over_rounds) >= half_width(over_ratios)) return over_rounds;
-  return {over_rounds.location, over_ratios.error, over_ratios.freedom};
 }
 
 /// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The
@@ -264,17 +207,17 @@ schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, 
                                   double min_effect) {
   const auto quads = complete_quads(measurement.blocks);
   double tail = 0;
-  std::vector<Ratio> ratios;
+  std::optional<Estimate> found;
   if (objective == Objective::p99) {
     const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
     const auto samples = std::min(all('A'), all('B'));
     tail = supported_tail(static_cast<std::int64_t>(samples));
-    ratios = tail_ratios(quads, tail, samples);
+    found = estimate_of_groups(tail_ratios(quads, tail, samples), measurement.rounds);
   } else {
-    ratios = quad_ratios(quads, measurement, objective);
+    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), measurement.rounds);
   }
-  if (ratios.size() < 2) return {};
-  auto comparison = to_comparison(estimate(ratios), min_effect);
+  if (!found) return {};
+  auto comparison = to_comparison(*found, min_effect);
   comparison.quads = static_cast<int>(quads.size());
   comparison.tail = tail;
   return comparison;

@@ -9,12 +9,11 @@ namespace ridgeline::analysis {
 
 /// Interleaved blocks to a verdict on B against A: one log ratio a quad (A B B A cancels linear drift), Student's t
 /// interval over quads on a robust location (20 % trimmed mean, Winsorized variance: Tukey and McLaughlin 1963; Yuen
-/// 1974), then the verdict by interval and minimum effect. min_effect is a share (0.02). From four pairs of sessions on
-/// the interval is that over their means where it is wider: quads of one pair are wrong together.
-/// A block's cost is its median latency (latency) or wall time an item (throughput). For p99 whole quads are pooled
-/// until each group supports the tail; with too few samples altogether the largest supported percentile takes its
-/// place, and `tail` says which. Quads that are incomplete or out of order are left out. Without any the result is the
-/// default Comparison.
+/// 1974), then the verdict by interval and minimum effect. min_effect is a share (0.02). What pairs of sessions differ
+/// by is in the interval (estimate_of_rounds). A block's cost is its median latency (latency) or wall time an item
+/// (throughput). For p99 whole quads are pooled until each group supports the tail; with too few samples altogether the
+/// largest supported percentile takes its place, and `tail` says which. Quads that are incomplete or out of order are
+/// left out. Without any the result is the default Comparison.
 [[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
                                                 schema::Objective objective, double min_effect);
 

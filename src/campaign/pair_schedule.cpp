@@ -62,7 +62,7 @@ double PairSchedule::decisive_s(const Configuration& configuration) const {
 
 bool PairSchedule::has_time_for(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
                                 bool fresh, double before_s) const {
-  const double pair_s = expected_s(a, b, plan, fresh) + unmeasured_setup_s(result_, plan, b);
+  const double pair_s = expected_s(a, b, plan, fresh);
   return time_left_s_() > before_s + std::max(longest_s_, pair_s);
 }
 

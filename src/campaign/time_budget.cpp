@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/ranking.hpp"
@@ -80,15 +81,22 @@ Arm arm_of(const schema::TrialOutcome* outcome, double sessions, double usual_s,
   return {std::max(session_s, std::min(untimed, usual_s)), session_s, inference_s};
 }
 
+/// The most rounds that measure::measure_paired_rounds makes: whole turns, the last of which has what is left.
+double most_rounds(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
+  const double least = std::max(1, plan.rounds);
+  if (plan.max_rounds <= least || plan.quads < least) return least;
+  const double making_s = a.session_s + b.session_s;  // the machine is warm
+  const double round_s = std::max(plan.min_time_s / least, making_s);
+  const double turns = 1 + std::floor(std::max(0.0, plan.max_time_s - making_s) / (2 * round_s));
+  return std::clamp(2 * turns, 2.0, std::max(2.0, static_cast<double>(plan.max_rounds)));
+}
+
 /// Making and warming up the sessions of all rounds, of as many as an uneven machine may need.
 double sessions_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
-  const int least = std::max(1, plan.rounds);
   const double first_s = a.setup_s + b.setup_s;
-  if (plan.max_rounds <= least || plan.quads < least) return least * first_s;
-  const double again_s = a.session_s + b.session_s;  // the machine is warm
-  const double round_s = std::max(plan.min_time_s / least, again_s);
-  return first_s +
-         (std::clamp(std::ceil(plan.max_time_s / round_s), 2.0, static_cast<double>(plan.max_rounds)) - 1) * again_s;
+  const double rounds = most_rounds(plan, a, b);
+  if (plan.max_rounds <= plan.rounds || plan.quads < plan.rounds) return rounds * first_s;
+  return first_s + (rounds - 1) * (a.session_s + b.session_s);
 }
 
 /// As many blocks of an arm as its share of the samples asks for.
@@ -108,6 +116,31 @@ const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::C
     return found == result.outcomes.end() ? nullptr : &found->second;
   }
   return nullptr;
+}
+
+/// What was not measured may take as long to set up as the slowest of this run's.
+double slowest_setup_s(const TuneResult& result, double sessions) {
+  const auto untimed = of_warm_trials(result, untimed_s_a_session);
+  return untimed.empty() ? 0 : sessions * *std::max_element(untimed.begin(), untimed.end());
+}
+
+std::pair<Arm, Arm> arms_of(const TuneResult& result, const schema::Configuration& a, const schema::Configuration& b) {
+  const double usual_s = usual_untimed_s(result);
+  const bool on_gpu = result.run.provider != "cpu";
+  const auto* outcome = outcome_of(result, b);
+  auto arm_b = arm_of(outcome, sessions_of(b), usual_s, on_gpu);
+  if (outcome == nullptr)
+    arm_b.setup_s = arm_b.session_s = slowest_setup_s(result, sessions_of(b));
+  else if (arm_b.setup_s == 0 && sessions_of(b) > 1)
+    arm_b.setup_s = arm_b.session_s = sessions_of(b) * mean(of_warm_trials(result, untimed_s_a_session));
+  return {arm_of(outcome_of(result, a), sessions_of(a), usual_s, on_gpu), arm_b};
+}
+
+/// All blocks of a plan, pauses included, but the samples of a tail.
+double blocks_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
+  const double block_s =
+      std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(a.inference_s, b.inference_s));
+  return std::min(4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s), plan.max_time_s);
 }
 
 }  // namespace
@@ -141,32 +174,16 @@ double expected_graph_s(const TuneResult& result) {
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                        const schema::Configuration& a, const schema::Configuration& b) {
-  const double usual_s = usual_untimed_s(result);
-  const bool on_gpu = result.run.provider != "cpu";
-  const auto arm_a = arm_of(outcome_of(result, a), sessions_of(a), usual_s, on_gpu);
-  auto arm_b = arm_of(outcome_of(result, b), sessions_of(b), usual_s, on_gpu);
-  if (arm_b.setup_s == 0 && sessions_of(b) > 1)
-    arm_b.setup_s = arm_b.session_s = sessions_of(b) * mean(of_warm_trials(result, untimed_s_a_session));
-  const double block_s = std::max(
-      plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(arm_a.inference_s, arm_b.inference_s));
-  const double blocks_s = 4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s);
+  const auto [arm_a, arm_b] = arms_of(result, a, b);
   const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
   const double tail_s = std::min(samples_s(plan, arm_a) + samples_s(plan, arm_b), plan.min_samples_time_s);
-  return start_s + sessions_s(plan, arm_a, arm_b) + std::max(std::min(blocks_s, plan.max_time_s), tail_s);
+  return start_s + sessions_s(plan, arm_a, arm_b) + std::max(blocks_s(plan, arm_a, arm_b), tail_s);
 }
 
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process) {
   const auto ranking = analysis::rank(result.run, result.outcomes);
   if (ranking.empty()) return 0;
   return expected_pair_s(result, plan, fresh_process, result.run.current, ranking.front().trial->configuration);
-}
-
-double unmeasured_setup_s(const TuneResult& result, const schema::PairedPlan& plan,
-                          const schema::Configuration& configuration) {
-  if (outcome_of(result, configuration) != nullptr) return 0;
-  const auto untimed = of_warm_trials(result, untimed_s_a_session);
-  return untimed.empty() ? 0
-                         : plan.rounds * sessions_of(configuration) * *std::max_element(untimed.begin(), untimed.end());
 }
 
 double longest_trial_s(const TuneResult& result) {
@@ -177,18 +194,20 @@ double longest_trial_s(const TuneResult& result) {
 
 schema::PairedPlan fitted_plan(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                                const schema::Configuration& a, const schema::Configuration& b, double left_s) {
+  const auto arms = arms_of(result, a, b);
+  const double most_s = blocks_s(plan, arms.first, arms.second);
   const auto over_s = [&](const schema::PairedPlan& cut) {
     return expected_pair_s(result, cut, fresh_process, a, b) - left_s;
   };
   const auto shorter = [&](schema::PairedPlan cut) {
     const double over = over_s(cut);
     if (!(over > 0) || cut.min_samples > 0) return cut;
-    cut.max_time_s = std::max(cut.max_time_s - over, cut.max_time_s / 2);
+    cut.max_time_s = std::max(most_s - over, most_s / 2);
     cut.min_time_s = std::min(cut.min_time_s, cut.max_time_s);
     return cut;
   };
   auto cut = shorter(plan);
-  if (over_s(cut) <= 0 || plan.rounds != 2 || plan.max_rounds > plan.rounds) return cut;
+  if (over_s(cut) <= 0 || plan.rounds != 2) return cut;
   cut = plan;
   cut.rounds = cut.max_rounds = 1;
   return shorter(cut);

@@ -20,18 +20,13 @@ inline constexpr double kPlannedShare = 0.97;
 [[nodiscard]] double expected_graph_s(const TuneResult& result);
 
 /// Seconds that comparing `b` with `a` may take: both arms' sessions with their warm-up in each round, as many blocks
-/// as an uneven machine asks for, and the start of a process where it needs a fresh one. A configuration that was not
-/// measured counts as one that is set up at once, unless it has several sessions, which take as long as others did.
+/// as an uneven machine asks for, and the start of a process where it needs a fresh one. Where `b` was not
+/// measured, its sessions may take as long as the slowest of this run's.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                                      const schema::Configuration& a, const schema::Configuration& b);
 
 /// The same of the best trial so far and the current configuration; 0 before any trial went well.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process);
-
-/// What making sessions of a configuration that was not measured may add to that: in each round as long as the slowest
-/// of this run's. 0 for one that was measured.
-[[nodiscard]] double unmeasured_setup_s(const TuneResult& result, const schema::PairedPlan& plan,
-                                        const schema::Configuration& configuration);
 
 /// Seconds of the longest trial of this run, without the first when there are others.
 [[nodiscard]] double longest_trial_s(const TuneResult& result);

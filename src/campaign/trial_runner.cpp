@@ -29,6 +29,12 @@ base::Error naming(base::Error error, std::string_view what) {
   return error.code == ErrorCode::out_of_time ? std::move(error).in(what) : std::move(error);
 }
 
+/// Whether a comparison with more time would have had more pairs of sessions.
+bool lacks_time(const schema::PairedOutcome& outcome) {
+  return outcome.measurement && std::any_of(outcome.measurement->flags.begin(), outcome.measurement->flags.end(),
+                                            [](const auto& flag) { return flag.code == "few_rounds"; });
+}
+
 }  // namespace
 
 schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance) {
@@ -345,7 +351,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
       return naming(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
     }));
-    RL_TRY(store_.save_pair(spec, *outcome));
+    if (!lacks_time(*outcome)) RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;
   if (outcome->failure) entry.failure = outcome->failure->message;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <utility>
 
@@ -20,6 +22,7 @@ using Reply = WorkerConnection::Reply;
 
 constexpr double kProbeDeadlineS = 120;
 constexpr double kInspectDeadlineS = 600;
+constexpr double kLeastTimeS = 1e-3;  // a time that is over is not one without an end
 constexpr std::string_view kAnswer = "worker's answer";
 
 /// What a failed reference leaves to do, where its message does not say so. What the user gave is their own to mend.
@@ -109,8 +112,9 @@ class LocalExecutor final : public Executor {
     auto flag = gpu_gate_.enter(spec.base.device);
     if (spec.fresh_process) pairs_.reset();
     const bool used = worker != nullptr;
+    const PairRequest request{spec, std::isfinite(time_left.seconds) ? std::max(kLeastTimeS, time_left.seconds) : 0};
     const auto ask = [&] {
-      return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, PairRequest{spec}),
+      return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, request),
                                         derived_deadline_s(spec.plan, spec.base.provider), time_left,
                                         read_paired_outcome);
     };

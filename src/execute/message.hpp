@@ -45,8 +45,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, through
 
 struct PairRequest {
   schema::PairedSpec spec;
+  double ends_within_s = 0;  ///< MeasureControl::ends_within_s; 0: no bound
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairRequest, spec)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairRequest, spec, ends_within_s)
 
 struct GraphRequest {
   schema::TrialSpec spec;

@@ -200,6 +200,8 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
       return made;
     };
   };
+  status_.control.ends_within_s.reset();
+  if (request.ends_within_s > 0) status_.control.ends_within_s = request.ends_within_s;
   auto measurement = measure::measure_paired_rounds(maker(request.spec.base, "arm A: "), maker(other, "arm B: "),
                                                     request.spec.plan, status_.control);
   if (!measurement) return failed(measurement.error(), arm);

@@ -25,6 +25,8 @@ struct MeasureControl {
   bool throughput = false;  ///< the cost is wall time an item instead of the median latency
   /// Observer of the GPU that the workload runs on; nullptr: none, every round counts. Must outlive the measurement.
   gpu::RoundWatch* gpu = nullptr;
+  /// Of a comparison: seconds from its beginning within which a round has to end to be begun at all.
+  std::optional<double> ends_within_s;
 };
 
 /// Times a prepared workload: first run, warm-up until steady (floor plan.warmup_runs), then samples until the 95 %

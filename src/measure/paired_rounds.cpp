@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,7 +22,10 @@ namespace {
 
 constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session is new
 constexpr const char* kTimeBudget = "time_budget";
+constexpr const char* kFewRounds = "few_rounds";
 constexpr double kMostLaterRuns = 200;
+constexpr double kFarApart = 0.1;  // in log: several times what sessions of one configuration differ by; of such arms
+constexpr double kFarHalfWidth = 0.04;  // so much of the ratio is known well enough
 constexpr std::uint64_t kMostShift = std::uint64_t{1} << 20U;
 
 /// Memory of a size by chance, so that what comes after it lies elsewhere in every round.
@@ -40,15 +44,20 @@ class Rounds {
 
   [[nodiscard]] bool enough() const {
     if (rounds_ == 0 || (rounds_ % 2 == 1 && most_ > 1)) return false;
-    if (rounds_ >= std::min(least_, 2) && all_.blocks_s >= budget_.limit_s()) return true;
+    if (rounds_ >= std::min(least_, 2) && (left_s() <= 0 || (most_ > least_ && left_s() < making_s_))) return true;
     if (rounds_ < least_ || !budget_.has_samples()) return false;
     if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
-    return all_.blocks_s >= plan_.min_time_s &&
-           std::max(half_width(means_), half_width(ratios_)) <= plan_.target_half_width;
+    return all_.blocks_s >= plan_.min_time_s && known();
   }
 
-  /// A share of the plan. `making_s`: what making the sessions of the last round took, and warming them up.
-  [[nodiscard]] schema::PairedPlan next(double making_s) const {
+  /// Whether the rounds up to the end of a turn are likely to end in time. The first always does.
+  [[nodiscard]] bool has_time(double elapsed_s, const std::optional<double>& ends_within_s) const {
+    if (!ends_within_s || rounds_ == 0) return true;
+    return elapsed_s + (rounds_ % 2 == 0 ? 2 : 1) * last_s_ <= *ends_within_s;
+  }
+
+  /// A share of the plan. The last turn has what is left.
+  [[nodiscard]] schema::PairedPlan next() const {
     auto share = plan_;
     share.quads = (plan_.quads + least_ - 1) / least_;
     share.max_quads = std::max(share.quads, plan_.max_quads / least_);
@@ -57,7 +66,9 @@ class Rounds {
     share.min_samples = most_ > least_ ? 0 : (plan_.min_samples + least_ - 1) / least_;
     share.min_samples_time_s = plan_.min_samples_time_s / least_;
     if (most_ > least_)
-      share.min_time_s = share.max_time_s = std::min(std::max(share.min_time_s, making_s), plan_.max_time_s / 2);
+      share.min_time_s = share.max_time_s =
+          std::max(0.0, std::min({std::max(share.min_time_s, making_s_), plan_.max_time_s / 2,
+                                  rounds_ % 2 == 0 ? left_s() / 2 : left_s()}));
     if (most_ > least_ && slowest_s_ > 0) {
       const double runs = std::clamp(kLaterWarmUpS / slowest_s_, 1.0, kMostLaterRuns);
       share.warmup.warmup_runs = std::max(plan_.warmup.warmup_runs, static_cast<std::int64_t>(runs));
@@ -66,11 +77,14 @@ class Rounds {
     return share;
   }
 
-  void add(schema::PairedMeasurement round) {
+  /// `making_s`: what making the sessions took, and warming them up.
+  void add(schema::PairedMeasurement round, double making_s) {
+    making_s_ = making_s;
+    last_s_ = making_s + round.blocks_s;
     double sum = 0;
     for (std::size_t at = 0; at + 4 <= round.blocks.size(); at += 4) {
-      ratios_.push_back(quad_log_ratio(&round.blocks[at]));
-      sum += ratios_.back();
+      ratios_.push_back({quad_log_ratio(&round.blocks[at]), rounds_});
+      sum += ratios_.back().log;
     }
     if (!round.blocks.empty()) means_.push_back(sum / static_cast<double>(round.blocks.size() / 4));
     all_.items_per_inference_a = round.items_per_inference_a;
@@ -91,6 +105,13 @@ class Rounds {
   [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
     const auto quads = static_cast<int>(ratios_.size());
     if (auto flag = budget_.flag(quads); flag && !cancelled) add(std::move(*flag));
+    if (!cancelled && !enough())
+      add({schema::FlagLevel::notice, kFewRounds,
+           fmt::format(
+               "{} of sessions {} compared, as there was no time for more: sessions of one configuration differ "
+               "by 1 to 3 %",
+               rounds_ == 1 ? "one pair" : fmt::format("{} pairs", rounds_), rounds_ == 1 ? "was" : "were")});
+    all_.rounds = rounds_;
     return std::move(all_);
   }
 
@@ -99,6 +120,28 @@ class Rounds {
   [[nodiscard]] bool only_two() const noexcept { return most_ == 2; }
 
  private:
+  struct Ratio {
+    double log = 0;
+    int round = 0;
+  };
+
+  [[nodiscard]] double left_s() const { return budget_.limit_s() - all_.blocks_s; }
+
+  /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.
+  [[nodiscard]] bool known() const {
+    const double effect = schema::turn_effect(means_);
+    std::vector<double> ratios;
+    for (const auto& ratio : ratios_) ratios.push_back(schema::without_turn(ratio.log, ratio.round, effect));
+    const double over_quads = half_width(ratios);
+    const double apart = std::abs(std::accumulate(means_.begin(), means_.end(), 0.0) / rounds_);
+    const bool far_apart = apart - over_quads >= kFarApart;
+    if (rounds_ < schema::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
+    std::vector<double> means;
+    for (std::size_t round = 0; round < means_.size(); ++round)
+      means.push_back(schema::without_turn(means_[round], static_cast<int>(round), effect));
+    return std::max(half_width(means, 2), over_quads) <= (far_apart ? kFarHalfWidth : plan_.target_half_width);
+  }
+
   void add(schema::QualityFlag flag) {
     if (std::none_of(all_.flags.begin(), all_.flags.end(),
                      [&](const auto& known) { return known.code == flag.code && known.message == flag.message; }))
@@ -110,9 +153,11 @@ class Rounds {
   int most_;
   int rounds_ = 0;
   PairedBudget budget_;
+  double making_s_ = 0;
+  double last_s_ = 0;          ///< the last round, making its sessions included
   double slowest_s_ = 0;       // an inference, of the slower arm
   std::vector<double> means_;  // of the rounds' log ratios
-  std::vector<double> ratios_;
+  std::vector<Ratio> ratios_;
   schema::PairedMeasurement all_;
 };
 
@@ -133,10 +178,11 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
   const auto& clock = base::system_clock();
   Rounds rounds(plan);
   base::Random random(1);
-  double making_s = 0;
   std::unique_ptr<workload::Workload> first;
   std::unique_ptr<workload::Workload> second;
-  while (!rounds.enough() && !cancelled()) {
+  const auto start = clock.now();
+  while (!rounds.enough() && !cancelled() &&
+         rounds.has_time(base::to_seconds(clock.now() - start), control.ends_within_s)) {
     const auto begin = clock.now();
     const bool a_first = rounds.done() % 2 == 0;
     first.reset();
@@ -150,10 +196,10 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     second.reset();
     const auto before_second = shifted_memory(random);
     RL_TRY_ASSIGN(second, run_once(a_first ? make_b : make_a, control));
-    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first,
-                                                rounds.next(making_s), control, {random.next(), !a_first}));
-    making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
-    rounds.add(std::move(measured));
+    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first, rounds.next(),
+                                                control, {random.next(), !a_first}));
+    const double making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
+    rounds.add(std::move(measured), making_s);
     // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place
     // in memory for the whole comparison, the likely reason why arms were seen 2 % apart. Chance evens it out over many
     // rounds; of two it may leave both arms where they were, so there only the other's place is free for a new session.

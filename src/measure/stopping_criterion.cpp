@@ -60,15 +60,16 @@ std::optional<IntervalEstimate> median_interval(std::span<const double> samples,
   return estimate;
 }
 
-double half_width(std::span<const double> samples) {
-  if (samples.size() < 2) return std::numeric_limits<double>::infinity();
+double half_width(std::span<const double> samples, int estimated) {
+  const double freedom = static_cast<double>(samples.size()) - estimated;
+  if (freedom < 1) return std::numeric_limits<double>::infinity();
   const auto count = static_cast<double>(samples.size());
   double mean = 0;
   for (const double sample : samples) mean += sample / count;
   double squares = 0;
   for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  const boost::math::students_t student(count - 1);
-  return boost::math::quantile(student, 0.975) * std::sqrt(squares / (count - 1) / count);
+  const boost::math::students_t student(freedom);
+  return boost::math::quantile(student, 0.975) * std::sqrt(squares / freedom / count);
 }
 
 std::optional<IntervalEstimate> mean_interval(std::span<const double> samples) {

@@ -28,8 +28,9 @@ struct IntervalEstimate {
 /// nullopt below 20 samples.
 [[nodiscard]] std::optional<IntervalEstimate> mean_interval(std::span<const double> samples);
 
-/// Half width of the 95 % interval of the mean (Student's t over single samples); infinite below two.
-[[nodiscard]] double half_width(std::span<const double> samples);
+/// Half width of the 95 % interval of the mean (Student's t over single samples). `estimated`: what was taken from the
+/// samples beforehand, their mean included; infinite for no more samples than that.
+[[nodiscard]] double half_width(std::span<const double> samples, int estimated = 1);
 
 /// Decides between rounds of samples whether enough were taken. Lives in measure and not in analysis, because a worker
 /// times without judging: its rule may change without touching how records are interpreted, and layers forbid the edge.

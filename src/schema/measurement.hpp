@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,7 @@ struct PairedBlock {
   char arm = 'A';
   std::vector<double> latency_ns;
   double wall_ns = 0;
-  int round = 0;  ///< of the pair of sessions
+  int round = 0;  ///< of the pair of sessions; arm A's was made first in even ones, arm B's in odd ones
 };
 inline void to_json(base::Json& out, const PairedBlock& block) {
   out = {{"arm", std::string(1, block.arm)},
@@ -89,7 +90,21 @@ struct PairedMeasurement {
   double items_per_inference_b = 1;
   std::vector<QualityFlag> flags;
   double blocks_s = 0;  ///< that the blocks took, pauses and discarded inferences included
+  int rounds = 0;       ///< pairs of sessions that were made for it; 0: of sessions that were there before
 };
+
+/// Rounds from which on the scatter of sessions can be told from chance: two are needed for what their order does, two
+/// for the scatter.
+inline constexpr int kScatterRounds = 4;
+
+/// What being made first does to a session, from the mean log ratios of rounds in turned order: half of what an even
+/// round has more than an odd one. 0 for fewer than two rounds.
+[[nodiscard]] double turn_effect(std::span<const double> round_means) noexcept;
+
+/// `value` of a round without that effect.
+[[nodiscard]] inline double without_turn(double value, int round, double effect) noexcept {
+  return round % 2 == 0 ? value - effect : value + effect;
+}
 
 }  // namespace ridgeline::schema
 
@@ -119,6 +134,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
                                                 nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
-                                                blocks_s, flags)
+                                                blocks_s, rounds, flags)
 
 }  // namespace ridgeline::schema

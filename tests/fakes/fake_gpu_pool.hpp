@@ -23,7 +23,7 @@ class FakeGpuPool final : public execute::Executor {
   FakeExecutor simple;
   std::function<double(const schema::Configuration&)> trial_s = [](const auto&) { return 1.0; };
   double start_s = 0;
-  std::function<double(const schema::PairedSpec&)> pair_s = [](const auto&) { return 0.0; };
+  std::function<double(const schema::PairedSpec&, double left_s)> pair_s = [](const auto&, double) { return 0.0; };
   std::vector<double> pace;          ///< of a lane alone; 2: takes twice as long
   std::vector<double> disturbance;   ///< factor on it while another lane is at work
   std::vector<std::string> devices;  ///< that trials were for, in order
@@ -49,7 +49,7 @@ class FakeGpuPool final : public execute::Executor {
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec, const execute::TimeLeft& left) override {
     devices.push_back(spec.base.device);
     widths.push_back(1);
-    clock_.advance(base::from_seconds(pair_s(spec)));
+    clock_.advance(base::from_seconds(pair_s(spec, left.seconds)));
     return simple.run_pair(spec, left);
   }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,

@@ -16,6 +16,7 @@ constexpr double kFp32Tolerance = 1e-4;
 TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
   auto long_enough = spec(convolutions(), {1, 8, 64, 64});
   long_enough.plan.min_time_s = 1.2;
+  long_enough.plan.max_time_s = 5;
   const auto outcome = run(long_enough);
   ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
   ASSERT_TRUE(outcome.measurement->gpu);

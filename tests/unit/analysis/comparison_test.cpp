@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/round_estimate.hpp"
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 
@@ -302,13 +303,72 @@ TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_quads) {
   EXPECT_GT(judged.high - judged.low, 0.002);
 }
 
-TEST(ComparePaired, too_few_rounds_leave_the_quads_to_speak) {
-  auto measurement = with_sessions(3, 3, 0.01, 0.02, 1);
-  const auto three = compare_paired(measurement, Objective::latency, 0.02);
-  for (auto& block : measurement.blocks) block.round = 0;
-  const auto one = compare_paired(measurement, Objective::latency, 0.02);
-  EXPECT_DOUBLE_EQ(three.low, one.low);
-  EXPECT_DOUBLE_EQ(three.high, one.high);
+/// The same with sessions that differ by which was made first as well, made for the comparison.
+schema::PairedMeasurement with_turns(std::uint64_t seed, int rounds, double turn, double session_stdev,
+                                     double slower = 1) {
+  auto measurement = with_sessions(seed, rounds, session_stdev, 0.01, slower);
+  measurement.rounds = rounds;
+  for (auto& block : measurement.blocks)
+    for (double& latency : block.latency_ns)
+      if ((block.arm == 'A') == (block.round % 2 == 0)) latency *= 1 + turn;
+  return measurement;
+}
+
+double share_called_different(int rounds, double turn, double session_stdev, double min_effect = 0.02) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const auto verdict =
+        compare_paired(with_turns(seed, rounds, turn, session_stdev), Objective::latency, min_effect).verdict;
+    wrong += verdict == Verdict::slower || verdict == Verdict::faster;
+  }
+  return wrong / 400.0;
+}
+
+TEST(ComparePaired, a_configuration_is_not_told_from_itself_over_few_pairs_of_sessions) {
+  const double ratio_stdev = std::sqrt(2.0) * kRunToRunStdev;
+  EXPECT_LE(share_called_different(1, 0.02, ratio_stdev), 0.05);
+  for (const int rounds : {2, 3}) EXPECT_LE(share_called_different(rounds, 0.03, ratio_stdev), 0.05) << rounds;
+  for (const int rounds : {4, 6, 12, 20}) EXPECT_LE(share_called_different(rounds, 0.03, 0.024), 0.05) << rounds;
+  EXPECT_LE(share_called_different(6, 0.03, 0.024, 0), 0.072) << "the bare interval; 5 % and two standard errors";
+}
+
+TEST(ComparePaired, finds_a_three_percent_slow_down_over_uneven_sessions) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+    found +=
+        compare_paired(with_turns(seed, 10, 0.03, 0.014, 1.03), Objective::latency, 0.02).verdict == Verdict::slower;
+  EXPECT_GE(found, 180);
+}
+
+TEST(ComparePaired, what_the_order_of_making_does_is_not_in_the_interval_of_turned_rounds) {
+  const auto with = compare_paired(with_turns(3, 6, 0.03, 0), Objective::latency, 0.02);
+  const auto without = compare_paired(with_turns(3, 6, 0, 0), Objective::latency, 0.02);
+  EXPECT_NEAR(with.high - with.low, without.high - without.low, 0.0005);
+  EXPECT_NEAR(with.ratio, without.ratio, 0.0005);
+  EXPECT_EQ(compare_paired(with_turns(3, 6, 0.03, 0.003, 1.03), Objective::latency, 0.02).verdict, Verdict::slower);
+}
+
+TEST(ComparePaired, rounds_of_unequal_length_count_alike) {
+  auto measurement = with_turns(3, 2, 0.05, 0);
+  measurement.blocks.resize(measurement.blocks.size() - 16);
+  EXPECT_NEAR(compare_paired(measurement, Objective::latency, 0.02).ratio, 1, 0.012);
+}
+
+TEST(ComparePaired, sessions_that_were_there_before_have_no_allowance) {
+  auto measurement = with_turns(3, 1, 0, 0);
+  const auto made = compare_paired(measurement, Objective::latency, 0.02);
+  measurement.rounds = 0;
+  const auto given = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_GT(made.high - made.low, 2 * 1.96 * std::hypot(std::sqrt(2.0) * kRunToRunStdev, kTurnStdev));
+  EXPECT_LT(given.high - given.low, 0.04);
+}
+
+TEST(ComparePaired, one_quad_in_whose_midst_the_machine_changed_its_pace_does_not_speak_for_its_round) {
+  auto measurement = with_turns(5, 4, 0, 0.002);
+  for (double& latency : measurement.blocks[4].latency_ns) latency *= 1.5;
+  const auto judged = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_NEAR(judged.ratio, 1, 0.01);
+  EXPECT_LT(judged.high - judged.low, 0.03);
 }
 
 TEST(ComparePaired, tails_of_sessions_that_differ_are_uncertain_too) {

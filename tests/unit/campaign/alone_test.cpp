@@ -103,7 +103,7 @@ TEST_F(AloneTest, nor_has_one_whose_time_is_up) {
   const double needed_s = run().run.duration_s;
   EXPECT_GT(needed_s, 4) << "two trials of a second, and one with a process";
   request_.use_store = false;
-  pool_.pair_s = [](const auto&) { return 1.0; };
+  pool_.pair_s = [](const auto&, double) { return 1.0; };
   for (const double budget_s : {3.5, 5.0, 10.0}) {
     request_.max_time = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(budget_s));
     const auto result = run();

@@ -155,7 +155,7 @@ TEST_F(CampaignTimeTest, time_for_one_comparison_goes_to_the_simplest_of_a_tie) 
   };
   executor_.setup_s = [](const Configuration&) { return 5.0; };
   request_.leave_one_out = false;
-  request_.max_time = std::chrono::seconds(100);
+  request_.max_time = std::chrono::seconds(80);
   const auto result = must_run();
   ASSERT_FALSE(result.run.pairs.empty());
   EXPECT_EQ(result.run.pairs.front().b, (Configuration{{"intra_op_num_threads", 2}}));

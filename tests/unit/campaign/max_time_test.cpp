@@ -54,14 +54,31 @@ class MaxTimeTest : public ::testing::Test {
       started = true;
       return start_s + setup_s(c) + timed_s_;
     };
-    pool.pair_s = [&](const schema::PairedSpec& spec) {
-      return (spec.fresh_process ? kStartS : 0) +
-             spec.plan.rounds * (setup_s(spec.base.configuration) + setup_s(spec.other)) +
-             kUsedOfBudget * spec.plan.max_time_s;
+    pool.pair_s = [&](const schema::PairedSpec& spec, double left_s) {
+      const double making_s = setup_s(spec.base.configuration) + setup_s(spec.other);
+      return pair_s(spec.plan, spec.fresh_process ? kStartS : 0, making_s, left_s);
     };
     auto result = fakes::tuned(pool, clock_, folder_ / fmt::format("{}.db", ++runs_), request_);
     pair_plans_ = pool.simple.pair_plans;
     return result;
+  }
+
+  /// Of a comparison on an uneven machine, as measure::measure_paired_rounds would make it.
+  static double pair_s(const schema::PairedPlan& plan, double start_s, double making_s, double within_s) {
+    if (plan.max_rounds <= plan.rounds) return start_s + plan.rounds * making_s + kUsedOfBudget * plan.max_time_s;
+    double took_s = start_s;
+    double last_s = 0;
+    double left_s = plan.max_time_s;
+    for (int rounds = 0; rounds < plan.max_rounds; ++rounds) {
+      const bool turn_begins = rounds % 2 == 0;
+      if (rounds > 0 && turn_begins && left_s < making_s) break;
+      if (rounds > 0 && took_s + (turn_begins ? 2 : 1) * last_s > within_s) break;
+      const double blocks_s = std::min(making_s, turn_begins ? left_s / 2 : left_s);
+      last_s = making_s + blocks_s;
+      took_s += last_s;
+      left_s -= blocks_s;
+    }
+    return took_s;
   }
 
   static bool notes(const TuneResult& result, const std::string& text) {

@@ -173,9 +173,9 @@ class FittedPlan : public TimeBudget {
     result_.run.provider = "cuda";
     add({}, 1.05, 1, 1.0);
     add(kOther, 3.05, 1, 3.0);
-    plan_.rounds = plan_.max_rounds = 2;
-    plan_.block_time_s = 0.04;
-    plan_.max_time_s = 6;
+    plan_.rounds = 2;
+    plan_.max_rounds = 8;
+    plan_.max_time_s = 4;
     plan_.min_time_s = 0;
   }
 
@@ -187,37 +187,47 @@ class FittedPlan : public TimeBudget {
 };
 
 TEST_F(FittedPlan, is_the_plan_where_there_is_time_for_it) {
-  ASSERT_DOUBLE_EQ(needs_s(plan_), 2 * (1 + 3) + 6);
-  EXPECT_EQ(base::Json(fitted(14)), base::Json(plan_));
+  ASSERT_DOUBLE_EQ(needs_s(plan_), 2 * (1 + 3) + 4);
+  EXPECT_EQ(base::Json(fitted(12)), base::Json(plan_));
   EXPECT_EQ(base::Json(fitted(std::numeric_limits<double>::infinity())), base::Json(plan_));
 }
 
 TEST_F(FittedPlan, has_shorter_blocks_first_then_one_pair_of_sessions) {
-  for (double left_s = 13.5; left_s >= 11; left_s -= 0.5) {
+  for (double left_s = 11.5; left_s >= 10; left_s -= 0.5) {
     const auto plan = fitted(left_s);
     EXPECT_EQ(plan.rounds, 2) << left_s;
     EXPECT_DOUBLE_EQ(needs_s(plan), left_s) << "no more is cut than has to be";
   }
-  const auto once = fitted(10.5);
+  const auto once = fitted(9.5);
   EXPECT_EQ(once.rounds, 1);
   EXPECT_EQ(once.max_rounds, 1);
-  EXPECT_DOUBLE_EQ(once.max_time_s, 6) << "which leaves time for all blocks again";
-  EXPECT_DOUBLE_EQ(fitted(8).max_time_s, 4);
-  EXPECT_DOUBLE_EQ(fitted(0).max_time_s, 3) << "without half of the blocks there is no answer";
+  EXPECT_DOUBLE_EQ(once.max_time_s, 4) << "which leaves time for all blocks again";
+  EXPECT_DOUBLE_EQ(fitted(7).max_time_s, 3);
+  EXPECT_DOUBLE_EQ(fitted(0).max_time_s, 2) << "without half of the blocks there is no answer";
+}
+
+TEST_F(FittedPlan, cuts_blocks_that_would_not_take_all_of_their_time) {
+  plan_.rounds = plan_.max_rounds = 1;
+  plan_.max_quads = plan_.quads;
+  plan_.settle_s = 0;
+  const double blocks_s = 4 * plan_.quads * plan_.block_time_s;
+  plan_.max_time_s = 2 * blocks_s;
+  ASSERT_NEAR(needs_s(plan_), 4 + blocks_s, 1e-9);
+  EXPECT_NEAR(needs_s(fitted(4 + 0.8 * blocks_s)), 4 + 0.8 * blocks_s, 1e-9);
+  EXPECT_NEAR(needs_s(fitted(0)), 4 + blocks_s / 2, 1e-9);
 }
 
 TEST_F(FittedPlan, keeps_what_a_percentile_and_an_uneven_machine_need) {
   plan_.min_samples = 500;
-  EXPECT_DOUBLE_EQ(fitted(0).max_time_s, 6);
+  EXPECT_DOUBLE_EQ(fitted(0).max_time_s, 4);
   plan_.min_samples = 0;
-  plan_.max_rounds = 60;
-  EXPECT_EQ(fitted(0).rounds, 2);
-  EXPECT_EQ(fitted(0).max_rounds, 60);
+  plan_.rounds = 6;
+  EXPECT_EQ(fitted(0).rounds, 6);
+  EXPECT_EQ(fitted(0).max_rounds, 8);
 }
 
 TEST_F(FittedPlan, what_was_not_measured_may_take_as_long_as_the_slowest) {
-  EXPECT_EQ(unmeasured_setup_s(result_, plan_, kOther), 0);
-  EXPECT_DOUBLE_EQ(unmeasured_setup_s(result_, plan_, {{"fuse_conv_bias", true}}), 2 * 3.0);
+  EXPECT_DOUBLE_EQ(expected_pair_s(result_, plan_, false, {}, {{"fuse_conv_bias", true}}), needs_s(plan_));
   EXPECT_DOUBLE_EQ(longest_trial_s(result_), 3.05);
 }
 

@@ -227,6 +227,40 @@ TEST(MeasurePairedRounds, sessions_that_differ_take_more_rounds_until_their_scat
   EXPECT_EQ(rounds_of(*measured) % 2, 0) << "the order is turned as often one way as the other";
 }
 
+/// As on a GPU: two rounds where they will do.
+schema::PairedPlan plan_from_two() {
+  auto plan = open_plan();
+  plan.rounds = 2;
+  plan.max_rounds = 8;
+  plan.min_time_s = 0;
+  return plan;
+}
+
+TEST(MeasurePairedRounds, arms_that_are_far_apart_take_two_rounds) {
+  MeasureControl control;
+  const auto measured = measure_paired_rounds(chancy({1}), chancy({1.3}), plan_from_two(), control);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(rounds_of(*measured), 2);
+  EXPECT_EQ(measured->rounds, 2);
+}
+
+TEST(MeasurePairedRounds, a_difference_that_sessions_may_have_takes_four) {
+  for (const double other : {1.0, 1.03, 1.09}) {
+    MeasureControl control;
+    const auto measured = measure_paired_rounds(chancy({1}), chancy({other}), plan_from_two(), control);
+    ASSERT_TRUE(measured) << measured.error().message;
+    EXPECT_EQ(rounds_of(*measured), 4) << other;
+  }
+}
+
+TEST(MeasurePairedRounds, what_the_order_of_making_does_takes_no_more_rounds) {
+  Sessions sessions(1.04);
+  MeasureControl control;
+  const auto measured = measure_paired_rounds(sessions.arm(), sessions.arm(), plan_from_two(), control);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(rounds_of(*measured), 4);
+}
+
 TEST(MeasurePairedRounds, ends_at_the_most_rounds_quads_or_time) {
   const std::vector<double> wild{1, 1.5, 0.7, 1.2, 0.6};
   MeasureControl control;
@@ -299,6 +333,40 @@ TEST(MeasurePairedRounds, a_round_lasts_as_long_as_making_its_sessions_did) {
   const auto measured = measure_paired_rounds(slow_to_make, slow_to_make, plan, control);
   ASSERT_TRUE(measured);
   EXPECT_GE(measured->blocks_s, 5 * 0.08) << "all rounds but the first";
+}
+
+TEST(MeasurePairedRounds, begins_no_round_that_would_not_end_in_time) {
+  const auto slow_to_make = []() -> base::Result<std::unique_ptr<workload::Workload>> {
+    base::system_clock().sleep_for(std::chrono::milliseconds(40));
+    auto made = std::make_unique<FakeWorkload>([](int, std::int64_t) { return 1e5; });
+    made->real_time = true;
+    return made;
+  };
+  const auto within = [&](double seconds) {
+    MeasureControl control;
+    control.ends_within_s = seconds;
+    auto plan = plan_from_two();
+    plan.target_half_width = -1;
+    plan.max_rounds = 6;
+    plan.block_time_s = 0.001;
+    plan.settle_s = 0;
+    auto measured = measure_paired_rounds(slow_to_make, slow_to_make, plan, control);
+    EXPECT_TRUE(measured);
+    return measured ? std::move(*measured) : schema::PairedMeasurement{};
+  };
+  const auto cut = [](const schema::PairedMeasurement& measured) {
+    return std::any_of(measured.flags.begin(), measured.flags.end(),
+                       [](const auto& flag) { return flag.code == "few_rounds"; });
+  };
+  const auto one = within(0.01);
+  EXPECT_EQ(one.rounds, 1);
+  EXPECT_TRUE(cut(one));
+  const auto turn = within(0.6);
+  EXPECT_EQ(turn.rounds, 2);
+  EXPECT_TRUE(cut(turn));
+  const auto all = within(1000);
+  EXPECT_EQ(all.rounds, 6);
+  EXPECT_FALSE(cut(all));
 }
 
 }  // namespace

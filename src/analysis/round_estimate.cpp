@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/round_estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numeric>
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include "analysis/comparison.hpp"
+#include "schema/measurement.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+constexpr double kConfidence = 0.95;
+constexpr double kTrim = 0.2;
+
+constexpr std::size_t kFewQuads = 8;
+constexpr std::size_t kFewRounds = 16;  // whose means are near enough to normal
+
+/// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h values left after trimming.
+/// Needs two values. Below `few` the degrees of freedom are too few to give any away: the plain mean.
+Estimate robust_location(std::vector<double> values, std::size_t few = kFewQuads) {
+  std::sort(values.begin(), values.end());
+  const auto trim = values.size() < few ? 0 : static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(trim);
+  const auto last = values.end() - static_cast<std::ptrdiff_t>(trim);
+  const auto kept = static_cast<double>(last - first);
+  const double location = std::accumulate(first, last, 0.0) / kept;
+  std::fill(values.begin(), first, *first);
+  std::fill(last, values.end(), *(last - 1));
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  // Twelve normal values are called different from 0 in 5.4 % of cases with h - 1 degrees of freedom, 4.8 % with h - 2.
+  return {location, std::sqrt(squares / (kept * (kept - 1))), trim > 0 ? kept - 2 : kept - 1};
+}
+
+/// Of a round: trimmed also where there are few, as a quad in whose midst the machine changed its pace is off by tens
+/// of per cent. What rounds differ by says how sure it is.
+double round_location(std::vector<double> values) {
+  if (values.size() >= kFewQuads) return robust_location(std::move(values)).location;
+  std::sort(values.begin(), values.end());
+  const auto trim = static_cast<std::ptrdiff_t>(values.size() / 4);
+  return std::accumulate(values.begin() + trim, values.end() - trim, 0.0) /
+         static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * trim);
+}
+
+/// With what so few pairs of sessions cannot show.
+Estimate with_allowance(Estimate estimate, int rounds) {
+  if (rounds < 1 || rounds >= schema::kScatterRounds) return estimate;
+  estimate.error = std::hypot(estimate.error, kRunToRunStdev * std::sqrt(2.0 / rounds), rounds == 1 ? kTurnStdev : 0);
+  return estimate;
+}
+
+/// One degree of freedom was spent on the order of the turns.
+Estimate with_turn_estimated(Estimate estimate) {
+  estimate.error *= std::sqrt(estimate.freedom / (estimate.freedom - 1));
+  estimate.freedom -= 1;
+  return estimate;
+}
+
+}  // namespace
+
+double half_width(const Estimate& estimate) {
+  return boost::math::quantile(boost::math::students_t(estimate.freedom), 0.5 + kConfidence / 2) * estimate.error;
+}
+
+std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds) {
+  if (ratios.size() < 2) return std::nullopt;
+  std::map<int, std::vector<double>> by_round;
+  for (const auto& ratio : ratios) by_round[ratio.round].push_back(ratio.log);
+  std::vector<double> means;
+  for (const auto& [round, values] : by_round) means.push_back(round_location(values));
+  const double effect = schema::turn_effect(means);
+  std::vector<double> logs;
+  for (const auto& ratio : ratios) logs.push_back(schema::without_turn(ratio.log, ratio.round, effect));
+  auto over_ratios = robust_location(std::move(logs));
+  if (means.size() < 2) return with_allowance(over_ratios, rounds);
+  for (std::size_t round = 0; round < means.size(); ++round)
+    means[round] = schema::without_turn(means[round], static_cast<int>(round), effect);
+  auto over_rounds = robust_location(std::move(means), kFewRounds);
+  over_ratios.location = over_rounds.location;
+  if (by_round.size() < static_cast<std::size_t>(schema::kScatterRounds)) return with_allowance(over_ratios, rounds);
+  over_rounds = with_turn_estimated(over_rounds);
+  return half_width(over_rounds) >= half_width(over_ratios) ? over_rounds : over_ratios;
+}
+
+std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds) {
+  if (ratios.size() < 2) return std::nullopt;
+  return with_allowance(robust_location(ratios), rounds);
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace ridgeline::analysis {
+
+/// A log ratio with its standard error and degrees of freedom.
+struct Estimate {
+  double location = 0;
+  double error = 0;
+  double freedom = 0;
+};
+
+/// Half width of its 95 % interval by Student's t.
+[[nodiscard]] double half_width(const Estimate& estimate);
+
+/// A quad's log ratio and the pair of sessions that it comes from.
+struct RoundRatio {
+  double log = 0;
+  int round = 0;
+};
+
+/// How far log costs of two sessions of one configuration differ by which was made first, where no second round in
+/// turned order tells: ResNet-50 on H200s took 2 to 3 % longer in one of the two.
+inline constexpr double kTurnStdev = 0.02;
+
+/// The mean log ratio of quads from `rounds` pairs of sessions made in turned order (PairedMeasurement::rounds). Two
+/// sessions of one configuration differ for as long as they live, so the quads of one round are wrong together, and by
+/// which was made first, so a round is wrong the other way than the next (turn_effect is taken out). From
+/// kScatterRounds on the interval is that over the rounds' means (analysis of variance with the order as its factor),
+/// or that over all quads where it is wider. Fewer say nothing of the scatter: kRunToRunStdev a session takes its
+/// place, and for a lone round kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two
+/// ratios.
+[[nodiscard]] std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds);
+
+/// The same of log ratios that each stand for a group of quads, of whole rounds from kScatterRounds on.
+[[nodiscard]] std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds);
+
+}  // namespace ridgeline::analysis
