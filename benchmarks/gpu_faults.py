@@ -25,8 +25,9 @@ MEMORY_SLACK_MIB = 32
 
 
 def gpu_memory_mib():
-    text = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
-                          capture_output=True, text=True).stdout
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    text = subprocess.run(["nvidia-smi", *(["-i", visible.split(",")[0]] if visible else []), "--query-gpu=memory.used",
+                           "--format=csv,noheader,nounits"], capture_output=True, text=True).stdout
     return int(text.split()[0])
 
 

@@ -91,6 +91,14 @@ out "ratio"
 no_out ": inconclusive$"
 run 2 tune synthetic:base=20ms --objective p99 --trial-time 1s --quick --db p99.db
 err "of the 1000 samples"
+# A limit on a percentile is decided: trials take the samples for it, however few the median needs.
+for limit in latency_p90_ms:100 latency_p95_ms:200 latency_p99_ms:300; do
+  run 0 tune synthetic:base=20ms --constraint "${limit%:*}<=1000" --quick --db limit.db --json
+  json '.plan.min_runs' "${limit#*:}"
+  json '(.ranking | length > 0) and (.ranking | all(.meets_constraints))' true
+done
+run 0 tune synthetic:base=20ms --constraint 'latency_p90_ms<=1000' --constraint 'latency_p95_ms<=1000' --quick --db limit.db --json
+json '.plan.min_runs' 200
 # Quiet is quiet.
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --db q.db -q
 checks=$((checks + 1))

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# What the GPU benchmark's script deletes and edits in --out: the files of its own models and steps, nothing else.
+source "$(dirname "$0")/lib.sh"
+mkdir -p results tree/scripts tree/benchmarks/models
+cp "$SOURCE/scripts/benchmark_gpu.sh" tree/scripts/
+cp "$SOURCE/benchmarks/gpu_summary.py" tree/benchmarks/
+echo 'import sys; sys.exit(1)' >tree/benchmarks/models/export.py # no model, so there is nothing to measure
+for name in CMakePresets.json notes.md resnet50.quick.json resnet50.pair.yaml rtdetr_r50.quick.json; do
+  echo "{\"home\": \"$HOME\"}" >"results/$name"
+done
+expect() { # expect WHAT COMMAND...
+  local what=$1
+  shift
+  checks=$((checks + 1))
+  "$@" || problem "$what: $(tail -n 3 log)"
+}
+tree/scripts/benchmark_gpu.sh --ridgeline "$RIDGELINE" --provider cpu --only resnet50 --steps quick --out results >log 2>&1
+expect "its own old files go" test ! -e results/resnet50.quick.json -a ! -e results/resnet50.pair.yaml
+expect "another model's stay" test -e results/rtdetr_r50.quick.json
+for name in CMakePresets.json notes.md; do expect "$name is not its own" grep -qF "$HOME" "results/$name"; done
+expect "a page is written" grep -q "Ridgeline on a GPU" results/summary.md
+finish
