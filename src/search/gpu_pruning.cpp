@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 
+#include "search/gpu_rules.hpp"
 #include "search/model_facts.hpp"
 
 namespace ridgeline::search {
 namespace {
 
 using schema::ParamDef;
+using schema::Value;
 using Reason = std::optional<std::string>;
 
 struct KnownReason {
@@ -47,7 +51,8 @@ constexpr std::array kPointless{
     KnownReason{"use_tf32",
                 "an accuracy setting: on is the default, and off was 2.2 times slower on ResNet-50; --set tries it"},
     KnownReason{"enable_skip_layer_norm_strict_mode", "an accuracy setting that only slows down; --set tries it"},
-    KnownReason{"enable_cudnn", "for hosts without cuDNN: some operators are missing without it; --set tries it"},
+    KnownReason{"enable_cudnn",
+                "off is what a host without cuDNN would run: some operators are missing then; --set tries it"},
     KnownReason{"tunable_op_enable", kNoTunables},
     KnownReason{"tunable_op_tuning_enable", kNoTunables},
     KnownReason{"tunable_op_max_tuning_duration_ms", kNoTunables},
@@ -74,7 +79,7 @@ Reason why_model_unaffected(const ParamDef& param, const SpaceInput& input) {
   if (param.key == "disable_specified_optimizers" && !(has_any(model, {"MatMul"}) && has_any(model, {"Add"})))
     return std::string("the model has no matrix product with a bias after it (--set tries other rewrites)");
   if (param.key == "sdpa_kernel" && !has_fused_attention(model))
-    return std::string("the model has no fused attention node");
+    return std::string("the file has no fused attention node (ONNX Runtime may make some: --set tries it)");
   if (is_one_of(param.key, {"enable_cuda_graph", "trt_cuda_graph_enable"}) && model.has_control_flow)
     return std::string("If, Loop or Scan cannot be captured in a CUDA graph");
   if (param.key == "use_ep_level_unified_stream" && !model.has_control_flow)
@@ -86,6 +91,8 @@ Reason why_shapes_make_it_pointless(const ParamDef& param, const SpaceInput& inp
   if (!knows_model(input)) return std::nullopt;
   if (param.key == "arena_extend_strategy" && !shapes_vary(input) && !input.memory_is_bounded)
     return std::string("every inference has the same input shape, so the arena grows only once");
+  if (param.key == "trt_cuda_graph_enable" && shapes_vary(input))
+    return std::string("TensorRT's provider has one graph, for one shape, and the mix has several");
   const bool none_can_be_fixed = has_free_dimensions(input.model) && !some_free_dimension_is_constant(input.model);
   if (param.key == "disable_specified_optimizers" && none_can_be_fixed)
     return std::string("a product whose shape is not known ahead is not fused with its bias (--set tries rewrites)");
@@ -97,7 +104,65 @@ Reason why_shapes_make_it_pointless(const ParamDef& param, const SpaceInput& inp
   return std::nullopt;
 }
 
+/// "9.19.0"; "": the runtime does not say.
+std::string cudnn_version(const SpaceInput& input) {
+  const auto libraries = input.runtime.provider_libraries.find("cuda");
+  if (libraries == input.runtime.provider_libraries.end()) return {};
+  const auto version = libraries->second.find("libcudnn.so");
+  return version == libraries->second.end() ? std::string() : version->second;
+}
+
+Reason why_channels_last_lacks_cudnn(const ParamDef& param, const SpaceInput& input) {
+  constexpr int kFirst = 9;
+  const auto version = cudnn_version(input);
+  const int major = std::atoi(version.c_str());
+  if (major == 0 || major >= kFirst) return std::nullopt;
+  if (param.key == "prefer_nhwc")
+    return fmt::format("channels-last convolutions need cuDNN {}, and {} is loaded (--set tries it)", kFirst, version);
+  if (param.key == "fuse_conv_bias" && !asks_for(input.request, "prefer_nhwc"))
+    return fmt::format("only beside prefer_nhwc, which needs cuDNN {}, and {} is loaded", kFirst, version);
+  return std::nullopt;
+}
+
+/// Whether some configuration has the flag on.
+bool may_be_on(const SpaceRequest& request, const std::string& key) {
+  return request.fixed.get_or(key, false).as_bool() ||
+         std::any_of(request.values.begin(), request.values.end(), [&](const auto& dimension) {
+           const auto& values = dimension.values;
+           return dimension.key == key && std::find(values.begin(), values.end(), Value(true)) != values.end();
+         });
+}
+
+/// A node whose outputs are as large as its data says: free dimensions within a model whose inputs have none.
+bool has_sizes_from_data(const schema::ModelDescription& model) {
+  return model.has_control_flow || has_any(model, {"NonZero", "NonMaxSuppression", "Compress", "Unique"});
+}
+
 }  // namespace
+
+Reason why_impossible_on_gpu(const ParamDef& param, const SpaceInput& input) {
+  const auto is_profile = [&](const char* key) { return param.key == key; };
+  if (std::none_of(kTrtProfiles.begin(), kTrtProfiles.end(), is_profile)) return std::nullopt;
+  if (knows_model(input) && !has_free_dimensions(input.model) && !has_sizes_from_data(input.model))
+    return std::string("without effect: every dimension of the model's inputs is fixed already");
+  std::vector<std::string> missing;
+  for (const auto* key : kTrtProfiles)
+    if (!asks_for(input.request, key)) missing.emplace_back(key);
+  if (missing.empty() || !asks_for(input.request, param.key)) return std::nullopt;
+  return fmt::format("ONNX Runtime ignores it without {}", fmt::join(missing, " and "));
+}
+
+Reason why_impossible_on_gpu(const ParamDef& param, const Value& value, const SpaceInput& input) {
+  if (param.key != "gpu_mem_limit_gb" || input.provider != "cuda") return std::nullopt;
+  const auto weights = static_cast<double>(input.model.parameter_bytes);
+  if (value.as_number() * 1e9 >= weights) return std::nullopt;
+  // Neither keeps the weights in the arena that is limited.
+  if (may_be_on(input.request, "use_cuda_mempool") || may_be_on(input.request, "use_device_allocator_for_initializers"))
+    return std::nullopt;
+  // Not always out of memory: ONNX Runtime 1.29 may reserve the weights past the limit, and its arena then has none.
+  return fmt::format("less than the model's weights take, {:g} GB, and activations come on top",
+                     std::ceil(weights / 1e6) / 1e3);
+}
 
 Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
   if (!on_gpu(input)) return std::nullopt;
@@ -114,10 +179,11 @@ Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
     return std::string(
         "the data stays on the GPU and is bound there; a stream of its own changed nothing (--set tries it)");
   if (auto reason = why_model_unaffected(param, input)) return reason;
+  if (auto reason = why_channels_last_lacks_cudnn(param, input)) return reason;
   return why_shapes_make_it_pointless(param, input);
 }
 
-Reason why_pointless_on_gpu(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
+Reason why_pointless_on_gpu(const ParamDef& param, const Value& value, const SpaceInput& input) {
   if (!on_gpu(input)) return std::nullopt;
   const auto text = value.to_text();
   if (param.key == "graph_optimization_level" && (text == "extended" || text == "layout"))

@@ -22,14 +22,18 @@ bool binds_one_stream(const Configuration& configuration) {
   return binding != nullptr && binding->as_text() == "stream";
 }
 
-bool asks_for(const SpaceRequest& request, const char* key) {
+bool is_host_side(const Value& binding) { return binding.as_text() == "none" || binding.as_text() == "pinned"; }
+
+bool sets(const Configuration& configuration, const char* key) {
+  return !configuration.get_or(key, "").as_text().empty();
+}
+
+}  // namespace
+
+bool asks_for(const SpaceRequest& request, const std::string& key) {
   return request.fixed.contains(key) || std::any_of(request.values.begin(), request.values.end(),
                                                     [&](const auto& dimension) { return dimension.key == key; });
 }
-
-bool is_host_side(const Value& binding) { return binding.as_text() == "none" || binding.as_text() == "pinned"; }
-
-}  // namespace
 
 std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
   if (!on_gpu(input)) return {};
@@ -70,6 +74,13 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
                             !configuration.get_or("use_cuda_mempool", false).as_bool();
                    },
                    {"enable_cuda_graph", "use_cuda_mempool"}});
+  rules.push_back({fmt::format("{} are set together or not at all", fmt::join(kTrtProfiles, ", ")),
+                   [](const Configuration& configuration) {
+                     const auto set = std::count_if(kTrtProfiles.begin(), kTrtProfiles.end(),
+                                                    [&](const char* key) { return sets(configuration, key); });
+                     return set == 0 || set == static_cast<std::ptrdiff_t>(kTrtProfiles.size());
+                   },
+                   std::vector<std::string>(kTrtProfiles.begin(), kTrtProfiles.end())});
   // ONNX Runtime 1.29 frees page-locked memory within a CUDA callback now and then when it does not wait at the end of
   // an inference, and aborts with CUDA error 800: 10 of 312 trials on H200s, none of 581 with a graph. Who asks for it
   // may have it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,12 @@
 #include "search/space_builder.hpp"
 
 namespace ridgeline::search {
+
+/// TensorRT's explicit shapes, which count all three or not at all.
+inline constexpr std::array kTrtProfiles{"trt_profile_min_shapes", "trt_profile_opt_shapes", "trt_profile_max_shapes"};
+
+/// Whether the user pins the parameter or lists its values.
+[[nodiscard]] bool asks_for(const SpaceRequest& request, const std::string& key);
 
 /// Which settings of the GPU's own levers go together: a CUDA graph replays on the same addresses, so it needs bound
 /// GPU memory, sequential execution and fixed shapes. Empty on the CPU.

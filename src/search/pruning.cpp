@@ -84,7 +84,11 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
     return fmt::format("unknown to this version: the loaded library has no key {}", param.target);
   if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)
     return std::string("the model's batch dimension is fixed or not recognised");
-  return std::nullopt;
+  return why_impossible_on_gpu(param, input);
+}
+
+Reason why_impossible(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
+  return why_impossible_on_gpu(param, value, input);
 }
 
 Reason why_pointless(const ParamDef& param, const SpaceInput& input) {

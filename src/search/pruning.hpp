@@ -13,6 +13,10 @@ namespace ridgeline::search {
 /// can.
 [[nodiscard]] std::optional<std::string> why_impossible(const schema::ParamDef& param, const SpaceInput& input);
 
+/// The same for one of its values.
+[[nodiscard]] std::optional<std::string> why_impossible(const schema::ParamDef& param, const schema::Value& value,
+                                                        const SpaceInput& input);
+
 /// Why trying the parameter would be a waste here; nullopt: it may matter. The user's own values overrule it.
 [[nodiscard]] std::optional<std::string> why_pointless(const schema::ParamDef& param, const SpaceInput& input);
 

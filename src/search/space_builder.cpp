@@ -43,6 +43,7 @@ class SpaceBuild {
     RL_TRY(check_request());
     for (const auto& param : schema::catalog()) {
       RL_TRY(check_asked(param));
+      RL_TRY(check_values(param));
       add(param);
     }
     RL_TRY(add_machine_rules());
@@ -112,6 +113,28 @@ class SpaceBuild {
     return "no input of the model has a first axis known as its batch";
   }
 
+  /// Values that cannot be are left out, but not the last one of those asked for.
+  Result<void> check_values(const ParamDef& param) const {
+    const auto* wanted = requested(param.key);
+    const auto* pin = request_.fixed.find(param.key);
+    std::vector<Value> values = wanted != nullptr ? wanted->values : std::vector<Value>{};
+    if (pin != nullptr) values = {*pin};
+    std::string last;
+    std::vector<std::string> texts;
+    for (const auto& value : values) {
+      auto reason = why_impossible(param, value, input_);
+      if (!reason) return {};
+      last = std::move(*reason);
+      texts.push_back(value.to_text());
+    }
+    if (texts.empty()) return {};
+    const auto asked = request_.asked_by.find(param.key);
+    return base::fail(
+        ErrorCode::invalid_argument, "{}: {}; give another value, or leave it out",
+        asked != request_.asked_by.end() ? asked->second : fmt::format("{}={}", param.key, fmt::join(texts, ", ")),
+        last);
+  }
+
   void add(const ParamDef& param) {
     const auto* wanted = requested(param.key);
     const auto* pin = request_.fixed.find(param.key);
@@ -128,7 +151,13 @@ class SpaceBuild {
       return drop(fmt::format("pinned to {}", pin->to_text().empty() ? "\"\"" : pin->to_text()));
     }
     if (wanted != nullptr) {
-      dimensions_.push_back(*wanted);
+      auto& values = dimensions_.emplace_back(Dimension{param.key, {}}).values;
+      for (const auto& value : wanted->values) {
+        if (auto reason = why_impossible(param, value, input_))
+          pruned_.push_back({param.key, {value}, std::move(*reason)});
+        else
+          values.push_back(value);
+      }
       // Unset means device there.
       if (param.key == "io_binding" && data_on_device(input_)) std::erase(dimensions_.back().values, Value("device"));
       return;

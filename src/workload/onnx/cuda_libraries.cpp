@@ -42,7 +42,7 @@ class Opener {
     for (const auto& soname : needed)
       if (is_gpu_library(soname)) open(soname, name, true);
     const auto kind = name.find("tensorrt") == std::string::npos ? "cuda" : "tensorrt";
-    for (const auto& library : libraries_opened_at_run_time(kind, cuda_major_))
+    for (const auto& library : libraries_opened_at_run_time(kind, cuda_major_, needed))
       open(library.soname, name, library.required);
     return std::move(result_);
   }
@@ -119,11 +119,11 @@ class Opener {
 
 }  // namespace
 
-base::Result<void> ProviderLibraries::usable(bool needs_cudnn) const {
+base::Result<void> ProviderLibraries::usable() const {
   const MissingLibrary* first = nullptr;
   std::vector<std::string> others;
   for (const auto& library : missing) {
-    if (!library.required || (!needs_cudnn && library.soname.rfind("libcudnn", 0) == 0)) continue;
+    if (!library.required) continue;
     others.push_back(library.soname);
     // Without a driver nothing else helps, so that is the line to show.
     if (first == nullptr || is_driver_library(library.soname)) first = &library;

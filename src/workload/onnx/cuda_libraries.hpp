@@ -28,9 +28,8 @@ struct MissingLibrary {
 struct ProviderLibraries {
   std::vector<OpenedLibrary> opened;
   std::vector<MissingLibrary> missing;
-  /// unavailable with the first required library's line, when one is missing. Without cuDNN (`enable_cudnn` off) its
-  /// absence counts as well.
-  [[nodiscard]] base::Result<void> usable(bool needs_cudnn = true) const;
+  /// unavailable with the first required library's line, when one is missing.
+  [[nodiscard]] base::Result<void> usable() const;
 };
 
 /// A place where GPU libraries may lie.

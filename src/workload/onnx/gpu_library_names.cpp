@@ -58,8 +58,11 @@ int major_version(std::string_view name) {
   return static_cast<int>(std::strtol(std::string(name.substr(at + 4)).c_str(), nullptr, 10));
 }
 
-std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major) {
-  std::vector<RuntimeLibrary> libraries{{"libcudnn.so.9", provider == "cuda"}};
+std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major,
+                                                         const std::vector<std::string>& needed) {
+  std::vector<RuntimeLibrary> libraries;
+  if (std::none_of(needed.begin(), needed.end(), [](const auto& name) { return starts_with(name, "libcudnn.so."); }))
+    libraries.push_back({"libcudnn.so.9", provider == "cuda"});
   if (cuda_major == 12 || cuda_major == 13) {
     libraries.push_back({fmt::format("libnvrtc.so.{}", cuda_major), false});
     libraries.push_back({fmt::format("libcufft.so.{}", cuda_major - 1), false});
@@ -73,7 +76,8 @@ std::string python_package_of(std::string_view soname, int cuda_major) {
       std::find_if(kPackages.begin(), kPackages.end(), [base](const Package& one) { return holds(one, base); });
   if (package == kPackages.end()) return {};
   if (cuda_major == 0 || (package->part_of_toolkit && cuda_major >= 13)) return std::string(package->name);
-  return fmt::format("{}-cu{}", package->name, cuda_major);
+  const bool old_cudnn = starts_with(base, "libcudnn") && major_version(soname) == 8;
+  return fmt::format("{}-cu{}{}", package->name, cuda_major, old_cudnn ? "~=8.9" : "");
 }
 
 }  // namespace ridgeline::workload

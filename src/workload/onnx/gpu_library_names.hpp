@@ -31,12 +31,15 @@ struct RuntimeLibrary {
   bool required;  ///< without it the provider does less than its settings say
 };
 
-/// For the provider "cuda" or "tensorrt" built for that CUDA release; by soname. cuDNN is required (release 1.29 and
-/// later run without it, but then with other kernels than the settings name); cuFFT serves two rare operators, and
-/// NVRTC compiles kernels for cuDNN.
-[[nodiscard]] std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major);
+/// For the provider "cuda" or "tensorrt" built for that CUDA release, whose DT_NEEDED entries are `needed`; by soname.
+/// cuDNN 9 is required (release 1.29 and later run without it, but then with other kernels than the settings name),
+/// unless the provider is linked to a cuDNN, as those of 1.17 and 1.18 are to cuDNN 8; cuFFT serves two rare operators,
+/// and NVRTC compiles kernels for cuDNN.
+[[nodiscard]] std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major,
+                                                                       const std::vector<std::string>& needed);
 
-/// The Python package that holds the library for that CUDA release ("nvidia-cudnn-cu13"), or "" when none does.
+/// The Python package that holds the library for that CUDA release, with the version where the newest is another
+/// ("nvidia-cudnn-cu13", "nvidia-cudnn-cu12~=8.9"), or "" when none does.
 [[nodiscard]] std::string python_package_of(std::string_view soname, int cuda_major);
 
 }  // namespace ridgeline::workload

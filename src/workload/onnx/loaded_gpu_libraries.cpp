@@ -39,9 +39,11 @@ class Asked {
   void* handle_;
 };
 
-// Numbers as NVIDIA's headers encode them: 13020 is CUDA 13.2, 91002 is cuDNN 9.10.2.
+// Numbers as NVIDIA's headers encode them: 13020 is CUDA 13.2, 91002 is cuDNN 9.10.2, and 8907 is cuDNN 8.9.7.
 std::string cuda_version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 std::string decimal_version(std::size_t number) {
+  // Until cuDNN 8 and TensorRT 9 a number was major * 1000 + minor * 100 + patch.
+  if (number < 10000) return fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
   return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
@@ -76,10 +78,7 @@ std::string version_of_nvrtc(const Asked& library) {
 std::string version_of_tensorrt(const Asked& library) {
   const auto ask = library.function<int (*)()>("getInferLibVersion");
   const int number = ask != nullptr ? ask() : 0;
-  if (number <= 0) return "";
-  // Until release 9 a number was major * 1000 + minor * 100 + patch.
-  if (number < 10000) return fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
-  return decimal_version(static_cast<std::size_t>(number));
+  return number > 0 ? decimal_version(static_cast<std::size_t>(number)) : "";
 }
 
 std::string version_of_onnxruntime(const Asked& library) {

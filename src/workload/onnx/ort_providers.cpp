@@ -79,16 +79,14 @@ base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* ses
 
 /// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less
 /// well.
-base::Result<void> prepare_libraries(const OrtLibrary& library, const std::string& provider, const Options& options) {
+base::Result<void> prepare_libraries(const OrtLibrary& library, const std::string& provider) {
   const auto environment = OrtSearchEnvironment::of_this_process();
-  const bool without_cudnn = std::find(options.begin(), options.end(),
-                                       std::pair<std::string, std::string>("enable_cudnn", "0")) != options.end();
   // TensorRT hands what it cannot run to CUDA.
   for (const auto& name :
        provider == "cuda" ? std::vector<std::string>{"cuda"} : std::vector<std::string>{"cuda", "tensorrt"}) {
     RL_TRY_ASSIGN(const auto file, provider_file(library.path(), name));
     RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
-    RL_TRY(libraries.usable(!without_cudnn));
+    RL_TRY(libraries.usable());
   }
   return {};
 }
@@ -117,7 +115,7 @@ base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrar
                                                                  void* compute_stream) {
   RL_TRY(check_provider(library, provider));
   if (provider == "cpu") return ReadBack{};
-  RL_TRY(prepare_libraries(library, provider, provider_options));
+  RL_TRY(prepare_libraries(library, provider));
   if (provider == "cuda") return append_cuda(library.api(), options, provider_options, compute_stream);
   RL_TRY_ASSIGN(auto read_back, append_tensorrt(library.api(), options, provider_options, compute_stream));
   RL_TRY(append_cuda(library.api(), options, {}, compute_stream));

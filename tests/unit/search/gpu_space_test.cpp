@@ -121,7 +121,7 @@ TEST(GpuSpace, convolution_settings_need_convolutions) {
 
 TEST(GpuSpace, attention_kernels_need_fused_attention_and_flash_needs_16_bits) {
   auto input = gpu_input();
-  EXPECT_NE(reason(build(input), "sdpa_kernel").find("attention"), std::string::npos);
+  EXPECT_EQ(reason(build(input), "sdpa_kernel").find("the file has no fused attention node"), 0U);
   input.model.node_counts["com.microsoft.MultiHeadAttention"] = 12;
   EXPECT_EQ(values(build(input), "sdpa_kernel"), (std::vector<Value>{2, 16}));
   input.model.parameter_types = {{"float16", 1000}};
@@ -270,6 +270,82 @@ TEST(GpuSpace, versions_before_the_cudnn_frontend_are_searched_by_their_own_rule
   EXPECT_EQ(values(built, "cudnn_conv_use_max_workspace"), std::vector<Value>{false});
   EXPECT_EQ(values(built, "cudnn_conv_algo_search"), (std::vector<Value>{"HEURISTIC", "DEFAULT"}));
   EXPECT_NE(reason(built, "prefer_nhwc").find("1.20.0 is needed"), std::string::npos);
+}
+
+TEST(GpuSpace, channels_last_needs_cudnn_9_where_its_version_is_known) {
+  auto input = gpu_input();
+  for (const auto* version : {"9.19.0", "10.1.0", ""}) {
+    input.runtime.provider_libraries["cuda"] = {{"libcudnn.so", version}};
+    EXPECT_EQ(values(build(input), "prefer_nhwc"), std::vector<Value>{true}) << version;
+  }
+  input.runtime.provider_libraries["cuda"] = {{"libcudnn.so", "8.9.7"}};
+  const auto built = build(input);
+  for (const auto* key : {"prefer_nhwc", "fuse_conv_bias"})
+    EXPECT_NE(reason(built, key).find("cuDNN 9, and 8.9.7 is loaded"), std::string::npos) << reason(built, key);
+  input.request.values = {{"prefer_nhwc", {true}}};
+  EXPECT_EQ(values(build(input), "prefer_nhwc"), std::vector<Value>{true}) << "who asks for it gets it";
+  EXPECT_EQ(values(build(input), "fuse_conv_bias"), std::vector<Value>{true});
+}
+
+TEST(GpuSpace, a_memory_limit_below_the_weights_is_refused) {
+  auto input = gpu_input();
+  input.model.parameter_bytes = 437'935'104;
+  input.request.fixed = {{"gpu_mem_limit_gb", 0.3}};
+  EXPECT_EQ(error_of(input),
+            "gpu_mem_limit_gb=0.3: less than the model's weights take, 0.438 GB, and activations come on top; give "
+            "another value, or leave it out");
+  input.request.asked_by = {{"gpu_mem_limit_gb", "--set gpu_mem_limit_gb=0.3"}};
+  EXPECT_EQ(error_of(input).find("--set gpu_mem_limit_gb=0.3: less than"), 0U) << error_of(input);
+  input.request.fixed = {{"gpu_mem_limit_gb", 0.438}};
+  EXPECT_EQ(error_of(input), "");
+  input.request.fixed = {{"gpu_mem_limit_gb", 0.3}};
+  for (const auto* elsewhere : {"use_cuda_mempool", "use_device_allocator_for_initializers"}) {
+    auto other = input;
+    other.request.fixed.set(elsewhere, true);
+    EXPECT_EQ(error_of(other), "") << elsewhere;
+    other = input;
+    other.request.values = {{elsewhere, {false, true}}};
+    EXPECT_EQ(error_of(other), "") << elsewhere;
+  }
+  input.provider = "cpu";
+  input.request.asked_by = {};
+  EXPECT_EQ(error_of(input), "") << "left out as a setting of another provider";
+}
+
+TEST(GpuSpace, listed_memory_limits_below_the_weights_are_left_out_but_for_the_last) {
+  auto input = gpu_input();
+  input.model.parameter_bytes = 437'935'104;
+  input.request.values = {{"gpu_mem_limit_gb", {0.3, 4}}};
+  const auto built = build(input);
+  EXPECT_EQ(values(built, "gpu_mem_limit_gb"), std::vector<Value>{4});
+  EXPECT_EQ(reason(built, "gpu_mem_limit_gb", {0.3}),
+            "less than the model's weights take, 0.438 GB, and activations come on top");
+  input.request.values = {{"gpu_mem_limit_gb", {0.1, 0.3}}};
+  EXPECT_EQ(error_of(input).find("gpu_mem_limit_gb=0.1, 0.3: less than"), 0U) << error_of(input);
+}
+
+TEST(GpuSpace, tensorrt_profiles_are_taken_all_three_and_for_free_dimensions_only) {
+  auto input = gpu_input();
+  input.provider = "tensorrt";
+  EXPECT_NE(reason(build(input), "trt_profile_min_shapes").find("fixed already"), std::string::npos);
+  input.request.fixed = {{"trt_profile_min_shapes", "x:1x3x224x224"}};
+  EXPECT_NE(reason(build(input), "trt_profile_min_shapes").find("fixed already"), std::string::npos);
+  input.model.node_counts["NonMaxSuppression"] = 1;  // the sizes behind it are free
+  EXPECT_NE(reason(build(input), "trt_profile_min_shapes").find("ignores it without"), std::string::npos);
+
+  input = with_dynamic_batch(input);
+  const auto one = build(input);
+  EXPECT_EQ(reason(one, "trt_profile_min_shapes"),
+            "ONNX Runtime ignores it without trt_profile_opt_shapes and trt_profile_max_shapes");
+  EXPECT_FALSE(one.space.fixed().contains("trt_profile_min_shapes"));
+  EXPECT_NE(reason(one, "trt_profile_opt_shapes").find("engine"), std::string::npos);
+  input.request.asked_by = {{"trt_profile_min_shapes", "--set trt_profile_min_shapes=x:1x3x224x224"}};
+  EXPECT_NE(error_of(input).find("ignores it without"), std::string::npos) << error_of(input);
+  input.request.values = {{"trt_profile_opt_shapes", {"x:8x3x224x224"}}, {"trt_profile_max_shapes", {"x:8x3x224x224"}}};
+  const auto& space = build(input).space;
+  const Configuration two{{"trt_profile_min_shapes", "x:1x3x224x224"}, {"trt_profile_opt_shapes", "x:8x3x224x224"}};
+  EXPECT_FALSE(space.allows(two));
+  EXPECT_TRUE(space.allows(two.with("trt_profile_max_shapes", "x:8x3x224x224")));
 }
 
 TEST(GpuSpace, a_graph_needs_device_binding_and_sequential_mode) {
@@ -443,6 +519,8 @@ TEST(GpuSpace, tensorrt_sweeps_little_because_every_value_builds_an_engine) {
   EXPECT_NE(reason(built, "trt_fp16_enable").find("engine"), std::string::npos);
   EXPECT_FALSE(built.space.allows({{"trt_cuda_graph_enable", true}}));
   EXPECT_TRUE(built.space.allows({{"trt_cuda_graph_enable", true}, {"io_binding", "device"}}));
+  input.model.shapes = {{{"x", {1, 3, 224, 224}}}, {{"x", {4, 3, 224, 224}}}};
+  EXPECT_NE(reason(build(input), "trt_cuda_graph_enable").find("one graph"), std::string::npos);
 }
 
 TEST(NamedSpace, classic_is_exactly_the_48_combinations_of_the_earlier_tool) {
@@ -462,6 +540,16 @@ TEST(NamedSpace, classic_is_exactly_the_48_combinations_of_the_earlier_tool) {
     (*searcher)->observe(*proposal, {1e6, 1e6, 1e6});
   }
   EXPECT_EQ(proposals, 49) << "and what the user has now";
+}
+
+TEST(NamedSpace, classic_leaves_out_limits_that_the_weights_exceed) {
+  auto input = gpu_input();
+  input.request.named = "classic";
+  input.model.parameter_bytes = 5'000'000'000;
+  const auto built = build(input);
+  EXPECT_EQ(built.space.enumerate(1000).size(), 36U);
+  EXPECT_EQ(values(built, "gpu_mem_limit_gb"), (std::vector<Value>{8.0, 16.0, 126.0}));
+  EXPECT_NE(reason(built, "gpu_mem_limit_gb", {4.0}).find("weights take, 5 GB"), std::string::npos);
 }
 
 TEST(NamedSpace, classic_refuses_what_it_cannot_be) {

@@ -106,8 +106,8 @@ TEST_F(CudaLibraries, one_that_is_nowhere_is_explained_on_one_line) {
         (folder_ / "local/cuda*").string(), std::string("pip install nvidia-curand")})
     EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << line;
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  ASSERT_FALSE(libraries.usable(false));
-  EXPECT_EQ(libraries.usable(false).error().code, ErrorCode::unavailable);
+  ASSERT_FALSE(libraries.usable());
+  EXPECT_EQ(libraries.usable().error().code, ErrorCode::unavailable);
 }
 
 TEST_F(CudaLibraries, one_that_does_not_load_is_told_from_one_that_is_absent) {
@@ -118,12 +118,22 @@ TEST_F(CudaLibraries, one_that_does_not_load_is_told_from_one_that_is_absent) {
   EXPECT_NE(line.find((folder_ / "ort/libcurand.so.991").string()), std::string::npos) << line;
 }
 
+TEST_F(CudaLibraries, a_provider_linked_to_a_cudnn_is_asked_for_no_other) {
+  const auto provider = copy("libprovider_with_cudnn.so", "ort/libonnxruntime_providers_cuda.so");
+  const auto cudnn = copy("libcudnn.so.991.2.3", "ort/libcudnn.so.991");
+  const auto libraries = prepare(provider);
+  ASSERT_NE(opened(libraries, "libcudnn.so.991"), nullptr);
+  EXPECT_EQ(opened(libraries, "libcudnn.so.9"), nullptr);
+  EXPECT_EQ(line_of(libraries, "libcudnn.so.9"), "");
+  EXPECT_TRUE(libraries.usable()) << libraries.usable().error().message;
+  EXPECT_EQ(loaded_library(cudnn).version, "8.9.7");
+}
+
 TEST_F(CudaLibraries, absent_optional_ones_do_not_make_the_provider_unusable) {
   ProviderLibraries libraries;
   libraries.missing.push_back({"libcufft.so.12", "no cuFFT", false});
   EXPECT_TRUE(libraries.usable());
   libraries.missing.push_back({"libcudnn.so.9", "no cuDNN", true});
-  EXPECT_TRUE(libraries.usable(false));
   ASSERT_FALSE(libraries.usable());
   EXPECT_EQ(libraries.usable().error().message, "no cuDNN");
 }
@@ -209,8 +219,21 @@ TEST(GpuLibraryNames, belong_to_nvidia_and_to_packages) {
   EXPECT_EQ(python_package_of("libcublas.so.12", 12), "nvidia-cublas-cu12");
   EXPECT_EQ(python_package_of("libnvinfer.so.10", 13), "tensorrt-cu13");
   EXPECT_EQ(python_package_of("libcuda.so.1", 13), "");
+  EXPECT_EQ(python_package_of("libcudnn.so.8", 12), "nvidia-cudnn-cu12~=8.9");
   EXPECT_EQ(major_version("libcudart.so.13"), 13);
   EXPECT_EQ(major_version("libcudart.so"), 0);
+}
+
+TEST(GpuLibraryNames, cudnn_9_is_opened_at_run_time_unless_the_provider_is_linked_to_a_cudnn) {
+  const auto cudnn = [](std::string_view provider, const std::vector<std::string>& needed) {
+    std::string found;
+    for (const auto& library : libraries_opened_at_run_time(provider, 12, needed))
+      if (library.soname.rfind("libcudnn", 0) == 0) found += library.soname + (library.required ? "!" : "");
+    return found;
+  };
+  EXPECT_EQ(cudnn("cuda", {"libcudart.so.12", "libcublas.so.12"}), "libcudnn.so.9!");
+  EXPECT_EQ(cudnn("tensorrt", {"libnvinfer.so.10"}), "libcudnn.so.9");
+  EXPECT_EQ(cudnn("cuda", {"libcudart.so.12", "libcudnn.so.8"}), "");
 }
 
 TEST(LoadedGpuLibraries, are_found_in_a_memory_map_each_once) {
