@@ -54,6 +54,10 @@ base::Result<std::string> resolve_provider(const std::string& asked, const schem
                       asked, runtime.name, runtime.version, runtime.library_path, listed);
   if (const auto reason = why_not(runtime, asked); !reason.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
+  // A session with TensorRT hands what TensorRT cannot run to CUDA, and so needs all that CUDA needs.
+  if (const auto reason = why_not(runtime, "cuda"); asked == "tensorrt" && !reason.empty())
+    return base::fail(ErrorCode::unavailable,
+                      "provider \"{}\" cannot be used: its sessions load the CUDA provider too, and {}", asked, reason);
   return asked;
 }
 

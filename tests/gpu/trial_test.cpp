@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "analysis/summary.hpp"
 #include "device_fixture.hpp"
@@ -111,6 +113,24 @@ TEST_F(DeviceTrialTest, arena_settings_reach_the_provider) {
   EXPECT_GT(arena_gb({{"use_cuda_mempool", true}, {"cuda_mempool_release_threshold", kLarge}}), 0);
   const auto unlimited = run(spec(memory_eater(), {1000, 1}, {{"use_cuda_mempool", true}, {"gpu_mem_limit_gb", 0.1}}));
   EXPECT_EQ(unlimited.status, TrialStatus::ok) << message_of(unlimited);
+}
+
+/// Sessions that share an arena have one, and the runtime tells all of it of each of them.
+TEST_F(DeviceTrialTest, a_shared_arena_is_counted_once) {
+  const auto metrics_of = [&](int sessions) {
+    const Configuration configuration{{"max_dead_bytes_per_chunk", 1 << 20}, {"parallel_sessions", sessions}};
+    const auto outcome = run(spec(chain(), {1, 512}, configuration));
+    EXPECT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
+    return outcome.measurement ? outcome.measurement->metrics : std::map<std::string, double>();
+  };
+  const auto one = metrics_of(1);
+  const auto two = metrics_of(2);
+  // Both sessions' weights are in it, a MiB each: counted once a session it would be four.
+  for (const auto* key : {"gpu_weights_gb", "gpu_arena_gb"}) {
+    ASSERT_TRUE(one.count(key) == 1 && two.count(key) == 1) << key;
+    EXPECT_GT(two.at(key), one.at(key)) << key;
+    EXPECT_LT(two.at(key), 3 * one.at(key)) << key;
+  }
 }
 
 /// A process that has worked on one stream alone begins its kernels earlier: its first trial would lead the ranking.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,12 +19,13 @@ struct AssignedNode {
   std::string provider;
 };
 
-/// Nodes of a session made with SessionExtras::record_assignment that no GPU provider has. Errors: unsupported before
-/// ONNX Runtime 1.24.
-[[nodiscard]] base::Result<std::vector<AssignedNode>> nodes_beside_gpu(const OrtLibrary& library,
-                                                                       const OrtSession* session);
+/// Nodes of a session made with SessionExtras::record_assignment that a CUDA graph of `provider` cannot hold: for
+/// "tensorrt" those outside its engines, else those on the CPU. Errors: unsupported before ONNX Runtime 1.24.
+[[nodiscard]] base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& library,
+                                                                         const OrtSession* session,
+                                                                         const std::string& provider);
 
-/// "7 nodes run on the CPU: Shape \"/patch/Shape\", Gather \"/patch/Gather\" and 5 more".
-[[nodiscard]] std::string cpu_nodes_text(const std::vector<AssignedNode>& nodes);
+/// "7 nodes run on the CPU: Shape \"/patch/Shape\", Gather \"/patch/Gather\" and 5 more"; `where`: "on the CPU".
+[[nodiscard]] std::string nodes_text(const std::vector<AssignedNode>& nodes, std::string_view where);
 
 }  // namespace ridgeline::workload

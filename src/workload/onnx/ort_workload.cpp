@@ -31,6 +31,13 @@ std::int64_t threads_of_this_process() {
   return count;
 }
 
+/// The setting that has the provider capture a CUDA graph, CUDA's own or TensorRT's; nullptr: none does.
+const char* graph_setting(const schema::Configuration& configuration) {
+  for (const char* key : {"enable_cuda_graph", "trt_cuda_graph_enable"})
+    if (configuration.get_or(key, false).as_bool()) return key;
+  return nullptr;
+}
+
 class OrtWorkload final : public Workload {
  public:
   OrtWorkload(schema::TrialSpec spec, OrtSearchEnvironment search)
@@ -58,7 +65,9 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Result<void> share_sessions(std::int64_t runs);
   [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> create_lane();
   [[nodiscard]] base::Error explain(base::Error error) const;
-  [[nodiscard]] bool uses_graph() const;
+  [[nodiscard]] bool uses_graph() const { return graph_setting(spec_.configuration) != nullptr; }
+  [[nodiscard]] base::Result<void> check_graph() const;
+  [[nodiscard]] ArenaUse arena_use() const;
 
   schema::TrialSpec spec_;
   OrtSearchEnvironment search_;
@@ -81,6 +90,7 @@ class OrtWorkload final : public Workload {
 };
 
 base::Result<void> OrtWorkload::prepare() {
+  RL_TRY(check_graph());
   RL_TRY(load_runtime());
   phase_ = TrialPhase::create_session;
   const auto& configuration = spec_.configuration;
@@ -106,10 +116,19 @@ base::Result<void> OrtWorkload::prepare() {
   return {};
 }
 
-bool OrtWorkload::uses_graph() const { return spec_.configuration.get_or("enable_cuda_graph", false).as_bool(); }
+/// TensorRT's provider does not look at gpu_graph_id (ONNX Runtime 1.29): once it has a graph, every run replays that
+/// one, whatever its shape.
+base::Result<void> OrtWorkload::check_graph() const {
+  const auto members = spec_.workload.shapes.size();
+  if (spec_.provider != "tensorrt" || !uses_graph() || members < 2) return {};
+  return base::fail(ErrorCode::unsupported,
+                    "trt_cuda_graph_enable=true: TensorRT's provider has one graph, for one shape, and the mix has {}: "
+                    "leave it out",
+                    members);
+}
 
-/// The runtime captures a graph for each thread that runs it. Calls of one lane would spoil the capture of another
-/// one's graph, and a shape's next run may be far away.
+/// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one lane
+/// would spoil the capture of another one's graph, and a shape's next run may be far away.
 bool OrtWorkload::enter_thread(int lane) noexcept {
   constexpr std::size_t kRunsUntilCapture = 2;  // the first finds out the outputs' shapes
   if (!uses_graph() || (lanes_.size() == 1 && members_ == 1)) return true;
@@ -145,14 +164,13 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
     lanes_.push_back(std::move(lane));
   }
   threads_per_session_ = (threads_of_this_process() - threads_before) / count;
-  for (const auto& lane : lanes_)
-    if (gpu_ != nullptr) weight_bytes_ += gpu_arena_use(environment_->library(), lane->session()).bytes;
   sessions_ = lanes_.size();
+  weight_bytes_ = arena_use().bytes;
   return {};
 }
 
 base::Result<void> OrtWorkload::share_sessions(std::int64_t runs) {
-  const bool graph = uses_graph() || spec_.configuration.get_or("trt_cuda_graph_enable", false).as_bool();
+  const bool graph = uses_graph();
   if (runs > 1 && (graph || io_.binding == IoBinding::stream))
     return base::fail(ErrorCode::unsupported,
                       "concurrent_runs={}: {} belongs to one run at a time; use parallel_sessions={}, or leave it out",
@@ -187,8 +205,9 @@ base::Result<std::unique_ptr<OrtLane>> OrtWorkload::create_lane() {
 /// A refused CUDA graph names no node: asks a session without one which nodes are to blame.
 base::Error OrtWorkload::explain(base::Error error) const {
   if (error.message.find("graph capture") == std::string::npos) return error;
+  const std::string setting = graph_setting(spec_.configuration);
   auto plain = spec_.configuration;
-  plain.unset("enable_cuda_graph");
+  plain.unset(setting);
   SessionExtras extras = extras_;
   extras.compute_stream = nullptr;
   extras.record_assignment = true;
@@ -196,13 +215,15 @@ base::Error OrtWorkload::explain(base::Error error) const {
   if (!settings) return error;
   const auto lane = OrtLane::create(*environment_, spec_.workload.location, *settings);
   if (!lane) return error;
-  const auto left = nodes_beside_gpu(environment_->library(), (*lane)->session());
+  const auto left = nodes_beside_graph(environment_->library(), (*lane)->session(), spec_.provider);
   if (!left || left->empty()) return error;
   error.code = ErrorCode::unsupported;
-  error.message = fmt::format("enable_cuda_graph=true: {}", cpu_nodes_text(*left));
+  const bool tensorrt = spec_.provider == "tensorrt";
+  error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, tensorrt ? "outside TensorRT" : "on the CPU"));
   const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
-  error.message += can_fix ? "; override_free_dimensions=true may free the graph of them"
-                           : "; a CUDA graph needs every node on the GPU";
+  error.message += can_fix    ? "; override_free_dimensions=true may free the graph of them"
+                   : tensorrt ? "; TensorRT's CUDA graph needs every node in an engine"
+                              : "; a CUDA graph needs every node on the GPU";
   return error;
 }
 
@@ -222,13 +243,25 @@ std::map<std::string, std::string> OrtWorkload::effective_settings() const {
   return settings;
 }
 
+/// Of all sessions. With a SharedArena they have one together, and each tells of all of it.
+ArenaUse OrtWorkload::arena_use() const {
+  ArenaUse use;
+  const auto arenas = arena_ != nullptr ? std::min<std::size_t>(sessions_, 1) : sessions_;
+  for (std::size_t at = 0; gpu_ != nullptr && at < arenas; ++at) {
+    const auto one = gpu_arena_use(environment_->library(), lanes_[at]->session());
+    use.bytes += one.bytes;
+    use.peak_bytes += one.peak_bytes;
+  }
+  return use;
+}
+
 std::map<std::string, double> OrtWorkload::metrics() const {
-  std::int64_t peak = 0;
-  for (std::size_t at = 0; gpu_ != nullptr && at < sessions_; ++at)
-    peak += gpu_arena_use(environment_->library(), lanes_[at]->session()).peak_bytes;
+  const auto peak = arena_use().peak_bytes;
   if (peak == 0) return {};
-  return {{"gpu_weights_gb", static_cast<double>(weight_bytes_) * 1e-9},
-          {"gpu_arena_gb", static_cast<double>(peak) * 1e-9}};
+  std::map<std::string, double> metrics{{"gpu_arena_gb", static_cast<double>(peak) * 1e-9}};
+  // TensorRT's engines hold their weights outside of the arena.
+  if (spec_.provider != "tensorrt") metrics["gpu_weights_gb"] = static_cast<double>(weight_bytes_) * 1e-9;
+  return metrics;
 }
 
 std::vector<schema::QualityFlag> OrtWorkload::flags() const {

@@ -37,6 +37,22 @@ TEST(ProviderChoice, auto_takes_the_gpu_where_its_provider_loads) {
             "provider \"cuda\" cannot be used: libcudnn.so.9 is not found");
 }
 
+TEST(ProviderChoice, tensorrt_needs_what_the_cuda_provider_needs) {
+  auto runtime = gpu_runtime();
+  runtime.providers.insert(runtime.providers.begin(), "TensorrtExecutionProvider");
+  EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).value(), "tensorrt");
+  runtime.provider_notes["cuda"] = "libcudnn.so.9 is not found";
+  const auto refused = resolve_provider("tensorrt", runtime, one_gpu());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::unavailable);
+  EXPECT_EQ(refused.error().message,
+            "provider \"tensorrt\" cannot be used: its sessions load the CUDA provider too, and libcudnn.so.9 is not "
+            "found");
+  runtime.provider_notes["tensorrt"] = "libnvinfer.so.10 is not found";
+  EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).error().message,
+            "provider \"tensorrt\" cannot be used: libnvinfer.so.10 is not found");
+}
+
 TEST(ProviderChoice, a_machine_that_never_had_a_gpu_is_not_told_of_one) {
   schema::Environment environment;
   environment.gpu_note = kNoDriver;

@@ -343,6 +343,16 @@ TEST_F(OrtWorkload, an_unknown_or_absent_provider_is_refused_by_name) {
   EXPECT_TRUE(error.code == ErrorCode::unavailable || error.code == ErrorCode::unsupported) << error.message;
 }
 
+TEST_F(OrtWorkload, tensorrts_graph_is_not_replayed_for_another_shape) {
+  auto trial = spec(relu_model(), {{"trt_cuda_graph_enable", true}});
+  trial.provider = "tensorrt";
+  trial.workload.shapes = {{{"x", {1, 4}}}, {{"x", {5, 4}}}};
+  const auto error = failure(trial);
+  EXPECT_EQ(error.code, ErrorCode::unsupported) << error.message;
+  EXPECT_TRUE(mentions(error, "trt_cuda_graph_enable=true"));
+  EXPECT_TRUE(mentions(error, "the mix has 2"));
+}
+
 TEST_F(OrtWorkload, shapes_that_do_not_fit_are_invalid_and_named) {
   auto trial = spec(relu_model());
   EXPECT_TRUE(mentions(failure(trial), "input \"x\" has dynamic dimensions"));
