@@ -29,6 +29,8 @@ void raise(std::optional<std::int64_t>& peak, const std::optional<std::int64_t>&
   if (value) peak = std::max(peak.value_or(*value), *value);
 }
 
+bool holds_clocks_down(std::uint64_t reasons) { return !schema::clock_reason_names(reasons).empty(); }
+
 std::set<std::int64_t> pids_of(const std::optional<std::vector<schema::GpuNeighbour>>& list) {
   std::set<std::int64_t> pids;
   if (list)
@@ -112,6 +114,10 @@ void TelemetrySampler::keep(const schema::GpuSample& sample, Mode mode) {
   raise(record_.device_peak_bytes, sample.memory_used_bytes);
   raise(record_.process_peak_bytes, sample.process_memory_bytes);
   if (mode == Mode::coarse && sample.sm_clock_mhz) part_clocks_.push_back(*sample.sm_clock_mhz);
+  if (mode == Mode::coarse && sample.clock_reasons) {
+    ++part_looks_;
+    if (holds_clocks_down(*sample.clock_reasons)) ++part_held_looks_;
+  }
   auto& samples = record_.samples;
   auto kept = sample;
   kept.at_s = now_s();
@@ -178,8 +184,7 @@ void TelemetrySampler::begin_trial() {
     record_ = {};
     record_.uuid = uuid_;
     least_gap_s_ = kLeastGapS;
-    part_clocks_.clear();
-    part_others_.reset();
+    forget_part();
     if (memory) {
       record_.memory_free_before_bytes = static_cast<std::int64_t>(memory->free);
       record_.device_used_before_bytes = static_cast<std::int64_t>(memory->used);
@@ -200,13 +205,19 @@ void TelemetrySampler::begin_timing() {
 
 void TelemetrySampler::begin_part() {
   const std::lock_guard lock(mutex_);
+  forget_part();
+}
+
+void TelemetrySampler::forget_part() {
   part_clocks_.clear();
   part_others_.reset();
+  part_looks_ = part_held_looks_ = 0;
 }
 
 RoundReading TelemetrySampler::end_part() {
   RoundReading reading;
   const auto clock = device_.clock_mhz(nvml::kSmClock);  // at once, before the GPU turns idle
+  const auto reasons = device_.clock_reasons();
   const auto counters = device_.throttle_counters();
   for (std::size_t i = 0; i < counters.size(); ++i)
     if (const auto grown = growth(part_counters_[i], counters[i]))
@@ -217,6 +228,10 @@ RoundReading TelemetrySampler::end_part() {
     reading.sm_clock_mhz = median_of(part_clocks_);
   else
     reading.sm_clock_mhz = clock;
+  if (part_looks_ > 0)
+    reading.held_share = static_cast<double>(part_held_looks_) / static_cast<double>(part_looks_);
+  else if (reasons)
+    reading.held_share = holds_clocks_down(*reasons) ? 1 : 0;
   reading.others = part_others_;
   return reading;
 }

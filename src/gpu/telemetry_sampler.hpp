@@ -59,6 +59,7 @@ class TelemetrySampler final : public RoundWatch {
   void serve();
   void sample(Mode mode);
   void keep(const schema::GpuSample& sample, Mode mode);
+  void forget_part();
   void switch_to(Mode mode);
   [[nodiscard]] double now_s() const;
   /// Entry of this process in `list`; nullptr when it is not listed or cannot be told from others. Needs the lock.
@@ -86,6 +87,8 @@ class TelemetrySampler final : public RoundWatch {
   double least_gap_s_ = 0;  ///< between kept samples; doubled whenever they are thinned out
   std::vector<double> part_clocks_;
   std::optional<int> part_others_;
+  std::size_t part_looks_ = 0;       ///< samples of the part that have clock reasons
+  std::size_t part_held_looks_ = 0;  ///< those of them with one that holds clocks down
   schema::GpuTelemetry record_;
   std::jthread thread_;
 };

@@ -6,9 +6,22 @@
 #include <fmt/format.h>
 
 namespace ridgeline::measure {
+namespace {
+
+/// By the counters; by the samples where there are none: a virtual GPU's driver may tell reasons and no times.
+double held_s_of(const gpu::RoundReading& reading, double wall_s) {
+  return reading.throttled_s ? std::min(*reading.throttled_s, wall_s) : reading.held_share.value_or(0) * wall_s;
+}
+
+bool is_throttled(const gpu::RoundReading& reading, double wall_s) {
+  if (reading.throttled_s) return *reading.throttled_s > ThrottleGuard::kMaxThrottledShare * wall_s;
+  return reading.held_share.value_or(0) > ThrottleGuard::kMostSamples;
+}
+
+}  // namespace
 
 void ThrottleGuard::add(double wall_s, const gpu::RoundReading& reading) {
-  parts_.push_back({wall_s, reading, reading.throttled_s.value_or(0) > kMaxThrottledShare * wall_s});
+  parts_.push_back({wall_s, reading, is_throttled(reading, wall_s)});
   if (reading.others) least_others_ = std::min(least_others_.value_or(*reading.others), *reading.others);
   double reference_mhz = 0;
   for (const auto& part : parts_)
@@ -46,7 +59,7 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
   bool for_clocks = false;
   for (const auto& part : parts_) {
     wall_s += part.wall_s;
-    held_s += std::min(part.reading.throttled_s.value_or(0), part.wall_s);
+    held_s += held_s_of(part.reading, part.wall_s);
     if (part.shared) shared_s += part.wall_s;
     if (part.kept || (part.shared && !part.throttled)) continue;
     for_clocks = true;

@@ -10,14 +10,16 @@
 
 namespace ridgeline::measure {
 
-/// Decides which parts of a timed window count. A part is set aside when throttle counters grew by more than 5 % of it,
-/// when its SM clock was below 75 % of the highest clock of the parts that were not throttled, or when more processes
-/// of somebody else were on the GPU than in the emptiest part. A card that throttles all the time cannot be measured
-/// otherwise: once more than half of the budget would be lost, or each of the first kPatience parts, everything counts
-/// again and the result is flagged.
+/// Decides which parts of a timed window count. A part is set aside when throttle counters grew by more than 5 % of it
+/// (where none is readable: when most of its samples say that something held clocks down), when its SM clock was below
+/// 75 % of the highest clock of the parts that were not throttled, or when more processes of somebody else were on the
+/// GPU than in the emptiest part. A card that throttles all the time cannot be measured otherwise: once more than half
+/// of the budget would be lost, or each of the first kPatience parts, everything counts again and the result is
+/// flagged.
 class ThrottleGuard {
  public:
   static constexpr double kMaxThrottledShare = 0.05;
+  static constexpr double kMostSamples = 0.5;
   static constexpr double kLeastClockShare = 0.75;
   static constexpr std::size_t kPatience = 4;
 

@@ -306,7 +306,7 @@ EXPORT int nvmlDeviceGetFieldValues(Device* device, int count, Field* out) {
   const int rich = fake_nvml_get(kFakeMoving) != 0;
   for (int i = 0; i < count; ++i) {
     out[i].type = 3;
-    out[i].status = kSuccess;
+    out[i].status = fake_nvml_get(kFakeNoViolationStatus) > 1 ? kUnsupported : kSuccess;
     switch (out[i].field) {
       case 74: out[i].value = slowdown_ns(kFakePowerViolation, 0.6); continue;
       case 75: out[i].value = slowdown_ns(kFakeThermalViolation, 0.25); continue;

@@ -28,7 +28,7 @@ enum FakeNvmlKey {
   kFakeReasons,           /* clock event bits */
   kFakePowerViolation,    /* ns */
   kFakeThermalViolation,  /* ns */
-  kFakeNoViolationStatus, /* not 0: the call is not supported, the fields are */
+  kFakeNoViolationStatus, /* 1: the call is not supported, the fields are; 2: neither is */
   kFakeEnergy,            /* mJ */
   kFakeAccountingPeak,    /* bytes; 0: accounting is off */
   kFakeMemoryCalls,       /* counts nvmlDeviceGetMemoryInfo */

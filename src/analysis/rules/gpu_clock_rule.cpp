@@ -15,9 +15,17 @@ namespace {
 /// Below this share of the timed window a held clock is the card's usual breathing.
 constexpr double kWorthSaying = 0.01;
 
+/// Samples of timed windows with reasons for the clock.
+struct ReasonSamples {
+  int all = 0;
+  int held = 0;                   ///< with a reason that holds clocks down
+  std::map<std::string, int> by;  ///< held, by reason; 0 where only the record's summary names it
+};
+
 struct Throttling {
   std::vector<int> ids;
   std::map<std::string, double> ns;  ///< by cause
+  ReasonSamples samples;             ///< of trials whose driver counts no time
   double timed_ns = 0;
   double discarded_s = 0;
   double lowest_mhz = 0;        ///< 0: not read
@@ -28,6 +36,19 @@ struct Throttling {
 bool has_flag(const schema::Measurement& measurement, std::string_view code) {
   return std::any_of(measurement.flags.begin(), measurement.flags.end(),
                      [&](const auto& flag) { return flag.code == code; });
+}
+
+ReasonSamples samples_of(const schema::GpuTelemetry& gpu) {
+  ReasonSamples found;
+  for (const auto& name : gpu.clock_reasons) found.by[name] = 0;
+  for (const auto& sample : gpu.samples) {
+    if (!sample.clock_reasons || sample.at_s < gpu.timed_from_s || sample.at_s > gpu.timed_to_s) continue;
+    const auto names = schema::clock_reason_names(*sample.clock_reasons);
+    ++found.all;
+    if (!names.empty()) ++found.held;
+    for (const auto& name : names) ++found.by[name];
+  }
+  return found;
 }
 
 Throttling collect(const Evidence& evidence) {
@@ -41,20 +62,33 @@ Throttling collect(const Evidence& evidence) {
     double most_ns = 0;
     for (const auto& [cause, ns] : gpu.throttle_ns) most_ns = std::max(most_ns, ns);
     const bool flagged = has_flag(measurement, "throttled");
-    if (window_ns <= 0 || (most_ns < kWorthSaying * window_ns && !flagged &&
-                           (gpu.discarded_s <= 0 || has_flag(measurement, "shared_rounds"))))
+    // A driver that counts no time may still have told reasons.
+    const auto samples = gpu.throttle_ns.empty() ? samples_of(gpu) : ReasonSamples{};
+    const bool held = gpu.throttle_ns.empty() ? !samples.by.empty() && samples.held >= kWorthSaying * samples.all
+                                              : most_ns >= kWorthSaying * window_ns;
+    if (window_ns <= 0 || (!held && !flagged && (gpu.discarded_s <= 0 || has_flag(measurement, "shared_rounds"))))
       continue;
     found.ids.push_back(trial.id);
     found.timed_ns += window_ns;
     found.discarded_s += gpu.discarded_s;
     for (const auto& [cause, ns] : gpu.throttle_ns)
       if (ns > 0) found.ns[cause] += ns;
+    found.samples.all += samples.all;
+    for (const auto& [reason, count] : samples.by) found.samples.by[reason] += count;
     if (gpu.sm_clock_min_mhz && (found.lowest_mhz == 0 || *gpu.sm_clock_min_mhz < found.lowest_mhz))
       found.lowest_mhz = *gpu.sm_clock_min_mhz;
     found.kept_throttled = found.kept_throttled || flagged;
     found.chosen = found.chosen || (evidence.chosen != nullptr && evidence.chosen->trial->id == trial.id);
   }
   return found;
+}
+
+/// The key of the largest; "" of none.
+template <typename Amount>
+std::string main_of(const std::map<std::string, Amount>& amounts) {
+  const auto main = std::max_element(amounts.begin(), amounts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return main == amounts.end() ? std::string() : main->first;
 }
 
 std::string advice_for(const std::string& cause, const schema::Environment& environment) {
@@ -77,13 +111,15 @@ std::string advice_for(const std::string& cause, const schema::Environment& envi
 std::vector<Finding> gpu_clock_rule(const Evidence& evidence) {
   const auto found = collect(evidence);
   if (found.ids.empty()) return {};
-  const auto main = std::max_element(found.ns.begin(), found.ns.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto cause = main == found.ns.end() ? std::string() : main->first;
+  const auto cause = found.ns.empty() ? main_of(found.samples.by) : main_of(found.ns);
   std::vector<std::string> parts{trials_text(found.ids)};
   for (const auto& [name, ns] : found.ns)
     parts.push_back(
         fmt::format("{} for {} of {} timed", name, base::format_duration(ns), base::format_duration(found.timed_ns)));
+  for (const auto& [reason, count] : found.samples.by)
+    parts.push_back(count == 0 ? reason + " at times"
+                               : fmt::format("{} in {} of {} samples", reason, count, found.samples.all));
+  if (!found.samples.by.empty()) parts.emplace_back("the driver counts no time");
   if (found.lowest_mhz > 0) parts.push_back(fmt::format("SM clock down to {:.0f} MHz", found.lowest_mhz));
   if (found.discarded_s > 0)
     parts.push_back(

@@ -41,6 +41,23 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
   EXPECT_EQ(titled(builder, "1 of 2 trials ran at a reduced clock").title, "") << "said twice";
 }
 
+TEST(GpuRules, go_by_the_clocks_reasons_where_the_driver_counts_no_time) {
+  GpuRunBuilder builder;
+  auto& gpu = *builder.add_gpu({}, 2, 90).gpu;
+  const auto told = [&] { return titled(builder, "The GPU held its clocks down during 1 of 1 trials"); };
+  for (auto& sample : gpu.samples) sample.clock_reasons = sample.at_s < gpu.timed_from_s ? 0x4 : 0x1;
+  EXPECT_EQ(told().title, "") << "held down before it was timed only";
+  for (auto& sample : gpu.samples) sample.clock_reasons = sample.at_s > gpu.timed_from_s ? 0x4 : 0x1;
+  gpu.clock_reasons = {"sw_power_cap"};
+  EXPECT_EQ(told().evidence, "trial 1; sw_power_cap in 4 of 5 samples; the driver counts no time");
+  EXPECT_EQ(told().kind, FindingKind::quality);
+  EXPECT_EQ(told().advice.rfind("The card is at its power limit", 0), 0U) << told().advice;
+  gpu.samples.clear();
+  EXPECT_EQ(told().evidence, "trial 1; sw_power_cap at times; the driver counts no time");
+  gpu.throttle_ns = {{"power", 0.0}};
+  EXPECT_EQ(told().title, "") << "the counter knows better";
+}
+
 TEST(GpuRules, overlook_the_usual_breathing_of_the_clock) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90).gpu->throttle_ns = {{"power", 5e6}};

@@ -128,6 +128,8 @@ TEST_F(GpuInventoryTest, reads_throttle_time_from_either_interface) {
     EXPECT_EQ(counters[1], 222U);
     EXPECT_FALSE(counters[2].has_value());
   }
+  nvml_.set(kFakeNoViolationStatus, 2);
+  for (const auto& counter : device.throttle_counters()) EXPECT_FALSE(counter.has_value());
 }
 
 }  // namespace

@@ -109,6 +109,43 @@ TEST_F(TelemetrySamplerTest, reads_everything_while_it_is_timed) {
   EXPECT_EQ(last.memory_clock_mhz, 3201);
 }
 
+TEST_F(TelemetrySamplerTest, tells_in_how_many_samples_clocks_were_held_down) {
+  nvml_.set(kFakeNoViolationStatus, 2);
+  nvml_.set(kFakeReasons, 0x4 | 0x2);
+  auto sampler = make(quick());
+  sampler->begin_trial();
+  wait_for_samples(1);
+  sampler->begin_timing();
+  sampler->begin_part();
+  wait_for_samples(3);
+  base::system_clock().sleep_for(std::chrono::milliseconds(60));  // beyond the least gap of kept samples
+  wait_for_samples(1);
+  const auto held = sampler->end_part();
+  EXPECT_FALSE(held.throttled_s.has_value());
+  EXPECT_EQ(held.held_share, 1);
+  nvml_.set(kFakeReasons, 0x1 | 0x2);
+  wait_for_samples(1);  // the one under way may have read the reasons before
+  sampler->begin_part();
+  wait_for_samples(3);
+  EXPECT_EQ(sampler->end_part().held_share, 0) << "idleness and an application's clocks are no throttling";
+  sampler->end_timing({10, 0.1, 0, 0});
+  const auto record = sampler->end_trial();
+  EXPECT_TRUE(record.throttle_ns.empty());
+  EXPECT_EQ(record.clock_reasons, std::vector<std::string>{"sw_power_cap"});
+}
+
+TEST_F(TelemetrySamplerTest, looks_at_the_reasons_of_a_part_too_short_for_a_sample) {
+  nvml_.set(kFakeReasons, 0x40);
+  auto options = quick();
+  options.coarse = std::chrono::hours(1);
+  auto sampler = make(options);
+  sampler->begin_trial();
+  sampler->begin_timing();
+  base::system_clock().sleep_for(std::chrono::milliseconds(20));  // the only sample has been taken
+  sampler->begin_part();
+  EXPECT_EQ(sampler->end_part().held_share, 1);
+}
+
 TEST_F(TelemetrySamplerTest, reads_the_slow_energy_counter_at_the_edges_only) {
   auto sampler = make(quick());
   sampler->begin_trial();
@@ -190,6 +227,7 @@ TEST_F(TelemetrySamplerTest, records_nothing_that_the_driver_does_not_tell) {
   const auto reading = sampler->end_part();
   EXPECT_FALSE(reading.throttled_s.has_value());
   EXPECT_FALSE(reading.sm_clock_mhz.has_value());
+  EXPECT_FALSE(reading.held_share.has_value());
   EXPECT_FALSE(sampler->neighbours().has_value());
   sampler->end_timing({10, 0.1, 0, 0});
   const auto record = sampler->end_trial();

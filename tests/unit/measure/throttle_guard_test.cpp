@@ -37,6 +37,27 @@ TEST(ThrottleGuard, discards_parts_whose_throttle_time_grew) {
   EXPECT_EQ(guard.flag()->level, schema::FlagLevel::info);
 }
 
+TEST(ThrottleGuard, goes_by_most_samples_where_no_counter_is_readable) {
+  ThrottleGuard guard(10);
+  guard.add(0.2, {std::nullopt, 1900, std::nullopt, 0.5});
+  guard.add(0.2, {std::nullopt, 1900, std::nullopt, 0.75});
+  guard.add(0.2, {0, 1900, std::nullopt, 1});
+  EXPECT_TRUE(guard.kept(0));
+  EXPECT_FALSE(guard.kept(1));
+  EXPECT_TRUE(guard.kept(2)) << "the counters know better";
+  EXPECT_EQ(guard.flag()->code, "throttled_rounds");
+}
+
+TEST(ThrottleGuard, flags_a_capped_card_without_counters) {
+  ThrottleGuard guard(100);
+  for (std::size_t part = 0; part < ThrottleGuard::kPatience; ++part)
+    guard.add(0.2, {std::nullopt, 1200, std::nullopt, 0.75});
+  EXPECT_TRUE(guard.gave_up());
+  ASSERT_TRUE(guard.flag());
+  EXPECT_EQ(guard.flag()->code, "throttled");
+  EXPECT_NE(guard.flag()->message.find("75 %"), std::string::npos) << guard.flag()->message;
+}
+
 TEST(ThrottleGuard, discards_an_early_slow_part_once_it_knows_the_clock) {
   ThrottleGuard guard(10);
   guard.add(0.1, {0, 1000});
