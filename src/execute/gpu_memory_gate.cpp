@@ -17,19 +17,23 @@ constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
 }  // namespace
 
-std::optional<schema::QualityFlag> GpuMemoryGate::enter(const std::string& device) {
+std::optional<schema::QualityFlag> GpuMemoryGate::enter(const std::string& device, bool worker_there) {
   const auto uuid = gpu_uuid_of(device);
-  if (uuid.empty()) return std::nullopt;
-  const bool owed = std::exchange(ended_badly_, false) && uuid == uuid_ && free_before_;
-  uuid_ = uuid;
+  if (uuid.empty() || worker_there) return std::nullopt;
   auto free = reader_(uuid);
+  if (!free) return std::nullopt;
+  const bool owed = std::exchange(owed_, false) && uuid == uuid_ && free_before_;
+  uuid_ = uuid;
   std::optional<schema::QualityFlag> flag;
   if (owed) {
     const auto begun = clock_.now();
-    const auto missing = [&] { return free ? *free_before_ - *free : 0; };
+    const auto missing = [&] { return *free_before_ - *free; };
     while (missing() > kToleranceBytes && base::to_seconds(clock_.now() - begun) < kPatienceS) {
       clock_.sleep_for(kPollInterval);
       free = reader_(uuid);
+      if (free) continue;
+      owed_ = true;
+      return std::nullopt;
     }
     if (missing() > kToleranceBytes)
       flag = schema::QualityFlag{
@@ -39,6 +43,10 @@ std::optional<schema::QualityFlag> GpuMemoryGate::enter(const std::string& devic
   }
   free_before_ = free;
   return flag;
+}
+
+void GpuMemoryGate::look(const std::string& device, bool worker_there) {
+  if (!owed_) static_cast<void>(enter(device, worker_there));
 }
 
 GpuMemoryGate::Reader nvml_free_memory() {

@@ -23,18 +23,22 @@ class GpuMemoryGate {
   explicit GpuMemoryGate(Reader reader, const base::Clock& clock = base::system_clock())
       : reader_(std::move(reader)), clock_(clock) {}
 
-  /// Before a trial on `device` ("gpu:<uuid>"; others pass). Waits at most kPatienceS, and only when the trial before
-  /// it on that GPU ended badly. "gpu_memory_not_released" (notice) when the memory is still missing then.
-  [[nodiscard]] std::optional<schema::QualityFlag> enter(const std::string& device);
+  /// Before a trial on `device` ("gpu:<uuid>"; others pass). Waits at most kPatienceS, and only when a trial before it
+  /// on that GPU ended badly. "gpu_memory_not_released" (notice) when the memory is still missing then.
+  /// `worker_there`: a worker of ours lives that has been on a GPU. Its context (half a GB) is missing from what is
+  /// free and would hide as much that is lost, so nothing is read: who ended badly is looked after once it is gone.
+  [[nodiscard]] std::optional<schema::QualityFlag> enter(const std::string& device, bool worker_there);
+  /// Before what has no flags to tell it by: what is free is read as by enter(), unless a trial has ended badly.
+  void look(const std::string& device, bool worker_there);
   /// After it.
-  void leave(bool ended_badly) noexcept { ended_badly_ = ended_badly; }
+  void leave(bool ended_badly) noexcept { owed_ = owed_ || ended_badly; }
 
  private:
   Reader reader_;
   const base::Clock& clock_;
   std::string uuid_;
-  std::optional<std::int64_t> free_before_;
-  bool ended_badly_ = false;
+  std::optional<std::int64_t> free_before_;  ///< without any worker of ours
+  bool owed_ = false;                        ///< a trial ended badly, and nothing was compared since
 };
 
 /// Reads through the management library, which is loaded on the first call.

@@ -60,10 +60,10 @@ void GpuObserver::end(schema::Measurement& measurement) {
   measurement.gpu = std::move(record);
 }
 
-void GpuObserver::drop() {
+std::optional<schema::GpuTelemetry> GpuObserver::take() {
   problem_.clear();
-  if (!std::exchange(open_, false)) return;
-  static_cast<void>(sampler_->end_trial());
+  if (!std::exchange(open_, false)) return std::nullopt;
+  return sampler_->end_trial();
 }
 
 }  // namespace ridgeline::execute

@@ -31,8 +31,9 @@ class GpuObserver {
   /// gpu_energy_mj_per_item, flags gpu_unobserved (why there is none) and gpu_memory_of_device. After the workload
   /// ended.
   void end(schema::Measurement& measurement);
-  /// Ends the record, if any, without a measurement to go to.
-  void drop();
+  /// Ends the record, if any, and gives what there is of it: of a trial that has no measurement. After the workload
+  /// ended.
+  [[nodiscard]] std::optional<schema::GpuTelemetry> take();
 
  private:
   [[nodiscard]] base::Result<void> open(const std::string& uuid);

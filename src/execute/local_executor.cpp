@@ -60,8 +60,10 @@ class LocalExecutor final : public Executor {
 
   Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                const TimeLeft& time_left) override {
+    gpu_gate_.look(spec.device, worker_on_gpu());
     auto frame = ask(make_frame(FrameType::reference, ReferenceRequest{spec, path.string()}),
                      derived_deadline_s(spec.plan, spec.provider), "running the accuracy reference", time_left);
+    mark(pooled_, spec);
     if (!frame) return tl::unexpected<base::Error>(with_next_step(std::move(frame).error()));
     return read_frame<schema::AccuracyDrift>(*frame, kAnswer);
   }
@@ -75,9 +77,12 @@ class LocalExecutor final : public Executor {
   }
 
   Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
-    RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::graph, GraphRequest{spec}), kProbeDeadlineS,
-                                        fmt::format("reading the runtime's graph of {}", spec.workload.location)));
-    return read_frame<schema::RuntimeGraph>(frame, kAnswer);
+    gpu_gate_.look(spec.device, worker_on_gpu());
+    const auto frame = ask(make_frame(FrameType::graph, GraphRequest{spec}), kProbeDeadlineS,
+                           fmt::format("reading the runtime's graph of {}", spec.workload.location));
+    mark(pooled_, spec);
+    if (!frame) return tl::unexpected<base::Error>(frame.error());
+    return read_frame<schema::RuntimeGraph>(*frame, kAnswer);
   }
 
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {
@@ -88,7 +93,7 @@ class LocalExecutor final : public Executor {
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.provider != "cpu") pairs_.reset();
     if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
-    auto flag = gpu_gate_.enter(spec.device);
+    auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
     const bool used = pooled_ != nullptr;
     const auto ask = [&] {
       return run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, options.time_left,
@@ -99,6 +104,7 @@ class LocalExecutor final : public Executor {
     // freed pinned memory after another session's graph.
     if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT)
       outcome = ask();
+    mark(pooled_, spec);
     leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
     return outcome;
@@ -109,24 +115,37 @@ class LocalExecutor final : public Executor {
     // As above: neither worker may stand beside the other on a GPU.
     auto& worker = on_gpu && !spec.fresh_process && pooled_ ? pooled_ : pairs_;
     if (on_gpu && &worker == &pairs_) pooled_.reset();
-    auto flag = gpu_gate_.enter(spec.base.device);
     if (spec.fresh_process) pairs_.reset();
+    auto flag = gpu_gate_.enter(spec.base.device, worker_on_gpu());
     const bool used = worker != nullptr;
-    const PairRequest request{spec, std::isfinite(time_left.seconds) ? std::max(kLeastTimeS, time_left.seconds) : 0};
+    const auto begin = base::system_clock().now();
     const auto ask = [&] {
+      auto left = time_left;
+      left.seconds -= base::to_seconds(base::system_clock().now() - begin);
+      const PairRequest request{spec, std::isfinite(left.seconds) ? std::max(kLeastTimeS, left.seconds) : 0};
       return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, request),
-                                        derived_deadline_s(spec.plan, spec.base.provider), time_left,
-                                        read_paired_outcome);
+                                        derived_deadline_s(spec.plan, spec.base.provider), left, read_paired_outcome);
     };
     auto outcome = ask();
     // What a used process died of may be the pair before.
     if (used && outcome && !leaves_worker_usable(outcome->status)) outcome = ask();
+    mark(worker, spec.base);
     if (options_.isolation == Isolation::trial) worker.reset();
     leave_gpu(outcome, std::move(flag));
     return outcome;
   }
 
  private:
+  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
+  static void mark(const std::unique_ptr<WorkerConnection>& slot, const schema::TrialSpec& spec) {
+    if (slot && spec.provider != "cpu") slot->came_to_gpu();
+  }
+
+  [[nodiscard]] bool worker_on_gpu() const {
+    const auto there = [](const auto& worker) { return worker && worker->on_gpu() && worker->alive(); };
+    return there(pooled_) || there(pairs_);
+  }
+
   /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
   /// worker has answered.
   Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
@@ -192,7 +211,7 @@ class LocalExecutor final : public Executor {
   template <typename Outcome>
   void leave_gpu(Result<Outcome>& outcome, std::optional<schema::QualityFlag> flag) {
     gpu_gate_.leave(!outcome || !leaves_worker_usable(outcome->status));
-    if (flag && outcome && outcome->measurement) outcome->measurement->flags.push_back(std::move(*flag));
+    if (flag && outcome) schema::add_flag(*outcome, std::move(*flag));
   }
 
   const WorkerOptions options_;

@@ -13,7 +13,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 4;
+inline constexpr int kProtocolVersion = 5;
 
 struct Hello {
   int protocol = kProtocolVersion;

@@ -40,6 +40,9 @@ class WorkerConnection {
   /// What the worker printed during the latest request.
   [[nodiscard]] std::string output_tail();
   [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+  /// Whether a request has brought it to a GPU, where it keeps a context until it ends.
+  [[nodiscard]] bool on_gpu() const noexcept { return on_gpu_; }
+  void came_to_gpu() noexcept { on_gpu_ = true; }
 
  private:
   using Time = std::chrono::steady_clock::time_point;
@@ -81,6 +84,7 @@ class WorkerConnection {
   FrameReader reader_;
   OutputTail tail_;
   bool output_open_ = true;
+  bool on_gpu_ = false;
   std::optional<std::int64_t> oom_kills_before_;
 };
 

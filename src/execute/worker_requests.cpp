@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "execute/classify.hpp"
@@ -26,11 +27,14 @@ std::string session_key(schema::TrialSpec spec) {
   return spec.key();
 }
 
+/// With what `gpu` has seen, after the workload is gone: what was free and who else was there explains most of what ran
+/// out of memory.
 template <typename Outcome>
-Outcome failed_outcome(const base::Error& error, TrialPhase phase) {
+Outcome failed_outcome(const base::Error& error, TrialPhase phase, GpuObserver& gpu) {
   Outcome outcome;
   outcome.status = status_of(error);
   outcome.failure = failure_of(error, phase);
+  outcome.failure->gpu = gpu.take();
   return outcome;
 }
 
@@ -48,20 +52,22 @@ Frame WorkerRequests::answer(const Frame& request) {
   } catch (const std::exception& thrown) {
     error = {ErrorCode::internal, fmt::format("uncaught exception: {}", thrown.what())};
   }
-  release();
+  heartbeat_.follow(nullptr);
   // An exception that got past every wrapper is the runtime's failure, so it belongs to the trial.
   const bool thrown = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::internal;
+  std::optional<Frame> outcome;
   if (thrown && request.type == FrameType::trial)
-    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase()));
+    outcome = make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
   if (thrown && request.type == FrameType::pair)
-    return make_outcome_frame(failed_outcome<schema::PairedOutcome>(error, phase()));
-  return make_error_frame(error);
+    outcome = make_outcome_frame(failed_outcome<schema::PairedOutcome>(error, phase(), gpu_));
+  release();
+  return outcome ? std::move(*outcome) : make_error_frame(error);
 }
 
 void WorkerRequests::release() {
   heartbeat_.follow(nullptr);
   status_.control.gpu = nullptr;
-  gpu_.drop();
+  static_cast<void>(gpu_.take());
 }
 
 Result<Frame> WorkerRequests::dispatch(const Frame& request) {
@@ -150,14 +156,17 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
 Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
   const bool fresh_mark = reset_peak_rss() || !std::exchange(served_trial_, true);
   const auto failed = [this](const base::Error& error) {
-    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase()));
+    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
   };
   auto kept = take_kept(request.spec);
   const bool again = kept != nullptr;
   auto workload = again ? Result<std::unique_ptr<workload::Workload>>(std::move(kept)) : prepared(request.spec);
   if (!workload) return failed(workload.error());
   auto measurement = measured(**workload, request);
-  if (!measurement) return failed(measurement.error());
+  if (!measurement) {
+    workload->reset();
+    return failed(measurement.error());
+  }
   if (const auto peak = peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
@@ -169,7 +178,10 @@ Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
   if (!request.reference.empty()) {
     enter(TrialPhase::verify);
     auto outputs = (*workload)->outputs();
-    if (!outputs) return failed(outputs.error());
+    if (!outputs) {
+      workload->reset();
+      return failed(outputs.error());
+    }
     RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
     outcome.drift = workload::compare_outputs(reference, *outputs);
   }
@@ -186,7 +198,7 @@ Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
 Result<Frame> WorkerRequests::pair(const PairRequest& request) {
   const auto failed = [this](const base::Error& error, std::string_view arm) {
     return make_outcome_frame(failed_outcome<schema::PairedOutcome>(
-        base::Error{error.code, fmt::format("{}{}", arm, error.message)}, phase()));
+        base::Error{error.code, fmt::format("{}{}", arm, error.message)}, phase(), gpu_));
   };
   auto other = request.spec.base;
   other.configuration = request.spec.other;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "schema/measurement.hpp"
@@ -31,6 +33,8 @@ struct Failure {
   std::optional<int> signal;
   std::string stderr_tail;                      ///< the worker's last output, at most 4 KiB
   std::optional<std::int64_t> requested_bytes;  ///< of the allocation that failed, where it is known
+  std::optional<GpuTelemetry> gpu{};  ///< as far as the trial got; nullopt: not watched, or the worker died over it
+  std::vector<QualityFlag> flags{};   ///< of a trial that has no measurement
 };
 
 struct TrialOutcome {
@@ -74,10 +78,20 @@ struct ridgeline::base::EnumNames<ridgeline::schema::TrialPhase> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failure, phase, message, exit_code, signal, stderr_tail,
-                                                requested_bytes)
+/// Without `gpu` and `flags` where there are none, as before there were any.
+void to_json(base::Json& out, const Failure& failure);
+void from_json(const base::Json& in, Failure& failure);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialOutcome, status, measurement, drift, failure, measured_utc,
                                                 duration_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedOutcome, status, measurement, failure, measured_utc, duration_s)
+
+/// To the measurement's flags of a trial or pair, or else to its failure's.
+template <typename Outcome>
+void add_flag(Outcome& outcome, QualityFlag flag) {
+  if (outcome.measurement)
+    outcome.measurement->flags.push_back(std::move(flag));
+  else if (outcome.failure)
+    outcome.failure->flags.push_back(std::move(flag));
+}
 
 }  // namespace ridgeline::schema

@@ -33,10 +33,13 @@ class DeviceFaultTest : public DeviceTrialTest {
   /// Runs a trial that needs more memory than there is: classified, and the memory is back before the next.
   void expect_out_of_memory(std::int64_t items, const schema::Configuration& configuration) {
     ASSERT_EQ(run(spec(memory_eater(), {8, 1}, configuration)).status, TrialStatus::ok);
+    make_executor();  // so that no worker's context is missing from what is free before, as none is after
     const auto before = next_trial();
     const auto outcome = run(spec(memory_eater(), {items, 1}, configuration));
     ASSERT_EQ(outcome.status, TrialStatus::out_of_memory) << message_of(outcome);
     EXPECT_EQ(outcome.failure->requested_bytes, items * kEatenBytesPerItem) << message_of(outcome);
+    ASSERT_TRUE(outcome.failure->gpu);
+    EXPECT_GT(outcome.failure->gpu->memory_free_before_bytes.value_or(0), 0);
     const auto after = next_trial();
     EXPECT_GE(free_before(after), free_before(before) - kMemorySlack);
     EXPECT_FALSE(std::any_of(after.measurement->flags.begin(), after.measurement->flags.end(),

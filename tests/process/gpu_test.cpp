@@ -82,6 +82,23 @@ TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
   EXPECT_TRUE(outcome->measurement->gpu.has_value());
 }
 
+TEST(WorkerOnGpu, tells_what_was_free_and_who_was_there_when_memory_ran_out) {
+  const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
+  for (const std::string phase : {"create_session", "measure"}) {
+    const auto outcome = executor->run_trial(gpu_spec("clock=real,fault=oom@" + phase), {});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_EQ(outcome->status, schema::TrialStatus::out_of_memory) << phase;
+    ASSERT_TRUE(outcome->failure->gpu) << phase;
+    const auto& gpu = *outcome->failure->gpu;
+    EXPECT_EQ(gpu.uuid, "GPU-fake-0");
+    EXPECT_EQ(gpu.memory_free_before_bytes, 99'500'000'000);
+    EXPECT_EQ(gpu.memory_free_after_bytes, 99'500'000'000);
+    ASSERT_EQ(gpu.neighbours_before.size(), 1U);
+    EXPECT_EQ(gpu.neighbours_before[0].pid, 4711);
+    EXPECT_EQ(gpu.neighbours_before[0].memory_bytes, 1'000'000'000);
+  }
+}
+
 TEST(WorkerOnGpu, leaves_virtual_time_and_cpu_trials_alone) {
   const auto executor = make_local_executor(options_with_gpu());
   const auto virtual_time = executor->run_trial(gpu_spec("surface=flat"), {});

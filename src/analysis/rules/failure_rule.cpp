@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/failure_memory.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 
@@ -14,6 +15,10 @@ namespace ridgeline::analysis {
 namespace {
 
 using schema::TrialStatus;
+
+constexpr const char* kTakenAdvice =
+    "Run the same command again once the other processes have left the GPU, which tries these again, or lower the "
+    "batch or parallel_sessions";
 
 const char* status_text(TrialStatus status) {
   switch (status) {
@@ -57,7 +62,32 @@ std::string shape_of(const std::string& message) {
 struct Group {
   std::vector<const schema::TunedTrial*> trials;
   std::string message;
+  std::string memory;  ///< memory_found of the first trial that has any
+  int memory_of = 0;   ///< that trial
+  bool memory_was_taken = false;
 };
+
+std::string evidence_text(const Group& group, const std::vector<int>& ids) {
+  auto text = trials_text(ids);
+  if (!group.message.empty()) text += ": " + group.message;
+  if (!group.memory.empty())
+    text += ids.size() == 1 ? "; " + group.memory : fmt::format("; trial {}: {}", group.memory_of, group.memory);
+  return text;
+}
+
+std::string advice_text(TrialStatus status, const Group& group) {
+  if (group.memory_was_taken) return kTakenAdvice;
+  const schema::Value* limit = nullptr;  // the widest of those that were too tight
+  for (const auto* trial : group.trials)
+    if (const auto* set = trial->configuration.find("gpu_mem_limit_gb");
+        set != nullptr && (limit == nullptr || set->as_number() > limit->as_number()))
+      limit = set;
+  if (status != TrialStatus::out_of_memory || limit == nullptr) return status_advice(status);
+  return fmt::format(
+      "Raise gpu_mem_limit_gb={} or leave it out, lower the batch or parallel_sessions, or give the machine more "
+      "memory",
+      limit->to_text());
+}
 
 /// "execution_mode=parallel", or "" when no single setting tells the failures from the successes.
 std::string common_setting(const Group& group, const Evidence& evidence) {
@@ -89,6 +119,10 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
     auto& group = groups[{outcome.status, shape_of(message)}];
     if (group.trials.empty()) group.message = message;
     group.trials.push_back(&trial);
+    group.memory_was_taken = group.memory_was_taken || memory_was_taken(outcome);
+    if (!group.memory.empty()) continue;
+    group.memory = memory_found(outcome);
+    group.memory_of = trial.id;
   }
   std::vector<Finding> findings;
   for (const auto& [cause, group] : groups) {
@@ -96,15 +130,13 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
     std::vector<int> ids;
     for (const auto* trial : group.trials) ids.push_back(trial->id);
     const auto setting = evidence.ranking.empty() ? std::string() : common_setting(group, evidence);
-    findings.push_back(
-        {FindingKind::failure,
-         fmt::format("{} {} {}{}", ids.size(), ids.size() == 1 ? "configuration" : "configurations",
-                     ids.size() == 1 && std::string_view(status_text(status)).substr(0, 4) == "are "
-                         ? "is " + std::string(status_text(status) + 4)
-                         : std::string(status_text(status)),
-                     setting.empty() ? "" : fmt::format(", and only with {}", setting)),
-         group.message.empty() ? trials_text(ids) : fmt::format("{}: {}", trials_text(ids), group.message),
-         status_advice(status)});
+    findings.push_back({FindingKind::failure,
+                        fmt::format("{} {} {}{}", ids.size(), ids.size() == 1 ? "configuration" : "configurations",
+                                    ids.size() == 1 && std::string_view(status_text(status)).substr(0, 4) == "are "
+                                        ? "is " + std::string(status_text(status) + 4)
+                                        : std::string(status_text(status)),
+                                    setting.empty() ? "" : fmt::format(", and only with {}", setting)),
+                        evidence_text(group, ids), advice_text(status, group)});
   }
   return findings;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/failure_memory.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -24,6 +25,7 @@ std::string cause(const schema::TrialOutcome& outcome) {
       parts.push_back(
           fmt::format("{} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes))));
   }
+  if (const auto memory = analysis::memory_found(outcome); !memory.empty()) parts.push_back(plain_text(memory));
   std::string out;
   for (const auto& part : parts) out += (out.empty() ? "" : "; ") + part;
   return out.empty() ? std::string(kAbsent) : out;

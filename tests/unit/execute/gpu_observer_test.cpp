@@ -130,8 +130,12 @@ TEST_F(GpuObserverTest, starts_afresh_after_a_trial_that_failed) {
   observer_.begin(gpu_spec());
   nvml_.set(kFakeMemoryUsed, 90'000'000'000);
   let_it_sample();
-  observer_.drop();
+  const auto failed = observer_.take();
   EXPECT_EQ(observer_.watch(), nullptr);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->memory_free_before_bytes, 99'500'000'000);
+  EXPECT_EQ(failed->device_peak_bytes, 90'000'000'000);
+  EXPECT_FALSE(observer_.take()) << "taken once";
   nvml_.set(kFakeMemoryUsed, 1'000'000'000);
   observer_.begin(gpu_spec());
   nvml_.set(kFakeMemoryUsed, 2'000'000'000);
