@@ -22,8 +22,6 @@ constexpr double kSaturated = 0.7;
 constexpr double kIdle = 0.4;
 /// Copies that explain this share of the waiting are its cause.
 constexpr double kCopyShareOfIdle = 0.4;
-/// Below this share of its ceiling no resource explains the time; short kernels then do.
-constexpr double kExplains = 0.3;
 /// Launches of this share and more than all else are the likely cause where nobody saw whether the card was idle: that
 /// is what they cost a fast CPU.
 constexpr double kLikelyLaunches = 0.15;
@@ -166,48 +164,69 @@ GpuBound bound_of_waiting(const GpuLimits& limits) {
 GpuBound bound_of_kernels(const GpuLimits& limits, std::int64_t nodes) {
   const double compute = limits.compute_ns.value_or(0);
   const double memory = limits.memory_ns.value_or(0);
+  const double launches = limits.busy ? 0 : limits.launch_ns.value_or(0);  // a busy card does not wait for them
+  const bool both_known = limits.compute_ns && limits.memory_ns;
+  const double explaining = kExplains * limits.inference_ns;
   const double kernels_ns = limits.inference_ns * limits.busy.value_or(1);
   const bool short_nodes = nodes > 0 && kernels_ns / static_cast<double>(nodes) < kShortNodeNs;
-  if (std::max(compute, memory) < kExplains * limits.inference_ns) {
+  if (std::max(compute, memory) < explaining) {
     if (short_nodes) return GpuBound::launch;
-    if (!limits.busy && limits.compute_ns && limits.memory_ns) {
-      const double launches = limits.launch_ns.value_or(0);
+    if (both_known) {
       const bool likely = launches >= kLikelyLaunches * limits.inference_ns &&
                           launches >= std::max({compute, memory, limits.copy_ns.value_or(0)});
       return likely ? GpuBound::launch : GpuBound::unclear;
     }
   }
-  if (limits.compute_ns && limits.memory_ns) return compute >= memory ? GpuBound::compute : GpuBound::memory;
+  if (both_known) {
+    if (compute >= memory) return GpuBound::compute;
+    if (limits.work.as_run) return GpuBound::memory;
+    // Fusion may leave little of the traffic, so it is named only where nothing else comes into question.
+    const bool another = compute >= explaining || short_nodes || launches >= memory;
+    return another ? GpuBound::unclear : GpuBound::memory;
+  }
   if (limits.work.flops <= 0 || limits.work.memory_bytes <= 0) return GpuBound::unclear;
   const double intensity = limits.work.flops / limits.work.memory_bytes;
-  if (intensity >= kComputeIntensity) return GpuBound::compute;
-  return intensity <= kMemoryIntensity ? GpuBound::memory : GpuBound::unclear;
+  if (intensity > kMemoryIntensity && intensity < kComputeIntensity) return GpuBound::unclear;
+  const bool arithmetic = intensity >= kComputeIntensity;
+  const auto& floor_ns = arithmetic ? limits.compute_ns : limits.memory_ns;
+  if (floor_ns && *floor_ns < explaining) return GpuBound::unclear;
+  return arithmetic ? GpuBound::compute : GpuBound::memory;
 }
 
+bool waits_for_the_host(const GpuLimits& limits) { return limits.busy && 1 - *limits.busy >= kIdle; }
+
 GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, const Configuration& configuration) {
-  const bool graph = configuration.get_or("enable_cuda_graph", false).as_bool();
   const auto share = [&](const std::optional<double>& floor_ns) { return floor_ns.value_or(0) / limits.inference_ns; };
+  // What was counted over the file's nodes is no floor: fusion may leave little of it.
+  const bool counted = limits.work.as_run;
   const auto largest = std::max({std::pair(share(limits.compute_ns), GpuBound::compute),
-                                 std::pair(share(limits.memory_ns), GpuBound::memory),
+                                 std::pair(counted ? share(limits.memory_ns) : 0, GpuBound::memory),
                                  std::pair(share(limits.copy_ns), GpuBound::copy)});
   if (largest.first >= kSaturated) return largest.second;
-  if (limits.busy && 1 - *limits.busy >= kIdle) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
+  if (waits_for_the_host(limits)) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
   if (!limits.busy && largest.second == GpuBound::copy && largest.first >= kExplains) return GpuBound::copy;
-  if (!limits.busy && !graph && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
+  if (!limits.busy && counted && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
   return bound_of_kernels(limits, dispatched_nodes(run, configuration));
 }
 
 std::optional<double> floor_of(const GpuLimits& limits) {
+  const bool counted = limits.work.as_run;
   switch (limits.bound) {
     case GpuBound::compute: return limits.compute_ns;
-    case GpuBound::memory: return limits.memory_ns;
+    case GpuBound::memory: return counted ? limits.memory_ns : std::nullopt;
     case GpuBound::copy: return limits.copy_ns;
     case GpuBound::launch:
-      if (limits.compute_ns && limits.memory_ns) return std::max(*limits.compute_ns, *limits.memory_ns);
-      return std::nullopt;
+      if (!limits.compute_ns || !limits.memory_ns) return std::nullopt;
+      if (*limits.compute_ns >= *limits.memory_ns) return limits.compute_ns;
+      return counted ? limits.memory_ns : std::nullopt;
     case GpuBound::unclear: break;
   }
   return std::nullopt;
+}
+
+bool are_kernels_slow(const GpuLimits& limits) {
+  return limits.bound == GpuBound::unclear && limits.busy && limits.compute_ns && limits.memory_ns &&
+         std::max(*limits.compute_ns, *limits.memory_ns) < kExplains * limits.inference_ns;
 }
 
 }  // namespace
@@ -268,6 +287,10 @@ std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTria
   }
   find_floors(limits, run, configuration);
   limits.bound = classify(limits, run, configuration);
+  const bool by_nodes =
+      limits.bound == GpuBound::memory || (limits.bound == GpuBound::launch && !waits_for_the_host(limits));
+  limits.likely = by_nodes && !limits.work.as_run;
+  limits.slow_kernels = are_kernels_slow(limits);
   if (const auto floor_ns = floor_of(limits); floor_ns && *floor_ns > 0)
     limits.distance = limits.inference_ns / *floor_ns;
   return limits;

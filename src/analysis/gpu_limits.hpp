@@ -24,6 +24,9 @@ struct InferenceWork {
 /// Averaged over the members of a shape mix.
 [[nodiscard]] InferenceWork work_of(const schema::TuneRun& run, const schema::Configuration& configuration);
 
+/// Below this share of the time a resource does not explain it; short or slow kernels then do.
+inline constexpr double kExplains = 0.3;
+
 enum class GpuBound {
   launch,   ///< the card waits for launches, or kernels are too short to fill it
   copy,     ///< moving inputs and outputs between host and device
@@ -41,9 +44,9 @@ struct GpuLimits {
   double inference_ns = 0;  ///< median; with several lanes the window's time by the inferences done in it
   InferenceWork work;
   std::optional<double> compute_ns;  ///< flops at the matrix-product ceiling of the type in use
-  std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling
+  std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling; at most that unless work.as_run
   std::optional<double> copy_ns;  ///< host scenario: inputs and outputs at the copy ceilings; 0 with data on the device
-  std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph
+  std::optional<double> launch_ns;  ///< a launch a node; nullopt with a CUDA graph; at most that unless work.as_run
   /// Share of the time with a kernel running, as the card counts, else as the driver does; nullopt for a trial shorter
   /// than these need.
   std::optional<double> busy;
@@ -51,8 +54,15 @@ struct GpuLimits {
   std::string compute_type;       ///< "TF32", "FP32", "FP16"
   bool pageable_assumed = false;  ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;
+  /// `bound` is named because nothing else explains the time, but rests on the file's nodes, of which many may be
+  /// fused.
+  bool likely = false;
+  /// Unclear, with kernels running most of the time: they are not short, and far slower than arithmetic and memory
+  /// traffic need.
+  bool slow_kernels = false;
   /// inference_ns over the floor of `bound` (launch: over the larger of compute and memory): how many times faster it
-  /// could be at best as far as that limit goes. Caches can bring it below 1.
+  /// could be at best as far as that limit goes. Caches can bring it below 1. nullopt where that floor is an upper
+  /// bound.
   std::optional<double> distance;
 };
 /// nullopt when the trial ran on no GPU or the model's work is not known. `alone`: see alone_with.

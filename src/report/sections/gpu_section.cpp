@@ -112,9 +112,15 @@ std::string clock_text(const TuneView& view, const schema::TunedTrial* trial) {
   return text + fmt::format(" (trial {})", trial_link(trial->id));
 }
 
-std::string floor_cell(const std::optional<double>& floor_ns, double whole_ns) {
+/// `most`: "" or "up to ".
+std::string floor_cell(const std::optional<double>& floor_ns, double whole_ns, const char* most = "") {
   if (!floor_ns) return std::string(kAbsent);
-  return fmt::format("{} ({:.0f} %)", base::format_duration(*floor_ns), 100 * *floor_ns / whole_ns);
+  return fmt::format("{}{} ({:.0f} %)", most, base::format_duration(*floor_ns), 100 * *floor_ns / whole_ns);
+}
+
+std::string limit_cell(const analysis::GpuLimits& limits) {
+  if (limits.slow_kernels) return "slow kernels";
+  return fmt::format("{}{}", limits.likely ? "likely " : "", analysis::bound_name(limits.bound));
 }
 
 Table limits_table(const TuneView& view) {
@@ -139,12 +145,13 @@ Table limits_table(const TuneView& view) {
                                    analysis::alone_with(view.run, view.outcomes, ranked->trial->configuration))
             : std::nullopt;
     if (!limits) continue;
+    const auto* most = limits->work.as_run ? "" : "up to ";
     table.rows.push_back(
-        {{fmt::format("{} {}", trial_link(trial->id), name), std::string(analysis::bound_name(limits->bound)),
+        {{fmt::format("{} {}", trial_link(trial->id), name), limit_cell(*limits),
           limits->distance ? fmt::format("{:.2g}×", *limits->distance) : std::string(kAbsent),
           base::format_duration(limits->inference_ns), floor_cell(limits->compute_ns, limits->inference_ns),
-          floor_cell(limits->memory_ns, limits->inference_ns), floor_cell(limits->copy_ns, limits->inference_ns),
-          floor_cell(limits->launch_ns, limits->inference_ns),
+          floor_cell(limits->memory_ns, limits->inference_ns, most), floor_cell(limits->copy_ns, limits->inference_ns),
+          floor_cell(limits->launch_ns, limits->inference_ns, most),
           limits->busy ? fmt::format("{:.0f} %", 100 * *limits->busy) : std::string(kAbsent)},
          Tone::neutral,
          ""});
@@ -161,13 +168,11 @@ Section gpu_section(const TuneView& view) {
   if (!limits.rows.empty()) {
     section.blocks.emplace_back(
         Paragraph{"What each resource alone would take at the best rate measured on this card, as a share of the "
-                  "measured time. They "
-                  "overlap, so they need not sum to it. Where none comes near, the card waits: for launches, or "
-                  "because kernels are too "
-                  "short to fill it. How far above its limit a configuration runs is how many times faster it could be "
-                  "at best; for launches "
-                  "that is against the arithmetic or memory traffic that remains. Busy: the share of the time with a "
-                  "kernel running."});
+                  "measured time; up to: counted over the nodes of the file, of which the runtime may fuse many. They "
+                  "overlap, so they need not sum to it. Where none comes near, the card waits for launches, or its "
+                  "kernels are too short to fill it, or slow. How far above its limit a configuration runs is how many "
+                  "times faster it could be at best; for launches that is against the arithmetic or memory traffic "
+                  "that remains. Busy: the share of the time with a kernel running."});
     section.blocks.emplace_back(std::move(limits));
   }
   Facts facts;
