@@ -48,7 +48,7 @@ const RankedTrial* best_by(const std::vector<const RankedTrial*>& trials, Value 
 std::vector<int> front_of(const std::vector<LoadPoint>& points) {
   std::vector<const RankedTrial*> order;
   for (const auto& point : points)
-    if (point.ranked != nullptr) order.push_back(point.ranked);
+    if (point.ranked != nullptr && point.ranked->meets_constraints) order.push_back(point.ranked);
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return std::tuple(a->summary.median_ns, -a->summary.throughput_per_s) <
            std::tuple(b->summary.median_ns, -b->summary.throughput_per_s);
@@ -83,6 +83,48 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
   });
 }
 
+LoadPoint point_of(const schema::TuneRun& run, const schema::TunedTrial& trial, const schema::TrialOutcome& outcome,
+                   const RankedTrial* ranked) {
+  LoadPoint point;
+  point.batch = trial.configuration.get_or("batch_size", run.model.batch_axis_size.value_or(1)).as_integer(1);
+  point.sessions = in_flight(trial.configuration);
+  point.trial = &trial;
+  point.outcome = &outcome;
+  point.ranked = ranked;
+  if (ranked != nullptr) point.memory_gb = memory_of(*ranked);
+  return point;
+}
+
+/// Whether `a` is what to show of its load rather than `b`.
+bool tells_more(const LoadPoint& a, const LoadPoint& b) {
+  if (a.ranked == nullptr && b.ranked == nullptr)
+    // Of a load whose trials all fail, running out of memory tells most.
+    return a.outcome->status == schema::TrialStatus::out_of_memory &&
+           b.outcome->status != schema::TrialStatus::out_of_memory;
+  if (a.ranked == nullptr || b.ranked == nullptr) return a.ranked != nullptr;
+  const auto worth = [](const LoadPoint& point) {
+    return std::tuple(point.ranked->meets_constraints, point.ranked->summary.throughput_per_s);
+  };
+  // Both are elements of one ranking, best first, so that a tie goes as the answers' ties do.
+  return worth(a) > worth(b) || (worth(a) == worth(b) && a.ranked < b.ranked);
+}
+
+/// A point for every answer: it may be slower than its load's best, or faster and over the latency limit.
+void add_answers(LoadCurve& curve, const schema::TuneRun& run) {
+  for (const auto* ranked : {curve.highest_throughput, curve.lowest_latency, curve.within_limit, curve.per_gb}) {
+    auto& points = curve.points;
+    if (ranked == nullptr ||
+        std::any_of(points.begin(), points.end(), [&](const auto& point) { return point.ranked == ranked; }))
+      continue;
+    auto point = point_of(run, *ranked->trial, *ranked->outcome, ranked);
+    point.best_of_load = false;
+    const auto behind = std::upper_bound(points.begin(), points.end(), point, [](const auto& a, const auto& b) {
+      return std::tuple(a.sessions, a.batch) < std::tuple(b.sessions, b.batch);
+    });
+    points.insert(behind, point);
+  }
+}
+
 }  // namespace
 
 std::int64_t in_flight(const schema::Configuration& configuration) {
@@ -94,39 +136,28 @@ LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes,
                      const std::vector<RankedTrial>& ranking) {
   std::map<int, const RankedTrial*> ranked_by_id;
   for (const auto& ranked : ranking) ranked_by_id.emplace(ranked.trial->id, &ranked);
-  const auto described = run.model.batch_axis_size.value_or(1);
   std::map<std::pair<std::int64_t, std::int64_t>, LoadPoint> points;  // by sessions, batch
   std::set<std::int64_t> batches;
   std::set<std::int64_t> sessions;
   for (const auto& trial : run.trials) {
     const auto at = outcomes.find(trial.key);
     if (at == outcomes.end()) continue;
-    LoadPoint point;
-    point.batch = trial.configuration.get_or("batch_size", described).as_integer(1);
-    point.sessions = in_flight(trial.configuration);
-    point.trial = &trial;
-    point.outcome = &at->second;
     const auto found = ranked_by_id.find(trial.id);
     // A trial cut short says too little of its load; another trial of the same key stands for this one.
-    if (found != ranked_by_id.end() && !is_abandoned(*found->second)) point.ranked = found->second;
-    if (point.ranked == nullptr && at->second.status == schema::TrialStatus::ok) continue;
-    if (point.ranked != nullptr) point.memory_gb = memory_of(*point.ranked);
+    const bool counts = found != ranked_by_id.end() && !is_abandoned(*found->second);
+    if (!counts && at->second.status == schema::TrialStatus::ok) continue;
+    const auto point = point_of(run, trial, at->second, counts ? found->second : nullptr);
     batches.insert(point.batch);
     sessions.insert(point.sessions);
     auto& place = points[{point.sessions, point.batch}];
-    const auto rate = [](const LoadPoint& one) {
-      return one.ranked != nullptr ? one.ranked->summary.throughput_per_s : 0;
-    };
-    // Of a load whose trials all fail, running out of memory tells most.
-    const bool tells_more = place.ranked == nullptr && point.outcome->status == schema::TrialStatus::out_of_memory &&
-                            place.outcome != nullptr && place.outcome->status != schema::TrialStatus::out_of_memory;
-    if (place.trial == nullptr || rate(point) > rate(place) || tells_more) place = point;
+    if (place.trial == nullptr || tells_more(point, place)) place = point;
   }
   LoadCurve curve;
   if (batches.size() < 2 && sessions.size() < 2) return curve;
   for (const auto& [load, point] : points) curve.points.push_back(point);
-  curve.front = front_of(curve.points);
   answer(curve, run, ranking);
+  add_answers(curve, run);
+  curve.front = front_of(curve.points);
   return curve;
 }
 

@@ -12,7 +12,8 @@ namespace ridgeline::analysis {
 /// Sessions times the threads that run each.
 [[nodiscard]] std::int64_t in_flight(const schema::Configuration& configuration);
 
-/// The best trial by throughput of one batch size with one number of sessions, or how the first failed when none ran.
+/// One batch size with one number of sessions: the best trial by throughput, those that meet the constraints first, or
+/// how the first failed when none ran.
 struct LoadPoint {
   std::int64_t batch = 1;
   std::int64_t sessions = 1;  ///< in_flight
@@ -20,13 +21,16 @@ struct LoadPoint {
   const schema::TrialOutcome* outcome = nullptr;
   const RankedTrial* ranked = nullptr;  ///< nullptr: every trial of this load failed
   std::optional<double> memory_gb;      ///< gpu_memory_gb
+  bool best_of_load = true;             ///< false: it answers a question, and another trial is the best of its load
 };
 
 /// Throughput, latency and memory over the load. The answers are nullptr where the records hold none; of equal trials
-/// the better ranked. Trials that miss a constraint answer only where it is not about latency.
+/// the better ranked. A trial over a latency limit may answer all but within_limit, one that misses another constraint
+/// nothing. Each answer is among the points.
 struct LoadCurve {
-  std::vector<LoadPoint> points;  ///< by sessions, then batch
-  std::vector<int> front;         ///< trial ids: no point has more throughput and less latency; by latency
+  std::vector<LoadPoint> points;  ///< by sessions, then batch, the best of a load first
+  std::vector<int> front;  ///< trial ids that meet the constraints: no such point has more throughput and less latency;
+                           ///< by latency
   const RankedTrial* highest_throughput = nullptr;
   const RankedTrial* lowest_latency = nullptr;
   const RankedTrial* within_limit = nullptr;  ///< most throughput among those that keep the latency constraint

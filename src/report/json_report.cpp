@@ -54,6 +54,8 @@ Json limits_json(const TuneView& view) {
     if (!limits) continue;
     out.push_back({{"trial_id", entry.trial->id},
                    {"bound", analysis::bound_name(limits->bound)},
+                   {"likely", limits->likely},
+                   {"slow_kernels", limits->slow_kernels},
                    {"inference_ns", limits->inference_ns},
                    {"compute_ns", limits->compute_ns},
                    {"memory_ns", limits->memory_ns},
@@ -82,6 +84,7 @@ Json load_json(const TuneView& view) {
         {{"batch_size", point.batch},
          {"parallel_sessions", point.sessions},
          {"trial_id", point.trial->id},
+         {"best_of_load", point.best_of_load},
          {"status", point.outcome->status},
          {"gpu_memory_gb", point.memory_gb},
          {"throughput_per_s", point.ranked != nullptr ? Json(point.ranked->summary.throughput_per_s) : Json(nullptr)},
@@ -187,6 +190,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["duration_s"] = outcome->duration_s;
   out["measured_utc"] = outcome->measured_utc;
   out["failure"] = outcome->failure;
+  if (outcome->failure && outcome->failure->gpu) out["failure"]["gpu"].erase("samples");
   out["drift"] = outcome->drift;
   if (!outcome->measurement) return out;
   const auto& measured = *outcome->measurement;

@@ -30,7 +30,8 @@ inline constexpr int kTuneJsonVersion = 1;
 ///   measured_utc,
 ///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes,
 ///                     flags, effective_settings, drift, failure; no raw samples On a GPU also metrics (by MetricDef
-///                     key) and gpu (schema::GpuTelemetry without samples)
+///                     key) and gpu (schema::GpuTelemetry without samples), which a failed trial has in failure, beside
+///                     flags
 ///   findings          kind, title, evidence, advice
 ///   space, pruned, environment, model, runtime_graphs, runtime, plan, workload, notes: as recorded
 ///   on a GPU only     run.io ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits: of the current
@@ -39,9 +40,9 @@ inline constexpr int kTuneJsonVersion = 1;
 ///                     "compute-bound" "unclear"), inference_ns, compute_ns, memory_ns, copy_ns, launch_ns, busy_share,
 ///                     distance, compute_type, pageable_assumed, flops, memory_bytes, memory_as_run (of the runtime's
 ///                     own graph, not the file's nodes), input_bytes, output_bytes; load: points (batch_size,
-///                     parallel_sessions, trial_id, status, gpu_memory_gb, throughput_per_s, median_ns), pareto_front
-///                     and the answers highest_throughput, lowest_latency, best_within_latency_limit, best_per_gb as
-///                     trial ids or null
+///                     parallel_sessions, trial_id, best_of_load (false: listed as an answer only), status,
+///                     gpu_memory_gb, throughput_per_s, median_ns), pareto_front and the answers highest_throughput,
+///                     lowest_latency, best_within_latency_limit, best_per_gb as trial ids or null
 /// Ratios: B over A, above 1 means B is better.
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);

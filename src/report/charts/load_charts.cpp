@@ -19,10 +19,13 @@ Json point_tip(const TuneView& view, const LoadPoint& point) {
                             fmt::format("{} at a median of {}", view.rate.text(point.ranked->summary.throughput_per_s),
                                         view.latency.text(point.ranked->summary.median_ns))});
   if (point.memory_gb) lines.push_back(fmt::format("{:.3f} GB of GPU memory", *point.memory_gb));
+  if (!point.ranked->meets_constraints) lines.push_back("constraint: " + point.ranked->broken_constraint);
+  if (!point.best_of_load) lines.push_back("shown as an answer: another trial is the best of this load");
   return lines;
 }
 
-/// One line with marks a number of sessions; `x` gives a point's place, nullopt leaves it out.
+/// One line through the best of each load a number of sessions, with marks; `x` gives a point's place, nullopt leaves
+/// it out.
 template <typename X>
 Json load_series(const TuneView& view, X x) {
   std::map<std::int64_t, std::pair<Json, Json>> by_sessions;  // line, marks
@@ -31,7 +34,7 @@ Json load_series(const TuneView& view, X x) {
     if (!at) continue;
     const auto place = Json::array({rounded(*at), rounded(view.rate.convert(point.ranked->summary.throughput_per_s))});
     auto& [line, marks] = by_sessions.try_emplace(point.sessions, Json::array(), Json::array()).first->second;
-    line.push_back(place);
+    if (point.best_of_load) line.push_back(place);
     auto mark = datum(place, point_tip(view, point), point.trial->id);
     mark["mark"] = fmt::format("{}", point.batch);
     marks.push_back(std::move(mark));

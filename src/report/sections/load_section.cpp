@@ -19,6 +19,18 @@ std::string load_of(const TuneView& view, const schema::TunedTrial& trial) {
                      runs > 1 ? fmt::format(" of {} threads", runs) : "");
 }
 
+struct Answer {
+  std::string_view wanted;
+  const analysis::RankedTrial* found = nullptr;
+};
+
+std::vector<Answer> answers_of(const analysis::LoadCurve& load) {
+  std::vector<Answer> answers{{"Highest throughput", load.highest_throughput}, {"Lowest latency", load.lowest_latency}};
+  if (load.has_latency_limit) answers.push_back({"Best throughput under the latency limit", load.within_limit});
+  if (load.per_gb != nullptr) answers.push_back({"Best throughput per GB", load.per_gb});
+  return answers;
+}
+
 Table answers_table(const TuneView& view) {
   Table table{"Which load for which purpose",
               {{"Wanted"},
@@ -29,25 +41,24 @@ Table answers_table(const TuneView& view) {
                {"GPU peak, GB", Align::right},
                {"Items/s a GB", Align::right}},
               {}};
-  const auto row = [&](const char* wanted, const analysis::RankedTrial* found) {
+  for (const auto& [wanted, found] : answers_of(view.load)) {
     const std::string dash(kAbsent);
     if (found == nullptr) {
-      table.rows.push_back({{wanted, dash, "none of the trials", dash, dash, dash, dash}, Tone::warning, ""});
-      return;
+      table.rows.push_back(
+          {{std::string(wanted), dash, "none of the trials", dash, dash, dash, dash}, Tone::warning, ""});
+      continue;
     }
     const auto memory = gpu_metric(found->outcome, "gpu_memory_gb");
     table.rows.push_back(
-        {{wanted, trial_link(found->trial->id), load_of(view, *found->trial),
-          view.rate.number(found->summary.throughput_per_s), view.latency.number(found->summary.median_ns),
-          gpu_metric_text(found->outcome, "gpu_memory_gb"),
+        {{fmt::format("{}{}", wanted, found->meets_constraints ? "" : ", not within the latency limit"),
+          trial_link(found->trial->id), load_of(view, *found->trial), view.rate.number(found->summary.throughput_per_s),
+          view.latency.number(found->summary.median_ns), gpu_metric_text(found->outcome, "gpu_memory_gb"),
           memory && *memory > 0 ? view.rate.number(found->summary.throughput_per_s / *memory) : dash},
-         view.recommended() == found->trial ? Tone::good : Tone::neutral,
+         !found->meets_constraints            ? Tone::warning
+         : view.recommended() == found->trial ? Tone::good
+                                              : Tone::neutral,
          ""});
-  };
-  row("Highest throughput", view.load.highest_throughput);
-  row("Lowest latency", view.load.lowest_latency);
-  if (view.load.has_latency_limit) row("Best throughput under the latency limit", view.load.within_limit);
-  if (view.load.per_gb != nullptr) row("Best throughput per GB", view.load.per_gb);
+  }
   return table;
 }
 
@@ -56,6 +67,18 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
   if (outcome.failure && outcome.failure->requested_bytes)
     text += fmt::format(", {} asked for", base::format_bytes(static_cast<double>(*outcome.failure->requested_bytes)));
   return text;
+}
+
+std::string remarks_on(const TuneView& view, const analysis::LoadPoint& point) {
+  std::vector<std::string> remarks;
+  if (!point.best_of_load)
+    for (const auto& [wanted, found] : answers_of(view.load))
+      if (found == point.ranked) remarks.push_back(fmt::format("listed for \"{}\"", wanted));
+  if (!point.ranked->meets_constraints) remarks.push_back("constraint: " + plain_text(point.ranked->broken_constraint));
+  const auto& front = view.load.front;
+  if (std::find(front.begin(), front.end(), point.trial->id) != front.end())
+    remarks.emplace_back("on the Pareto front");
+  return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
 Table loads_table(const TuneView& view) {
@@ -72,8 +95,6 @@ Table loads_table(const TuneView& view) {
               {}};
   for (const auto& point : view.load.points) {
     const std::string dash(kAbsent);
-    const auto on_front = point.ranked != nullptr && std::find(view.load.front.begin(), view.load.front.end(),
-                                                               point.trial->id) != view.load.front.end();
     Table::Row row;
     row.cells = {fmt::format("{}", point.sessions), fmt::format("{}", point.batch), trial_link(point.trial->id)};
     if (point.ranked == nullptr) {
@@ -82,14 +103,11 @@ Table loads_table(const TuneView& view) {
       row.tone = Tone::bad;
     } else {
       const auto& summary = point.ranked->summary;
-      row.cells.insert(
-          row.cells.end(),
-          {view.rate.number(summary.throughput_per_s), view.latency.number(summary.median_ns),
-           summary.p99_ns ? view.latency.number(*summary.p99_ns) : dash,
-           gpu_metric_text(point.outcome, "gpu_memory_gb"), gpu_metric_text(point.outcome, "gpu_energy_mj_per_item"),
-           !point.ranked->meets_constraints ? "constraint: " + plain_text(point.ranked->broken_constraint)
-           : on_front                       ? std::string("on the Pareto front")
-                                            : std::string()});
+      row.cells.insert(row.cells.end(),
+                       {view.rate.number(summary.throughput_per_s), view.latency.number(summary.median_ns),
+                        summary.p99_ns ? view.latency.number(*summary.p99_ns) : dash,
+                        gpu_metric_text(point.outcome, "gpu_memory_gb"),
+                        gpu_metric_text(point.outcome, "gpu_energy_mj_per_item"), remarks_on(view, point)});
       row.tone = !point.ranked->meets_constraints    ? Tone::warning
                  : view.recommended() == point.trial ? Tone::good
                                                      : Tone::neutral;

@@ -11,12 +11,13 @@ namespace {
 class LoadCurves : public ::testing::Test {
  protected:
   /// A trial of `batch` items in `sessions` sessions side by side.
-  void load(std::int64_t batch, std::int64_t sessions, double median_ms, double memory_gb) {
+  schema::Measurement& load(std::int64_t batch, std::int64_t sessions, double median_ms, double memory_gb) {
     auto& measurement = builder_.add_gpu({{"batch_size", batch}, {"parallel_sessions", sessions}}, median_ms, 90);
     measurement.items_per_inference = static_cast<double>(batch);
     measurement.lanes = static_cast<int>(sessions);
     measurement.wall_ns /= static_cast<double>(sessions);
     if (memory_gb > 0) measurement.metrics["gpu_memory_gb"] = memory_gb;
+    return measurement;
   }
   void sweep() {
     load(1, 1, 1, 1);    // trial 1: 1000 items/s
@@ -83,6 +84,60 @@ TEST_F(LoadCurves, keep_the_best_trial_of_a_load_and_the_loads_that_failed) {
   EXPECT_EQ(points[3].ranked, nullptr);
   EXPECT_EQ(points[3].outcome->status, schema::TrialStatus::out_of_memory);
   EXPECT_EQ(points[4].sessions, 2);
+}
+
+TEST_F(LoadCurves, prefer_what_meets_the_constraints_within_a_load) {
+  load(1, 1, 1, 1);
+  load(64, 1, 10, 8);  // trial 2, the fastest
+  load(64, 1, 12, 3);  // trial 3
+  builder_.run.constraints = {{"gpu_memory_gb", true, 4}};
+  const auto& found = curve();
+  ASSERT_EQ(found.points.size(), 2U);
+  EXPECT_EQ(found.points[1].trial->id, 3);
+  EXPECT_EQ(found.highest_throughput->trial->id, 3);
+  EXPECT_EQ(found.front, (std::vector<int>{1, 3}));
+}
+
+TEST_F(LoadCurves, keep_the_fastest_breaker_of_a_load_off_the_front) {
+  load(1, 1, 1, 1);
+  load(64, 1, 12, 7);
+  load(64, 1, 10, 8);  // trial 3
+  builder_.run.constraints = {{"gpu_memory_gb", true, 4}};
+  const auto& found = curve();
+  ASSERT_EQ(found.points.size(), 2U);
+  EXPECT_EQ(found.points[1].trial->id, 3);
+  EXPECT_EQ(found.front, std::vector<int>{1});
+}
+
+TEST_F(LoadCurves, hold_a_point_for_an_answer_that_is_not_the_best_of_its_load) {
+  load(1, 1, 1, 1);
+  load(8, 1, 2, 4);    // trial 2: 4000 items/s, 1000 a GB
+  load(8, 1, 2.5, 1);  // trial 3: 3200 items/s and a GB
+  load(64, 1, 10, 4);
+  const auto& found = curve();
+  EXPECT_EQ(found.per_gb->trial->id, 3);
+  ASSERT_EQ(found.points.size(), 4U);
+  EXPECT_EQ(found.points[1].trial->id, 2);
+  EXPECT_TRUE(found.points[1].best_of_load);
+  EXPECT_EQ(found.points[2].trial->id, 3);
+  EXPECT_FALSE(found.points[2].best_of_load);
+  EXPECT_EQ(found.points[2].memory_gb, 1.0);
+  EXPECT_EQ(found.front, (std::vector<int>{1, 2, 4}));
+}
+
+TEST_F(LoadCurves, tell_of_one_load_what_is_fastest_and_what_is_within_the_limit) {
+  load(1, 1, 1, 1);
+  load(64, 1, 10, 4);                // trial 2: 6400 items/s
+  load(64, 1, 8, 4).wall_ns *= 1.5;  // trial 3: 5333 items/s
+  builder_.run.constraints = {{"latency_median_ms", true, 9}};
+  const auto& found = curve();
+  EXPECT_EQ(found.highest_throughput->trial->id, 2);
+  EXPECT_EQ(found.within_limit->trial->id, 3);
+  ASSERT_EQ(found.points.size(), 3U);
+  EXPECT_EQ(found.points[1].trial->id, 3);
+  EXPECT_EQ(found.points[2].trial->id, 2);
+  EXPECT_FALSE(found.points[2].best_of_load);
+  EXPECT_EQ(found.front, (std::vector<int>{1, 3}));
 }
 
 TEST_F(LoadCurves, do_not_judge_by_memory_that_is_not_known) {
