@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -59,9 +60,10 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   for (const auto& setting : found) in_file.set(setting.key, setting.value);
   const auto current = campaign::as_seen_by(run, in_file);
   const auto wanted = campaign::settings_to_write(run, current);
-  for (const auto& key : campaign::settings_to_remove(run, current))
-    say(fmt::format("{}: remove {} by hand: the recommendation leaves it at the runtime's own default\n", request.file,
-                    key));
+  const auto keys = campaign::settings_to_remove(run, current);
+  auto left = found;
+  std::erase_if(left, [&](const auto& one) { return std::find(keys.begin(), keys.end(), one.key) == keys.end(); });
+  tell_removals(request, left, "the recommendation");
   if (!wanted.empty() && current != campaign::as_seen_by(run, run.current))
     say(fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured\n",
                     run.current.to_text(), request.file, current.to_text()));
@@ -71,6 +73,15 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   };
   return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
                       terminal);
+}
+
+void tell_removals(const ApplyRequest& request, const std::vector<campaign::FoundSetting>& settings,
+                   std::string_view who) {
+  if (request.quiet) return;
+  for (const auto& setting : settings)
+    fmt::print(request.out,
+               "{}: remove {}: {} by hand: {} leaves it at the runtime's own default, which cannot be written out\n",
+               request.file, setting.path, setting.value.to_text(), who);
 }
 
 base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next) {

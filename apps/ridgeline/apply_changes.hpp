@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "campaign/config_patch.hpp"
@@ -31,6 +33,11 @@ struct ApplyRequest {
 /// written when the run's answer is to keep what there is.
 [[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request,
                                                       const Terminal& terminal);
+
+/// Names settings of the file whose default should hold and has no spelling: they are to be removed by hand. `who`
+/// leaves them at the default.
+void tell_removals(const ApplyRequest& request, const std::vector<campaign::FoundSetting>& settings,
+                   std::string_view who);
 
 /// The text of the file that --apply names, read before anything is measured. `next` is what to do where there is none.
 /// Unless it is a dry run, the file must be one that can be written.

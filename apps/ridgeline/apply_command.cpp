@@ -47,12 +47,17 @@ base::Result<void> read_mapping(const Flags& flags, ApplyRequest& request) {
 
 /// --for-gpu: the newest answer of every GPU model into its profile.
 base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const schema::TuneRun& run) {
-  RL_TRY_ASSIGN(const auto profiles, campaign::collect_profiles(store, run));
+  RL_TRY_ASSIGN(const auto collected, campaign::collect_profiles(store, run));
+  const auto& profiles = collected.profiles;
   for (const auto& profile : profiles)
     fmt::print("{}: run {}  {}\n", profile.name, profile.run_id, profile.settings.to_text());
+  for (const auto& note : collected.notes) fmt::print("note: {}\n", note);
   const std::string provenance = flags.provenance ? "ridgeline" : "";
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto patch, campaign::patch_profiles(text, flags.config, profiles, provenance));
+  const auto request = request_of(flags);
+  RL_TRY_ASSIGN(const auto left, campaign::left_by_profiles(text, flags.config, profiles, request.patch));
+  tell_removals(request, left, "the newest answer");
   const bool only_defaults =
       std::all_of(profiles.begin(), profiles.end(), [](const auto& one) { return one.settings.size() == 0; });
   if (only_defaults && patch.edits.empty()) {
@@ -62,7 +67,7 @@ base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const 
   const auto write = [&] {
     return campaign::apply_profiles(flags.config, profiles, provenance, base::system_clock().utc_now());
   };
-  RL_TRY(apply_change(request_of(flags), text, patch, write,
+  RL_TRY(apply_change(request, text, patch, write,
                       fmt::format("ridgeline apply {} --config {} --for-gpu", run.id, flags.config),
                       inspect_terminal(stdout)));
   return kOk;
@@ -85,6 +90,8 @@ base::Result<int> apply_match(const Flags& flags) {
   RL_TRY(read_mapping(flags, request));
   if (flags.provenance) request.patch.provenance = "ridgeline profile " + name;
   RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, flags.config, wanted, request.patch));
+  RL_TRY_ASSIGN(const auto left, campaign::left_by_match(text, flags.config, profiles, wanted, request.patch));
+  tell_removals(request, left, fmt::format("the profile {}", name));
   const auto write = [&] {
     return campaign::apply_patch(flags.config, wanted, request.patch, base::system_clock().utc_now());
   };

@@ -20,6 +20,31 @@ unset CUDA_VISIBLE_DEVICES
 run 0 tune "$S" "${FAST[@]}" --quick --devices 1,2 --db r.db --json
 json '.environment.gpus | length' 2
 json '.environment.gpus[0].uuid' GPU-fake-1
+
+# GPUs of two models: a run and a report file each, an array as JSON, and --config is for --for-gpu to write.
+printf 'onnxruntime:\n  graph_optimization_level: basic\n' >several.yaml
+cp several.yaml before.yaml
+TWO=(tune "$S" "${FAST[@]}" --quick --max-time 1m --devices 0,1 --config several.yaml --db several.db)
+export RIDGELINE_SYNTHETIC_GPU=1
+run 0 "${TWO[@]}" --output several.md --report-html --json
+err "0 (NVIDIA L4, GPU-fake-0): tuned by itself"
+json length 2
+json '[.[].run.device] | join(" ")' "gpu:GPU-fake-0 gpu:GPU-fake-1"
+json '[.[].run.id] | unique | length' 2
+checks=$((checks + 1))
+[ "$(echo several*.md several*.html)" = "several-gpu0-nvidia-l4.md several-gpu1-nvidia-h200.md several-gpu0-nvidia-l4.html several-gpu1-nvidia-h200.html" ] ||
+  problem "reports: $(echo several*.md several*.html)"
+run 0 "${TWO[@]}"
+out "several.yaml: not touched"
+same several.yaml before.yaml
+run 0 apply latest --config several.yaml --for-gpu --dry-run --db several.db
+out "+  NVIDIA L4:"
+out "+  NVIDIA H200:"
+# What has no default that could be written instead is named.
+printf '  gpu_mem_limit_gb: 8\n' >>several.yaml
+run 0 apply latest --config several.yaml --dry-run --db several.db
+out "several.yaml: remove onnxruntime.gpu_mem_limit_gb: 8 by hand: the recommendation leaves it"
+unset RIDGELINE_SYNTHETIC_GPU
 no_gpus
 
 # The run's answer as a profile, beside one that is there; the rest keeps every byte.
@@ -69,6 +94,28 @@ run 0 rollback --config config.yaml --yes
 run 0 rollback --config config.yaml --yes
 run 0 rollback --config config.yaml --yes
 same config.yaml profiles.yaml
+
+# A limit has no default that could be written: what a profile leaves of another one, or of its older self, is named.
+cat >limit.yaml <<'Y'
+onnxruntime:
+  gpu_mem_limit_gb: 8
+profiles:
+  NVIDIA H200:
+    gpu_mem_limit_gb: 8
+  NVIDIA L4:
+    prefer_nhwc: true
+  cpu:
+    gpu_mem_limit_gb: 8
+Y
+run 0 apply latest --config limit.yaml --for-gpu --dry-run --db profiles.db
+out "limit.yaml: remove profiles.cpu.gpu_mem_limit_gb: 8 by hand: the newest answer leaves it"
+gpus "NVIDIA H200"
+run 0 apply --match --config limit.yaml
+no_out "by hand"
+gpus "NVIDIA L4"
+run 0 apply --match --config limit.yaml
+out "limit.yaml: remove onnxruntime.gpu_mem_limit_gb: 8 by hand: the profile NVIDIA L4 leaves it"
+no_gpus
 
 # What cannot be.
 gpus "Tesla T4"

@@ -121,6 +121,47 @@ TEST(GpuProfiles, a_match_sets_its_own_values_and_undoes_those_of_others) {
       << none.error().message;
 }
 
+/// "path=value ..." of settings to be taken out by hand.
+std::string paths_of(const base::Result<std::vector<FoundSetting>>& settings) {
+  if (!settings) return "error: " + settings.error().message;
+  std::string text;
+  for (const auto& one : *settings)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", one.path, one.value.to_text());
+  return text;
+}
+
+TEST(GpuProfiles, a_match_tells_what_of_others_it_cannot_undo) {
+  const std::vector<GpuProfile> profiles{{"NVIDIA H200", {{"gpu_mem_limit_gb", 8.0}, {"prefer_nhwc", true}}, ""},
+                                         {"NVIDIA L4", {{"cudnn_conv_algo_search", "DEFAULT"}}, ""}};
+  const auto left = [&](const std::string& section, const std::string& name) {
+    const auto wanted = settings_for(profiles, name, "c.yaml").value();
+    return paths_of(left_by_match(patched(section, profiles), "c.yaml", profiles, wanted, {}));
+  };
+  const std::string with_limit = "onnxruntime:\n  gpu_mem_limit_gb: 8\n  prefer_nhwc: true\n";
+  EXPECT_EQ(left(with_limit, "NVIDIA L4"), "onnxruntime.gpu_mem_limit_gb=8");
+  EXPECT_EQ(left(with_limit, "NVIDIA H200"), "");
+  EXPECT_EQ(left("onnxruntime:\n  prefer_nhwc: true\n", "NVIDIA L4"), "");
+  EXPECT_EQ(left("onnxruntime:\n  intra_op_spin_duration_us: 100\n", "NVIDIA L4"), "") << "no profile sets it";
+}
+
+TEST(GpuProfiles, a_new_answer_tells_what_it_cannot_take_out_of_the_old_one) {
+  const std::string before =
+      "profiles:\n  NVIDIA L4:\n    gpu_mem_limit_gb: 8\n    prefer_nhwc: true\n"
+      "  NVIDIA H200:\n    gpu_mem_limit_gb: 16\n";
+  EXPECT_EQ(paths_of(left_by_profiles(before, "c.yaml", {kTwo[1]}, {})), "profiles.NVIDIA L4.gpu_mem_limit_gb=8");
+  EXPECT_EQ(paths_of(left_by_profiles(before, "c.yaml", {{"NVIDIA L4", {{"gpu_mem_limit_gb", 4.0}}, "r"}}, {})), "");
+  EXPECT_EQ(paths_of(left_by_profiles("a: 1\n", "c.yaml", kTwo, {})), "");
+}
+
+TEST(GpuProfiles, a_new_answer_tells_what_it_cannot_take_out_of_the_applications_section) {
+  const GpuProfile dropped{"NVIDIA L4", {{"prefer_nhwc", true}}, "r", {"gpu_mem_limit_gb"}};
+  const std::string section = "onnxruntime:\n  gpu_mem_limit_gb: 8\n";
+  EXPECT_EQ(paths_of(left_by_profiles(section, "c.yaml", {dropped}, {})), "onnxruntime.gpu_mem_limit_gb=8");
+  EXPECT_EQ(paths_of(left_by_profiles("a: 1\n", "c.yaml", {dropped}, {})), "");
+  const GpuProfile other{"NVIDIA H200", {{"gpu_mem_limit_gb", 8.0}}, "r"};
+  EXPECT_EQ(paths_of(left_by_profiles(section, "c.yaml", {dropped, other}, {})), "") << "--match tells it";
+}
+
 TEST(GpuProfiles, a_name_with_a_dot_is_refused) {
   EXPECT_NE(patched("", {{"GPU 1.5", {{"prefer_nhwc", true}}, ""}}).find("\"GPU 1.5\" cannot be"), std::string::npos);
 }
@@ -158,9 +199,10 @@ class GpuProfilesOfRuns : public ::testing::Test {
   std::string collected(const schema::TuneRun& run) {
     const auto profiles = collect_profiles(*store_, run);
     std::string text;
-    for (const auto& profile : *profiles) text += fmt::format("{}={} ", profile.name, profile.run_id);
+    for (const auto& profile : profiles->profiles) text += fmt::format("{}={} ", profile.name, profile.run_id);
     return text;
   }
+  std::vector<std::string> notes(const schema::TuneRun& run) { return collect_profiles(*store_, run)->notes; }
   std::filesystem::path folder_;
   std::optional<store::Store> store_;
 };
@@ -188,10 +230,52 @@ TEST_F(GpuProfilesOfRuns, the_run_named_is_the_answer_for_its_own_gpu) {
   EXPECT_EQ(collected(old), "NVIDIA H2=20261121-080000-aaaa ");
 }
 
+TEST_F(GpuProfilesOfRuns, an_answer_under_other_constraints_is_left_out_with_a_note) {
+  save(answer("20261121-080000-aaaa", "L4-1", {}));
+  auto limited = answer("20261121-080100-aaaa", "L4-1", {});
+  limited.constraints = {{"gpu_memory_gb", true, 2}};
+  save(limited);
+  const auto last = save(answer("20261121-080200-aaaa", "H2-1", {}));
+  EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080200-aaaa NVIDIA L4=20261121-080000-aaaa ");
+  EXPECT_EQ(notes(last), std::vector<std::string>{"NVIDIA L4: run 20261121-080100-aaaa is left out: tuned with "
+                                                  "gpu_memory_gb<=2, run 20261121-080200-aaaa with no constraint"});
+  EXPECT_EQ(collected(limited), "NVIDIA L4=20261121-080100-aaaa ");
+}
+
+TEST_F(GpuProfilesOfRuns, the_order_of_constraints_does_not_matter) {
+  auto first = answer("20261121-080000-aaaa", "L4-1", {});
+  first.constraints = {{"gpu_memory_gb", true, 2}, {"latency_p99_ms", true, 20}};
+  save(first);
+  auto last = answer("20261121-080100-aaaa", "H2-1", {});
+  last.constraints = {{"latency_p99_ms", true, 20}, {"gpu_memory_gb", true, 2}};
+  save(last);
+  EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080100-aaaa NVIDIA L4=20261121-080000-aaaa ");
+  EXPECT_TRUE(notes(last).empty());
+}
+
+TEST_F(GpuProfilesOfRuns, an_accuracy_tolerance_that_was_asked_for_counts_and_what_a_default_comes_to_does_not) {
+  auto by_default = answer("20261121-080000-aaaa", "L4-1", {});
+  by_default.accuracy_tolerance = 0.001;
+  save(by_default);
+  auto off = answer("20261121-080100-aaaa", "T4-1", {});
+  off.command_line = "ridgeline tune m.onnx --accuracy-tolerance off";
+  save(off);
+  auto last = answer("20261121-080200-aaaa", "H2-1", {});
+  last.accuracy_tolerance = 0.004;
+  save(last);
+  EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080200-aaaa NVIDIA L4=20261121-080000-aaaa ");
+  EXPECT_EQ(notes(last),
+            std::vector<std::string>{"NVIDIA T4: run 20261121-080100-aaaa is left out: tuned with accuracy tolerance "
+                                     "off, run 20261121-080200-aaaa with the default accuracy tolerance"});
+}
+
 TEST_F(GpuProfilesOfRuns, settings_that_the_answer_drops_are_spelled_out) {
   auto run = answer("20261121-080000-aaaa", "H2-1", {{"cudnn_conv_algo_search", "HEURISTIC"}});
   run.current = {{"prefer_nhwc", true}, {"cudnn_conv_algo_search", "DEFAULT"}};
   EXPECT_EQ(profile_of(run).settings, (Configuration{{"cudnn_conv_algo_search", "HEURISTIC"}, {"prefer_nhwc", false}}));
+  EXPECT_TRUE(profile_of(run).unset.empty());
+  run.current.set("gpu_mem_limit_gb", 8.0);
+  EXPECT_EQ(profile_of(run).unset, std::vector<std::string>{"gpu_mem_limit_gb"});
 }
 
 TEST_F(GpuProfilesOfRuns, files_are_replaced_with_a_backup_that_rollback_restores) {
