@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,8 @@ namespace ridgeline::fakes {
 
 /// Several made-up GPUs on a virtual clock: a trial takes a second, or what `trial_s` says, and trials side by side as
 /// long as the longest of them; one alone in its process `start_s` more; a comparison takes what `pair_s` says. A
-/// lane's pace and what its neighbours do to it scale what the surface says.
+/// lane's pace and what its neighbours do to it scale what the surface says, and so does the session: each trial has a
+/// new one, but for TrialOptions::keep_session.
 class FakeGpuPool final : public execute::Executor {
  public:
   FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
@@ -24,10 +27,13 @@ class FakeGpuPool final : public execute::Executor {
   std::function<double(const schema::Configuration&)> trial_s = [](const auto&) { return 1.0; };
   double start_s = 0;
   std::function<double(const schema::PairedSpec&, double left_s)> pair_s = [](const auto&, double) { return 0.0; };
-  std::vector<double> pace;          ///< of a lane alone; 2: takes twice as long
-  std::vector<double> disturbance;   ///< factor on it while another lane is at work
-  std::vector<std::string> devices;  ///< that trials were for, in order
-  std::vector<std::size_t> widths;   ///< how many trials ran at once, call by call
+  std::vector<double> pace;                    ///< of a lane alone; 2: takes twice as long
+  std::vector<double> disturbance;             ///< factor on it while another lane is at work
+  double session_spread = 0;                   ///< log standard deviation from session to session of one lane
+  base::Random luck{11};                       ///< of sessions
+  std::vector<std::string> devices;            ///< that trials were for, in order
+  std::vector<std::size_t> widths;             ///< how many trials ran at once, call by call
+  std::vector<schema::MeasurementPlan> plans;  ///< of the trials, in order
 
   [[nodiscard]] std::size_t lanes() const override { return pace.size(); }
 
@@ -61,13 +67,17 @@ class FakeGpuPool final : public execute::Executor {
     std::vector<base::Result<schema::TrialOutcome>> outcomes;
     double longest_s = 0;
     for (const auto& job : jobs) {
-      const double factor = pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
+      const auto session = session_for(job);
+      const double factor = session.factor * pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
       simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
       outcomes.push_back(simple.run_trial(job.spec, job.options));
       const double seconds = trial_s(job.spec.configuration) + (job.spec.alone ? start_s : 0);
       if (outcomes.back()) outcomes.back()->duration_s = seconds;
+      if (session.kept && outcomes.back() && outcomes.back()->measurement)
+        outcomes.back()->measurement->session_create_ns = 0;
       longest_s = std::max(longest_s, seconds);
       devices.push_back(job.spec.device);
+      plans.push_back(job.spec.plan);
     }
     simple.cost_ns = surface;
     widths.push_back(jobs.size());
@@ -76,6 +86,25 @@ class FakeGpuPool final : public execute::Executor {
   }
 
  private:
+  struct Session {
+    std::string key;
+    double factor = 1;
+    bool kept = false;  ///< from the trial before
+  };
+
+  /// As a worker has it: what the lane's last trial kept, if it is of this spec but for the plan.
+  Session session_for(const execute::TrialJob& job) {
+    auto spec = job.spec;
+    spec.plan = {};
+    auto& session = sessions_[job.lane];
+    const auto key = spec.key();
+    session.kept = session.key == key;
+    if (!session.kept) session.factor = std::exp(session_spread * luck.normal());
+    session.key = job.options.keep_session ? key : "";
+    return session;
+  }
+
+  std::map<std::size_t, Session> sessions_;  ///< by lane
   const FakeClock& clock_;
 };
 

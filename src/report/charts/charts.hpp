@@ -21,7 +21,7 @@ namespace ridgeline::report {
 /// Every trial at the time it started, and the best so far.
 [[nodiscard]] Chart timeline_chart(const TuneView& view);
 /// SM clock, power and temperature of the GPU on the time axis of timeline_chart, with marks where clocks were held
-/// down; nullopt without telemetry.
+/// down; a line for each of several GPUs. nullopt without telemetry.
 [[nodiscard]] std::optional<Chart> gpu_timeline_chart(const TuneView& view);
 /// Throughput over median latency, one line a number of sessions along its batch sizes, with the Pareto front.
 [[nodiscard]] Chart load_chart(const TuneView& view);

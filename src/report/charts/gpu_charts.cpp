@@ -4,6 +4,7 @@
 
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "report/inline_text.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -12,6 +13,9 @@ using base::Json;
 using schema::GpuSample;
 
 constexpr std::size_t kBins = 240;  // readings are many; a page needs no more than a pixel can show
+/// Of a server's eight GPUs none looks like another, nor like the marks of held clocks.
+constexpr std::array<std::string_view, 8> kGpuRoles{"series-1", "series-2", "series-3", "series-4",
+                                                    "best",     "rejected", "other",    "current"};
 
 /// Readings of one stretch of time.
 struct Bin {
@@ -22,7 +26,9 @@ struct Bin {
   int trial = 0;  ///< the first that was held down here
 };
 
+/// One GPU's readings.
 struct Line {
+  std::string uuid;
   std::array<Bin, kBins> bins;
   double width_s = 0;
   std::size_t readings = 0;
@@ -80,22 +86,22 @@ Json curve(const Line& line, std::vector<double> Bin::*values) {
   return data;
 }
 
-Json throttle_marks(const Line& line) {
-  Json data = Json::array();
+/// `name`: of the GPU, "" for the only one.
+void add_throttle_marks(Json& data, const Line& line, const std::string& name) {
   for (std::size_t i = 0; i < kBins; ++i) {
     const auto& bin = line.bins[i];
     if (bin.reasons.empty() || bin.clocks_mhz.empty()) continue;
     const auto clock = analysis::quantile(bin.clocks_mhz, 0.5);
-    data.push_back(
-        datum({rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
-              Json::array({fmt::format("Clocks held down during trial {}", bin.trial),
-                           fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
-              bin.trial));
+    data.push_back(datum(
+        {rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
+        Json::array(
+            {fmt::format("Clocks {}held down during trial {}", name.empty() ? name : "of " + name + " ", bin.trial),
+             fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
+        bin.trial));
   }
-  return data;
 }
 
-std::string alternative_of(const Line& line) {
+std::string findings_of(const Line& line) {
   std::vector<std::string> parts;
   if (line.highest_mhz > 0)
     parts.push_back(fmt::format("SM clock between {:.0f} and {:.0f} MHz", line.lowest_mhz, line.highest_mhz));
@@ -103,30 +109,62 @@ std::string alternative_of(const Line& line) {
   if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
   auto text = joined(parts);
   if (!text.empty()) text += "; ";
-  return sentence(text + (line.held == 0
-                              ? std::string("clocks were never held down")
-                              : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings)));
+  return text + (line.held == 0 ? std::string("clocks were never held down")
+                                : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings));
+}
+
+/// A line for each GPU that was read during the run's own trials, in the order of the run's GPUs.
+std::vector<Line> lines_of(const TuneView& view, double width_s) {
+  std::vector<Line> lines;
+  const auto& gpus = view.run.environment.gpus;
+  const auto place_of = [&](const Line& line) {
+    return std::find_if(gpus.begin(), gpus.end(), [&](const auto& gpu) { return gpu.uuid == line.uuid; });
+  };
+  for (const auto& trial : view.run.trials) {
+    const auto* measured = view.measurement(trial);
+    // Readings of an answer from the store belong to another time.
+    if (measured == nullptr || !measured->gpu || measured->gpu->samples.empty() || trial.from_store) continue;
+    const auto& uuid = measured->gpu->uuid;
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& other) { return other.uuid == uuid; });
+    if (line == lines.end()) {
+      line = lines.insert(lines.end(), Line{});
+      line->uuid = uuid;
+      line->width_s = width_s;
+    }
+    for (const auto& sample : measured->gpu->samples) add_reading(*line, trial, sample);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) { return place_of(a) < place_of(b); });
+  return lines;
+}
+
+/// "GPU 1", as nvidia-smi numbers it; by its UUID where that is not known, or is of parts of one card.
+std::string name_of(const Line& line, const schema::Environment& environment) {
+  const auto& gpus = environment.gpus;
+  for (const auto& gpu : gpus)
+    if (gpu.uuid == line.uuid && gpu.index &&
+        std::count_if(gpus.begin(), gpus.end(), [&](const auto& other) { return other.index == gpu.index; }) == 1)
+      return fmt::format("GPU {}", *gpu.index);
+  return line.uuid.empty() ? std::string("unknown GPU") : line.uuid;
 }
 
 }  // namespace
 
 std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
   if (!view.on_gpu()) return std::nullopt;
-  Line line;
-  const auto end_s = end_of(view);
-  line.width_s = end_s / static_cast<double>(kBins);
-  if (line.width_s <= 0) return std::nullopt;
-  for (const auto& trial : view.run.trials) {
-    const auto* measured = view.measurement(trial);
-    // Readings of an answer from the store belong to another time.
-    if (measured == nullptr || !measured->gpu || trial.from_store) continue;
-    for (const auto& sample : measured->gpu->samples) add_reading(line, trial, sample);
-  }
-  if (line.readings == 0) return std::nullopt;
+  const double width_s = end_of(view) / static_cast<double>(kBins);
+  if (width_s <= 0) return std::nullopt;
+  const auto lines = lines_of(view, width_s);
+  if (lines.empty()) return std::nullopt;
+  const bool several = lines.size() > 1;
+  std::vector<std::string> names;
+  for (const auto& line : lines) names.push_back(several ? name_of(line, view.run.environment) : "");
   Chart chart;
   chart.id = "gpu-timeline";
-  chart.title = "The GPU over the same time";
-  chart.alternative = alternative_of(line);
+  chart.title = several ? "The GPUs over the same time" : "The GPU over the same time";
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    if (at > 0) chart.alternative += " ";
+    chart.alternative += sentence((several ? plain_text(names[at]) + ": " : "") + findings_of(lines[at]));
+  }
   struct Panel {
     const char* title;
     const char* axis;
@@ -148,15 +186,19 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
     auto values = value_axis(panels[i].axis, 0);
     values["gridIndex"] = i;
     chart.option["yAxis"].push_back(std::move(values));
-    chart.option["series"].push_back({{"type", "line"},
-                                      {"name", panels[i].title},
-                                      {"role", panels[i].role},
-                                      {"symbol", "none"},
-                                      {"xAxisIndex", i},
-                                      {"yAxisIndex", i},
-                                      {"data", curve(line, panels[i].values)}});
+    // The axes tell the panels apart; of several GPUs the legend has each once, in the colour of all its lines.
+    for (std::size_t at = 0; at < lines.size(); ++at)
+      chart.option["series"].push_back({{"type", "line"},
+                                        {"name", several ? names[at] : panels[i].title},
+                                        {"role", several ? kGpuRoles.at(at % kGpuRoles.size()) : panels[i].role},
+                                        {"symbol", "none"},
+                                        {"xAxisIndex", i},
+                                        {"yAxisIndex", i},
+                                        {"data", curve(lines[at], panels[i].values)}});
   }
-  if (auto marks = throttle_marks(line); !marks.empty())
+  auto marks = Json::array();
+  for (std::size_t at = 0; at < lines.size(); ++at) add_throttle_marks(marks, lines[at], names[at]);
+  if (!marks.empty())
     chart.option["series"].push_back({{"type", "scatter"},
                                       {"name", "Clock held down"},
                                       {"role", "failed"},

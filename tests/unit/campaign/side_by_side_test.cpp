@@ -96,19 +96,73 @@ TEST_F(SideBySideTest, gpus_that_disturb_each_other_work_one_after_another) {
   pool.disturbance = {1.0, 1.08, 1.0};
   const auto result = run(pool, "a.db");
   EXPECT_TRUE(has_note(result, "one after another: gpu:GPU-1 is"));
-  ASSERT_GT(pool.widths.size(), 5U);  // the defaults, three alone, three at once
-  EXPECT_TRUE(std::all_of(pool.widths.begin() + 5, pool.widths.end(), [](std::size_t width) { return width == 1; }));
-  EXPECT_EQ(std::count(pool.devices.begin() + 7, pool.devices.end(), "gpu:GPU-0"),
-            static_cast<std::ptrdiff_t>(pool.devices.size()) - 7);
+  ASSERT_GT(pool.widths.size(), 13U);  // the defaults, three times three alone and three at once
+  EXPECT_TRUE(std::all_of(pool.widths.begin() + 13, pool.widths.end(), [](std::size_t width) { return width == 1; }));
+  EXPECT_EQ(std::count(pool.devices.begin() + 19, pool.devices.end(), "gpu:GPU-0"),
+            static_cast<std::ptrdiff_t>(pool.devices.size()) - 19);
+}
+
+TEST_F(SideBySideTest, a_trial_starts_when_it_is_measured) {
+  fakes::FakeGpuPool pool(clock_, 3);
+  const auto spread = run(pool, "a.db");
+  ASSERT_EQ(spread.run.trials.size(), 12U);
+  // The defaults, three alone, three at once; each for a second.
+  for (std::size_t i = 1; i <= 3; ++i) EXPECT_NEAR(spread.run.trials[i].started_s, 5, 0.01) << i;
+  fakes::FakeGpuPool disturbed(clock_, 3);
+  disturbed.disturbance = {1.0, 1.08, 1.0};
+  const auto serial = run(disturbed, "b.db");
+  ASSERT_EQ(serial.run.trials.size(), 12U);
+  for (std::size_t i = 1; i <= 3; ++i)
+    EXPECT_NEAR(serial.run.trials[i].started_s, 12 + static_cast<double>(i), 0.01) << i;
 }
 
 TEST_F(SideBySideTest, what_one_gpu_has_measured_the_other_need_not_measure) {
-  fakes::FakeGpuPool first(clock_, 3);
-  run(first, "a.db");
-  fakes::FakeGpuPool again(clock_, 3);
-  const auto result = run(again, "a.db");
-  EXPECT_EQ(again.simple.trials_run, 0);  // not even to see whether they disturb each other
-  for (const auto& trial : result.run.trials) EXPECT_TRUE(trial.from_store);
+  for (const int gpus : {3, 2}) {
+    SCOPED_TRACE(gpus);
+    request_.environment->gpus.resize(static_cast<std::size_t>(gpus));
+    const auto database = fmt::format("{}.db", gpus);
+    fakes::FakeGpuPool first(clock_, request_.environment->gpus.size());
+    run(first, database);
+    fakes::FakeGpuPool again(clock_, request_.environment->gpus.size());
+    const auto result = run(again, database);
+    EXPECT_EQ(again.simple.trials_run, 2 * gpus) << "whether their figures can stand side by side";
+    EXPECT_TRUE(has_note(result, fmt::format("spread over {} GPUs", gpus)));
+    for (const auto& trial : result.run.trials) EXPECT_TRUE(trial.from_store) << trial.id;
+  }
+}
+
+TEST_F(SideBySideTest, what_a_gpu_of_another_pace_has_measured_does_not_count) {
+  const auto gpus = request_.environment->gpus;
+  for (const double pace : {1.0, 1.1}) {
+    SCOPED_TRACE(pace);
+    const auto database = fmt::format("{}.db", pace);
+    request_.environment->gpus = {gpus[1]};
+    fakes::FakeGpuPool second(clock_, 1);
+    second.pace = {pace};
+    run(second, database);
+    request_.environment->gpus = {gpus[0], gpus[1]};
+    fakes::FakeGpuPool both(clock_, 2);
+    both.pace = {1.0, pace};
+    const auto result = run(both, database);
+    EXPECT_EQ(has_note(result, "gpu:GPU-1 is left out"), pace > 1);
+    ASSERT_EQ(result.run.trials.size(), 12U);
+    EXPECT_FALSE(result.run.trials.front().from_store) << "nothing was known of the two";
+    for (std::size_t i = 1; i < result.run.trials.size(); ++i)
+      EXPECT_EQ(result.run.trials[i].from_store, pace == 1) << i;
+  }
+}
+
+TEST_F(SideBySideTest, one_trial_that_another_gpu_has_measured_is_no_reason_to_look_at_the_neighbours) {
+  request_.space.values = {{"use_tf32", {false}}};
+  const auto gpus = request_.environment->gpus;
+  request_.environment->gpus = {gpus[1]};
+  fakes::FakeGpuPool second(clock_, 1);
+  run(second, "a.db");
+  request_.environment->gpus = {gpus[0], gpus[1]};
+  fakes::FakeGpuPool both(clock_, 2);
+  run(both, "a.db");
+  EXPECT_TRUE(
+      std::all_of(both.devices.begin(), both.devices.end(), [](const auto& device) { return device == "gpu:GPU-0"; }));
 }
 
 TEST_F(SideBySideTest, an_interrupt_on_one_gpu_keeps_what_the_run_has) {
