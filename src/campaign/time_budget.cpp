@@ -81,14 +81,28 @@ Arm arm_of(const schema::TrialOutcome* outcome, double sessions, double usual_s,
   return {std::max(session_s, std::min(untimed, usual_s)), session_s, inference_s};
 }
 
-/// The most rounds that measure::measure_paired_rounds makes: whole turns, the last of which has what is left.
+double quad_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
+  const double block_s =
+      std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(a.inference_s, b.inference_s));
+  return 4 * (block_s + plan.settle_s);
+}
+
+/// The blocks of a round, which has a few quads come what may.
+double least_round_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
+  const int least = std::max(1, plan.rounds);
+  return std::min(4, (plan.quads + least - 1) / least) * quad_s(plan, a, b);
+}
+
+/// The most rounds that measure::measure_paired_rounds makes: a short one, then whole turns of rounds that last as long
+/// as making their sessions does, until less than that is left.
 double most_rounds(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
   const double least = std::max(1, plan.rounds);
   if (plan.max_rounds <= least || plan.quads < least) return least;
   const double making_s = a.session_s + b.session_s;  // the machine is warm
-  const double round_s = std::max(plan.min_time_s / least, making_s);
-  const double turns = 1 + std::floor(std::max(0.0, plan.max_time_s - making_s) / (2 * round_s));
-  return std::clamp(2 * turns, 2.0, std::max(2.0, static_cast<double>(plan.max_rounds)));
+  const double first_s = std::max(plan.min_time_s / least, least_round_s(plan, a, b));
+  const double round_s = std::max(first_s, std::min(making_s, plan.max_time_s / 6));
+  const double further = std::max(0.0, plan.max_time_s - first_s - making_s) / round_s;
+  return std::clamp(2 * std::ceil((1 + further) / 2), 2.0, std::max(2.0, static_cast<double>(plan.max_rounds)));
 }
 
 /// Making and warming up the sessions of all rounds, of as many as an uneven machine may need.
@@ -138,9 +152,8 @@ std::pair<Arm, Arm> arms_of(const TuneResult& result, const schema::Configuratio
 
 /// All blocks of a plan, pauses included, but the samples of a tail.
 double blocks_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
-  const double block_s =
-      std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(a.inference_s, b.inference_s));
-  return std::min(4 * std::max(plan.quads, plan.max_quads) * (block_s + plan.settle_s), plan.max_time_s);
+  return std::max(std::min(std::max(plan.quads, plan.max_quads) * quad_s(plan, a, b), plan.max_time_s),
+                  most_rounds(plan, a, b) * least_round_s(plan, a, b));
 }
 
 }  // namespace
@@ -207,10 +220,13 @@ schema::PairedPlan fitted_plan(const TuneResult& result, const schema::PairedPla
     return cut;
   };
   auto cut = shorter(plan);
-  if (over_s(cut) <= 0 || plan.rounds != 2) return cut;
-  cut = plan;
-  cut.rounds = cut.max_rounds = 1;
-  return shorter(cut);
+  for (const int rounds : {2, 1}) {
+    if (over_s(cut) <= 0 || plan.rounds != 2 || plan.max_rounds < rounds) break;
+    cut = plan;
+    cut.rounds = cut.max_rounds = rounds;
+    cut = shorter(cut);
+  }
+  return cut;
 }
 
 }  // namespace ridgeline::campaign

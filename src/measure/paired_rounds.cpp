@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -24,6 +25,8 @@ constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session
 constexpr const char* kTimeBudget = "time_budget";
 constexpr const char* kFewRounds = "few_rounds";
 constexpr double kMostLaterRuns = 200;
+constexpr int kLeastQuads = 4;     // of a round, as measure_paired has them
+constexpr int kUsualRounds = 6;    // that there is time for at least: what sessions differ by needs several
 constexpr double kFarApart = 0.1;  // in log: several times what sessions of one configuration differ by; of such arms
 constexpr double kFarHalfWidth = 0.04;  // so much of the ratio is known well enough
 constexpr std::uint64_t kMostShift = std::uint64_t{1} << 20U;
@@ -44,20 +47,21 @@ class Rounds {
 
   [[nodiscard]] bool enough() const {
     if (rounds_ == 0 || (rounds_ % 2 == 1 && most_ > 1)) return false;
-    if (rounds_ >= std::min(least_, 2) && (left_s() <= 0 || (most_ > least_ && left_s() < making_s_))) return true;
+    if (rounds_ >= std::min(least_, 2) && (left_s() <= 0 || (most_ > least_ && left_s() < again_s_))) return true;
     if (rounds_ < least_ || !budget_.has_samples()) return false;
     if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
     return all_.blocks_s >= plan_.min_time_s && known();
   }
 
-  /// Whether the rounds up to the end of a turn are likely to end in time. The first always does.
-  [[nodiscard]] bool has_time(double elapsed_s, const std::optional<double>& ends_within_s) const {
-    if (!ends_within_s || rounds_ == 0) return true;
-    return elapsed_s + (rounds_ % 2 == 0 ? 2 : 1) * last_s_ <= *ends_within_s;
+  /// Whether the rounds up to the end of a turn, with as few quads as a round may have, are likely to end within
+  /// `left_s`. The first round is made come what may.
+  [[nodiscard]] bool has_time(double left_s) const {
+    if (rounds_ == 0) return true;
+    return (rounds_ % 2 == 0 ? 2 : 1) * (again_s_ + least_quads() * quad_s()) <= left_s;
   }
 
-  /// A share of the plan. The last turn has what is left.
-  [[nodiscard]] schema::PairedPlan next() const {
+  /// A share of the plan, of which `time_left_s` is left once its sessions are there. The last turn has what is left.
+  [[nodiscard]] schema::PairedPlan next(double time_left_s) const {
     auto share = plan_;
     share.quads = (plan_.quads + least_ - 1) / least_;
     share.max_quads = std::max(share.quads, plan_.max_quads / least_);
@@ -67,8 +71,9 @@ class Rounds {
     share.min_samples_time_s = plan_.min_samples_time_s / least_;
     if (most_ > least_)
       share.min_time_s = share.max_time_s =
-          std::max(0.0, std::min({std::max(share.min_time_s, making_s_), plan_.max_time_s / 2,
-                                  rounds_ % 2 == 0 ? left_s() / 2 : left_s()}));
+          std::max(0.0, std::min({std::max(share.min_time_s, again_s_), plan_.max_time_s / kUsualRounds,
+                                  rounds_ % 2 == 0 ? left_s() / 2 : left_s(),
+                                  rounds_ % 2 == 0 ? (time_left_s - again_s_) / 2 : time_left_s}));
     if (most_ > least_ && slowest_s_ > 0) {
       const double runs = std::clamp(kLaterWarmUpS / slowest_s_, 1.0, kMostLaterRuns);
       share.warmup.warmup_runs = std::max(plan_.warmup.warmup_runs, static_cast<std::int64_t>(runs));
@@ -77,10 +82,9 @@ class Rounds {
     return share;
   }
 
-  /// `making_s`: what making the sessions took, and warming them up.
-  void add(schema::PairedMeasurement round, double making_s) {
-    making_s_ = making_s;
-    last_s_ = making_s + round.blocks_s;
+  /// `again_s`: what making the sessions of another round takes, and warming them up.
+  void add(schema::PairedMeasurement round, double again_s) {
+    again_s_ = again_s;
     double sum = 0;
     for (std::size_t at = 0; at + 4 <= round.blocks.size(); at += 4) {
       ratios_.push_back({quad_log_ratio(&round.blocks[at]), rounds_});
@@ -107,10 +111,9 @@ class Rounds {
     if (auto flag = budget_.flag(quads); flag && !cancelled) add(std::move(*flag));
     if (!cancelled && !enough())
       add({schema::FlagLevel::notice, kFewRounds,
-           fmt::format(
-               "{} of sessions {} compared, as there was no time for more: sessions of one configuration differ "
-               "by 1 to 3 %",
-               rounds_ == 1 ? "one pair" : fmt::format("{} pairs", rounds_), rounds_ == 1 ? "was" : "were")});
+           fmt::format("{} of sessions {} compared, as there was no time for more{}",
+                       rounds_ == 1 ? "one pair" : fmt::format("{} pairs", rounds_), rounds_ == 1 ? "was" : "were",
+                       rounds_ < schema::kScatterRounds ? ": sessions of one configuration differ by 1 to 3 %" : "")});
     all_.rounds = rounds_;
     return std::move(all_);
   }
@@ -126,6 +129,10 @@ class Rounds {
   };
 
   [[nodiscard]] double left_s() const { return budget_.limit_s() - all_.blocks_s; }
+  [[nodiscard]] int least_quads() const { return std::min(kLeastQuads, (plan_.quads + least_ - 1) / least_); }
+  [[nodiscard]] double quad_s() const {
+    return ratios_.empty() ? 0 : all_.blocks_s / static_cast<double>(ratios_.size());
+  }
 
   /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.
   [[nodiscard]] bool known() const {
@@ -153,9 +160,8 @@ class Rounds {
   int most_;
   int rounds_ = 0;
   PairedBudget budget_;
-  double making_s_ = 0;
-  double last_s_ = 0;          ///< the last round, making its sessions included
-  double slowest_s_ = 0;       // an inference, of the slower arm
+  double again_s_ = 0;    // making and warming up the sessions of a round; 0 before the first, which starts the runtime
+  double slowest_s_ = 0;  // an inference, of the slower arm
   std::vector<double> means_;  // of the rounds' log ratios
   std::vector<Ratio> ratios_;
   schema::PairedMeasurement all_;
@@ -181,8 +187,11 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
   std::unique_ptr<workload::Workload> first;
   std::unique_ptr<workload::Workload> second;
   const auto start = clock.now();
-  while (!rounds.enough() && !cancelled() &&
-         rounds.has_time(base::to_seconds(clock.now() - start), control.ends_within_s)) {
+  const auto time_left_s = [&] {
+    return control.ends_within_s.value_or(std::numeric_limits<double>::infinity()) -
+           base::to_seconds(clock.now() - start);
+  };
+  while (!rounds.enough() && !cancelled() && rounds.has_time(time_left_s())) {
     const auto begin = clock.now();
     const bool a_first = rounds.done() % 2 == 0;
     first.reset();
@@ -194,12 +203,17 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     }
     RL_TRY_ASSIGN(first, std::move(made));
     second.reset();
+    const auto first_made = clock.now();
     const auto before_second = shifted_memory(random);
     RL_TRY_ASSIGN(second, run_once(a_first ? make_b : make_a, control));
-    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first, rounds.next(),
-                                                control, {random.next(), !a_first}));
-    const double making_s = std::max(0.0, base::to_seconds(clock.now() - begin) - measured.blocks_s);
-    rounds.add(std::move(measured), making_s);
+    const auto second_made = clock.now();
+    RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first,
+                                                rounds.next(time_left_s()), control, {random.next(), !a_first}));
+    // The very first session starts the runtime, which no other does.
+    const auto started = rounds.done() > 0 ? base::Nanoseconds{} : (first_made - begin) - (second_made - first_made);
+    const double making_s = base::to_seconds(clock.now() - begin - std::max(started, base::Nanoseconds{}));
+    const double blocks_s = measured.blocks_s;
+    rounds.add(std::move(measured), std::max(0.0, making_s - blocks_s));
     // Allocators hand out again what was given back, by size and in turn: with a fixed order an arm may keep its place
     // in memory for the whole comparison, the likely reason why arms were seen 2 % apart. Chance evens it out over many
     // rounds; of two it may leave both arms where they were, so there only the other's place is free for a new session.

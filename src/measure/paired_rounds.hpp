@@ -20,10 +20,10 @@ using MakeArm = std::function<base::Result<std::unique_ptr<workload::Workload>>(
 /// over rounds, without what the order does, is plan.target_half_width, or until max_rounds, max_quads or max_time_s
 /// (of the blocks) is. Fewer than four rounds say nothing of sessions' scatter: they are enough only where the arms are
 /// further apart than sessions differ, for whose ratio 4 % will do. Where rounds are not shared out beforehand, one
-/// lasts at least as long as making its sessions took; the last turn has what is left, and is not begun for less than
-/// half of that. With control.ends_within_s no round but the first is begun that is not likely to end in time;
-/// few_rounds is the flag of a comparison that was so ended before it was sure enough. Errors: as measure_paired, and
-/// those of the makers.
+/// lasts as long as making its sessions took, up to a sixth of max_time_s; the last turn has what is left, and is not
+/// begun for less than half of that. With control.ends_within_s no round but the first is begun that is not likely to
+/// end in time; few_rounds is the flag of a comparison that was so ended before it was sure enough. Errors: as
+/// measure_paired, and those of the makers.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a,
                                                                             const MakeArm& make_b,
                                                                             const schema::PairedPlan& plan,

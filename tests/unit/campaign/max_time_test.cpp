@@ -66,16 +66,19 @@ class MaxTimeTest : public ::testing::Test {
   /// Of a comparison on an uneven machine, as measure::measure_paired_rounds would make it.
   static double pair_s(const schema::PairedPlan& plan, double start_s, double making_s, double within_s) {
     if (plan.max_rounds <= plan.rounds) return start_s + plan.rounds * making_s + kUsedOfBudget * plan.max_time_s;
+    const double least_s = 4 * 4 * (plan.block_time_s + plan.settle_s);
     double took_s = start_s;
-    double last_s = 0;
     double left_s = plan.max_time_s;
     for (int rounds = 0; rounds < plan.max_rounds; ++rounds) {
       const bool turn_begins = rounds % 2 == 0;
       if (rounds > 0 && turn_begins && left_s < making_s) break;
-      if (rounds > 0 && took_s + (turn_begins ? 2 : 1) * last_s > within_s) break;
-      const double blocks_s = std::min(making_s, turn_begins ? left_s / 2 : left_s);
-      last_s = making_s + blocks_s;
-      took_s += last_s;
+      if (rounds > 0 && took_s + (turn_begins ? 2 : 1) * (making_s + least_s) > within_s) break;
+      took_s += making_s;
+      const double room_s = turn_begins ? (within_s - took_s - making_s) / 2 : within_s - took_s;
+      const double share_s =
+          rounds == 0 ? 0 : std::min({making_s, plan.max_time_s / 6, turn_begins ? left_s / 2 : left_s, room_s});
+      const double blocks_s = std::max(least_s, share_s);
+      took_s += blocks_s;
       left_s -= blocks_s;
     }
     return took_s;

@@ -206,6 +206,26 @@ TEST_F(FittedPlan, has_shorter_blocks_first_then_one_pair_of_sessions) {
   EXPECT_DOUBLE_EQ(fitted(0).max_time_s, 2) << "without half of the blocks there is no answer";
 }
 
+// Where sessions are made at once, twelve pairs of them take long, two do not.
+TEST_F(FittedPlan, has_two_pairs_of_sessions_before_it_has_one) {
+  const Configuration quick{{"use_tf32", false}};
+  add(quick, 0.25, 1, 0.2);
+  result_.outcomes[result_.run.trials.front().key].measurement->session_create_ns = 0.1e9;
+  result_.outcomes[result_.run.trials.front().key].measurement->first_run_ns = 0.1e9;
+  plan_.max_rounds = 12;
+  const auto with = [&](double left_s) { return fitted_plan(result_, plan_, false, {}, quick, left_s); };
+  const double whole_s = expected_pair_s(result_, plan_, false, {}, quick);
+  EXPECT_EQ(with(whole_s).max_rounds, 12);
+  auto two = plan_;
+  two.max_rounds = 2;
+  two.max_time_s = 2;
+  const double least_s = expected_pair_s(result_, two, false, {}, quick);
+  ASSERT_LT(least_s, whole_s - 2.5);
+  EXPECT_EQ(with(least_s).max_rounds, 2);
+  EXPECT_EQ(with(least_s).rounds, 2);
+  EXPECT_EQ(with(least_s - 0.1).rounds, 1);
+}
+
 TEST_F(FittedPlan, cuts_blocks_that_would_not_take_all_of_their_time) {
   plan_.rounds = plan_.max_rounds = 1;
   plan_.max_quads = plan_.quads;
