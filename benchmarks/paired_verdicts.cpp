@@ -227,8 +227,9 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   const auto one = [&](int number, const char* title, const measure::MakeArm& arm, Tally& tally) {
     observer.begin(spec);
     const auto measured = measure(maker(kind, spec), arm, plan, observer.watch());
-    observer.drop();
-    const auto comparison = analysis::compare_paired(measured, flags.objective, kMinEffect);
+    static_cast<void>(observer.take());
+    const auto comparison = analysis::compare_paired(measured, flags.objective, kMinEffect,
+                                                     spec.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
     tally.add(comparison);
     fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads in {} rounds", number, title,
                base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high, comparison.quads,

@@ -203,8 +203,8 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
   return schema::Verdict::inconclusive;
 }
 
-schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective,
-                                  double min_effect) {
+schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective, double min_effect,
+                                  double session_stdev) {
   const auto quads = complete_quads(measurement.blocks);
   double tail = 0;
   std::optional<Estimate> found;
@@ -212,9 +212,9 @@ schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, 
     const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
     const auto samples = std::min(all('A'), all('B'));
     tail = supported_tail(static_cast<std::int64_t>(samples));
-    found = estimate_of_groups(tail_ratios(quads, tail, samples), measurement.rounds);
+    found = estimate_of_groups(tail_ratios(quads, tail, samples), measurement.rounds, session_stdev);
   } else {
-    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), measurement.rounds);
+    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), measurement.rounds, session_stdev);
   }
   if (!found) return {};
   auto comparison = to_comparison(*found, min_effect);

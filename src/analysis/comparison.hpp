@@ -13,9 +13,11 @@ namespace ridgeline::analysis {
 /// by is in the interval (estimate_of_rounds). A block's cost is its median latency (latency) or wall time an item
 /// (throughput). For p99 whole quads are pooled until each group supports the tail; with too few samples altogether the
 /// largest supported percentile takes its place, and `tail` says which. Quads that are incomplete or out of order are
-/// left out. Without any the result is the default Comparison.
+/// left out. Without any the result is the default Comparison. `session_stdev`: what is known beforehand of how
+/// sessions differ (kGpuSessionStdev); 0: nothing.
 [[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
-                                                schema::Objective objective, double min_effect);
+                                                schema::Objective objective, double min_effect,
+                                                double session_stdev = 0);
 
 /// Two separate measurements (runs of different days): ratio of costs with a 95 % interval by bootstrap over
 /// time-ordered blocks, so that slow drift within a run counts in full, widened by kRunToRunStdev, which no single run
@@ -30,6 +32,10 @@ namespace ridgeline::analysis {
 /// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens
 /// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
 inline constexpr double kRunToRunStdev = 0.01;
+
+/// Standard deviation of log cost from one session of a configuration to the next on a GPU: 1 to 1.5 % on H200s. Making
+/// a pair of them takes up to seconds, so that a comparison has too few to tell by themselves.
+inline constexpr double kGpuSessionStdev = 0.015;
 
 /// The least difference, as a share, that two separate runs can be told apart by, however long they are.
 [[nodiscard]] double separate_floor();

@@ -18,6 +18,7 @@ namespace {
 constexpr double kConfidence = 0.95;
 constexpr double kTrim = 0.2;
 
+constexpr double kKnownFreedom = 8;
 constexpr std::size_t kFewQuads = 8;
 constexpr std::size_t kFewRounds = 16;  // whose means are near enough to normal
 
@@ -50,9 +51,10 @@ double round_location(std::vector<double> values) {
 }
 
 /// With what so few pairs of sessions cannot show.
-Estimate with_allowance(Estimate estimate, int rounds) {
+Estimate with_allowance(Estimate estimate, int rounds, double session_stdev) {
   if (rounds < 1 || rounds >= schema::kScatterRounds) return estimate;
-  estimate.error = std::hypot(estimate.error, kRunToRunStdev * std::sqrt(2.0 / rounds), rounds == 1 ? kTurnStdev : 0);
+  const double session = rounds == 1 ? kRunToRunStdev : std::max(kRunToRunStdev, session_stdev);
+  estimate.error = std::hypot(estimate.error, session * std::sqrt(2.0 / rounds), rounds == 1 ? kTurnStdev : 0);
   return estimate;
 }
 
@@ -63,13 +65,22 @@ Estimate with_turn_estimated(Estimate estimate) {
   return estimate;
 }
 
+/// Of rounds, with what is known of sessions beforehand. `over_ratios`: of all their quads.
+Estimate moderated(const Estimate& over_rounds, const Estimate& over_ratios, double rounds, double session_stdev) {
+  const double expected = 2 * session_stdev * session_stdev + rounds * over_ratios.error * over_ratios.error;
+  const double seen = rounds * over_rounds.error * over_rounds.error;
+  const double freedom = kKnownFreedom + over_rounds.freedom;
+  const double variance = (kKnownFreedom * expected + over_rounds.freedom * seen) / freedom;
+  return {over_rounds.location, std::sqrt(variance / rounds), freedom};
+}
+
 }  // namespace
 
 double half_width(const Estimate& estimate) {
   return boost::math::quantile(boost::math::students_t(estimate.freedom), 0.5 + kConfidence / 2) * estimate.error;
 }
 
-std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds) {
+std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds, double session_stdev) {
   if (ratios.size() < 2) return std::nullopt;
   std::map<int, std::vector<double>> by_round;
   for (const auto& ratio : ratios) by_round[ratio.round].push_back(ratio.log);
@@ -79,19 +90,22 @@ std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios
   std::vector<double> logs;
   for (const auto& ratio : ratios) logs.push_back(schema::without_turn(ratio.log, ratio.round, effect));
   auto over_ratios = robust_location(std::move(logs));
-  if (means.size() < 2) return with_allowance(over_ratios, rounds);
+  if (means.size() < 2) return with_allowance(over_ratios, rounds, session_stdev);
   for (std::size_t round = 0; round < means.size(); ++round)
     means[round] = schema::without_turn(means[round], static_cast<int>(round), effect);
   auto over_rounds = robust_location(std::move(means), kFewRounds);
   over_ratios.location = over_rounds.location;
-  if (by_round.size() < static_cast<std::size_t>(schema::kScatterRounds)) return with_allowance(over_ratios, rounds);
+  if (by_round.size() < static_cast<std::size_t>(schema::kScatterRounds))
+    return with_allowance(over_ratios, rounds, session_stdev);
   over_rounds = with_turn_estimated(over_rounds);
+  if (session_stdev > 0)
+    return moderated(over_rounds, over_ratios, static_cast<double>(by_round.size()), session_stdev);
   return half_width(over_rounds) >= half_width(over_ratios) ? over_rounds : over_ratios;
 }
 
-std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds) {
+std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds, double session_stdev) {
   if (ratios.size() < 2) return std::nullopt;
-  return with_allowance(robust_location(ratios), rounds);
+  return with_allowance(robust_location(ratios), rounds, session_stdev);
 }
 
 }  // namespace ridgeline::analysis

@@ -30,12 +30,18 @@ inline constexpr double kTurnStdev = 0.02;
 /// sessions of one configuration differ for as long as they live, so the quads of one round are wrong together, and by
 /// which was made first, so a round is wrong the other way than the next (turn_effect is taken out). From
 /// kScatterRounds on the interval is that over the rounds' means (analysis of variance with the order as its factor),
-/// or that over all quads where it is wider. Fewer say nothing of the scatter: kRunToRunStdev a session takes its
-/// place, and for a lone round kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two
-/// ratios.
-[[nodiscard]] std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds);
+/// or that over all quads where it is wider. With `session_stdev`, of log cost between sessions of one configuration,
+/// the rounds' variance is moderated (Smyth 2004): the weighted mean of theirs and of what it makes expect, as if that
+/// had eight degrees of freedom. Simulated, four to ten rounds then cover at 95 % up to sessions that differ by 1.5 %,
+/// and find 3 % in 73 to 98 % where they differ by 1 % (in 50 to 98 % without). Fewer rounds say nothing of the
+/// scatter: session_stdev takes its place, at least kRunToRunStdev, and of a lone round that and kTurnStdev. `rounds`
+/// 0: no sessions were made, the quads speak alone. nullopt below two ratios.
+[[nodiscard]] std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds,
+                                                         double session_stdev = 0);
 
-/// The same of log ratios that each stand for a group of quads, of whole rounds from kScatterRounds on.
-[[nodiscard]] std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds);
+/// The same of log ratios that each stand for a group of quads, of whole rounds from kScatterRounds on. What the order
+/// of the rounds does stays in, as groups may mix them: the interval is the wider for it.
+[[nodiscard]] std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds,
+                                                         double session_stdev = 0);
 
 }  // namespace ridgeline::analysis

@@ -314,6 +314,17 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
       std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
   if (place == ranking.end() || !place->meets_constraints) return false;
   if (!has_time(0)) return false;
+  // Each by itself was shown to add nothing, together they may; beside a far slower configuration that is hard to see.
+  if (as_good_as && keys.size() > 1) {
+    const auto winner = run.verdict->configuration;
+    const auto side_by_side = pairs_.plan_for(winner, simpler, 1);
+    if (!has_time(pairs_.expected_s(winner, simpler, side_by_side, false))) return false;
+    observer_.stage("comparing the simplified winner with the winner");
+    const auto measured = pairs_.measure(schema::PairPurpose::duel, winner, simpler, "", side_by_side);
+    if (was_cut(measured)) return false;
+    RL_TRY_ASSIGN(const auto pair, measured);
+    if (pair.comparison && pair.comparison->verdict == schema::Verdict::slower) return false;
+  }
   observer_.stage("comparing the simplified winner with the current configuration");
   const auto measured = pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", plan);
   if (was_cut(measured)) return false;

@@ -70,7 +70,7 @@ struct TunedTrial {
 enum class PairPurpose {
   finalist,       ///< current configuration against a finalist
   leave_one_out,  ///< the winner against the winner with one setting back at the current value
-  duel,           ///< a trial against one that was nearly as fast, before either meets the current configuration
+  duel,           ///< one against another that may be as fast: nearest trials, the winner with and without settings
 };
 
 struct TunedPair {
@@ -113,6 +113,8 @@ struct TuneRun {
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
   double min_effect = 0.02;
+  /// What AccuracyDrift::scaled_max_abs may be; 0: outputs were not judged, by --accuracy-tolerance off or in older
+  /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
   std::string search;  ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;

@@ -25,6 +25,7 @@ constexpr FlagText kTexts[] = {
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
     {"throttled", "ran at a reduced clock", "Improve cooling or cap the clock, then repeat"},
     {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},
+    {"few_rounds", "were over fewer pairs of sessions than planned", "Raise --max-time, then repeat"},
     {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
 };
 
