@@ -233,7 +233,8 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_option("--min-effect", flags->min_effect, "Smallest gain worth a change")
       ->type_name("SHARE")
       ->capture_default_str();
-  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance, "Allowed scaled output error, or off")
+  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance,
+                  "Allowed scaled output error (labels, masks, text: share that differs), or off")
       ->type_name("X");
   add_choice(tune, context, "--isolation", flags->isolation, {"pooled", "trial"},
              "One worker for many trials, or one each");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/constraint_check.hpp"
 #include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -21,7 +22,6 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kSynthetic = "synthetic:";
-constexpr std::int64_t kTailRuns = 300;  ///< a constraint can be held against the tail from here on
 
 Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
   auto value = base::parse_integer(text, flag);
@@ -117,10 +117,11 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
   }
   const bool by_p99 = request.objective == schema::Objective::p99;
   const auto p99_runs = analysis::samples_needed(0.99);
-  const bool tail = by_p99 || std::any_of(request.constraints.begin(), request.constraints.end(),
-                                          [](const auto& constraint) { return constraint.metric == "latency_p99_ms"; });
-  if (tail) {
-    plan.min_runs = by_p99 ? p99_runs : kTailRuns;
+  auto tail_runs = by_p99 ? p99_runs : 0;
+  for (const auto& constraint : request.constraints)
+    tail_runs = std::max(tail_runs, analysis::samples_wanted(constraint));
+  if (tail_runs > 0) {
+    plan.min_runs = tail_runs;
     plan.max_time_s = std::max(plan.max_time_s, by_p99 ? 60.0 : 15.0);  // so that also slow models come to these
   }
   if (!flags.warmup.empty()) {

@@ -11,6 +11,8 @@ namespace ridgeline::analysis {
 namespace {
 
 constexpr double kDoubt = 0.05;
+constexpr std::int64_t kMostWanted =
+    300;  ///< 299 of p99 with none beyond are decided; the 1000 of p99 itself take long
 
 std::optional<double> percentile_of(std::string_view metric) {
   if (metric == "latency_p90_ms") return 0.9;
@@ -52,6 +54,11 @@ std::optional<std::string> broken_constraint(const schema::Constraint& constrain
   const auto q = percentile_of(constraint.metric);
   if (q && !measurement.latency_ns.empty()) return binomial_check(constraint, *q, measurement.latency_ns);
   return fmt::format("{} was not measured", constraint.metric);
+}
+
+std::int64_t samples_wanted(const schema::Constraint& constraint) noexcept {
+  const auto q = percentile_of(constraint.metric);
+  return q ? std::min(samples_needed(*q), kMostWanted) : 0;
 }
 
 }  // namespace ridgeline::analysis

@@ -63,9 +63,9 @@ struct RankedTrial {
 [[nodiscard]] std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, double tolerance);
 
 /// Tolerance on scaled_max_abs: the loosest of the outputs' element types (float 1e-3, float16 1e-2, bfloat16 5e-2,
-/// double 1e-6, integers 0), or of the parameters' when a tenth of them are of a coarser type, and at least ten times
-/// `noise`, the model's own run-to-run drift. Integer outputs of an argmax can flip on a tie: such models need a noise
-/// above 0 or a tolerance from the user.
+/// double 1e-6), or of the parameters' when a tenth of them are of a coarser type; 1e-3 of the elements where all
+/// outputs are integers, bools or text, as an argmax can flip on a tie. At least ten times `noise`, the model's own
+/// run-to-run drift. Above 0 always, as 0 in a run stands for no check.
 [[nodiscard]] double default_tolerance(const schema::ModelDescription& model, double noise);
 
 }  // namespace ridgeline::analysis

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "analysis/comparison.hpp"
 #include "campaign/input_checks.hpp"
+#include "campaign/stored_failure.hpp"
 #include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
@@ -159,8 +161,9 @@ void TrialRunner::accept_default_numerics(const schema::AccuracyDrift& drift) {
   constexpr double kMostDrift = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
   auto& run = result_.run;
   const double widened = kHeadroom * drift.scaled_max_abs;
-  if (run.provider == "cpu" || request_.accuracy_tolerance || widened <= run.accuracy_tolerance || widened > kMostDrift)
-    return;
+  // A check that is off stays off, also where the store knows the drift from a run that had one.
+  if (!request_.check_accuracy || request_.accuracy_tolerance || run.provider == "cpu") return;
+  if (widened <= run.accuracy_tolerance || widened > kMostDrift) return;
   run.notes.push_back(fmt::format(
       "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
       "--accuracy-tolerance sets another limit",
@@ -169,8 +172,18 @@ void TrialRunner::accept_default_numerics(const schema::AccuracyDrift& drift) {
   run.accuracy_tolerance = widened;
 }
 
-bool TrialRunner::answers(const schema::TrialOutcome& stored, std::optional<double> abandon_above) const {
-  if (!stored.measurement) return true;
+bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
+  if (fails_again(stored, result_.run.environment)) return true;
+  const auto key = stored.spec.key();
+  if (result_.outcomes.count(key) != 0) return true;
+  // Where it cannot be read, the trial is merely made again.
+  if (!of_interrupted_) of_interrupted_ = trials_of_interrupted(store_, result_.run).value_or(std::set<std::string>());
+  return of_interrupted_->count(key) != 0;
+}
+
+bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double> abandon_above) {
+  const auto& stored = trial.outcome;
+  if (!stored.measurement) return failure_stands(trial);
   if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.drift) return false;
   if (stored.measurement->stop_reason != schema::StopReason::abandoned) return true;
   // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as
@@ -187,6 +200,10 @@ std::vector<std::string> TrialRunner::devices() const {
   for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.lanes()); ++lane)
     devices.push_back("gpu:" + gpus[lane].uuid);
   return devices;
+}
+
+std::vector<std::size_t> TrialRunner::admitted() const {
+  return neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
 }
 
 std::size_t TrialRunner::lanes() const { return neighbours_ ? neighbours_->lanes.size() : devices().size(); }
@@ -224,7 +241,7 @@ Result<std::string> TrialRunner::alone(const schema::Configuration& configuratio
   spec.plan.max_time_s = std::max(spec.plan.max_time_s, spec.plan.min_time_s);
   auto key = spec.key();
   RL_TRY_ASSIGN(auto stored, store_.find_trial(key));
-  if (request_.use_store && stored) {
+  if (request_.use_store && stored && (stored->outcome.measurement || failure_stands(*stored))) {
     result_.outcomes[key] = std::move(stored->outcome);
     return key;
   }
@@ -251,51 +268,89 @@ Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, 
   entry.started_s = elapsed_s();
   entry.reason = proposal.reason;
   observer_.trial_started(entry, remaining);
-  if (request_.use_store) {
-    for (const auto& device : devices()) {
-      auto spec = trial.spec;
-      spec.device = device;
-      RL_TRY_ASSIGN(auto stored, store_.find_trial(spec.key()));
-      if (!stored || !answers(stored->outcome, proposal.abandon_above)) continue;
-      trial.spec = std::move(spec);
-      trial.outcome = std::move(stored->outcome);
-      entry.from_store = true;
-      break;
-    }
-  }
-  if (!trial.outcome && request_.check_accuracy) {
-    RL_TRY_ASSIGN(trial.options.reference_outputs, reference_outputs(proposal.configuration));
-  }
+  RL_TRY(take_stored(trial, admitted()));
   return trial;
 }
 
-Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
+Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Begun& trial,
+                                                                   const std::vector<std::size_t>& lanes) {
+  if (!request_.use_store) return std::nullopt;
+  const auto devices = this->devices();
+  for (const auto lane : lanes) {
+    auto spec = trial.spec;
+    spec.device = devices[lane];
+    RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
+    if (known && answers(*known, trial.options.abandon_above_ns))
+      return store::StoredTrial{std::move(spec), std::move(known->outcome)};
+  }
+  return std::nullopt;
+}
+
+Result<void> TrialRunner::take_stored(Begun& trial, const std::vector<std::size_t>& lanes) {
+  RL_TRY_ASSIGN(auto known, find_stored(trial, lanes));
+  if (!known) return {};
+  trial.spec = std::move(known->spec);
+  trial.outcome = std::move(known->outcome);
+  trial.entry.from_store = true;
+  trial.entry.started_s = elapsed_s();
+  return {};
+}
+
+Result<void> TrialRunner::look_at_neighbours(std::vector<Begun>& trials) {
+  const auto devices = this->devices();
+  if (neighbours_ || devices.size() < 2 || trials.size() < 2) return {};
   std::vector<Begun*> open;
   for (auto& trial : trials)
     if (!trial.outcome) open.push_back(&trial);
-  const auto devices = this->devices();
-  if (open.size() > 1 && devices.size() > 1 && !neighbours_) {
-    observer_.stage("do the GPUs disturb each other");
-    std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
-    for (std::size_t lane = 0; lane < specs.size(); ++lane) {
-      specs[lane].device = devices[lane];
-      specs[lane].configuration =
-          result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
-    }
-    RL_TRY_ASSIGN(neighbours_, check_neighbours(executor_, specs, result_.run.objective));
-    result_.run.notes.push_back(neighbours_->note);
-    observer_.note(neighbours_->note);
+  if (open.empty()) return {};
+  if (open.size() == 1) {
+    // One is quickly measured on lane 0; of a run that is repeated over two GPUs it is every second one.
+    std::vector<std::size_t> lanes(devices.size());
+    std::iota(lanes.begin(), lanes.end(), 0);
+    RL_TRY_ASSIGN(const auto known, find_stored(*open.front(), lanes));
+    if (!known) return {};
   }
-  const auto lanes = neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
+  observer_.stage("do the GPUs disturb each other");
+  std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
+  for (std::size_t lane = 0; lane < specs.size(); ++lane) {
+    specs[lane].device = devices[lane];
+    specs[lane].configuration =
+        result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
+  }
+  const auto left = [this, reserve_s = pair_reserve_s()] { return time_left(reserve_s, 0); };
+  auto found = check_neighbours(executor_, specs, result_.run.objective, left);
+  if (!found) return tl::unexpected(naming(std::move(found).error(), "how much the GPUs disturb each other"));
+  neighbours_ = std::move(*found);
+  result_.run.notes.push_back(neighbours_->note);
+  observer_.note(neighbours_->note);
+  for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
+  return {};
+}
+
+double TrialRunner::pair_reserve_s() const {
+  return max_time_ && request_.finalists > 0 ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
+}
+
+Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
+  RL_TRY(look_at_neighbours(trials));
+  std::vector<Begun*> open;
+  for (auto& trial : trials)
+    if (!trial.outcome) open.push_back(&trial);
+  if (request_.check_accuracy)
+    for (auto* trial : open) {
+      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_outputs(trial->spec.configuration));
+    }
+  const auto devices = this->devices();
+  const auto lanes = admitted();
   for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
     std::vector<execute::TrialJob> jobs;
     // What hangs must not take the time of the comparison either.
-    const double pair_s =
-        max_time_ && request_.finalists > 0 ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
+    const double pair_s = pair_reserve_s();
     for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
       const auto lane = lanes[i - at];
       open[i]->spec.device = devices[lane];
       open[i]->options.time_left = time_left(pair_s, 0);
+      open[i]->entry.started_s = elapsed_s();
       jobs.push_back({lane, open[i]->spec, open[i]->options});
     }
     auto outcomes = executor_.run_trials(jobs);
@@ -341,7 +396,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   std::optional<schema::PairedOutcome> outcome;
   if (request_.use_store) {
     RL_TRY_ASSIGN(auto stored, store_.find_pair(entry.key));
-    if (stored && stored->outcome.status == schema::TrialStatus::ok) {
+    if (stored && stored->outcome.status == schema::TrialStatus::ok && !lacks_time(stored->outcome)) {
       outcome = std::move(stored->outcome);
       entry.from_store = true;
     }
@@ -351,12 +406,13 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
       return naming(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
     }));
-    if (!lacks_time(*outcome)) RL_TRY(store_.save_pair(spec, *outcome));
+    RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;
   if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
-    entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect);
+    entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
+                                                run.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
   if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);
   run.pairs.push_back(entry);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@
 namespace ridgeline::campaign {
 
 /// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store
-/// keeps the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less accepts
-/// everything.
+/// keeps the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less
+/// (TuneRun::accuracy_tolerance: no check) accepts everything.
 [[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
 
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
@@ -70,10 +71,22 @@ class TrialRunner {
   };
 
   [[nodiscard]] base::Result<Begun> begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining);
+  /// What the store knows of it by the GPUs of these lanes, the first of them that answers.
+  [[nodiscard]] base::Result<std::optional<store::StoredTrial>> find_stored(const Begun& trial,
+                                                                            const std::vector<std::size_t>& lanes);
+  /// Gives it that outcome, if there is one.
+  [[nodiscard]] base::Result<void> take_stored(Begun& trial, const std::vector<std::size_t>& lanes);
+  /// Finds out which lanes may measure side by side when the trials are the first for which that matters, and gives
+  /// them what these lanes measured before.
+  [[nodiscard]] base::Result<void> look_at_neighbours(std::vector<Begun>& trials);
   [[nodiscard]] base::Result<void> measure(std::vector<Begun>& trials);
   [[nodiscard]] base::Result<schema::TrialOutcome> finish(Begun trial);
   /// TrialSpec::device of each lane.
   [[nodiscard]] std::vector<std::string> devices() const;
+  /// Lanes whose figures can stand beside those of lane 0, which is the first; that one alone until it is known.
+  [[nodiscard]] std::vector<std::size_t> admitted() const;
+  /// Of --max-time, for the comparison that follows the search.
+  [[nodiscard]] double pair_reserve_s() const;
   [[nodiscard]] schema::TrialSpec reference_spec(const schema::Configuration& like) const;
   [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
   /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
@@ -81,7 +94,10 @@ class TrialRunner {
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
-  [[nodiscard]] bool answers(const schema::TrialOutcome& stored, std::optional<double> abandon_above) const;
+  [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> abandon_above);
+  /// Whether a trial without a measurement need not be made again: it would end the same way, or is of this run, or of
+  /// the interrupted one that this run goes on with.
+  [[nodiscard]] bool failure_stands(const store::StoredTrial& stored);
 
   execute::Executor& executor_;
   store::Store& store_;
@@ -93,8 +109,9 @@ class TrialRunner {
   /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
   std::optional<std::chrono::nanoseconds> max_time_;
   SavePace save_pace_;
-  std::optional<Neighbours> neighbours_;                ///< unset: not looked at yet
-  std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by reference key, of references known to exist
+  std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
+  std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
+  std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign

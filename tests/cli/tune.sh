@@ -17,7 +17,9 @@ run 0 tune "$S" "${FAST[@]}" --db r.db --seed 3 --json
 json '.verdict.decision' change
 json '.verdict.gain.interval[0] > 1' true
 json '.trials | length > 3' true
-json '[.trials[] | select(.from_store | not)] | length' 0
+# What the configuration is to blame for is known; a crash is tried again.
+json '[.trials[] | select((.from_store | not) and .status != "crashed")] | length' 0
+json '[.trials[] | select(.status == "crashed")] | length > 0 and all(.from_store | not)' true
 run 0 show --db r.db
 out "graph_optimization_level"
 run 0 show --db r.db --json
@@ -95,7 +97,7 @@ err "of the 1000 samples"
 for limit in latency_p90_ms:100 latency_p95_ms:200 latency_p99_ms:300; do
   run 0 tune synthetic:base=20ms --constraint "${limit%:*}<=1000" --quick --db limit.db --json
   json '.plan.min_runs' "${limit#*:}"
-  json '(.ranking | length > 0) and (.ranking | all(.meets_constraints))' true
+  json '[.ranking[] | select(.trial_id == 1) | .meets_constraints] | tojson' '[true]'
 done
 run 0 tune synthetic:base=20ms --constraint 'latency_p90_ms<=1000' --constraint 'latency_p95_ms<=1000' --quick --db limit.db --json
 json '.plan.min_runs' 200

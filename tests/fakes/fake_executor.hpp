@@ -20,6 +20,7 @@ class FakeExecutor final : public execute::Executor {
   std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) {
     return std::nullopt;
   };
+  std::optional<schema::GpuTelemetry> failure_gpu;  ///< of every failure
   std::function<double(const schema::Configuration&)> drift = [](const auto&) { return 0.0; };
   /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a
   /// real machine need not agree with each other.
@@ -44,6 +45,7 @@ class FakeExecutor final : public execute::Executor {
   int trials_run = 0;
   int pairs_run = 0;
   std::vector<schema::PairedPlan> pair_plans;
+  std::vector<schema::QualityFlag> pair_flags;  ///< of every comparison
   int references_made = 0;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
@@ -94,6 +96,7 @@ class FakeExecutor final : public execute::Executor {
       outcome.status = *status;
       outcome.failure = schema::Failure{};
       outcome.failure->message = "made to fail";
+      outcome.failure->gpu = failure_gpu;
       return outcome;
     }
     auto& measurement = outcome.measurement.emplace();
@@ -117,6 +120,7 @@ class FakeExecutor final : public execute::Executor {
     pair_plans.push_back(spec.plan);
     schema::PairedOutcome outcome;
     auto& measurement = outcome.measurement.emplace();
+    measurement.flags = pair_flags;
     const auto ratio = pair_ratio(spec.base.configuration, spec.other);
     for (int quad = 0; quad < spec.plan.quads; ++quad)
       for (const char arm : {'A', 'B', 'B', 'A'}) {

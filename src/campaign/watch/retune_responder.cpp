@@ -52,7 +52,7 @@ Result<TuneRequest> RetuneResponder::request() const {
   request.plan = run.plan;
   request.paired.warmup = run.plan;
   request.min_effect = run.min_effect;
-  if (run.accuracy_tolerance > 0)
+  if (run.accuracy_tolerance > 0)  // 0: the run was made without the check
     request.accuracy_tolerance = run.accuracy_tolerance;
   else
     request.check_accuracy = false;

@@ -50,7 +50,7 @@ Section method_section(const TuneView& view) {
        "would hold the true ratio.",
        "**Drift**: the largest difference of an output element from the reference configuration's, as a share of that "
        "output's "
-       "largest magnitude.",
+       "largest magnitude; of integers, truth values and texts, the share of elements that differ.",
        "**Abandoned**: a trial stopped early because it could no longer win; its numbers rest on fewer samples."}});
   return section;
 }

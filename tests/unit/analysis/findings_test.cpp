@@ -349,6 +349,39 @@ TEST(Findings, group_failures_by_cause_and_name_the_setting_behind_them) {
   titled(builder, "1 configuration is not supported by this runtime");
 }
 
+TEST(Findings, tell_what_a_trial_without_memory_found_on_the_gpu) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  TuneRunBuilder builder;
+  builder.add({}, 1e6);
+  for (const int batch : {64, 128}) builder.add_failed({{"batch_size", batch}}, TrialStatus::out_of_memory, "no room");
+  const std::string title = "2 configurations ran out of memory";
+  EXPECT_EQ(titled(builder, title).evidence, "trials 2 and 3: no room");
+  auto& gpu = builder.outcomes["k3"].failure->gpu.emplace();
+  gpu.memory_free_before_bytes = 10 * kGib;
+  gpu.device_used_before_bytes = 130 * kGib;
+  const auto alone = titled(builder, title);
+  EXPECT_EQ(alone.evidence, "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before");
+  EXPECT_EQ(alone.advice.find("other processes"), std::string::npos) << alone.advice;
+  gpu.neighbours_before = {{12, std::nullopt}, {4711, 128 * kGib}};
+  builder.outcomes["k3"].failure->flags = {{FlagLevel::notice, "gpu_memory_not_released", "200 MB were missing"}};
+  const auto beside = titled(builder, title);
+  EXPECT_EQ(beside.evidence,
+            "trials 2 and 3: no room; trial 3: 10.0 GiB of 140 GiB were free before; process 4711 held 128 GiB and "
+            "process 12 was there; 200 MB were missing");
+  EXPECT_NE(beside.advice.find("other processes"), std::string::npos) << beside.advice;
+}
+
+TEST(Findings, name_the_memory_limit_that_was_too_tight) {
+  TuneRunBuilder builder;
+  builder.add({}, 1e6);
+  builder.add_failed({{"gpu_mem_limit_gb", 0.5}}, TrialStatus::out_of_memory, "allocating 512 bytes failed");
+  builder.add_failed({{"gpu_mem_limit_gb", 2}, {"batch_size", 8}}, TrialStatus::out_of_memory,
+                     "allocating 1024 bytes failed");
+  builder.add_failed({{"gpu_mem_limit_gb", 4}}, TrialStatus::crashed, "SIGSEGV");
+  EXPECT_EQ(titled(builder, "2 configurations ran out of memory").advice.find("Raise gpu_mem_limit_gb=2 or leave"), 0U);
+  EXPECT_EQ(titled(builder, "1 configuration crashed").advice.find("gpu_mem_limit_gb"), std::string::npos);
+}
+
 TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
   TuneRunBuilder builder;
   builder.run.accuracy_tolerance = 1e-3;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ranking.hpp"
 
+#include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analysis/constraint_check.hpp"
 #include "tune_run_builder.hpp"
 
 namespace ridgeline::analysis {
@@ -91,6 +94,31 @@ TEST(Rank, decides_a_tail_constraint_from_few_samples_by_the_binomial_bound) {
   EXPECT_EQ(ranking[1].broken_constraint,
             "latency_p99_ms undecided: 0 of 200 samples above 20 ms, 1000 samples would decide");
   EXPECT_EQ(ranking[2].broken_constraint, "latency_p99_ms<=20: 8 of 200 samples above 20 ms");
+}
+
+TEST(Rank, decides_a_percentile_constraint_by_the_samples_wanted_for_it_whatever_some_slow_ones_do) {
+  for (const auto* metric : {"latency_p90_ms", "latency_p95_ms"}) {
+    TuneRunBuilder builder;
+    builder.run.constraints = {{metric, true, 20}};
+    const auto count = static_cast<std::size_t>(samples_wanted(builder.run.constraints.front()));
+    for (const int slow : {0, 2, 30}) {
+      auto& trial = builder.add({{"batch_size", slow + 1}}, 10e6, 0, count);
+      std::fill_n(trial.latency_ns.begin(), slow, 30e6);
+    }
+    const auto ranking = rank(builder.run, builder.outcomes);
+    ASSERT_EQ(ids(ranking), (std::vector{1, 2, 3}));
+    EXPECT_TRUE(ranking[0].meets_constraints) << ranking[0].broken_constraint;
+    EXPECT_TRUE(ranking[1].meets_constraints) << ranking[1].broken_constraint;
+    EXPECT_EQ(ranking[2].broken_constraint, fmt::format("{} 30 > 20", metric));
+  }
+}
+
+TEST(SamplesWanted, is_of_percentiles_only) {
+  EXPECT_EQ(samples_wanted({"latency_p90_ms", true, 20}), samples_needed(0.9));
+  EXPECT_EQ(samples_wanted({"latency_p95_ms", true, 20}), samples_needed(0.95));
+  EXPECT_EQ(samples_wanted({"latency_p99_ms", true, 20}), 300);
+  EXPECT_EQ(samples_wanted({"latency_median_ms", true, 20}), 0);
+  EXPECT_EQ(samples_wanted({"throughput_per_s", false, 20}), 0);
 }
 
 TEST(Rank, checks_lower_bounds_too) {
@@ -186,9 +214,21 @@ TEST(DefaultTolerance, follows_the_coarsest_type_and_the_noise) {
   model.outputs = {{.name = "y", .element_type = "bfloat16"}};
   EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 5e-2);
   model.outputs = {{.name = "labels", .element_type = "int64"}};
-  EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 0);
+  EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 1e-3);
   model.outputs = {{.name = "y", .element_type = "double"}};
   model.parameter_types.clear();
+  EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 1e-6);
+}
+
+TEST(DefaultTolerance, of_labels_masks_and_text_is_a_small_share_and_never_no_check) {
+  schema::ModelDescription model;
+  for (const auto* type : {"int64", "uint8", "bool", "string"}) {
+    model.outputs = {{.name = "labels", .element_type = type}};
+    EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 1e-3) << type;
+    EXPECT_DOUBLE_EQ(default_tolerance(model, 5e-4), 5e-3) << type;
+  }
+  // Beside real outputs theirs counts, which is no looser for the labels.
+  model.outputs.push_back({.name = "scores", .element_type = "double"});
   EXPECT_DOUBLE_EQ(default_tolerance(model, 0), 1e-6);
 }
 

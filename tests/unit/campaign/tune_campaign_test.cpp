@@ -195,6 +195,19 @@ TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
 }
 
+TEST_F(TuneCampaignTest, a_comparison_that_lacked_time_is_made_again) {
+  executor_.pair_flags = {{schema::FlagLevel::notice, "few_rounds", "two pairs of sessions were compared"}};
+  const auto first = must_run();
+  const int pairs = executor_.pairs_run;
+  ASSERT_GT(pairs, 0);
+  EXPECT_TRUE(store_->find_pair(first.run.pairs.front().key).value()) << "kept all the same";
+  executor_.pair_flags.clear();
+  must_run();
+  EXPECT_EQ(executor_.pairs_run, 2 * pairs);
+  must_run();
+  EXPECT_EQ(executor_.pairs_run, 2 * pairs) << "now it is known";
+}
+
 // The race ends a trial by an interval of its own, narrower than the reported one: a second run began to measure there.
 TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measured_again) {
   request_.search = "adaptive";

@@ -124,6 +124,32 @@ TEST(GpuReport, answers_what_load_serves_which_purpose) {
   EXPECT_EQ(json.at("load").at("lowest_latency"), 7);
 }
 
+TEST(GpuReport, lists_an_answer_over_the_latency_limit_beside_the_best_within_it) {
+  auto records = shared_records();
+  const auto key = [&](int id) { return records.run.trials.at(static_cast<std::size_t>(id - 1)).key; };
+  // As fast and of the same load as trial 12, and over the limit of 15 ms.
+  for (double& latency : records.outcomes.at(key(17)).measurement->latency_ns) latency *= 1.2;
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto* answers = table_of(report, "load", "Which load for which purpose");
+  ASSERT_NE(answers, nullptr);
+  EXPECT_EQ(answers->rows[0].cells[0], "Highest throughput, not within the latency limit");
+  EXPECT_EQ(answers->rows[0].cells[1], "[17](#trial-17)");
+  EXPECT_EQ(answers->rows[2].cells[1], "[12](#trial-12)");
+  const auto* loads = table_of(report, "load", "Every load, with its best trial");
+  ASSERT_NE(loads, nullptr);
+  ASSERT_GE(loads->rows.size(), 2U);
+  const auto& best = loads->rows[loads->rows.size() - 2].cells;
+  const auto& fastest = loads->rows.back().cells;
+  EXPECT_EQ(best[2], "[12](#trial-12)");
+  EXPECT_EQ(best.back(), "on the Pareto front");
+  EXPECT_EQ(fastest[2], "[17](#trial-17)");
+  EXPECT_EQ(fastest.back().rfind("listed for \"Highest throughput\"; constraint: latency_median_ms", 0), 0U)
+      << fastest.back();
+  const auto points = tune_json(records.run, records.outcomes, records.pairs).at("load").at("points");
+  EXPECT_EQ(points.back().at("trial_id"), 17);
+  EXPECT_EQ(points.back().at("best_of_load"), false);
+}
+
 TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
   const auto* loads = table_of(shared_report(), "load", "Every load, with its best trial");
   ASSERT_NE(loads, nullptr);
@@ -132,6 +158,26 @@ TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
   ASSERT_NE(failed, loads->rows.end());
   EXPECT_EQ(failed->cells[1], "1024");
   EXPECT_EQ(failed->cells.back(), "out of memory, 3.06 GiB asked for");
+}
+
+TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
+  auto records = shared_records();
+  for (auto& [key, outcome] : records.outcomes) {
+    if (outcome.status != schema::TrialStatus::out_of_memory) continue;
+    auto& gpu = outcome.failure->gpu.emplace();
+    gpu.samples.resize(3);
+    gpu.memory_free_before_bytes = std::int64_t{10} << 30;
+    gpu.neighbours_before = {{4711, std::int64_t{128} << 30}};
+  }
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto* failures = table_of(report, "failures", "Trials that failed or were rejected");
+  ASSERT_NE(failures, nullptr);
+  EXPECT_EQ(failures->rows.back().cells.at(4),
+            "GPU memory ran out; 3.06 GiB asked for; 10.0 GiB were free before; process 4711 held 128 GiB");
+  const auto json = tune_json(records.run, records.outcomes, records.pairs);
+  const auto& failure = json.at("trials").at(14).at("failure");
+  EXPECT_EQ(failure.at("gpu").at("neighbours_before").at(0).at("pid"), 4711);
+  EXPECT_FALSE(failure.at("gpu").contains("samples"));
 }
 
 TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) {
@@ -145,12 +191,65 @@ TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) 
   EXPECT_EQ(chart_of(build_tune_report(records.run, records.outcomes, records.pairs), "gpu-timeline"), nullptr);
 }
 
+TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
+  auto records = shared_records();
+  auto& gpus = records.run.environment.gpus;
+  gpus.push_back(schema::GpuDescription(gpus.front()));
+  gpus.back().index = 1;
+  gpus.back().uuid = "GPU-second";
+  for (auto& [key, outcome] : records.outcomes)
+    if (outcome.measurement && outcome.measurement->gpu && !outcome.measurement->gpu->clock_reasons.empty())
+      outcome.measurement->gpu->uuid = "GPU-second";
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto* chart = chart_of(report, "gpu-timeline");
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(chart->title, "The GPUs over the same time");
+  const auto& series = chart->option.at("series");
+  ASSERT_EQ(series.size(), 7U) << "two lines a panel and the marks of held clocks";
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(series.at(i).at("name"), i % 2 == 0 ? "GPU 0" : "GPU 1");
+    EXPECT_EQ(series.at(i).at("role"), series.at(i % 2).at("role"));
+    EXPECT_EQ(series.at(i).at("yAxisIndex"), i / 2);
+  }
+  EXPECT_NE(series.at(0).at("role"), series.at(1).at("role"));
+  for (const auto& point : series.at(0).at("data")) {
+    if (point.at(1).is_null()) continue;
+    EXPECT_EQ(point.at(1), 1980) << "a swing of the other GPU's clock";
+  }
+  for (const auto& mark : series.at(6).at("data"))
+    EXPECT_EQ(mark.at("tip").at(0).get<std::string>().rfind("Clocks of GPU 1 held down during trial ", 0), 0U);
+  EXPECT_NE(chart->alternative.find("GPU 0: SM clock between 1980 and 1980 MHz"), std::string::npos);
+  EXPECT_NE(chart->alternative.find("clocks were never held down. GPU 1: SM clock between 16"), std::string::npos)
+      << chart->alternative;
+
+  gpus.clear();
+  const auto unknown = build_tune_report(records.run, records.outcomes, records.pairs);
+  ASSERT_NE(chart_of(unknown, "gpu-timeline"), nullptr);
+  EXPECT_EQ(chart_of(unknown, "gpu-timeline")->option.at("series").at(1).at("name"), "GPU-second");
+}
+
 TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration) {
   const auto* limits = table_of(shared_report(), "gpu", "Where the time of one inference goes");
   ASSERT_NE(limits, nullptr);
   ASSERT_EQ(limits->rows.size(), 2U);
   EXPECT_EQ(limits->rows[0].cells[1], "launch-bound");
-  EXPECT_EQ(limits->rows[1].cells[1], "compute-bound");
+  EXPECT_EQ(limits->rows[1].cells[1], "slow kernels") << "arithmetic is 18 % and busy 99 % of the time";
+  for (const auto& row : limits->rows)
+    for (const auto& cell : row.cells) EXPECT_EQ(cell.find("up to"), std::string::npos) << cell;
+}
+
+TEST(GpuReport, says_up_to_of_what_is_counted_over_the_nodes_of_the_file) {
+  auto records = shared_records();
+  records.run.runtime_graphs.clear();
+  const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
+  const auto* limits = table_of(report, "gpu", "Where the time of one inference goes");
+  ASSERT_NE(limits, nullptr);
+  ASSERT_EQ(limits->columns.at(5).title, "Memory");
+  ASSERT_EQ(limits->columns.at(7).title, "Launches");
+  const auto& cells = limits->rows.at(0).cells;
+  EXPECT_EQ(cells.at(4).find("up to"), std::string::npos) << cells.at(4);
+  EXPECT_EQ(cells.at(5).rfind("up to ", 0), 0U) << cells.at(5);
+  EXPECT_EQ(cells.at(7).rfind("up to ", 0), 0U) << cells.at(7);
 }
 
 TEST(GpuReport, stands_without_telemetry_ceilings_load_or_description) {

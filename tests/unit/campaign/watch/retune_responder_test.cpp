@@ -165,7 +165,16 @@ TEST_F(RetuneResponderTest, asks_the_runs_question_for_the_settings_of_the_file)
   EXPECT_EQ(request->current, (Configuration{{"intra_op_num_threads", 4}}));
   EXPECT_EQ(request->space.fixed.get_or("batch_size", 0), Value(8));
   EXPECT_FALSE(request->use_store);
+  EXPECT_TRUE(request->check_accuracy);
   EXPECT_EQ(request->accuracy_tolerance, 1e-3);
+}
+
+TEST_F(RetuneResponderTest, a_run_without_the_accuracy_check_is_tuned_again_without_it) {
+  baseline_.run.accuracy_tolerance = 0;
+  const auto request = responder().request();
+  ASSERT_TRUE(request);
+  EXPECT_FALSE(request->check_accuracy);
+  EXPECT_FALSE(request->accuracy_tolerance.has_value());
 }
 
 TEST_F(RetuneResponderTest, its_run_says_which_file_it_is_of) {
