@@ -101,13 +101,19 @@ models=${models:-$out/models}
 mkdir -p "$models" || exit 1
 models=$(cd "$models" && pwd)
 # The files of this script in --out: whatever else lies there is left alone.
-ours() { # ours MODEL... : their reports and logs of every step
-  local name label
+ours() { # ours MODEL... : their reports and logs of the steps asked for
+  local name label file labels=(export)
+  for label in ${steps//,/ }; do
+    case $label in
+      batch) labels+=(batch64) ;;
+      exhaustive) labels+=(exhaustive pair pair_space) ;;
+      *) labels+=("$label") ;;
+    esac
+  done
   for name in "$@"; do
-    for label in classic quick adaptive device batch64 pairs exhaustive pair faults export; do
-      for file in "$out/$name.$label".{json,md,html,txt,log}; do [ -f "$file" ] && printf '%s\n' "$file"; done
+    for label in "${labels[@]}"; do
+      for file in "$out/$name.$label".{json,md,html,txt,log,yaml}; do [ -f "$file" ] && printf '%s\n' "$file"; done
     done
-    for file in "$out/$name".{pair.yaml,pair_space.yaml}; do [ -f "$file" ] && printf '%s\n' "$file"; done
   done
   for file in "$out"/{steps.tsv,jobs.txt,summary.md,host.txt}; do [ -f "$file" ] && printf '%s\n' "$file"; done
   return 0
