@@ -208,6 +208,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   schema::TrialSpec spec;
   spec.workload = request.workload;
   spec.workload.shapes = description->shapes;
+  for (const auto& input : description->inputs) spec.workload.dim_names[input.name] = input.dim_names;
   spec.configuration = flags.settings;
   spec.provider = flags.provider;
   spec.runtime.library_path = flags.ort;

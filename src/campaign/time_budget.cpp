@@ -17,6 +17,7 @@ namespace {
 /// Until the first inference, beyond making the session: starting CUDA took 1.5 s on an H200 host.
 constexpr double kStartOnGpuS = 1.5;
 constexpr double kStartOnCpuS = 0.2;
+constexpr double kNothingS = 1e-9;
 
 struct Arm {
   double setup_s = 0;
@@ -87,17 +88,19 @@ double quad_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
   return 4 * (block_s + plan.settle_s);
 }
 
+int least_rounds(const schema::PairedPlan& plan) { return std::clamp(plan.rounds, 1, std::max(1, plan.quads)); }
+
 /// The blocks of a round, which has a few quads come what may.
 double least_round_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
-  const int least = std::max(1, plan.rounds);
-  return std::min(4, (plan.quads + least - 1) / least) * quad_s(plan, a, b);
+  const int least = least_rounds(plan);
+  return std::min(4, (plan.quads + least - 1) / least) * (quad_s(plan, a, b) - 4 * plan.settle_s);
 }
 
 /// The most rounds that measure::measure_paired_rounds makes: a short one, then whole turns of rounds that last as long
 /// as making their sessions does, until less than that is left.
 double most_rounds(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
-  const double least = std::max(1, plan.rounds);
-  if (plan.max_rounds <= least || plan.quads < least) return least;
+  const double least = least_rounds(plan);
+  if (plan.max_rounds <= least || least < plan.rounds) return least;
   const double making_s = a.session_s + b.session_s;  // the machine is warm
   const double first_s = std::max(plan.min_time_s / least, least_round_s(plan, a, b));
   const double round_s = std::max(first_s, std::min(making_s, plan.max_time_s / 6));
@@ -221,7 +224,7 @@ schema::PairedPlan fitted_plan(const TuneResult& result, const schema::PairedPla
   };
   auto cut = shorter(plan);
   for (const int rounds : {2, 1}) {
-    if (over_s(cut) <= 0 || plan.rounds != 2 || plan.max_rounds < rounds) break;
+    if (over_s(cut) < kNothingS || plan.rounds != 2 || plan.max_rounds < rounds) break;
     cut = plan;
     cut.rounds = cut.max_rounds = rounds;
     cut = shorter(cut);
