@@ -9,9 +9,11 @@
 - How block medians scatter when only the first part of each block is used: standard deviation of a quad's log ratio.
 - Whether comparisons differ by more than their quads and their pairs of sessions account for, and whether what a pair of
   sessions gets follows from the pair before.
+- How ratios over 2 to 12 pairs of sessions in turned order would scatter, by drawing pairs of all comparisons at random.
 """
 import csv
 import math
+import random
 import statistics
 import sys
 
@@ -115,6 +117,31 @@ def between_comparisons(comparisons):
                if one else ""))
 
 
+def trimmed_mean(values):
+    """A round's, as analysis::estimate_of_rounds has it."""
+    cut = len(values) // 4 if len(values) < 8 else len(values) // 5
+    return statistics.fmean(sorted(values)[cut:len(values) - cut])
+
+
+def by_number_of_rounds(comparisons):
+    for title in sorted({key[1] for key in comparisons}):
+        turns = ([], [])
+        for key, blocks in comparisons.items():
+            rounds = {}
+            for number, ratio in quad_ratios(blocks) if key[1] == title else []:
+                rounds.setdefault(number, []).append(ratio)
+            for number, values in rounds.items():
+                turns[number % 2].append(trimmed_mean(values))
+        if min(map(len, turns)) < 4:
+            continue
+        chance = random.Random(1)
+        scatter = []
+        for rounds in (2, 4, 6, 8, 10, 12):
+            ratios = [statistics.fmean(chance.choice(turns[at % 2]) for at in range(rounds)) for _ in range(2000)]
+            scatter.append(f"{100 * statistics.stdev(ratios):.2f} % over {rounds}")
+        print(f"\n{title}, resampled: ratios scatter by {', '.join(scatter)} pairs of sessions")
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -122,6 +149,7 @@ def main():
     first_inferences(comparisons)
     scatter_by_length(comparisons)
     between_comparisons(comparisons)
+    by_number_of_rounds(comparisons)
 
 
 if __name__ == "__main__":
