@@ -149,7 +149,8 @@ is "${codes: -1}" 1 "exit code once it is proven ($codes)"
 is "${codes:0:2}" 00 "exit codes before it is"
 is "$(grep -c '"event":"degraded"' "$WORK/cron")" 1 "alarms"
 cp "$WORK/cron" "$WORK/out"
-event degraded .cause unknown
+# What is slow is made up; a machine that is busy while this runs is the one cause that can be seen.
+event degraded '.cause == "unknown" or .cause == "busy_cpu"' true
 event degraded '.slow_down_ratio > 1.08 and .slow_down_ratio < 1.12' true
 event degraded '.slow_down_low < 1.1 and .slow_down_high > 1.1' true
 run 1 watch --config config.yaml --once
