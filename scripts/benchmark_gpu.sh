@@ -121,6 +121,7 @@ ours() { # ours MODEL... : their reports and logs of the steps asked for
 chosen=()
 for name in all "${single[@]}" "${batched[@]}"; do { [ "$name" = all ] || wanted "$name"; } && chosen+=("$name"); done
 ours "${chosen[@]}" | tr '\n' '\0' | xargs -0 -r rm -f
+[ -n "$ort" ] && export RIDGELINE_ORT_LIBRARY=$ort # also what `version` tells of
 {
   date -u '+%Y-%m-%d %H:%M UTC'
   "$ridgeline" version 2>/dev/null | head -n 3
