@@ -9,6 +9,7 @@
 - How block medians scatter when only the first part of each block is used: standard deviation of a quad's log ratio.
 - Whether comparisons differ by more than their quads and their pairs of sessions account for, and whether what a pair of
   sessions gets follows from the pair before.
+- How a pair's ratio changes within blocks of half a second and more: what one arm inherits from the other.
 - How ratios over 2 to 12 pairs of sessions in turned order would scatter, by drawing pairs of all comparisons at random.
 """
 import csv
@@ -83,6 +84,31 @@ def scatter_by_length(comparisons):
         print(f"| {part} | {100 * statistics.fmean(spread):.2f} % |")
 
 
+def ratio_within_blocks(comparisons):
+    edges = [0, 50, 100, 150, 200, 300, 400, math.inf]
+    for (path, title, number), blocks in comparisons.items():
+        if statistics.median(sum(times) for _, _, times in blocks) < 500:
+            continue
+        # Means, not medians: what a card at its power limit gets done.
+        spent = {arm: [[0, 0] for _ in edges[1:]] for arm in "AB"}
+        for _, arm, times in blocks:
+            into = 0
+            for time in times:
+                part = spent[arm][max(i for i, edge in enumerate(edges[:-1]) if into >= edge)]
+                part[0] += time
+                part[1] += 1
+                into += time
+        print(f"\n{path}, {title} {number}: time of an inference against the last line's\n"
+              "| into the block, ms | A | B | ratio of A to B |\n|---:|---:|---:|---:|")
+        last = {arm: spent[arm][-1][0] / max(1, spent[arm][-1][1]) for arm in "AB"}
+        for i, edge in enumerate(edges[:-1]):
+            if not all(spent[arm][i][1] and last[arm] for arm in "AB"):
+                continue
+            of = {arm: spent[arm][i][0] / spent[arm][i][1] / last[arm] for arm in "AB"}
+            to = f" to {edges[i + 1]:g}" if edges[i + 1] < math.inf else " and more"
+            print(f"| {edge}{to} | {of['A']:.3f} | {of['B']:.3f} | {of['A'] / of['B']:.3f} |")
+
+
 def robust_deviation(values):
     middle = statistics.median(values)
     return 1.4826 * statistics.median(abs(value - middle) for value in values)
@@ -148,6 +174,7 @@ def main():
     comparisons = read(sys.argv[1:])
     first_inferences(comparisons)
     scatter_by_length(comparisons)
+    ratio_within_blocks(comparisons)
     between_comparisons(comparisons)
     by_number_of_rounds(comparisons)
 

@@ -4,40 +4,20 @@
 #include <algorithm>
 #include <limits>
 
-#include "analysis/summary.hpp"
+#include "campaign/pair_plan.hpp"
 #include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
 using schema::Configuration;
 
-namespace {
-
-constexpr double kSlowInferenceNs = 50e6;  // above this one timed run a block is plenty, and three would take minutes
-
-}  // namespace
-
 double PairSchedule::whole_time_left_s() const {
   if (!request_.max_time) return std::numeric_limits<double>::infinity();
-  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.elapsed_s();
+  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.spent_s();
 }
 
 schema::PairedPlan PairSchedule::plan_for(const Configuration& a, const Configuration& b, double share) const {
-  auto plan = request_.paired;
-  double slowest = 0;
-  for (const auto& trial : result_.run.trials) {
-    if (trial.configuration != a && trial.configuration != b) continue;
-    const auto found = result_.outcomes.find(trial.key);
-    if (found == result_.outcomes.end() || !found->second.measurement || found->second.measurement->latency_ns.empty())
-      continue;
-    slowest = std::max(slowest, analysis::quantile(found->second.measurement->latency_ns, 0.5));
-  }
-  if (slowest > kSlowInferenceNs && plan.min_samples == 0) plan.min_block_runs = 1;
-  plan.quads = std::max(4, static_cast<int>(plan.quads * share));
-  plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
-  plan.min_time_s *= share;
-  plan.max_time_s *= share;
-  return plan;
+  return pair_plan(result_, request_.paired, a, b, share);
 }
 
 schema::PairedPlan PairSchedule::decisive_plan(const Configuration& configuration) const {

@@ -21,7 +21,7 @@ class PairSchedule {
   /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
   [[nodiscard]] double whole_time_left_s() const;
 
-  /// The run's plan, in blocks of one inference where inferences are slow; `share` of its quads and its time.
+  /// pair_plan of the run's plan.
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
                                             double share) const;
   /// Of the comparison with the current configuration without which there is no answer: cut to what is left.

@@ -10,6 +10,7 @@
 
 #include "analysis/ranking.hpp"
 #include "analysis/summary.hpp"
+#include "campaign/pair_plan.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -82,10 +83,15 @@ Arm arm_of(const schema::TrialOutcome* outcome, double sessions, double usual_s,
   return {std::max(session_s, std::min(untimed, usual_s)), session_s, inference_s};
 }
 
+/// Run at the start of a block without being counted.
+double discarded_s(const schema::PairedPlan& plan, double inference_s) {
+  return std::max(plan.discard_time_s, static_cast<double>(plan.discard_runs) * inference_s);
+}
+
 double quad_s(const schema::PairedPlan& plan, const Arm& a, const Arm& b) {
-  const double block_s =
-      std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * std::max(a.inference_s, b.inference_s));
-  return 4 * (block_s + plan.settle_s);
+  const double inference_s = std::max(a.inference_s, b.inference_s);
+  const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * inference_s);
+  return 4 * (discarded_s(plan, inference_s) + block_s + plan.settle_s);
 }
 
 int least_rounds(const schema::PairedPlan& plan) { return std::clamp(plan.rounds, 1, std::max(1, plan.quads)); }
@@ -121,9 +127,8 @@ double samples_s(const schema::PairedPlan& plan, const Arm& arm) {
   if (plan.min_samples <= 0 || !(arm.inference_s > 0)) return 0;
   const double runs =
       std::max(static_cast<double>(plan.min_block_runs), std::ceil(plan.block_time_s / arm.inference_s));
-  const double discarded_s = std::max(plan.discard_time_s, static_cast<double>(plan.discard_runs) * arm.inference_s);
   return std::ceil(static_cast<double>(plan.min_samples) / runs) *
-         (plan.settle_s + discarded_s + runs * arm.inference_s);
+         (plan.settle_s + discarded_s(plan, arm.inference_s) + runs * arm.inference_s);
 }
 
 const schema::TrialOutcome* outcome_of(const TuneResult& result, const schema::Configuration& configuration) {
@@ -199,7 +204,9 @@ double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan,
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process) {
   const auto ranking = analysis::rank(result.run, result.outcomes);
   if (ranking.empty()) return 0;
-  return expected_pair_s(result, plan, fresh_process, result.run.current, ranking.front().trial->configuration);
+  const auto& best = ranking.front().trial->configuration;
+  return expected_pair_s(result, pair_plan(result, plan, result.run.current, best, 1), fresh_process,
+                         result.run.current, best);
 }
 
 double longest_trial_s(const TuneResult& result) {

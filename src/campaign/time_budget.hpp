@@ -25,7 +25,8 @@ inline constexpr double kPlannedShare = 0.97;
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                                      const schema::Configuration& a, const schema::Configuration& b);
 
-/// The same of the best trial so far and the current configuration; 0 before any trial went well.
+/// The same of the best trial so far and the current configuration, by the pair_plan of both; 0 before any trial went
+/// well.
 [[nodiscard]] double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process);
 
 /// Seconds of the longest trial of this run, without the first when there are others.

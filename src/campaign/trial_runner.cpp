@@ -67,7 +67,7 @@ double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - s
 execute::TimeLeft TrialRunner::time_left(double reserve_s, double more_s) const {
   if (!max_time_) return {};
   const auto& plan = result_.run.plan;
-  const double left_s = base::to_seconds(*max_time_) - elapsed_s();
+  const double left_s = base::to_seconds(*max_time_) - spent_s();
   return {std::max(0.0, left_s - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
 }
 

@@ -58,6 +58,10 @@ class TrialRunner {
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
   /// Since the run began.
   [[nodiscard]] double elapsed_s() const;
+  /// Of it, what counts against the time budget.
+  [[nodiscard]] double spent_s() const { return elapsed_s() - excused_s_; }
+  /// So much of what has passed does not count.
+  void excuse(double seconds) noexcept { excused_s_ += seconds; }
   /// Saves the run when it is time, or at once.
   [[nodiscard]] base::Result<void> save_run(bool forced);
 
@@ -106,6 +110,7 @@ class TrialRunner {
   const TuneRequest& request_;
   TuneResult& result_;
   base::Nanoseconds start_;
+  double excused_s_ = 0;
   /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
   std::optional<std::chrono::nanoseconds> max_time_;
   SavePace save_pace_;

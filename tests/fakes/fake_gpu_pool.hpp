@@ -26,6 +26,7 @@ class FakeGpuPool final : public execute::Executor {
   FakeExecutor simple;
   std::function<double(const schema::Configuration&)> trial_s = [](const auto&) { return 1.0; };
   double start_s = 0;
+  double reference_s = 0;  ///< until reference outputs are there
   std::function<double(const schema::PairedSpec&, double left_s)> pair_s = [](const auto&, double) { return 0.0; };
   std::vector<double> pace;                    ///< of a lane alone; 2: takes twice as long
   std::vector<double> disturbance;             ///< factor on it while another lane is at work
@@ -60,6 +61,7 @@ class FakeGpuPool final : public execute::Executor {
   }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                      const execute::TimeLeft& left) override {
+    clock_.advance(base::from_seconds(reference_s));
     return simple.make_reference(spec, path, left);
   }
   std::vector<base::Result<schema::TrialOutcome>> run_trials(const std::vector<execute::TrialJob>& jobs) override {
