@@ -237,10 +237,10 @@ def host_section(folder):
 def pairs_section(folder):
     """The goals are for all comparisons together: in the few of one model a single chance finding decides."""
     text, counts = "", {}
-    for path in sorted(folder.glob("*.pairs.txt")):
+    for path in sorted(folder.glob("*.pairs*.txt")):
         tallies = [line for line in path.read_text().splitlines() if " comparisons: " in line]
         if tallies:
-            text += f"- {path.name[:-len('.pairs.txt')]}\n" + "".join(f"  - {line}\n" for line in tallies)
+            text += f"- {path.name.split('.')[0]}\n" + "".join(f"  - {line}\n" for line in tallies)
         for line in tallies:
             what, compared, slower, faster = re.match(r"(.*?) +(\d+) comparisons: +(\d+) slower +(\d+) faster", line).groups()
             found = counts.setdefault(what, [0, 0, 0])
@@ -343,7 +343,7 @@ def landscape(folder, model):
 
 
 # The steps of a job of benchmark_gpu.sh.
-STEPS_OF = {"pairs": ["pairs"], "faults": ["faults"], "latency": ["classic", "quick", "adaptive", "device"], "exhaustive": ["exhaustive", "pair"],
+STEPS_OF = {"pairs": ["pairs"], "pairs_1": ["pairs"], "pairs_2": ["pairs_2"], "faults": ["faults"], "latency": ["classic", "quick", "adaptive", "device"], "exhaustive": ["exhaustive", "pair"],
             "batch": ["batch64"]}
 
 

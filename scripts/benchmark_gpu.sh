@@ -107,6 +107,7 @@ ours() { # ours MODEL... : their reports and logs of the steps asked for
     case $label in
       batch) labels+=(batch64) ;;
       exhaustive) labels+=(exhaustive pair pair_space) ;;
+      pairs) labels+=(pairs pairs_2) ;;
       *) labels+=("$label") ;;
     esac
   done
@@ -205,11 +206,15 @@ measure_latency() {
   return 0
 }
 batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }
-pairs() {
-  local arguments=("$models/$1.onnx" "$pairs" --slower $(((pairs + 4) / 5)))
+pairs() { compare_itself "$1" pairs "$pairs" $(((pairs + 4) / 5)); }
+# In halves, for two cards: all of them take longer than anything else.
+pairs_1() { compare_itself "$1" pairs $(((pairs + 1) / 2)) $((((pairs + 4) / 5 + 1) / 2)); }
+pairs_2() { compare_itself "$1" pairs_2 $((pairs / 2)) $(((pairs + 4) / 5 / 2)); }
+compare_itself() { # compare_itself MODEL LABEL COMPARISONS SLOWER
+  local arguments=("$models/$1.onnx" "$3" --slower "$4")
   [ "$provider" = cpu ] || arguments+=(--provider "$provider")
   [ -n "$ort" ] && arguments+=(--ort "$ort")
-  step "$1" pairs txt compare_pairs "${arguments[@]}"
+  step "$1" "$2" txt compare_pairs "${arguments[@]}"
 }
 compare_pairs() { # a goal missed by one model alone (3) is no fault: summary.md judges all comparisons together
   local code=0
@@ -275,7 +280,10 @@ trap 'trap - INT TERM; kill 0' INT TERM
 pair_jobs=()
 if asked pairs; then
   if [ -x "$verdicts" ]; then
-    for name in resnet50 bert_base_128; do has "$name" && pair_jobs+=("pairs $name"); done
+    for name in resnet50 bert_base_128; do
+      has "$name" || continue
+      if [ ${#gpus[@]} -gt 1 ]; then pair_jobs+=("pairs_1 $name" "pairs_2 $name"); else pair_jobs+=("pairs $name"); fi
+    done
   else
     say "pairs: left out, --paired-verdicts is not given or no program"
     printf 'all\tpairs\t0\tleft out\n' >>"$out/steps.tsv"

@@ -20,4 +20,12 @@ expect "another model's stay" test -e results/rtdetr_r50.quick.json
 expect "another step's stay" test -e results/resnet50.pair.yaml
 for name in CMakePresets.json notes.md; do expect "$name is not its own" grep -qF "$HOME" "results/$name"; done
 expect "a page is written" grep -q "Ridgeline on a GPU" results/summary.md
+
+# The comparisons of a model in two halves are judged together.
+mkdir halves
+tally="a configuration with itself          25 comparisons:   1 slower   0 faster  12 inconclusive; mean ratio 1.0"
+for half in pairs pairs_2; do echo "$tally" >"halves/resnet50.$half.txt"; done
+touch halves/steps.tsv
+python3 tree/benchmarks/gpu_summary.py summary halves >halves/summary.md 2>log
+expect "both halves count" grep -qF "a configuration with itself called different, at most 5 %: **2 of 50**, met" halves/summary.md
 finish
