@@ -32,10 +32,10 @@ inline constexpr double kTurnStdev = 0.02;
 /// kScatterRounds on the interval is that over the rounds' means (analysis of variance with the order as its factor),
 /// or that over all quads where it is wider. With `session_stdev`, of log cost between sessions of one configuration,
 /// the rounds' variance is moderated (Smyth 2004): the weighted mean of theirs and of what it makes expect, as if that
-/// had eight degrees of freedom. Simulated, four to ten rounds then cover at 95 % up to sessions that differ by 1.5 %,
-/// and find 3 % in 73 to 98 % where they differ by 1 % (in 50 to 98 % without). Fewer rounds say nothing of the
-/// scatter: session_stdev takes its place, at least kRunToRunStdev, and of a lone round that and kTurnStdev. `rounds`
-/// 0: no sessions were made, the quads speak alone. nullopt below two ratios.
+/// had eight degrees of freedom. Simulated (benchmarks/results/session_scatter.md), four to twelve rounds then cover at
+/// 95 % up to sessions that differ by 1.5 %, and find 3 % in 79 to 99 % where they differ by 1 % (in 55 to 99 %
+/// without). Fewer rounds say nothing of the scatter: session_stdev takes its place, at least kRunToRunStdev, and of a
+/// lone round that and kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two ratios.
 [[nodiscard]] std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds,
                                                          double session_stdev = 0);
 

@@ -8,10 +8,13 @@
 #include "analysis/round_estimate.hpp"
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
+#include "fakes/uneven_sessions.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
+using fakes::with_sessions;
+using fakes::with_turns;
 using schema::Objective;
 using schema::PairedBlock;
 using schema::Verdict;
@@ -256,23 +259,6 @@ TEST(CompareSeparate, of_a_handful_of_samples_is_unbounded) {
   EXPECT_EQ(compare_separate({}, b, Objective::latency, 0.02).verdict, Verdict::inconclusive);
 }
 
-/// Blocks of `rounds` pairs of sessions that each differ by chance, with noise from quad to quad besides.
-schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double session_stdev, double quad_stdev,
-                                        double slower) {
-  base::Random random(seed);
-  schema::PairedMeasurement measurement;
-  for (int round = 0; round < rounds; ++round) {
-    const double session = std::exp(session_stdev * random.normal());
-    for (int quad = 0; quad < 6; ++quad) {
-      const double a = 1e6 * std::exp(quad_stdev * random.normal());
-      for (const char arm : {'A', 'B', 'B', 'A'})
-        measurement.blocks.push_back(
-            {arm, std::vector<double>(5, arm == 'A' ? a : 1e6 * session * slower), 5e6, round});
-    }
-  }
-  return measurement;
-}
-
 TEST(ComparePaired, the_scatter_of_sessions_is_in_the_interval) {
   int wrong = 0;
   int wrong_without_rounds = 0;
@@ -301,17 +287,6 @@ TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_quads) {
   const auto over_quads = compare_paired(measurement, Objective::latency, 0.02);
   EXPECT_NEAR(judged.high - judged.low, over_quads.high - over_quads.low, 1e-4);
   EXPECT_GT(judged.high - judged.low, 0.002);
-}
-
-/// The same with sessions that differ by which was made first as well, made for the comparison.
-schema::PairedMeasurement with_turns(std::uint64_t seed, int rounds, double turn, double session_stdev,
-                                     double slower = 1) {
-  auto measurement = with_sessions(seed, rounds, session_stdev, 0.01, slower);
-  measurement.rounds = rounds;
-  for (auto& block : measurement.blocks)
-    for (double& latency : block.latency_ns)
-      if ((block.arm == 'A') == (block.round % 2 == 0)) latency *= 1 + turn;
-  return measurement;
 }
 
 double share_called_different(int rounds, double turn, double session_stdev, double min_effect = 0.02,
