@@ -170,12 +170,16 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
     measured_s_ += outcome.duration_s;
   }
   std::string result;
+  std::string remark = trial.from_store ? "  (from the store)" : "";
   Style style = Style::bold;
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
     const bool abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
     const auto cost = analysis::cost_of(*outcome.measurement, objective_);
-    result = objective_text(*outcome.measurement, objective_) + (abandoned ? " (abandoned: slower)" : "");
-    if (abandoned) style = Style::dim;
+    result = objective_text(*outcome.measurement, objective_);
+    if (abandoned) {
+      style = Style::dim;
+      remark += "  (abandoned: slower)";
+    }
     if (!abandoned && (!best_ || cost.value < *best_)) {
       best_ = cost.value;
       best_text_ = fmt::format("trial {}  {}  {}", trial.id, result, trial.configuration.to_text());
@@ -189,9 +193,11 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
                     outcome.failure ? ": " + report::shorten(report::one_line(outcome.failure->message), 100) : "");
   }
   if (!terminal_.interactive || verbosity_ >= 1) {
-    line(fmt::format("[{:>3}/{}] {:<10} {}  {}{}", trial.id, finished_ + remaining_, stage_name(trial.stage),
+    const auto counter = fmt::format("[{:>3}/{}]", trial.id, finished_ + remaining_);
+    counter_width_ = std::max(counter_width_, counter.size());
+    line(fmt::format("{:<{}} {:<10} {}  {}{}", counter, counter_width_, stage_name(trial.stage),
                      styled(fmt::format("{:<14}", result), style, terminal_.colour), trial.configuration.to_text(),
-                     trial.from_store ? styled("  (from the store)", Style::dim, terminal_.colour) : ""));
+                     remark.empty() ? "" : styled(remark, Style::dim, terminal_.colour)));
     if (verbosity_ >= 2 && !trial.reason.empty()) line(fmt::format("          {}", trial.reason));
   }
   draw(false);
@@ -205,7 +211,8 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
                        pair.comparison->high, base::enum_name(pair.comparison->verdict),
                        analysis::tail_note(*pair.comparison));
   const bool names_setting = pair.purpose == schema::PairPurpose::leave_one_out;
-  line(fmt::format("[pair]    {:<10} {}", names_setting ? pair.setting : base::enum_name(pair.purpose), text));
+  line(fmt::format("{:<{}} {:<10} {}", "[pair]", counter_width_,
+                   names_setting ? pair.setting : base::enum_name(pair.purpose), text));
 }
 
 void TerminalProgress::note(std::string_view text) { fact("note", text); }

@@ -54,6 +54,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::optional<Clock::time_point> drawn_;
   int drawn_lines_ = 0;
   std::size_t finished_ = 0;
+  std::size_t counter_width_ = 8;  ///< of "[  1/99]"; the most so far, as the number planned may lose a digit
   std::size_t measured_ = 0;
   std::size_t from_store_ = 0;
   std::size_t failed_ = 0;
