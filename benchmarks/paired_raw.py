@@ -91,13 +91,16 @@ def ratio_within_blocks(comparisons):
             continue
         # Means, not medians: what a card at its power limit gets done.
         spent = {arm: [[0, 0] for _ in edges[1:]] for arm in "AB"}
+        # The times of lanes that run side by side add up to that many times the block.
+        total = {arm: statistics.median(sum(times) for _, of, times in blocks if of == arm) for arm in "AB"}
+        lanes = {arm: max(1, round(total[arm] / min(total.values()))) for arm in "AB"}
         for _, arm, times in blocks:
             into = 0
             for time in times:
                 part = spent[arm][max(i for i, edge in enumerate(edges[:-1]) if into >= edge)]
                 part[0] += time
                 part[1] += 1
-                into += time
+                into += time / lanes[arm]
         print(f"\n{path}, {title} {number}: time of an inference against the last line's\n"
               "| into the block, ms | A | B | ratio of A to B |\n|---:|---:|---:|---:|")
         last = {arm: spent[arm][-1][0] / max(1, spent[arm][-1][1]) for arm in "AB"}
