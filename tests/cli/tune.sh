@@ -64,6 +64,9 @@ json '.verdict != null' true
 run 0 tune synthetic:surface=conv "${FAST[@]}" --objective throughput --batch 8,2,8 --quick --db u.db --json
 json '[.space[] | select(.key == "batch_size") | .values] | tojson' '[[2,8]]'
 run 0 tune synthetic:surface=conv "${FAST[@]}" --objective throughput --quick --db t.db --json
+checks=$((checks + 1)) # whatever number of trials is planned, their columns stay under each other
+awk '/^\[ *[0-9]+\/[0-9]+\]/ { lines++; match($0, /\] +/); column[RSTART + RLENGTH] }
+  END { exit !(lines > 8 && length(column) == 1) }' "$WORK/err" || problem "$LAST: trials are not in columns"
 json '.run.objective' throughput
 # An accuracy fault is rejected, not recommended.
 run 0 tune 'synthetic:surface=flat,slowdown=100% if graph_optimization_level!=basic,accuracy=20% if graph_optimization_level=basic' \
