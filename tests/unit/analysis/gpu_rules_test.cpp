@@ -183,6 +183,7 @@ TEST(GpuRules, tell_which_comparisons_were_disturbed) {
   const auto finding = titled(builder, "1 of 3 comparisons ran at a reduced clock, the deciding one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);
   EXPECT_EQ(finding.evidence, "held down for 40 %");
+  EXPECT_NE(finding.advice.find("at its power limit"), std::string::npos) << "no cooling helps there";
   EXPECT_EQ(titled(builder, "1 of 3 comparisons carry").title, "");
 }
 
