@@ -87,8 +87,7 @@ void print_neighbours(int runs) {
   fmt::print(
       "\nNeighbour checks of two GPUs\n\n"
       "| sessions differ by | two sessions are more than 3 % apart | equal GPUs: not side by side | the second 10 % "
-      "slower: "
-      "side by side | disturbed by 10 %: side by side |\n|---:|---:|---:|---:|---:|\n");
+      "slower: side by side | disturbed by 10 %: side by side |\n|---:|---:|---:|---:|---:|\n");
   for (const double spread : {0.014, 0.02, 0.025, 0.03}) {
     // Of the difference of two normal logs.
     const double apart =

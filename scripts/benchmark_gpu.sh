@@ -211,6 +211,7 @@ pairs() { compare_itself "$1" pairs "$pairs" $(((pairs + 4) / 5)); }
 pairs_1() { compare_itself "$1" pairs $(((pairs + 1) / 2)) $((((pairs + 4) / 5 + 1) / 2)); }
 pairs_2() { compare_itself "$1" pairs_2 $((pairs / 2)) $(((pairs + 4) / 5 / 2)); }
 compare_itself() { # compare_itself MODEL LABEL COMPARISONS SLOWER
+  [ "$3" -gt 0 ] || return 0
   local arguments=("$models/$1.onnx" "$3" --slower "$4")
   [ "$provider" = cpu ] || arguments+=(--provider "$provider")
   [ -n "$ort" ] && arguments+=(--ort "$ort")
