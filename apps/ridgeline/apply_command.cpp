@@ -14,7 +14,7 @@
 namespace ridgeline::app {
 namespace {
 
-struct Flags {
+struct ApplyFlags {
   std::string run;
   std::string config;
   std::string section = "onnxruntime";
@@ -26,7 +26,7 @@ struct Flags {
   bool match = false;
 };
 
-ApplyRequest request_of(const Flags& flags) {
+ApplyRequest request_of(const ApplyFlags& flags) {
   ApplyRequest request{flags.config,
                        {},
                        flags.dry_run ? ApplyMode::dry_run
@@ -37,7 +37,7 @@ ApplyRequest request_of(const Flags& flags) {
   return request;
 }
 
-base::Result<void> read_mapping(const Flags& flags, ApplyRequest& request) {
+base::Result<void> read_mapping(const ApplyFlags& flags, ApplyRequest& request) {
   if (flags.space.empty()) return {};
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
   RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
@@ -46,7 +46,7 @@ base::Result<void> read_mapping(const Flags& flags, ApplyRequest& request) {
 }
 
 /// --for-gpu: the newest answer of every GPU model into its profile.
-base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const schema::TuneRun& run) {
+base::Result<int> apply_profiles(const ApplyFlags& flags, store::Store& store, const schema::TuneRun& run) {
   RL_TRY_ASSIGN(const auto collected, campaign::collect_profiles(store, run));
   const auto& profiles = collected.profiles;
   for (const auto& profile : profiles)
@@ -74,7 +74,7 @@ base::Result<int> apply_profiles(const Flags& flags, store::Store& store, const 
 }
 
 /// --match: the profile of the GPU at hand into the main section.
-base::Result<int> apply_match(const Flags& flags) {
+base::Result<int> apply_match(const ApplyFlags& flags) {
   if (!flags.run.empty() || flags.for_gpu)
     return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}",
                       flags.config, flags.for_gpu ? "--for-gpu" : "the run");
@@ -100,7 +100,7 @@ base::Result<int> apply_match(const Flags& flags) {
   return kOk;
 }
 
-base::Result<int> apply(const Flags& flags, const Context& context) {
+base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
   if (flags.match) return apply_match(flags);
   if (flags.run.empty())
     return base::fail(base::ErrorCode::invalid_argument,
@@ -124,7 +124,7 @@ base::Result<int> apply(const Flags& flags, const Context& context) {
 }  // namespace
 
 void add_apply(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ApplyFlags>();
   auto* command =
       add_subcommand(app, context, "apply", "Write a run's recommended settings into a config.yaml",
                      "  ridgeline apply latest --config config.yaml --dry-run\n"

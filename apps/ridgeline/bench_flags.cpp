@@ -15,6 +15,7 @@
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "workload/training/synthetic_step_options.hpp"
@@ -33,20 +34,13 @@ constexpr std::int64_t kLargestDefaultBatch = 8192;
 constexpr double kTrialShare = 0.05;  ///< of --max-time that warm-up and timing of one trial may take, each
 constexpr double kShortestTrialS = 1;
 
-Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
-  const auto value = base::parse_integer(text, flag);
-  if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
-  return *value;
-}
-
 /// "1 2 4", "1,2,4" or both, ascending and without repeats.
 Result<std::vector<std::int64_t>> whole_list(const std::vector<std::string>& texts, std::string_view flag,
                                              std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> out;
   for (const auto& text : texts)
     for (const auto& part : base::split(text, ',')) {
-      RL_TRY_ASSIGN(const auto value, whole(std::string(base::trim(part)), flag, low, high));
+      RL_TRY_ASSIGN(const auto value, whole_number(std::string(base::trim(part)), flag, low, high));
       out.push_back(value);
     }
   std::sort(out.begin(), out.end());
@@ -140,7 +134,7 @@ class BenchReader {
                   "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model; leave it out",
                   flags_.torch_plugin);
     const auto seed = noted("seed", flags_.seed, "--seed", kDefaultSeed);
-    RL_TRY_ASSIGN(job.seed, whole(seed, "--seed", 0, 9'000'000'000'000'000'000));
+    RL_TRY_ASSIGN(job.seed, whole_number(seed, "--seed", 0, 9'000'000'000'000'000'000));
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
@@ -213,7 +207,7 @@ class BenchReader {
     } else if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
       std::int64_t index = 0;
       if (device != "cuda") {
-        RL_TRY_ASSIGN(index, whole(device.substr(5), "--device cuda:", 0, 1023));
+        RL_TRY_ASSIGN(index, whole_number(device.substr(5), "--device cuda:", 0, 1023));
       }
       request.device = fmt::format("cuda:{}", index);
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
@@ -415,7 +409,7 @@ class BenchReader {
     auto& plan = request.plan;
     std::string origin = "default";
     if (!flags_.steps.empty()) {
-      RL_TRY_ASSIGN(plan.steps, whole(flags_.steps, "--steps", 1, 1'000'000));
+      RL_TRY_ASSIGN(plan.steps, whole_number(flags_.steps, "--steps", 1, 1'000'000));
       origin = "--steps";
     } else if (plan_.config.steps_per_test) {
       plan.steps = *plan_.config.steps_per_test;
@@ -424,9 +418,9 @@ class BenchReader {
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
     const auto headroom = noted("mem headroom", flags_.mem_headroom, "--mem-headroom", kDefaultHeadroom);
-    RL_TRY_ASSIGN(request.answers.headroom, share(headroom, "--mem-headroom"));
+    RL_TRY_ASSIGN(request.answers.headroom, share_of_one(headroom, "--mem-headroom", "10%"));
     const auto tolerance = noted("tolerance", flags_.tolerance, "--tolerance", kDefaultTolerance);
-    RL_TRY_ASSIGN(request.answers.tolerance, share(tolerance, "--tolerance"));
+    RL_TRY_ASSIGN(request.answers.tolerance, share_of_one(tolerance, "--tolerance", "10%"));
     return {};
   }
 
@@ -443,7 +437,7 @@ class BenchReader {
       plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
     }
     RL_TRY_ASSIGN(request.soak_steps,
-                  whole(flags_.soak.empty() ? kDefaultSoak : flags_.soak, "--soak", 0, 100'000'000));
+                  whole_number(flags_.soak.empty() ? kDefaultSoak : flags_.soak, "--soak", 0, 100'000'000));
     if (flags_.soak.empty()) request.short_soak_s = plan.max_time_s;
     note("soak",
          request.soak_steps == 0 ? "none"
@@ -453,14 +447,6 @@ class BenchReader {
     request.diagnose = !flags_.no_diagnosis;
     note("diagnosis", request.diagnose ? "on" : "off", request.diagnose ? "default" : "--no-diagnosis");
     return {};
-  }
-
-  static Result<double> share(const std::string& text, std::string_view flag) {
-    RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
-    if (value < 0 || value >= 1)
-      return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 10%", flag,
-                  text);
-    return value;
   }
 
   const BenchFlags& flags_;

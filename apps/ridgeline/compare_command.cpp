@@ -15,7 +15,7 @@
 namespace ridgeline::app {
 namespace {
 
-struct Flags {
+struct CompareFlags {
   std::string a;
   std::string b;
   std::string min_effect = "2%";
@@ -54,7 +54,7 @@ std::string advice(const schema::Comparison& comparison, double min_effect) {
       scatter ? " and measure longer with --runs or --trial-time" : "");
 }
 
-std::string sentence(const schema::Comparison& comparison, const Flags& flags, double min_effect) {
+std::string sentence(const schema::Comparison& comparison, const CompareFlags& flags, double min_effect) {
   switch (comparison.verdict) {
     case schema::Verdict::faster: return fmt::format("{} is faster", flags.b);
     case schema::Verdict::slower: return fmt::format("{} is slower", flags.b);
@@ -65,7 +65,7 @@ std::string sentence(const schema::Comparison& comparison, const Flags& flags, d
   return "";
 }
 
-base::Result<int> compare(const Flags& flags, const Context& context) {
+base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto a, campaign::find_compared(store, flags.a));
@@ -105,7 +105,7 @@ base::Result<int> compare(const Flags& flags, const Context& context) {
 }  // namespace
 
 void add_compare(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CompareFlags>();
   auto* command = add_subcommand(
       app, context, "compare", "Ratio of two runs with its interval; exit code 1 on a slow-down",
       "  ridgeline compare 20261120-0900 latest\n"

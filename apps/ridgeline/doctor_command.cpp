@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct DoctorFlags {
   std::string model;
   std::string ort_library;
   bool json = false;
@@ -46,7 +46,7 @@ class Progress {
   bool shown_;
 };
 
-doctor::Sources sources_of(const Flags& flags, const Context& context) {
+doctor::Sources sources_of(const DoctorFlags& flags, const Context& context) {
   doctor::Sources sources;
   sources.environment = find_environment();
   sources.search = workload::OrtSearchEnvironment::of_this_process();
@@ -68,7 +68,7 @@ doctor::Sources sources_of(const Flags& flags, const Context& context) {
   return sources;
 }
 
-base::Result<int> run_doctor(const Flags& flags, const Context& context) {
+base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
   auto sources = sources_of(flags, context);
   doctor::DoctorReport report;
   report.ridgeline_version = base::version();
@@ -94,7 +94,7 @@ base::Result<int> run_doctor(const Flags& flags, const Context& context) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DoctorFlags>();
   auto* command = add_subcommand(
       app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
       "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"

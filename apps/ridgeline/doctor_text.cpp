@@ -19,14 +19,14 @@ using doctor::CheckStatus;
 constexpr int kTitleAt = 10;  // after "  – skip  "
 constexpr int kEvidenceAt = 30;
 
-struct Look {
+struct StatusLook {
   std::string_view glyph;
   std::string_view word;
   Style style;
 };
 
 /// Without `unicode` in ASCII.
-Look look_of(CheckStatus status, bool unicode = true) noexcept {
+StatusLook look_of(CheckStatus status, bool unicode = true) noexcept {
   switch (status) {
     case CheckStatus::ok: return {unicode ? "✓" : "+", "ok", Style::good};
     case CheckStatus::warn: return {"!", "warn", Style::warning};
@@ -43,7 +43,7 @@ std::string padded(std::string_view text, int width) {
   return std::string(text) + (columns < width ? blanks(width - columns) : " ");
 }
 
-std::string head_of(const Look& look, std::string_view title, bool colour) {
+std::string head_of(const StatusLook& look, std::string_view title, bool colour) {
   return fmt::format("  {} {}",
                      styled(padded(fmt::format("{} {}", look.glyph, look.word), kTitleAt - 3), look.style, colour),
                      padded(title, kEvidenceAt - kTitleAt));

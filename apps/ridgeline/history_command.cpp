@@ -13,7 +13,7 @@
 namespace ridgeline::app {
 namespace {
 
-struct Flags {
+struct HistoryFlags {
   std::string limit = "50";
   bool ids = false;
   bool json = false;
@@ -160,7 +160,7 @@ report::Table table_of(const std::vector<Line>& lines, int width) {
   return table;
 }
 
-base::Result<int> history(const Flags& flags, const Context& context) {
+base::Result<int> history(const HistoryFlags& flags, const Context& context) {
   const auto limit = base::parse_integer(flags.limit, "--limit");
   if (!limit || *limit < 1)
     return base::fail(base::ErrorCode::invalid_argument, "--limit {}: expected a whole number above 0", flags.limit);
@@ -183,7 +183,7 @@ base::Result<int> history(const Flags& flags, const Context& context) {
 }  // namespace
 
 void add_history(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<HistoryFlags>();
   auto* command =
       add_subcommand(app, context, "history", "List the runs in the results file, newest first",
                      "  ridgeline history --limit 10", [flags, &context] { return history(*flags, context); });

@@ -29,7 +29,7 @@ using base::ErrorCode;
 using base::Result;
 using std::chrono::milliseconds;
 
-struct Flags {
+struct MonitorFlags {
   bool once = false;
   bool json = false;
   std::string csv;
@@ -128,14 +128,14 @@ void print_once(const monitor::Canvas& canvas, bool colour) {
   }
 }
 
-monitor::ProcessOrder order_of(const Flags& flags) {
+monitor::ProcessOrder order_of(const MonitorFlags& flags) {
   monitor::ProcessOrder order;
   order.key = *base::enum_from_name<monitor::SortKey>(flags.sort);
   order.filter = flags.filter;
   return order;
 }
 
-Result<int> once(const Flags& flags, Watch& watch, base::Nanoseconds begun) {
+Result<int> once(const MonitorFlags& flags, Watch& watch, base::Nanoseconds begun) {
   const auto first = base::system_clock().now();
   RL_TRY(watch.look(false));
   rest_until(first + monitor::gap_after(first - begun));
@@ -151,7 +151,7 @@ Result<int> once(const Flags& flags, Watch& watch, base::Nanoseconds begun) {
   return kOk;
 }
 
-Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count) {
+Result<int> stream(const MonitorFlags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count) {
   auto at = base::system_clock().now();
   RL_TRY(watch.look(false));
   rest_until(at + std::min<base::Nanoseconds>(interval, monitor::kFirstGap));
@@ -171,7 +171,8 @@ Result<int> stream(const Flags& flags, Watch& watch, base::Nanoseconds interval,
   return kOk;
 }
 
-Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count, bool colour) {
+Result<int> screen(const MonitorFlags& flags, Watch& watch, base::Nanoseconds interval, std::int64_t count,
+                   bool colour) {
   monitor::ViewState view;
   view.interval = std::chrono::duration_cast<milliseconds>(interval);
   view.order = order_of(flags);
@@ -209,7 +210,7 @@ Result<int> screen(const Flags& flags, Watch& watch, base::Nanoseconds interval,
   return kOk;
 }
 
-Result<int> monitor_machine(const Flags& flags) {
+Result<int> monitor_machine(const MonitorFlags& flags) {
   const auto begun = base::system_clock().now();
   RL_TRY_ASSIGN(const auto interval, base::parse_duration(flags.interval, "--interval"));
   if (interval < monitor::ViewState::kShortestInterval || interval > std::chrono::hours(1))
@@ -261,7 +262,7 @@ Result<int> monitor_machine(const Flags& flags) {
 }  // namespace
 
 void add_monitor(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<MonitorFlags>();
   auto* command = add_subcommand(app, context, "monitor", "Watch the GPUs live, record them, or export them",
                                  "  ridgeline monitor\n"
                                  "  ridgeline monitor --once --json\n"

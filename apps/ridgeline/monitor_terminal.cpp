@@ -17,7 +17,6 @@ namespace ridgeline::app {
 namespace {
 
 using monitor::KeyPress;
-using monitor::Style;
 
 /// Colours of a style: in 256 colours and in 8; -1 is the terminal's own. The attribute alone must do without colours.
 struct Look {
@@ -28,29 +27,29 @@ struct Look {
   attr_t attribute;
 };
 
-Look look_of(Style style) {
+Look look_of(monitor::Style style) {
   switch (style) {
-    case Style::normal: return {-1, -1, -1, -1, A_NORMAL};
-    case Style::bold: return {-1, -1, -1, -1, A_BOLD};
-    case Style::dim: return {245, -1, -1, -1, A_DIM};
-    case Style::title: return {231, 24, COLOR_WHITE, COLOR_BLUE, A_REVERSE};
-    case Style::header: return {252, 238, COLOR_BLACK, COLOR_WHITE, A_REVERSE};
-    case Style::selected: return {16, 80, COLOR_BLACK, COLOR_CYAN, A_BOLD};
-    case Style::key: return {80, -1, COLOR_CYAN, -1, A_BOLD};
-    case Style::good: return {77, -1, COLOR_GREEN, -1, A_NORMAL};
-    case Style::warn: return {214, -1, COLOR_YELLOW, -1, A_NORMAL};
-    case Style::bad: return {203, -1, COLOR_RED, -1, A_BOLD};
-    case Style::accent: return {80, -1, COLOR_CYAN, -1, A_BOLD};
-    case Style::load_low: return {31, -1, COLOR_CYAN, -1, A_NORMAL};
-    case Style::load_mid: return {38, -1, COLOR_CYAN, -1, A_NORMAL};
-    case Style::load_high: return {86, -1, COLOR_CYAN, -1, A_NORMAL};
-    case Style::heat_low: return {71, -1, COLOR_GREEN, -1, A_NORMAL};
-    case Style::heat_mid: return {178, -1, COLOR_YELLOW, -1, A_NORMAL};
-    case Style::heat_high: return {203, -1, COLOR_RED, -1, A_NORMAL};
+    case monitor::Style::normal: return {-1, -1, -1, -1, A_NORMAL};
+    case monitor::Style::bold: return {-1, -1, -1, -1, A_BOLD};
+    case monitor::Style::dim: return {245, -1, -1, -1, A_DIM};
+    case monitor::Style::title: return {231, 24, COLOR_WHITE, COLOR_BLUE, A_REVERSE};
+    case monitor::Style::header: return {252, 238, COLOR_BLACK, COLOR_WHITE, A_REVERSE};
+    case monitor::Style::selected: return {16, 80, COLOR_BLACK, COLOR_CYAN, A_BOLD};
+    case monitor::Style::key: return {80, -1, COLOR_CYAN, -1, A_BOLD};
+    case monitor::Style::good: return {77, -1, COLOR_GREEN, -1, A_NORMAL};
+    case monitor::Style::warn: return {214, -1, COLOR_YELLOW, -1, A_NORMAL};
+    case monitor::Style::bad: return {203, -1, COLOR_RED, -1, A_BOLD};
+    case monitor::Style::accent: return {80, -1, COLOR_CYAN, -1, A_BOLD};
+    case monitor::Style::load_low: return {31, -1, COLOR_CYAN, -1, A_NORMAL};
+    case monitor::Style::load_mid: return {38, -1, COLOR_CYAN, -1, A_NORMAL};
+    case monitor::Style::load_high: return {86, -1, COLOR_CYAN, -1, A_NORMAL};
+    case monitor::Style::heat_low: return {71, -1, COLOR_GREEN, -1, A_NORMAL};
+    case monitor::Style::heat_mid: return {178, -1, COLOR_YELLOW, -1, A_NORMAL};
+    case monitor::Style::heat_high: return {203, -1, COLOR_RED, -1, A_NORMAL};
   }
   return {-1, -1, -1, -1, A_NORMAL};
 }
-constexpr short kStyles = static_cast<short>(Style::heat_high) + 1;
+constexpr short kStyles = static_cast<short>(monitor::Style::heat_high) + 1;
 
 KeyPress key_of(int code, wint_t character) {
   using Kind = KeyPress::Kind;
@@ -84,10 +83,10 @@ struct MonitorTerminal::Impl {
   bool colour = false;
   bool unicode = false;
 
-  [[nodiscard]] attr_t attribute(Style style) const {
+  [[nodiscard]] attr_t attribute(monitor::Style style) const {
     return colour ? look_of(style).attribute & ~A_REVERSE & ~A_DIM : look_of(style).attribute;
   }
-  [[nodiscard]] short pair(Style style) const {
+  [[nodiscard]] short pair(monitor::Style style) const {
     return colour ? static_cast<short>(static_cast<short>(style) + 1) : short{0};
   }
 };
@@ -119,7 +118,7 @@ base::Result<MonitorTerminal> MonitorTerminal::open(bool colour, bool ascii) {
     impl->colour = true;
     const bool rich = COLORS >= 256;
     for (short style = 0; style < kStyles; ++style) {
-      const auto look = look_of(static_cast<Style>(style));
+      const auto look = look_of(static_cast<monitor::Style>(style));
       init_pair(static_cast<short>(style + 1), rich ? look.rich : look.plain, rich ? look.rich_back : look.plain_back);
     }
   }

@@ -11,7 +11,7 @@
 namespace ridgeline::app {
 namespace {
 
-struct Flags {
+struct ParamsFlags {
   std::string key;
   bool json = false;
   bool markdown = false;
@@ -74,7 +74,7 @@ report::Table overview() {
   return table;
 }
 
-base::Result<int> params(const Flags& flags) {
+base::Result<int> params(const ParamsFlags& flags) {
   if (flags.json + flags.markdown + flags.keys > 1)
     return base::fail(base::ErrorCode::invalid_argument,
                       "--json, --markdown and --keys exclude each other; give one form");
@@ -109,7 +109,7 @@ base::Result<int> params(const Flags& flags) {
 }  // namespace
 
 void add_params(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ParamsFlags>();
   auto* command =
       add_subcommand(app, context, "params", "The settings that can be tuned: values, defaults, hazards",
                      "  ridgeline params\n  ridgeline params intra_op_num_threads", [flags] { return params(*flags); });

@@ -13,7 +13,7 @@
 namespace ridgeline::app {
 namespace {
 
-struct Flags {
+struct RerunFlags {
   std::string trial;
   bool json = false;
 };
@@ -30,7 +30,7 @@ std::string verdict_words(schema::Verdict verdict) {
       analysis::separate_floor() * 100);
 }
 
-base::Result<int> rerun(const Flags& flags, const Context& context) {
+base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   const auto slash = flags.trial.find('/');
   const bool bare_number = slash == std::string::npos &&
@@ -67,7 +67,7 @@ base::Result<int> rerun(const Flags& flags, const Context& context) {
 }  // namespace
 
 void add_rerun(CLI::App& app, Context& context) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RerunFlags>();
   auto* command = add_subcommand(
       app, context, "rerun", "Measure one trial again and compare it with its record; exit code 1: it is slower",
       "  ridgeline rerun 20261121-0815/7\n  ridgeline rerun 7                    (of the latest run)",

@@ -13,6 +13,7 @@
 #include "campaign/sweep_files.hpp"
 #include "campaign/sweep_patch.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
@@ -28,20 +29,6 @@ using base::Result;
 
 constexpr std::int64_t kMostRounds = 1000;
 constexpr double kLargestGrid = 1e5;
-
-Result<std::int64_t> whole(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
-  const auto value = base::parse_integer(text, flag);
-  if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
-  return *value;
-}
-
-Result<double> share(const std::string& text, std::string_view flag) {
-  RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
-  if (value < 0 || value >= 1)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example 2%", flag, text);
-  return value;
-}
 
 class SweepReader {
  public:
@@ -152,16 +139,16 @@ class SweepReader {
 
   Result<void> read_numbers() {
     auto& request = plan_.request;
-    RL_TRY_ASSIGN(const auto rounds, whole(flags_.repeat, "--repeat", 1, kMostRounds));
+    RL_TRY_ASSIGN(const auto rounds, whole_number(flags_.repeat, "--repeat", 1, kMostRounds));
     request.repeats = static_cast<int>(rounds);
-    RL_TRY_ASSIGN(const auto warmups, whole(flags_.warmup, "--warmup", 0, kMostRounds));
+    RL_TRY_ASSIGN(const auto warmups, whole_number(flags_.warmup, "--warmup", 0, kMostRounds));
     request.warmups = static_cast<int>(warmups);
-    RL_TRY_ASSIGN(const auto trials, whole(flags_.trials, "--trials", 1, 1'000'000));
+    RL_TRY_ASSIGN(const auto trials, whole_number(flags_.trials, "--trials", 1, 1'000'000));
     request.trials = static_cast<std::size_t>(trials);
-    RL_TRY_ASSIGN(const auto seed, whole(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
+    RL_TRY_ASSIGN(const auto seed, whole_number(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
     request.seed = static_cast<std::uint64_t>(seed);
-    RL_TRY_ASSIGN(request.min_effect, share(flags_.min_effect, "--min-effect"));
-    RL_TRY_ASSIGN(request.tolerance, share(flags_.tolerance, "--tolerance"));
+    RL_TRY_ASSIGN(request.min_effect, share_of_one(flags_.min_effect, "--min-effect", "2%"));
+    RL_TRY_ASSIGN(request.tolerance, share_of_one(flags_.tolerance, "--tolerance", "2%"));
     if (!flags_.timeout.empty()) {
       RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags_.timeout, "--timeout"));
       request.job.timeout_s = base::to_seconds(limit);

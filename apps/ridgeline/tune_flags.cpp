@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "campaign/space_file.hpp"
 #include "campaign/watch/baseline.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "workload/workload_registry.hpp"
@@ -21,14 +22,7 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kSynthetic = "synthetic:";
-
-Result<std::int64_t> whole_number(const std::string& text, std::string_view flag, std::int64_t low, std::int64_t high) {
-  auto value = base::parse_integer(text, flag);
-  if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected a whole number from {} to {}", flag, text, low, high);
-  return *value;
-}
+constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
 Result<std::pair<std::string, std::string>> name_and_rest(const std::string& text, std::string_view flag,
                                                           std::string_view example) {
@@ -213,9 +207,11 @@ Result<std::string> model_of(const TuneFlags& flags) {
 
 schema::WorkloadRef workload_of(const std::string& model) {
   schema::WorkloadRef workload;
-  const bool synthetic = model == "synthetic" || model.rfind(kSynthetic, 0) == 0;
+  const bool synthetic = model == "synthetic" || model.rfind(kSyntheticPrefix, 0) == 0;
   workload.kind = synthetic ? "synthetic" : "onnx";
-  workload.location = !synthetic ? model : model.size() > kSynthetic.size() ? model.substr(kSynthetic.size()) : "";
+  workload.location = !synthetic                               ? model
+                      : model.size() > kSyntheticPrefix.size() ? model.substr(kSyntheticPrefix.size())
+                                                               : "";
   return workload;
 }
 
@@ -251,10 +247,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   if (!flags.max_time.empty()) {
     RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags.max_time, "--max-time"));
   }
-  RL_TRY_ASSIGN(request.min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
-  if (request.min_effect < 0 || request.min_effect >= 1)
-    return fail(ErrorCode::invalid_argument, "--min-effect {}: expected a share from 0 to below 1, for example 2%",
-                flags.min_effect);
+  RL_TRY_ASSIGN(request.min_effect, share_of_one(flags.min_effect, "--min-effect", "2%"));
   if (flags.accuracy_tolerance == "off") {
     request.check_accuracy = false;
   } else if (!flags.accuracy_tolerance.empty()) {

@@ -48,7 +48,7 @@ void install_reload_signal() {
 }
 
 /// Returns early for a signal.
-void rest_until(base::Nanoseconds moment) {
+void rest_until_or_reload(base::Nanoseconds moment) {
   while (!base::cancel_requested() && !reload_requested.load(std::memory_order_relaxed)) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(moment - base::system_clock().now());
     if (left.count() <= 0) return;
@@ -259,10 +259,10 @@ class WatchSession {
         const auto now = base::system_clock().now();
         auto moment = now + plan_.every / (kOpinions + 1);
         if (!loop.undecided()) moment = next = std::max(next + plan_.every, now);
-        rest_until(moment);
+        rest_until_or_reload(moment);
         while (reload_requested.exchange(false)) {
           reload(loop);
-          rest_until(moment);
+          rest_until_or_reload(moment);
         }
         if (base::cancel_requested()) break;
       }

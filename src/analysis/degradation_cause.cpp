@@ -173,7 +173,7 @@ void look_at_libraries(Causes& causes, const ServiceState& before, const Service
                     "tune again for the new versions (--on-degrade retune), or go back"});
 }
 
-std::string setting_text(const schema::Configuration& configuration, const std::string& key) {
+std::string value_text(const schema::Configuration& configuration, const std::string& key) {
   if (const auto* value = configuration.find(key)) return value->to_text();
   const auto value = schema::effective_value(configuration, key);
   return value ? value->to_text() + " (default)" : "default";
@@ -185,8 +185,8 @@ void look_at_settings(Causes& causes, const ServiceState& before, const ServiceS
   for (const auto& key : schema::differing_keys(*before.configuration, *now.configuration)) {
     if (schema::effective_value(*before.configuration, key) == schema::effective_value(*now.configuration, key))
       continue;
-    changes.push_back(fmt::format("{} {} -> {}", key, setting_text(*before.configuration, key),
-                                  setting_text(*now.configuration, key)));
+    changes.push_back(
+        fmt::format("{} {} -> {}", key, value_text(*before.configuration, key), value_text(*now.configuration, key)));
   }
   if (changes.empty()) return;
   causes.push_back({CauseKind::setting_changed, fmt::format("{}", fmt::join(changes, "; ")),

@@ -11,10 +11,6 @@
 namespace ridgeline::analysis {
 namespace {
 
-bool is_abandoned(const RankedTrial& ranked) {
-  return ranked.outcome->measurement->stop_reason == schema::StopReason::abandoned;
-}
-
 bool is_latency_limit(const schema::Constraint& constraint) {
   return constraint.at_most && constraint.metric.rfind("latency_", 0) == 0;
 }

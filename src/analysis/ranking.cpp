@@ -23,10 +23,6 @@ bool is_rankable(const schema::TrialOutcome& outcome) {
   return std::none_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.level == FlagLevel::error; });
 }
 
-bool is_abandoned(const RankedTrial& ranked) {
-  return ranked.outcome->measurement->stop_reason == StopReason::abandoned;
-}
-
 bool ties(const RankedTrial& leader, const RankedTrial& other, double min_effect) {
   if (leader.meets_constraints != other.meets_constraints) return false;
   const auto& a = leader.cost;

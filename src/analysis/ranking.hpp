@@ -25,6 +25,11 @@ struct RankedTrial {
   std::string broken_constraint;  ///< "latency_p99_ms 23.1 > 20", or ""
 };
 
+/// Given up as slower before its measurement was complete.
+[[nodiscard]] inline bool is_abandoned(const RankedTrial& ranked) {
+  return ranked.outcome->measurement->stop_reason == schema::StopReason::abandoned;
+}
+
 /// Trials that ran to the end, best first, constraint breakers last. Abandoned ones are listed after full ones of the
 /// same tie group. A tie group: intervals that overlap the group leader's, or values within min_effect of it. Trials
 /// with the same key are one measurement and appear once, under the first id; a measurement with an `error` flag does

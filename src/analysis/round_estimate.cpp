@@ -10,12 +10,12 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include "analysis/comparison.hpp"
+#include "analysis/summary.hpp"
 #include "schema/measurement.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-constexpr double kConfidence = 0.95;
 constexpr double kTrim = 0.2;
 
 constexpr double kKnownFreedom = 8;

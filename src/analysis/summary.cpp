@@ -11,8 +11,6 @@
 namespace ridgeline::analysis {
 namespace {
 
-constexpr double kConfidence = 0.95;
-
 /// Type 7 on sorted samples.
 double sorted_quantile(const std::vector<double>& sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);

@@ -11,6 +11,8 @@
 
 namespace ridgeline::analysis {
 
+inline constexpr double kConfidence = 0.95;  ///< of every interval
+
 struct Interval {
   double low = 0;
   double high = 0;

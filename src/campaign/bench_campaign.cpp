@@ -21,12 +21,12 @@ using schema::BenchTrial;
 using schema::DataMode;
 using schema::TrialStatus;
 
-constexpr double kSearchShare = 0.7;       ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kBenchSearchShare = 0.7;  ///< of --max-time; the rest is for repeats, soak and experiments
 constexpr double kSearchAlone = 0.85;      ///< where repeats are all that comes after it
 constexpr double kBeforeSoak = 0.85;       ///< search and repeats together, where a soak comes after them
 constexpr double kBeforeShortSoak = 0.92;  ///< likewise, a soak that nobody asked for
 constexpr double kLeaderShare = 0.95;      ///< of the best: measured again
-constexpr std::size_t kMostLeaders = 4;
+constexpr std::size_t kMostRepeated = 4;
 constexpr int kRepeats = 2;  ///< rounds, the second in turned order
 constexpr int kMostSoaks = 3;
 constexpr double kLongestSoakS = 3600;
@@ -68,10 +68,10 @@ search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) 
 }
 
 /// One run under way.
-class Running {
+class RunningBench {
  public:
-  Running(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
-          const std::function<bool()>& cancelled, const BenchRequest& request)
+  RunningBench(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+               const std::function<bool()>& cancelled, const BenchRequest& request)
       : executor_(executor),
         store_(store),
         observer_(observer),
@@ -125,7 +125,7 @@ class Running {
   [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
   [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
   [[nodiscard]] double search_share() const {
-    return request_.diagnose || asked_to_soak() ? kSearchShare : kSearchAlone;
+    return request_.diagnose || asked_to_soak() ? kBenchSearchShare : kSearchAlone;
   }
   /// Whether that share of --max-time is used up.
   [[nodiscard]] bool late(double share) const {
@@ -193,7 +193,7 @@ class Running {
     points.erase(
         std::remove_if(points.begin(), points.end(), [&](const auto& point) { return point.samples_per_s < floor; }),
         points.end());
-    if (points.size() > kMostLeaders) points.resize(kMostLeaders);
+    if (points.size() > kMostRepeated) points.resize(kMostRepeated);
     // What will be recommended is often frugal and not among the fastest few.
     const auto answers = analysis::answer_bench(run_, answers_);
     if (answers && answers->recommended) {
@@ -467,7 +467,7 @@ BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::BenchSt
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 
 Result<schema::BenchRun> BenchCampaign::run(const BenchRequest& request) {
-  return Running(executor_, store_, observer_, cancelled_, request).go();
+  return RunningBench(executor_, store_, observer_, cancelled_, request).go();
 }
 
 }  // namespace ridgeline::campaign

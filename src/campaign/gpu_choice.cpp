@@ -12,7 +12,7 @@ using base::ErrorCode;
 using base::fail;
 using schema::GpuDescription;
 
-constexpr std::string_view kFlag = "--devices";
+constexpr std::string_view kDevicesFlag = "--devices";
 
 int number_of(const std::vector<GpuDescription>& gpus, const GpuDescription& gpu) {
   return gpu.index.value_or(static_cast<int>(&gpu - gpus.data()));
@@ -33,13 +33,13 @@ base::Result<const GpuDescription*> find_gpu(std::string_view word, const std::s
         is_number ? fmt::to_string(number_of(gpus, gpu)) == word : !word.empty() && gpu.uuid.rfind(word, 0) == 0;
     if (!fits) continue;
     if (found != nullptr)
-      return fail(ErrorCode::invalid_argument, "{} {}: \"{}\" fits several GPUs; expected all or some of {}", kFlag,
-                  asked, word, gpu_list(gpus));
+      return fail(ErrorCode::invalid_argument, "{} {}: \"{}\" fits several GPUs; expected all or some of {}",
+                  kDevicesFlag, asked, word, gpu_list(gpus));
     found = &gpu;
   }
   if (found == nullptr)
-    return fail(ErrorCode::invalid_argument, "{} {}: there is no GPU \"{}\"; expected all or some of {}", kFlag, asked,
-                word, gpu_list(gpus));
+    return fail(ErrorCode::invalid_argument, "{} {}: there is no GPU \"{}\"; expected all or some of {}", kDevicesFlag,
+                asked, word, gpu_list(gpus));
   return found;
 }
 
@@ -63,8 +63,8 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   std::vector<GpuGroup> groups;
   if (gpus.empty() && !asked.empty())
     return fail(ErrorCode::unavailable,
-                "{} {}: no NVIDIA GPU was found{}{}; leave it out to tune the CPU, or see ridgeline doctor", kFlag,
-                asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+                "{} {}: no NVIDIA GPU was found{}{}; leave it out to tune the CPU, or see ridgeline doctor",
+                kDevicesFlag, asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
   if (asked.empty()) {
     if (!gpus.empty()) groups.push_back({gpus.front()});
     return groups;
@@ -77,7 +77,7 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   for (const auto& part : base::split(asked, ',')) {
     RL_TRY_ASSIGN(const auto* gpu, find_gpu(base::trim(part), asked, gpus));
     if (std::find(chosen.begin(), chosen.end(), gpu) != chosen.end())
-      return fail(ErrorCode::invalid_argument, "{} {}: GPU {} is named twice; name each once", kFlag, asked,
+      return fail(ErrorCode::invalid_argument, "{} {}: GPU {} is named twice; name each once", kDevicesFlag, asked,
                   number_of(gpus, *gpu));
     chosen.push_back(gpu);
     add_to_group(groups, *gpu);

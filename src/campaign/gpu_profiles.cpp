@@ -23,7 +23,7 @@ using base::fail;
 using base::Result;
 using schema::Configuration;
 
-constexpr std::size_t kRunsLookedAt = 1000;
+constexpr std::size_t kRunsForProfiles = 1000;
 
 bool is_of_the_same(const schema::TuneRun& a, const schema::TuneRun& b) {
   return a.workload.kind == b.workload.kind && a.workload.content_sha256 == b.workload.content_sha256 &&
@@ -224,7 +224,7 @@ Result<CollectedProfiles> collect_profiles(store::Store& store, const schema::Tu
     if (!known(profile.name)) profiles.push_back(std::move(profile));
   };
   add(run);
-  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsLookedAt));
+  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsForProfiles));
   for (const auto& summary : summaries) {
     if (!summary.finished || seen_devices.count(summary.device) != 0 ||
         summary.objective != base::enum_name(run.objective))

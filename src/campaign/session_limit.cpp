@@ -10,11 +10,11 @@ namespace {
 
 constexpr const char* kKey = "parallel_sessions";
 
-std::int64_t sessions_of(const schema::Configuration& configuration) {
-  return configuration.get_or(kKey, 1).as_integer(1);
-}
-
 }  // namespace
+
+std::int64_t sessions_of(const schema::Configuration& configuration) {
+  return std::max<std::int64_t>(1, configuration.get_or(kKey, 1).as_integer(1));
+}
 
 std::vector<search::Proposal> SessionLimit::keep(const TuneResult& result, const std::vector<search::Proposal>& batch) {
   const auto ranking = analysis::rank(result.run, result.outcomes);

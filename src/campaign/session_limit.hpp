@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
+
+/// How many sessions a trial keeps in flight, at least 1.
+[[nodiscard]] std::int64_t sessions_of(const schema::Configuration& configuration);
 
 /// Leaves out proposals with many sessions in flight, each of which takes its time to make, where --max-time has no
 /// room for them but may have for others.

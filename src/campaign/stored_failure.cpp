@@ -16,7 +16,7 @@ using schema::TrialStatus;
 /// A trial after its worker's first found less free by the worker's own context; what is free now is read before there
 /// is a worker.
 constexpr std::int64_t kContextBytes = std::int64_t{1} << 30;
-constexpr std::size_t kRunsLookedAt = 200;
+constexpr std::size_t kRunsWithFailures = 200;
 
 /// Errors of the CUDA driver that are about the card's state and not about what was asked of it.
 bool tells_of_the_card(const schema::TrialOutcome& outcome) {
@@ -56,7 +56,7 @@ bool fails_again(const store::StoredTrial& stored, const schema::Environment& en
 
 base::Result<std::set<std::string>> trials_of_interrupted(store::Store& store, const schema::TuneRun& run) {
   std::set<std::string> keys;
-  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsLookedAt));
+  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsWithFailures));
   for (const auto& summary : summaries) {
     if (summary.id == run.id || summary.provider != run.provider || summary.device != run.device) continue;
     RL_TRY_ASSIGN(const auto other, store.load_run(summary.id));

@@ -24,7 +24,7 @@ using schema::SweepTrial;
 using schema::TrialStatus;
 
 constexpr double kLeaderMargin = 1.10;  ///< times the best's cost: measured again after an adaptive search
-constexpr std::size_t kMostLeaders = 8;
+constexpr std::size_t kMostCandidates = 8;
 constexpr std::size_t kAlikeFailures = 3;
 constexpr std::string_view kKeyPrefix = "sweep:";  ///< keeps parameters apart from the catalogue's
 
@@ -64,10 +64,10 @@ bool answers_for_good(const schema::SweepOutcome& outcome, double timeout_s) {
   return outcome.status == TrialStatus::timeout && timeout_s > 0 && outcome.timeout_s >= timeout_s;
 }
 
-class Running {
+class RunningSweep {
  public:
-  Running(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
-          const std::function<bool()>& cancelled, const SweepRequest& request)
+  RunningSweep(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
+               const std::function<bool()>& cancelled, const SweepRequest& request)
       : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
 
   Result<schema::SweepRun> go() {
@@ -128,7 +128,7 @@ class Running {
       trial.reason = request_.search == "adaptive" ? proposal->reason : "";
       const auto ahead = searcher->remaining();
       const auto again =
-          request_.search == "adaptive" ? std::min(measured.size() + 1, kMostLeaders) : measured.size() + 1 + ahead;
+          request_.search == "adaptive" ? std::min(measured.size() + 1, kMostCandidates) : measured.size() + 1 + ahead;
       RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), ahead + again * rounds));
       const auto cost = analysis::sweep_cost(outcome, request_.objective);
       search::Observation observation;
@@ -170,7 +170,8 @@ class Running {
     const auto first = points_of_first();
     std::vector<SweepPoint> out;
     for (auto& point : points)
-      if ((out.size() < kMostLeaders && costs_.at(point) <= limit) || point == first) out.push_back(std::move(point));
+      if ((out.size() < kMostCandidates && costs_.at(point) <= limit) || point == first)
+        out.push_back(std::move(point));
     return out;
   }
 
@@ -287,7 +288,7 @@ SweepCampaign::SweepCampaign(execute::SweepExecutor& executor, store::SweepStore
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 
 Result<schema::SweepRun> SweepCampaign::run(const SweepRequest& request) {
-  return Running(executor_, store_, observer_, cancelled_, request).go();
+  return RunningSweep(executor_, store_, observer_, cancelled_, request).go();
 }
 
 }  // namespace ridgeline::campaign

@@ -11,6 +11,7 @@
 #include "analysis/ranking.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/pair_plan.hpp"
+#include "campaign/session_limit.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -28,10 +29,6 @@ struct Arm {
 
 bool measured(const schema::TrialOutcome& outcome) {
   return outcome.measurement && !outcome.measurement->latency_ns.empty();
-}
-
-double sessions_of(const schema::Configuration& configuration) {
-  return std::max(1.0, configuration.get_or("parallel_sessions", 1).as_number(1));
 }
 
 /// What a trial takes beside its timed inferences: the sessions, warming up, checking and taking down.

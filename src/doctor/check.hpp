@@ -29,6 +29,10 @@ struct Check {
   std::vector<std::string> commands;  ///< the fix as shell lines to copy
 };
 
+/// `id` without its group: "pcie" becomes "gpu.pcie".
+[[nodiscard]] Check make_check(CheckGroup group, const std::string& id, std::string title, CheckStatus status,
+                               std::string evidence, std::string fix, std::vector<std::string> commands);
+
 /// What a group is called above its lines.
 [[nodiscard]] std::string_view group_title(CheckGroup group) noexcept;
 

@@ -5,6 +5,17 @@
 
 namespace ridgeline::doctor {
 
+Check make_check(CheckGroup group, const std::string& id, std::string title, CheckStatus status, std::string evidence,
+                 std::string fix, std::vector<std::string> commands) {
+  return {fmt::format("{}.{}", base::enum_name(group), id),
+          std::move(title),
+          group,
+          status,
+          std::move(evidence),
+          std::move(fix),
+          std::move(commands)};
+}
+
 std::string_view group_title(CheckGroup group) noexcept {
   switch (group) {
     case CheckGroup::driver: return "Driver";

@@ -28,7 +28,7 @@ using base::ErrorCode;
 constexpr double kLookEveryS = 0.25;
 constexpr double kFirstLookS = 0.03;
 constexpr double kLookShare = 0.02;  ///< of one core, at most, goes into looking
-constexpr int kPollMs = 50;
+constexpr int kCommandPollMs = 50;
 /// Of a supervisor that was asked to stop: its own grace and kill limits, and some for a busy machine.
 constexpr double kStopLimitS = 4.5;
 constexpr double kDrainLimitS = 0.5;
@@ -90,7 +90,7 @@ class Runner {
     while (true) {
       std::array<pollfd, 2> events{pollfd{socket_, POLLIN, 0},
                                    pollfd{output_open_ ? process_->output_fd() : -1, POLLIN, 0}};
-      ::poll(events.data(), events.size(), kPollMs);
+      ::poll(events.data(), events.size(), kCommandPollMs);
       if (events[1].revents != 0) output_open_ = log_.drain(process_->output_fd());
       if (events[0].revents != 0) {
         std::array<char, 4096> piece;
@@ -150,7 +150,7 @@ class Runner {
     const auto since = base::system_clock().now();
     while (output_open_ && seconds_since(since) < kDrainLimitS) {
       pollfd event{process_->output_fd(), POLLIN, 0};
-      if (::poll(&event, 1, kPollMs) > 0) output_open_ = log_.drain(process_->output_fd());
+      if (::poll(&event, 1, kCommandPollMs) > 0) output_open_ = log_.drain(process_->output_fd());
     }
     (void)process_->wait_for(base::from_seconds(kDrainLimitS));
   }

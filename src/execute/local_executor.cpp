@@ -23,7 +23,6 @@ using Reply = WorkerConnection::Reply;
 constexpr double kProbeDeadlineS = 120;
 constexpr double kInspectDeadlineS = 600;
 constexpr double kLeastTimeS = 1e-3;  // a time that is over is not one without an end
-constexpr std::string_view kAnswer = "worker's answer";
 
 /// What a failed reference leaves to do, where its message does not say so. What the user gave is their own to mend.
 base::Error with_next_step(base::Error error) {
@@ -48,14 +47,14 @@ class LocalExecutor final : public Executor {
   Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
     RL_TRY_ASSIGN(const auto frame, ask(make_frame(FrameType::probe, ProbeRequest{kind, library}), kProbeDeadlineS,
                                         fmt::format("loading the runtime of \"{}\"", kind)));
-    return read_frame<schema::RuntimeIdentity>(frame, kAnswer);
+    return read_frame<schema::RuntimeIdentity>(frame, kWorkerAnswer);
   }
 
   Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
     RL_TRY_ASSIGN(const auto frame,
                   ask(make_frame(FrameType::inspect, InspectMessage{request.workload, request.runtime_library}),
                       kInspectDeadlineS, fmt::format("reading {}", request.workload.location)));
-    return read_frame<schema::ModelDescription>(frame, kAnswer);
+    return read_frame<schema::ModelDescription>(frame, kWorkerAnswer);
   }
 
   Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
@@ -65,7 +64,7 @@ class LocalExecutor final : public Executor {
                      derived_deadline_s(spec.plan, spec.provider), "running the accuracy reference", time_left);
     mark(pooled_, spec);
     if (!frame) return tl::unexpected<base::Error>(with_next_step(std::move(frame).error()));
-    return read_frame<schema::AccuracyDrift>(*frame, kAnswer);
+    return read_frame<schema::AccuracyDrift>(*frame, kWorkerAnswer);
   }
 
   Result<schema::GpuCeilings> gpu_ceilings(const std::string& kind, const std::string& library) override {
@@ -73,7 +72,7 @@ class LocalExecutor final : public Executor {
                      "measuring what the GPU reaches");
     pooled_.reset();  // whose GPU memory now holds more than trials need
     if (!frame) return tl::unexpected<base::Error>(std::move(frame).error());
-    return read_frame<schema::GpuCeilings>(*frame, kAnswer);
+    return read_frame<schema::GpuCeilings>(*frame, kWorkerAnswer);
   }
 
   Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
@@ -82,7 +81,7 @@ class LocalExecutor final : public Executor {
                            fmt::format("reading the runtime's graph of {}", spec.workload.location));
     mark(pooled_, spec);
     if (!frame) return tl::unexpected<base::Error>(frame.error());
-    return read_frame<schema::RuntimeGraph>(*frame, kAnswer);
+    return read_frame<schema::RuntimeGraph>(*frame, kWorkerAnswer);
   }
 
   Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec, const TrialOptions& options) override {

@@ -9,8 +9,6 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::string_view kAnswer = "worker's answer";
-
 constexpr std::array kCodes{ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::unavailable,
                             ErrorCode::unsupported,      ErrorCode::timeout,   ErrorCode::crashed,
                             ErrorCode::out_of_memory,    ErrorCode::corrupt,   ErrorCode::io,
@@ -27,11 +25,11 @@ Frame make_outcome_frame(schema::TrialOutcome outcome) {
 }
 
 base::Result<schema::TrialOutcome> read_trial_outcome(Frame frame) {
-  RL_TRY_ASSIGN(auto outcome, read_frame<schema::TrialOutcome>(frame, kAnswer));
+  RL_TRY_ASSIGN(auto outcome, read_frame<schema::TrialOutcome>(frame, kWorkerAnswer));
   if (outcome.measurement)
     outcome.measurement->latency_ns = std::move(frame.samples);
   else if (!frame.samples.empty())
-    return base::fail(ErrorCode::corrupt, "{}: {} samples without a measurement", kAnswer, frame.samples.size());
+    return base::fail(ErrorCode::corrupt, "{}: {} samples without a measurement", kWorkerAnswer, frame.samples.size());
   return outcome;
 }
 
@@ -49,11 +47,11 @@ Frame make_outcome_frame(schema::PairedOutcome outcome) {
 }
 
 base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame) {
-  RL_TRY_ASSIGN(const auto json, base::parse_json(frame.json, kAnswer));
+  RL_TRY_ASSIGN(const auto json, base::parse_json(frame.json, kWorkerAnswer));
   if (!json.is_object() || !json.contains("outcome") || !json.contains("block_samples"))
-    return base::fail(ErrorCode::corrupt, "{}: outcome or block_samples is missing", kAnswer);
-  RL_TRY_ASSIGN(auto outcome, base::json_as<schema::PairedOutcome>(json["outcome"], kAnswer));
-  RL_TRY_ASSIGN(const auto counts, base::json_as<std::vector<std::size_t>>(json["block_samples"], kAnswer));
+    return base::fail(ErrorCode::corrupt, "{}: outcome or block_samples is missing", kWorkerAnswer);
+  RL_TRY_ASSIGN(auto outcome, base::json_as<schema::PairedOutcome>(json["outcome"], kWorkerAnswer));
+  RL_TRY_ASSIGN(const auto counts, base::json_as<std::vector<std::size_t>>(json["block_samples"], kWorkerAnswer));
   const std::size_t blocks = outcome.measurement ? outcome.measurement->blocks.size() : 0;
   std::size_t left = frame.samples.size();
   bool fits = counts.size() == blocks;
@@ -62,8 +60,8 @@ base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame) {
     left -= fits ? count : 0;
   }
   if (!fits || left != 0)
-    return base::fail(ErrorCode::corrupt, "{}: {} samples do not fit its {} blocks", kAnswer, frame.samples.size(),
-                      blocks);
+    return base::fail(ErrorCode::corrupt, "{}: {} samples do not fit its {} blocks", kWorkerAnswer,
+                      frame.samples.size(), blocks);
   auto next = frame.samples.begin();
   for (std::size_t i = 0; i < blocks; ++i) {
     const auto end = next + static_cast<std::ptrdiff_t>(counts[i]);
@@ -79,7 +77,7 @@ Frame make_error_frame(const base::Error& error) {
 }
 
 base::Error read_error_frame(const Frame& frame) {
-  const auto json = base::parse_json(frame.json, kAnswer);
+  const auto json = base::parse_json(frame.json, kWorkerAnswer);
   if (!json) return json.error();
   base::Error error;
   const auto text = json->is_object() ? json->value("code", base::Json()) : base::Json();

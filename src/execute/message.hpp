@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "execute/frame.hpp"
@@ -14,6 +15,14 @@ namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
 inline constexpr int kProtocolVersion = 5;
+
+/// What errors call a message of the worker.
+inline constexpr std::string_view kWorkerAnswer = "worker's answer";
+
+/// A worker's file descriptors.
+inline constexpr int kRequestFd = 3;
+inline constexpr int kReplyFd = 4;
+inline constexpr int kStatusFd = 5;
 
 struct Hello {
   int protocol = kProtocolVersion;

@@ -13,7 +13,7 @@
 namespace ridgeline::execute {
 namespace {
 
-constexpr std::size_t kReadLimit = std::size_t{4} << 20U;
+constexpr std::size_t kLogReadLimit = std::size_t{4} << 20U;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ base::Result<void> OutputLog::open(const std::filesystem::path& path) {
 }
 
 bool OutputLog::drain(int fd) {
-  return drain_pipe(fd, kReadLimit, [this](std::string_view piece) { append(piece); });
+  return drain_pipe(fd, kLogReadLimit, [this](std::string_view piece) { append(piece); });
 }
 
 void OutputLog::append(std::string_view piece) {

@@ -8,14 +8,14 @@
 namespace ridgeline::execute {
 namespace {
 
-constexpr std::size_t kReadLimit = std::size_t{1} << 20U;
+constexpr std::size_t kTailReadLimit = std::size_t{1} << 20U;
 
 bool is_continuation(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
 }  // namespace
 
 bool OutputTail::drain(int fd) {
-  return drain_pipe(fd, kReadLimit, [this](std::string_view piece) { append(piece); });
+  return drain_pipe(fd, kTailReadLimit, [this](std::string_view piece) { append(piece); });
 }
 
 void OutputTail::append(std::string_view bytes) {

@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kGraceS = 2;         ///< for a polite end when the user or a limit asks
 constexpr double kShortGraceS = 0.5;  ///< for what outlived its command, and when nobody is left to ask
-constexpr int kPollMs = 500;
+constexpr int kSupervisorPollMs = 500;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -132,7 +132,7 @@ class Supervisor {
     while (!has_ended()) {
       std::array<pollfd, 2> events{pollfd{kSupervisorSocket, POLLIN, 0}, pollfd{handle, POLLIN, 0}};
       // Without a process descriptor (kernels before 5.3) look again every few milliseconds.
-      ::poll(events.data(), handle >= 0 ? 2 : 1, handle >= 0 ? kPollMs : 2);
+      ::poll(events.data(), handle >= 0 ? 2 : 1, handle >= 0 ? kSupervisorPollMs : 2);
       reap_children(pid_);
       if (base::cancel_requested()) return stop(kGraceS, handle);
       if (events[0].revents == 0) continue;

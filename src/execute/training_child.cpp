@@ -18,6 +18,7 @@
 #include "execute/classify.hpp"
 #include "execute/memory_usage.hpp"
 #include "execute/process_tree.hpp"
+#include "execute/training_server.hpp"
 #include "workload/training/failure_facts.hpp"
 
 namespace ridgeline::execute {
@@ -29,11 +30,10 @@ using workload::StepResult;
 
 constexpr int kChildSocket = 3;
 constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
-constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 constexpr double kLongestWindowS = 600;
 constexpr double kQuestionLimitS = 60;
 constexpr double kCloseLimitS = 2;  ///< of a polite end; the group is killed afterwards
-constexpr int kPollMs = 50;
+constexpr int kChildPollMs = 50;
 constexpr std::size_t kPhases = 7;
 
 StepError plain_error(base::Error error) { return StepError{std::move(error), {}, {}, {}, {}}; }
@@ -178,11 +178,11 @@ StepResult<std::string> TrainingChild::receive(double limit_s) {
       return tl::unexpected(
           killed(ErrorCode::timeout, fmt::format("no answer from the training process within {:.0f} s", limit_s)));
     std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{process_->output_fd(), POLLIN, 0}};
-    ::poll(ready.data(), ready.size(), kPollMs);
+    ::poll(ready.data(), ready.size(), kChildPollMs);
     if (ready[1].revents != 0 && !output_.drain(process_->output_fd())) {
       // Its output is closed; the answer may still come.
       pollfd answer{socket_, POLLIN, 0};
-      ::poll(&answer, 1, kPollMs);
+      ::poll(&answer, 1, kChildPollMs);
     }
     std::array<char, 65536> piece;
     const auto got = ::recv(socket_, piece.data(), piece.size(), 0);

@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using schema::TrialStatus;
 
-TrialStatus status_of(ErrorCode code) {
+TrialStatus training_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::out_of_memory: return TrialStatus::out_of_memory;
     case ErrorCode::timeout: return TrialStatus::timeout;
@@ -81,7 +81,7 @@ class RunnerExecutor final : public TrainingExecutor {
     }
     auto& error = result.error().error;
     if (ends_run(error.error.code)) return tl::unexpected<base::Error>(std::move(error.error));
-    outcome.status = status_of(error.error.code);
+    outcome.status = training_status(error.error.code);
     outcome.oom_evidence = error.oom;
     schema::Failure failure;
     failure.phase = result.error().phase;

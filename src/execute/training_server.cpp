@@ -20,7 +20,6 @@ using workload::StepError;
 using workload::StepResult;
 
 constexpr int kCudaErrorMemoryAllocation = 2;
-constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 
 StepError plain(ErrorCode code, std::string message) { return StepError{{code, std::move(message)}, {}, {}, {}, {}}; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "workload/training/step_runner.hpp"
 
 namespace ridgeline::execute {
+
+inline constexpr std::size_t kLongestLine = std::size_t{64} << 20U;  ///< bytes of one message, in either direction
 
 /// The other end of TrainingChild's socket: serves trials, one after another, with a step runner of this process. One
 /// thread.

@@ -22,9 +22,6 @@ namespace {
 using base::ErrorCode;
 using std::chrono::steady_clock;
 
-constexpr int kRequestFd = 3;
-constexpr int kReplyFd = 4;
-constexpr int kStatusFd = 5;
 constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellation and signs of life are looked at
 constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
 constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed

@@ -12,14 +12,12 @@
 
 #include "base/version.hpp"
 #include "execute/executor.hpp"
+#include "execute/message.hpp"
 #include "execute/worker_requests.hpp"
 
 namespace ridgeline::execute {
 namespace {
 
-constexpr int kRequestFd = 3;
-constexpr int kReplyFd = 4;
-constexpr int kStatusFd = 5;
 constexpr int kExitUsage = 2;
 constexpr int kExitProtocol = 70;
 

@@ -16,16 +16,16 @@ struct Metric {
   std::optional<double> GpmReading::*member;
 };
 
-constexpr double kMiB = 1024.0 * 1024.0;
+constexpr double kMiBPerSecond = 1024.0 * 1024.0;
 constexpr std::array<Metric, 9> kMetrics{{{1, 1, &GpmReading::graphics_percent},
                                           {2, 1, &GpmReading::sm_percent},
                                           {3, 1, &GpmReading::occupancy_percent},
                                           {5, 1, &GpmReading::tensor_percent},
                                           {10, 1, &GpmReading::dram_percent},
-                                          {20, kMiB, &GpmReading::pcie_sent_per_s},
-                                          {21, kMiB, &GpmReading::pcie_received_per_s},
-                                          {60, kMiB, &GpmReading::nvlink_received_per_s},
-                                          {61, kMiB, &GpmReading::nvlink_sent_per_s}}};
+                                          {20, kMiBPerSecond, &GpmReading::pcie_sent_per_s},
+                                          {21, kMiBPerSecond, &GpmReading::pcie_received_per_s},
+                                          {60, kMiBPerSecond, &GpmReading::nvlink_received_per_s},
+                                          {61, kMiBPerSecond, &GpmReading::nvlink_sent_per_s}}};
 
 }  // namespace
 

@@ -8,9 +8,9 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-class Tree {
+class Tree1 {
  public:
-  Tree(const IndexFile& file, ChunkTable& table) : file_(file), table_(table), steps_(table.axes()) {}
+  Tree1(const IndexFile& file, ChunkTable& table) : file_(file), table_(table), steps_(table.axes()) {}
   Result<void> read(std::uint64_t address, unsigned expected_level, bool is_root);
 
  private:
@@ -23,7 +23,7 @@ class Tree {
 };
 
 /// One (key, child) pair of a leaf: the chunk's offset in elements, one number an axis and one for the element's bytes.
-Result<void> Tree::leaf_entry(FieldReader& in, std::uint64_t bytes, std::uint32_t mask) {
+Result<void> Tree1::leaf_entry(FieldReader& in, std::uint64_t bytes, std::uint32_t mask) {
   for (std::size_t axis = 0; axis < steps_.size(); ++axis) {
     const auto offset = in.number(8);
     const auto extent = table_.layout().chunk_shape[axis];
@@ -37,7 +37,7 @@ Result<void> Tree::leaf_entry(FieldReader& in, std::uint64_t bytes, std::uint32_
   return table_.put_next(place, address, bytes, mask);
 }
 
-Result<void> Tree::read(std::uint64_t address, unsigned expected_level, bool is_root) {
+Result<void> Tree1::read(std::uint64_t address, unsigned expected_level, bool is_root) {
   constexpr unsigned kChunkNode = 1;
   // A node holds at least one chunk below it; twice that and some leaves room for what deletions left behind.
   if (++nodes_ > 2 * table_.size() + 64) return fail(ErrorCode::corrupt, "the chunk B-tree goes round in circles");
@@ -70,7 +70,7 @@ Result<void> Tree::read(std::uint64_t address, unsigned expected_level, bool is_
 }  // namespace
 
 Result<void> read_btree_1(const IndexFile& file, std::uint64_t address, ChunkTable& table) {
-  return Tree(file, table).read(address, 0, true);
+  return Tree1(file, table).read(address, 0, true);
 }
 
 }  // namespace ridgeline::loader

@@ -18,9 +18,9 @@ unsigned bytes_for(std::uint64_t most) {
   return static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(most, 1)) + 7) / 8;
 }
 
-class Tree {
+class Tree2 {
  public:
-  Tree(const IndexFile& file, ChunkTable& table) : file_(file), table_(table), steps_(table.axes()) {}
+  Tree2(const IndexFile& file, ChunkTable& table) : file_(file), table_(table), steps_(table.axes()) {}
 
   Result<void> read(std::uint64_t address);
 
@@ -49,7 +49,7 @@ class Tree {
   std::uint64_t nodes_ = 0;
 };
 
-Result<void> Tree::read(std::uint64_t address) {
+Result<void> Tree2::read(std::uint64_t address) {
   constexpr unsigned kPlain = 10;
   constexpr unsigned kFiltered = 11;
   constexpr unsigned kMaskBytes = 4;
@@ -80,7 +80,7 @@ Result<void> Tree::read(std::uint64_t address) {
 
 /// A pointer to a node holds its address, its number of records and, above the lowest inner nodes, that of all below
 /// it, each number in no more bytes than the greatest possible one takes.
-Result<void> Tree::describe_levels(std::uint64_t node_bytes, std::uint64_t depth) {
+Result<void> Tree2::describe_levels(std::uint64_t node_bytes, std::uint64_t depth) {
   constexpr std::uint64_t kMostDepth = 32;
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 62U;
   const auto impossible = [&] {
@@ -106,7 +106,7 @@ Result<void> Tree::describe_levels(std::uint64_t node_bytes, std::uint64_t depth
   return {};
 }
 
-Result<void> Tree::put_record(FieldReader& in) {
+Result<void> Tree2::put_record(FieldReader& in) {
   const auto address = in.address(file_.address_bytes());
   const auto bytes = size_bytes_ == 0 ? table_.layout().chunk_bytes() : in.number(size_bytes_);
   const auto mask = size_bytes_ == 0 ? 0 : static_cast<std::uint32_t>(in.number(4));
@@ -115,7 +115,7 @@ Result<void> Tree::put_record(FieldReader& in) {
   return table_.put_next(place, address, bytes, mask);
 }
 
-Result<void> Tree::read_node(const Node& node, std::size_t level) {
+Result<void> Tree2::read_node(const Node& node, std::size_t level) {
   // Each node holds a record of its own, and no record comes twice; some room for what deletions left behind.
   if (++nodes_ > 2 * table_.size() + 64) return fail(ErrorCode::corrupt, "the chunk B-tree goes round in circles");
   const auto& form = levels_[level];
@@ -150,7 +150,7 @@ Result<void> Tree::read_node(const Node& node, std::size_t level) {
 }  // namespace
 
 Result<void> read_btree_2(const IndexFile& file, std::uint64_t address, ChunkTable& table) {
-  return Tree(file, table).read(address);
+  return Tree2(file, table).read(address);
 }
 
 }  // namespace ridgeline::loader

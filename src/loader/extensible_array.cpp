@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "loader/chunk_array.hpp"
+#include "loader/metadata_checksum.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-
-constexpr unsigned kChecksumBytes = 4;
 
 /// Super block number n stands for 2^(n/2) data blocks of 2^((n+1)/2) times the least length, rounded down.
 struct SuperBlock {

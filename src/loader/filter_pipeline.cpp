@@ -15,7 +15,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr std::size_t kChecksumBytes = 4;
+constexpr std::size_t kFletcherBytes = 4;
 
 template <std::size_t Size>
 void unshuffle_fixed(const std::byte* in, std::byte* out, std::size_t count) {
@@ -39,11 +39,11 @@ void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::siz
 }
 
 Result<std::span<const std::byte>> without_checksum(std::span<const std::byte> data) {
-  if (data.size() < kChecksumBytes)
+  if (data.size() < kFletcherBytes)
     return fail(ErrorCode::corrupt, "{} bytes, too few for a fletcher32 checksum", data.size());
-  const auto body = data.first(data.size() - kChecksumBytes);
+  const auto body = data.first(data.size() - kFletcherBytes);
   std::uint32_t stored = 0;
-  for (std::size_t i = 0; i < kChecksumBytes; ++i)
+  for (std::size_t i = 0; i < kFletcherBytes; ++i)
     stored |= std::to_integer<std::uint32_t>(data[body.size() + i]) << (8 * i);
   const auto computed = fletcher32(body);
   // Releases before 1.6.3 wrote the bytes of both halves exchanged; the library accepts either.
@@ -106,7 +106,7 @@ Result<void> FilterPipeline::undo(const std::vector<FilterStep>& steps, std::uin
     // The length before this step was applied: the chunk, and a checksum for every fletcher32 that came earlier.
     std::size_t expected = out.size();
     for (std::size_t i = 0; i + 1 < left; ++i)
-      expected += applied[i]->filter == Filter::fletcher32 ? kChecksumBytes : 0;
+      expected += applied[i]->filter == Filter::fletcher32 ? kFletcherBytes : 0;
     auto target = out;
     if (left > 1 || expected != out.size()) {
       spare->resize(expected);

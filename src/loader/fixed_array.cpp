@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "loader/chunk_array.hpp"
+#include "loader/metadata_checksum.hpp"
 
 namespace ridgeline::loader {
 namespace {
@@ -9,8 +10,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-
-constexpr unsigned kChecksumBytes = 4;
 
 struct Header {
   std::uint64_t address = 0;

@@ -22,7 +22,6 @@ Result<std::vector<std::byte>> IndexFile::read(std::uint64_t address, std::uint6
 
 Result<std::vector<std::byte>> IndexFile::read_checked(std::uint64_t address, std::uint64_t bytes,
                                                        std::string_view what) const {
-  constexpr unsigned kChecksumBytes = 4;
   constexpr std::uint64_t kMost = ~std::uint64_t{0} - kChecksumBytes;
   RL_TRY_ASSIGN(auto data, read(address, bytes > kMost ? bytes : bytes + kChecksumBytes, what));
   FieldReader in(std::span<const std::byte>(data).last(kChecksumBytes));

@@ -10,8 +10,6 @@
 namespace ridgeline::monitor {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-
 /// Dots of a braille cell from the bottom up, left and right column (Unicode block U+2800).
 constexpr std::array<std::array<char32_t, 4>, 2> kDots{{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}};
 

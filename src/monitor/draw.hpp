@@ -9,6 +9,8 @@
 
 namespace ridgeline::monitor {
 
+inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
 /// Which colours a bar or plot gets as it rises.
 enum class Palette { load, heat };
 

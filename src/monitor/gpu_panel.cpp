@@ -241,7 +241,6 @@ int draw_gpu_list(Canvas& canvas, int row, int rows, const Snapshot& snapshot, i
     draw_bar(canvas, row, at.busy, bar, of_hundred(gpu.utilization_percent), Palette::load);
     canvas.put_right(row, at.memory - 1,
                      gpu.utilization_percent ? fmt::format("{:.0f}%", *gpu.utilization_percent) : "-", Style::bold);
-    constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
     const auto level = share(gpu.memory_used_bytes, gpu.memory_total_bytes);
     canvas.put_right(
         row, at.power - 1,

@@ -10,8 +10,6 @@
 namespace ridgeline::monitor {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-
 struct Panel {
   const char* title;
   Series series;

@@ -32,7 +32,7 @@ Json optional_comparison(const std::optional<schema::Comparison>& found) {
 constexpr std::array<std::string_view, 4> kGpuMetrics{"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb",
                                                       "gpu_energy_mj_per_item"};
 
-std::optional<double> gpu_metric(const schema::Measurement& measured, std::string_view metric) {
+std::optional<double> measured_gpu_metric(const schema::Measurement& measured, std::string_view metric) {
   return analysis::metric_value(measured, {}, metric);
 }
 
@@ -40,7 +40,7 @@ std::optional<double> gpu_metric(const schema::Measurement& measured, std::strin
 void add_gpu(Json& out, const schema::Measurement& measured) {
   out["metrics"] = measured.metrics;
   for (const auto metric : kGpuMetrics)
-    if (const auto value = gpu_metric(measured, metric)) out["metrics"][std::string(metric)] = *value;
+    if (const auto value = measured_gpu_metric(measured, metric)) out["metrics"][std::string(metric)] = *value;
   out["gpu"] = measured.gpu;
   if (measured.gpu) out["gpu"].erase("samples");
 }
@@ -328,7 +328,7 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
                        trial.started_s);
     if (view.on_gpu()) {
       for (const auto metric : kGpuMetrics) {
-        const auto value = measured != nullptr ? gpu_metric(*measured, metric) : std::nullopt;
+        const auto value = measured != nullptr ? measured_gpu_metric(*measured, metric) : std::nullopt;
         out += value ? fmt::format(",{:.6g}", *value) : ",";
       }
       out += outcome != nullptr && outcome->drift ? fmt::format(",{:.6g}", outcome->drift->scaled_max_abs) : ",";

@@ -16,7 +16,7 @@ namespace {
 bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 /// Plain text that no Markdown reader takes for markup, HTML, a link or a mention.
-std::string escape(std::string_view text) {
+std::string escape_markdown(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = text[i];
@@ -65,19 +65,19 @@ std::string inline_markdown(std::string_view text, bool in_table = false) {
   for (const auto& span : parse_inline(clean_utf8(text))) {
     switch (span.kind) {
       case Span::Kind::code: out += code(span.text, in_table); break;
-      case Span::Kind::strong: out += "**" + escape(one_line(span.text)) + "**"; break;
-      case Span::Kind::link: out += fmt::format("[{}](#{})", escape(one_line(span.text)), span.anchor); break;
+      case Span::Kind::strong: out += "**" + escape_markdown(one_line(span.text)) + "**"; break;
+      case Span::Kind::link: out += fmt::format("[{}](#{})", escape_markdown(one_line(span.text)), span.anchor); break;
       default: {
         auto line = span.text;
         std::replace(line.begin(), line.end(), '\n', ' ');
-        out += escape(line);
+        out += escape_markdown(line);
       }
     }
   }
   return out;
 }
 
-std::string plain(std::string_view text) { return escape(one_line(text)); }
+std::string plain_markdown(std::string_view text) { return escape_markdown(one_line(text)); }
 
 struct MarkdownWriter {
   std::string out;
@@ -86,7 +86,8 @@ struct MarkdownWriter {
 
   void operator()(const Callout& block) {
     static constexpr std::array<std::string_view, 4> kKinds{"NOTE", "TIP", "WARNING", "CAUTION"};
-    out += fmt::format("> [!{}]\n> **{}**\n", kKinds[static_cast<std::size_t>(block.tone)], plain(block.title));
+    out +=
+        fmt::format("> [!{}]\n> **{}**\n", kKinds[static_cast<std::size_t>(block.tone)], plain_markdown(block.title));
     if (!block.text.empty()) out += ">\n> " + inline_markdown(block.text) + "\n";
     out += "\n";
   }
@@ -107,9 +108,9 @@ struct MarkdownWriter {
   }
 
   void operator()(const Table& block) {
-    if (!block.caption.empty()) out += fmt::format("**{}**\n\n", plain(block.caption));
+    if (!block.caption.empty()) out += fmt::format("**{}**\n\n", plain_markdown(block.caption));
     out += "|";
-    for (const auto& column : block.columns) out += fmt::format(" {} |", plain(column.title));
+    for (const auto& column : block.columns) out += fmt::format(" {} |", plain_markdown(column.title));
     out += "\n|";
     for (const auto& column : block.columns) out += column.align == Align::right ? "---:|" : "---|";
     out += "\n";
@@ -127,13 +128,13 @@ struct MarkdownWriter {
   }
 
   void operator()(const Chart& block) {
-    out += fmt::format("*{}*: {}\n\n", plain(block.title), inline_markdown(block.alternative));
+    out += fmt::format("*{}*: {}\n\n", plain_markdown(block.title), inline_markdown(block.alternative));
   }
 
   void operator()(const Facts& block) {
     out += "| | |\n|---|---|\n";
     for (const auto& [key, value] : block.rows)
-      out += fmt::format("| {} | {} |\n", plain(key), inline_markdown(value, true));
+      out += fmt::format("| {} | {} |\n", plain_markdown(key), inline_markdown(value, true));
     out += "\n";
   }
 
@@ -143,9 +144,9 @@ struct MarkdownWriter {
     std::string values = "|";
     std::string notes = "|";
     for (const auto& figure : block.figures) {
-      heads += fmt::format(" {} |", plain(figure.label));
+      heads += fmt::format(" {} |", plain_markdown(figure.label));
       rule += "---|";
-      values += fmt::format(" **{}** |", plain(figure.value));
+      values += fmt::format(" **{}** |", plain_markdown(figure.value));
       notes += fmt::format(" {} |", inline_markdown(figure.note, true));
     }
     out += heads + "\n" + rule + "\n" + values + "\n" + notes + "\n\n";
@@ -156,13 +157,13 @@ struct MarkdownWriter {
 
 std::string render_markdown(const ReportModel& report) {
   MarkdownWriter writer;
-  writer.out = fmt::format("# {}\n\n", plain(report.title));
-  if (!report.subtitle.empty()) writer.out += plain(report.subtitle) + "\n\n";
+  writer.out = fmt::format("# {}\n\n", plain_markdown(report.title));
+  if (!report.subtitle.empty()) writer.out += plain_markdown(report.subtitle) + "\n\n";
   for (const auto& section : report.sections) {
-    writer.out += fmt::format("<a id=\"{}\"></a>\n\n## {}\n\n", section.id, plain(section.title));
+    writer.out += fmt::format("<a id=\"{}\"></a>\n\n## {}\n\n", section.id, plain_markdown(section.title));
     for (const auto& block : section.blocks) std::visit(writer, block);
   }
-  if (!report.footer.empty()) writer.out += "---\n\n" + plain(report.footer) + "\n";
+  if (!report.footer.empty()) writer.out += "---\n\n" + plain_markdown(report.footer) + "\n";
   return std::move(writer.out);
 }
 

@@ -16,10 +16,8 @@ using schema::BenchStage;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kTolerance = 0.03;        ///< of the recommendation
-constexpr double kWorthMeasuring = 1.005;  ///< over the best measured: a smaller gain is within the error of both
-constexpr double kWorthTrying = 0.985;     ///< of the best measured: foretold below it, a combination is no candidate
-constexpr double kComputeShare = 0.4;      ///< of the time for the search, where that is bounded
+constexpr double kTolerance = 0.03;     ///< of the recommendation
+constexpr double kWorthTrying = 0.985;  ///< of the best measured: foretold below it, a combination is no candidate
 constexpr double kCurvesShare = 0.6;
 constexpr std::size_t kMostConfirmations = 14;
 constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers

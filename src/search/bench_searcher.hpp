@@ -12,6 +12,10 @@
 
 namespace ridgeline::search {
 
+inline constexpr double kComputeShare = 0.4;  ///< of a bounded search's time, for trials of computing alone
+/// Over the best measured: a smaller predicted gain is within the error of both.
+inline constexpr double kWorthMeasuring = 1.005;
+
 /// A training trial to make next.
 struct BenchProposal {
   schema::TrainingSettings settings;

@@ -15,13 +15,11 @@ using schema::BenchStage;
 using schema::DataMode;
 using schema::TrainingSettings;
 
-constexpr double kComputeShare = 0.4;    ///< of the time: trials of computing alone
 constexpr double kTrialShare = 0.4;      ///< of the time that is left: the most for a trial while others have to follow
 constexpr double kMemoryShare = 0.92;    ///< of the device's: what is foretold above it is not tried
 constexpr double kNearlyAsGood = 0.985;  ///< of the best foretold: the one that takes least time is measured
-constexpr double kWorthMeasuring = 1.005;
-constexpr double kStillGrows = 1.02;  ///< of a batch over the one before: larger ones may be faster yet
-constexpr std::int64_t kFar = 16;     ///< times the batch, from one point of the curve to the next
+constexpr double kStillGrows = 1.02;     ///< of a batch over the one before: larger ones may be faster yet
+constexpr std::int64_t kFar = 16;        ///< times the batch, from one point of the curve to the next
 constexpr double kAsFast = 0.9;
 constexpr double kIdleAtFirst = 1.5;  ///< times the samples/s of the first batch: it did not fill the device
 constexpr std::int64_t kBackOff = 4;  ///< times smaller, where a batch failed

@@ -68,7 +68,7 @@ Reason why_precision_pointless(const ParamDef& param, const SpaceInput& input) {
   return std::nullopt;
 }
 
-Reason why_model_unaffected(const ParamDef& param, const SpaceInput& input) {
+Reason why_gpu_model_unaffected(const ParamDef& param, const SpaceInput& input) {
   const auto& model = input.model;
   if (!knows_model(input)) return std::nullopt;
   const bool about_convolutions = is_one_of(param.key, {"cudnn_conv_algo_search", "cudnn_conv_use_max_workspace",
@@ -178,7 +178,7 @@ Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
   if (param.key == "io_binding" && input.provider == "cuda" && data_on_device(input))
     return std::string(
         "the data stays on the GPU and is bound there; a stream of its own changed nothing (--set tries it)");
-  if (auto reason = why_model_unaffected(param, input)) return reason;
+  if (auto reason = why_gpu_model_unaffected(param, input)) return reason;
   if (auto reason = why_channels_last_lacks_cudnn(param, input)) return reason;
   return why_shapes_make_it_pointless(param, input);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/quick_searcher.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -12,7 +13,6 @@ using schema::Configuration;
 using schema::TrialStage;
 
 /// Losing trials end here: a quick answer needs no precise figure of what is 25 % slower.
-constexpr double kRaceMargin = 0.25;
 
 }  // namespace
 

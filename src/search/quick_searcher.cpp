@@ -10,7 +10,6 @@ using schema::Configuration;
 using schema::TrialStage;
 
 /// Losing trials end here: a quick answer needs no precise figure of what is 25 % slower.
-constexpr double kRaceMargin = 0.25;
 
 /// The allowed levels spread evenly, always with the last (the most threads).
 std::vector<std::size_t> spread(const std::vector<std::size_t>& levels, std::size_t most) {

@@ -8,6 +8,9 @@
 
 namespace ridgeline::search {
 
+/// A trial this much slower than the best so far is given up in a race.
+inline constexpr double kRaceMargin = 0.25;
+
 /// At most kMostTrials trials: the default, the current configuration, a few thread counts, one best guess for each of
 /// the most influential other parameters on top of the best thread count, and the combination of what helped.
 class QuickSearcher : public Strategy {

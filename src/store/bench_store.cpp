@@ -11,31 +11,31 @@
 namespace ridgeline::store {
 namespace {
 
-constexpr std::string_view kSaveTrial =
+constexpr std::string_view kSaveBenchTrial =
     "INSERT INTO training_trials (key, status, measured_utc, duration_s, spec, outcome) VALUES (?1, ?2, ?3, ?4, ?5, "
     "?6) "
     "ON CONFLICT (key) DO UPDATE SET status = excluded.status, measured_utc = excluded.measured_utc, "
     "duration_s = excluded.duration_s, spec = excluded.spec, outcome = excluded.outcome";
-constexpr std::string_view kFindTrial = "SELECT outcome FROM training_trials WHERE key = ?1";
-constexpr std::string_view kSaveRun =
+constexpr std::string_view kFindBenchTrial = "SELECT outcome FROM training_trials WHERE key = ?1";
+constexpr std::string_view kSaveBenchRun =
     "INSERT INTO bench_runs (id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, "
     "duration_s) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
     "ON CONFLICT (id) DO UPDATE SET started_utc = excluded.started_utc, finished_utc = excluded.finished_utc, "
     "job = excluded.job, device = excluded.device, trials = excluded.trials, recommended = excluded.recommended, "
     "samples_per_s = excluded.samples_per_s, duration_s = excluded.duration_s";
-constexpr std::string_view kSaveRecord =
+constexpr std::string_view kSaveBenchRecord =
     "INSERT INTO bench_run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = "
     "excluded.record";
-constexpr std::string_view kListRuns =
+constexpr std::string_view kListBenchRuns =
     "SELECT id, started_utc, finished_utc, job, device, trials, recommended, samples_per_s, duration_s FROM bench_runs "
     "ORDER BY started_utc DESC, rowid DESC LIMIT ?1";
-constexpr std::string_view kMatchRuns =
+constexpr std::string_view kMatchBenchRuns =
     "SELECT id FROM bench_runs WHERE ?1 = 'latest' OR substr(id, 1, length(?1)) = ?1 "
     "ORDER BY started_utc DESC, rowid DESC LIMIT 6";
-constexpr std::string_view kLoadRecord = "SELECT record FROM bench_run_records WHERE id = ?1";
+constexpr std::string_view kLoadBenchRecord = "SELECT record FROM bench_run_records WHERE id = ?1";
 
-constexpr RunWords kWords{"training benchmark", "bench"};
+constexpr RunWords kBenchWords{"training benchmark", "bench"};
 
 }  // namespace
 
@@ -56,7 +56,7 @@ base::Result<BenchStore> BenchStore::open(const std::filesystem::path& path, con
 
 base::Result<std::optional<schema::TrainingOutcome>> BenchStore::find_trial(const std::string& key) {
   if (!impl_->connection->is_there()) return std::nullopt;  // looking does not make the file
-  return find_record<schema::TrainingOutcome>(*impl_->connection, kFindTrial, key, "training trial");
+  return find_record<schema::TrainingOutcome>(*impl_->connection, kFindBenchTrial, key, "training trial");
 }
 
 base::Result<void> BenchStore::save_trial(const schema::TrainingTrialSpec& spec,
@@ -64,7 +64,7 @@ base::Result<void> BenchStore::save_trial(const schema::TrainingTrialSpec& spec,
   const auto key = spec.key();
   const auto spec_text = dump_record(spec);
   const auto outcome_text = dump_record(outcome);
-  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveTrial));
+  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveBenchTrial));
   save.bind(1, key).bind(2, base::enum_name(outcome.status)).bind(3, outcome.measured_utc).bind(4, outcome.duration_s);
   return save.bind(5, spec_text).bind(6, outcome_text).run();
 }
@@ -82,15 +82,15 @@ base::Result<void> BenchStore::save_run(const schema::BenchRun& run) {
     row.recommended = schema::describe(run.answers->recommended->settings);
     row.value = run.answers->recommended->samples_per_s;
   }
-  return save_run_row(*impl_->connection, kSaveRun, kSaveRecord, row, dump_record(run));
+  return save_run_row(*impl_->connection, kSaveBenchRun, kSaveBenchRecord, row, dump_record(run));
 }
 
 base::Result<schema::BenchRun> BenchStore::load_run(const std::string& id) {
-  return load_run_record<schema::BenchRun>(*impl_->connection, kMatchRuns, kLoadRecord, id, kWords);
+  return load_run_record<schema::BenchRun>(*impl_->connection, kMatchBenchRuns, kLoadBenchRecord, id, kBenchWords);
 }
 
 base::Result<std::vector<BenchRunSummary>> BenchStore::list_runs(std::size_t limit) {
-  RL_TRY_ASSIGN(auto rows, list_run_rows(*impl_->connection, kListRuns, limit));
+  RL_TRY_ASSIGN(auto rows, list_run_rows(*impl_->connection, kListBenchRuns, limit));
   std::vector<BenchRunSummary> out;
   for (auto& row : rows)
     out.push_back({.id = std::move(row.id),

@@ -14,13 +14,13 @@
 namespace ridgeline::store {
 namespace {
 
-constexpr std::string_view kSaveTrial =
+constexpr std::string_view kSaveTuneTrial =
     "INSERT INTO trials (key, status, measured_utc, duration_s, spec, outcome) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
     "ON CONFLICT (key) DO UPDATE SET status = excluded.status, measured_utc = excluded.measured_utc, "
     "duration_s = excluded.duration_s, spec = excluded.spec, outcome = excluded.outcome";
 constexpr std::string_view kDropTrialSamples = "DELETE FROM trial_samples WHERE key = ?1";
 constexpr std::string_view kSaveTrialSamples = "INSERT INTO trial_samples (key, samples) VALUES (?1, ?2)";
-constexpr std::string_view kFindTrial =
+constexpr std::string_view kFindTuneTrial =
     "SELECT t.spec, t.outcome, s.samples FROM trials t LEFT JOIN trial_samples s ON s.key = t.key WHERE t.key = ?1";
 
 constexpr std::string_view kSavePair =
@@ -32,7 +32,7 @@ constexpr std::string_view kSavePairSamples = "INSERT INTO pair_samples (key, bl
 constexpr std::string_view kFindPair = "SELECT spec, outcome FROM pairs WHERE key = ?1";
 constexpr std::string_view kFindPairSamples = "SELECT block, samples FROM pair_samples WHERE key = ?1 ORDER BY block";
 
-constexpr std::string_view kSaveRun =
+constexpr std::string_view kSaveTuneRun =
     "INSERT INTO runs (id, started_utc, finished_utc, command, model, provider, device, objective, trials, decision, "
     "gain_ratio, duration_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) "
     "ON CONFLICT (id) DO UPDATE SET started_utc = excluded.started_utc, finished_utc = excluded.finished_utc, "
@@ -41,10 +41,10 @@ constexpr std::string_view kSaveRun =
     "gain_ratio = excluded.gain_ratio, duration_s = excluded.duration_s";
 constexpr std::string_view kSaveRunRecord =
     "INSERT INTO run_records (id, record) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET record = excluded.record";
-constexpr std::string_view kListRuns =
+constexpr std::string_view kListTuneRuns =
     "SELECT id, started_utc, finished_utc, command, model, provider, device, objective, trials, decision, gain_ratio, "
     "duration_s FROM runs ORDER BY started_utc DESC, rowid DESC LIMIT ?1";
-constexpr std::string_view kMatchRuns =
+constexpr std::string_view kMatchTuneRuns =
     "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY started_utc DESC, rowid DESC LIMIT 6";
 constexpr std::string_view kLatestRun = "SELECT id FROM runs ORDER BY started_utc DESC, rowid DESC LIMIT 1";
 constexpr std::string_view kRunIds = "SELECT id FROM runs ORDER BY started_utc DESC, rowid DESC";
@@ -105,7 +105,7 @@ base::Result<Store> Store::open(const std::filesystem::path& path, const StoreOp
 const std::filesystem::path& Store::path() const noexcept { return impl_->connection->path(); }
 
 base::Result<std::optional<StoredTrial>> Store::find_trial(const std::string& key) {
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kFindTrial));
+  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kFindTuneTrial));
   RL_TRY_ASSIGN(const bool found, statement.bind(1, key).step());
   if (!found) return std::optional<StoredTrial>();
   const auto what = impl_->name("trial", key);
@@ -129,7 +129,7 @@ base::Result<void> Store::save_trial(const schema::TrialSpec& spec, const schema
   const auto outcome_text = dump_record(slim);
 
   RL_TRY_ASSIGN(auto transaction, impl_->connection->begin());
-  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveTrial));
+  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveTuneTrial));
   save.bind(1, key).bind(2, base::enum_name(outcome.status)).bind(3, outcome.measured_utc).bind(4, outcome.duration_s);
   RL_TRY(save.bind(5, spec_text).bind(6, outcome_text).run());
   RL_TRY(impl_->run_for(kDropTrialSamples, key));
@@ -191,7 +191,7 @@ base::Result<void> Store::save_run(const schema::TuneRun& run) {
   const auto record = dump_record(run);
   const auto model = model_name(run);
   RL_TRY_ASSIGN(auto transaction, impl_->connection->begin());
-  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveRun));
+  RL_TRY_ASSIGN(auto save, impl_->connection->prepare(kSaveTuneRun));
   save.bind(1, run.id).bind(2, run.started_utc).bind(3, run.finished_utc).bind(4, kTuneCommand).bind(5, model);
   save.bind(6, run.provider).bind(7, run.device).bind(8, base::enum_name(run.objective));
   save.bind(9, static_cast<std::int64_t>(run.trials.size()));
@@ -218,7 +218,7 @@ base::Result<std::string> Store::Impl::resolve(const std::string& id) const {
       return base::fail(ErrorCode::not_found, "database {} holds no runs yet: `ridgeline tune MODEL` makes one", file);
     return std::move(latest.front());
   }
-  RL_TRY_ASSIGN(auto matches, ids(kMatchRuns, &id));
+  RL_TRY_ASSIGN(auto matches, ids(kMatchTuneRuns, &id));
   for (auto& match : matches)
     if (match == id) return std::move(match);
   if (matches.size() == 1) return std::move(matches.front());
@@ -247,7 +247,7 @@ base::Result<schema::TuneRun> Store::load_run(const std::string& id) {
 
 base::Result<std::vector<RunSummary>> Store::list_runs(std::size_t limit) {
   if (!impl_->connection->is_there()) return std::vector<RunSummary>();
-  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListRuns));
+  RL_TRY_ASSIGN(auto statement, impl_->connection->prepare(kListTuneRuns));
   statement.bind(1, static_cast<std::int64_t>(std::min<std::size_t>(limit, INT64_MAX)));
   std::vector<RunSummary> out;
   while (true) {

@@ -185,7 +185,7 @@ bool same_form(const NamedTensor& a, const NamedTensor& b) {
          (a.bytes.size() == b.bytes.size() || a.element_type == "string");
 }
 
-std::int64_t elements_of(const NamedTensor& tensor) {
+std::int64_t element_count_of(const NamedTensor& tensor) {
   const auto count = element_count(tensor.dims);
   return count ? *count : 0;
 }
@@ -202,7 +202,7 @@ AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candi
   for (std::size_t at = 0; at < pairs; ++at) {
     const auto& b = reference[at];
     const auto& a = candidate[at];
-    drift.elements += elements_of(a);
+    drift.elements += element_count_of(a);
     if (!same_form(b, a)) {
       if (!drift.shape_mismatch) drift.worst_output = b.name;
       drift.shape_mismatch = true;

@@ -16,7 +16,7 @@ constexpr std::string_view kMagic = "RLOUTPUT";
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kHashSize = 64;
 
-class Writer {
+class OutputWriter {
  public:
   void number(std::uint64_t value) {
     char bytes[sizeof value];
@@ -34,9 +34,9 @@ class Writer {
 };
 
 /// Reads past the end give zeros and clear ok().
-class Reader {
+class OutputReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit OutputReader(std::string_view bytes) : rest_(bytes) {}
   [[nodiscard]] std::uint64_t number() {
     std::uint64_t value = 0;
     const auto bytes = take(sizeof value);
@@ -62,7 +62,7 @@ class Reader {
 }  // namespace
 
 base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem::path& path) {
-  Writer payload;
+  OutputWriter payload;
   payload.number(outputs.size());
   for (const auto& tensor : outputs) {
     payload.text(tensor.name);
@@ -71,7 +71,7 @@ base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem:
     for (const auto dim : tensor.dims) payload.number(static_cast<std::uint64_t>(dim));
     payload.text(tensor.bytes);
   }
-  Writer file;
+  OutputWriter file;
   file.number(kVersion);
   file.text(payload.bytes());
   return base::write_file_atomically(path, std::string(kMagic) + file.bytes() + base::sha256_hex(payload.bytes()));
@@ -82,7 +82,7 @@ base::Result<OutputSet> load_outputs(const std::filesystem::path& path) {
   const auto corrupt = [&](std::string_view what) {
     return base::fail(ErrorCode::corrupt, "{}: {}: remove it and run again", path.string(), what);
   };
-  Reader file(bytes);
+  OutputReader file(bytes);
   if (file.take(kMagic.size()) != kMagic) return corrupt("is not a file of reference outputs");
   if (const auto version = file.number(); version != kVersion)
     return corrupt(fmt::format("has format version {}, expected {}", version, kVersion));
@@ -91,7 +91,7 @@ base::Result<OutputSet> load_outputs(const std::filesystem::path& path) {
   if (!file.ok() || !file.at_end()) return corrupt("is cut off or has bytes after its end");
   if (base::sha256_hex(payload) != hash) return corrupt("does not match its checksum");
 
-  Reader reader(payload);
+  OutputReader reader(payload);
   OutputSet outputs;
   const auto count = reader.number();
   for (std::uint64_t index = 0; index < count && reader.ok(); ++index) {

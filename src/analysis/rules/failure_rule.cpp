@@ -59,7 +59,7 @@ std::string shape_of(const std::string& message) {
   return shape;
 }
 
-struct Group {
+struct FailureGroup {
   std::vector<const schema::TunedTrial*> trials;
   std::string message;
   std::string memory;  ///< memory_found of the first trial that has any
@@ -67,7 +67,7 @@ struct Group {
   bool memory_was_taken = false;
 };
 
-std::string evidence_text(const Group& group, const std::vector<int>& ids) {
+std::string evidence_text(const FailureGroup& group, const std::vector<int>& ids) {
   auto text = trials_text(ids);
   if (!group.message.empty()) text += ": " + group.message;
   if (!group.memory.empty())
@@ -75,7 +75,7 @@ std::string evidence_text(const Group& group, const std::vector<int>& ids) {
   return text;
 }
 
-std::string advice_text(TrialStatus status, const Group& group) {
+std::string advice_text(TrialStatus status, const FailureGroup& group) {
   if (group.memory_was_taken) return kTakenAdvice;
   const schema::Value* limit = nullptr;  // the widest of those that were too tight
   for (const auto* trial : group.trials)
@@ -90,7 +90,7 @@ std::string advice_text(TrialStatus status, const Group& group) {
 }
 
 /// "execution_mode=parallel", or "" when no single setting tells the failures from the successes.
-std::string common_setting(const Group& group, const Evidence& evidence) {
+std::string common_setting(const FailureGroup& group, const Evidence& evidence) {
   for (const auto& [key, value] : group.trials.front()->configuration.values()) {
     const auto has = [&key = key, &value = value](const schema::Configuration& configuration) {
       const auto* other = configuration.find(key);
@@ -108,7 +108,7 @@ std::string common_setting(const Group& group, const Evidence& evidence) {
 }  // namespace
 
 std::vector<Finding> failure_rule(const Evidence& evidence) {
-  std::map<std::tuple<TrialStatus, std::string>, Group> groups;
+  std::map<std::tuple<TrialStatus, std::string>, FailureGroup> groups;
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);
     if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok || is_refused_graph(at->second)) continue;

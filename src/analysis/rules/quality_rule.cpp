@@ -30,7 +30,7 @@ constexpr FlagText kTexts[] = {
     {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
 };
 
-struct Group {
+struct FlagGroup {
   std::vector<int> ids;
   std::string message;
   bool chosen = false;
@@ -70,7 +70,7 @@ std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
 }  // namespace
 
 std::vector<Finding> quality_rule(const Evidence& evidence) {
-  std::map<std::string, Group> groups;
+  std::map<std::string, FlagGroup> groups;
   int measured = 0;
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);

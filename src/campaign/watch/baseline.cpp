@@ -17,7 +17,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr std::size_t kRunsLookedAt = 10000;
+constexpr std::size_t kRunsForBaseline = 10000;
 constexpr std::string_view kGpu = "gpu:";
 constexpr std::size_t kModelsTold = 5;
 constexpr std::string_view kWatchCommand = "ridgeline watch ";
@@ -89,11 +89,12 @@ std::vector<std::string> shell_words(std::string_view line) {
 
 /// What stands after --config in the command line; "" when nothing does.
 std::string typed_config(const std::string& command_line) {
-  constexpr std::string_view kFlag = "--config";
+  constexpr std::string_view kConfigFlag = "--config";
   const auto words = shell_words(command_line);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == kFlag) return i + 1 < words.size() ? words[i + 1] : "";
-    if (words[i].rfind(kFlag, 0) == 0 && words[i][kFlag.size()] == '=') return words[i].substr(kFlag.size() + 1);
+    if (words[i] == kConfigFlag) return i + 1 < words.size() ? words[i + 1] : "";
+    if (words[i].rfind(kConfigFlag, 0) == 0 && words[i][kConfigFlag.size()] == '=')
+      return words[i].substr(kConfigFlag.size() + 1);
   }
   return "";
 }
@@ -146,7 +147,7 @@ struct Candidates {
 
 Result<Candidates> find_candidates(store::Store& store, const BaselineRequest& request,
                                    const schema::Environment& environment) {
-  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsLookedAt));
+  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsForBaseline));
   Candidates found;
   for (const auto& run : runs) {
     if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;

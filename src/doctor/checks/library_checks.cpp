@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kNewestCuda = 13;  // that ONNX Runtime is built for
 
-Check make(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
-           std::vector<std::string> commands = {}) {
-  return {"libraries." + std::move(id), std::move(title), CheckGroup::libraries, status,
-          std::move(evidence),          std::move(fix),   std::move(commands)};
+Check library_check(std::string id, std::string title, CheckStatus status, std::string evidence, std::string fix = {},
+                    std::vector<std::string> commands = {}) {
+  return make_check(CheckGroup::libraries, id, std::move(title), status, std::move(evidence), std::move(fix),
+                    std::move(commands));
 }
 
 /// A message of ours ends with the next step after its last "; ": the evidence before it, the step itself.
@@ -77,20 +77,20 @@ Check runtime_check(const RuntimeFacts& runtime) {
     if (evidence.rfind("no ONNX Runtime library found", 0) == 0) {
       constexpr auto kEvidence = "no library found: ONNX models cannot be run";
       if (runtime.fetch_script.empty())
-        return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
-                    "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
-      return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
-                  "fetch it, install the Python package, or give --ort-library FILE",
-                  {runtime.fetch_script, "pip install onnxruntime"});
+        return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
+                             "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
+      return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
+                           "fetch it, install the Python package, or give --ort-library FILE",
+                           {runtime.fetch_script, "pip install onnxruntime"});
     }
     auto remedy = remedy_of(advice, runtime, {"give --ort-library FILE another one", {}});
-    return make("onnxruntime", "ONNX Runtime", CheckStatus::fail, evidence, std::move(remedy.fix),
-                std::move(remedy.commands));
+    return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, evidence, std::move(remedy.fix),
+                         std::move(remedy.commands));
   }
   std::vector<std::string> names;
   for (const auto& provider : runtime.identity->providers)
     names.push_back(provider.substr(0, provider.find("ExecutionProvider")));
-  return make(
+  return library_check(
       "onnxruntime", "ONNX Runtime", CheckStatus::ok,
       fmt::format("{} ({}); {}", runtime.identity->version, fmt::join(names, ", "), runtime.identity->library_path));
 }
@@ -98,26 +98,27 @@ Check runtime_check(const RuntimeFacts& runtime) {
 Check provider_check(const Facts& facts) {
   constexpr auto kTitle = "CUDA provider";
   const auto& identity = facts.runtime.identity;
-  if (!identity) return make("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
+  if (!identity) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
   const bool gpu = facts.driver.has_gpu();
   const Remedy package{"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library",
                        gpu_package()};
   if (!offers(*identity, "CUDAExecutionProvider")) {
-    if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
+    if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
     auto remedy = remedy_of("run scripts/fetch_onnxruntime.sh --gpu, or name a GPU build with --ort-library",
                             facts.runtime, package);
-    return make("cuda_provider", kTitle, CheckStatus::warn,
-                "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
-                std::move(remedy.commands));
+    return library_check("cuda_provider", kTitle, CheckStatus::warn,
+                         "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
+                         std::move(remedy.commands));
   }
   const auto note = identity->provider_notes.find("cuda");
   if (note == identity->provider_notes.end())
-    return make("cuda_provider", kTitle, CheckStatus::ok,
-                fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
+    return library_check("cuda_provider", kTitle, CheckStatus::ok,
+                         fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
   const auto [evidence, advice] = split_advice(note->second, "see docs/troubleshooting.md");
-  if (!gpu) return make("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
+  if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   auto remedy = remedy_of(advice, facts.runtime, package);
-  return make("cuda_provider", kTitle, CheckStatus::fail, evidence, std::move(remedy.fix), std::move(remedy.commands));
+  return library_check("cuda_provider", kTitle, CheckStatus::fail, evidence, std::move(remedy.fix),
+                       std::move(remedy.commands));
 }
 
 /// Of the libraries that a worker has loaded, those whose file name starts so: "/x/libcudnn.so.9 (9.19.0)".
@@ -190,8 +191,8 @@ Obstacle obstacle(const CudaPart& part, const LibraryFact* fact) {
 
 Check cuda_part_check(const CudaPart& part, const Facts& facts) {
   const auto says = [&](CheckStatus status, std::string evidence, std::string fix = {}, std::string command = {}) {
-    return make(std::string(part.id), std::string(part.title), status, std::move(evidence), std::move(fix),
-                command.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(command)});
+    return library_check(std::string(part.id), std::string(part.title), status, std::move(evidence), std::move(fix),
+                         command.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(command)});
   };
   const auto& identity = facts.runtime.identity;
   const auto found = identity ? loaded(*identity, part.file) : std::vector<std::string>{};
@@ -238,17 +239,17 @@ Check optional_check(const Optional& library, const Facts& facts) {
   const auto id = std::string(library.id);
   const auto title = std::string(library.name);
   if (fact == nullptr)
-    return make(id, title, CheckStatus::skipped,
-                fmt::format("not found; lost: {}; to have it: {}", library.lost, command_for(library, facts)));
+    return library_check(id, title, CheckStatus::skipped,
+                         fmt::format("not found; lost: {}; to have it: {}", library.lost, command_for(library, facts)));
   if (!fact->load_error.empty()) {
     const auto problem = explain_load_error(fact->load_error);
     const bool needs_driver = !facts.driver.has_gpu() && problem.thing.find("libcuda.so") != std::string::npos;
-    return make(id, title, needs_driver ? CheckStatus::skipped : CheckStatus::warn,
-                fmt::format("{}: {} {}; lost: {}", fact->path, problem.thing, problem.why, library.lost),
-                needs_driver ? std::string() : problem.fix);
+    return library_check(id, title, needs_driver ? CheckStatus::skipped : CheckStatus::warn,
+                         fmt::format("{}: {} {}; lost: {}", fact->path, problem.thing, problem.why, library.lost),
+                         needs_driver ? std::string() : problem.fix);
   }
-  return make(id, title, CheckStatus::ok,
-              fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
+  return library_check(id, title, CheckStatus::ok,
+                       fmt::format("{}{}", fact->version.empty() ? "" : fact->version + "; ", fact->path));
 }
 
 }  // namespace

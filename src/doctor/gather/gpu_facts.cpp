@@ -33,7 +33,7 @@ std::vector<GpuProcess> named(const std::vector<schema::GpuNeighbour>& processes
   return found;
 }
 
-unsigned number_of(const GpuFacts& gpu) { return static_cast<unsigned>(gpu.gpu.index.value_or(0)); }
+unsigned driver_index(const GpuFacts& gpu) { return static_cast<unsigned>(gpu.gpu.index.value_or(0)); }
 
 bool says_without_ecc(const gpu::nvml::Functions& functions, gpu::nvml::Device device) {
   int now = 0;
@@ -58,7 +58,7 @@ std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const st
   for (auto& description : gpu::GpuInventory::read(nvml).gpus) {
     GpuFacts facts;
     facts.gpu = std::move(description);
-    const auto handle = (*api)->device_by_index(number_of(facts));
+    const auto handle = (*api)->device_by_index(driver_index(facts));
     if (!handle) continue;  // lost between the two calls; the driver's check says so
     const gpu::NvmlDevice device(*api, *handle);
     const gpu::NvmlHealth health(*api, *handle);
@@ -90,7 +90,7 @@ std::function<void(std::vector<GpuFacts>&)> loss_check(const std::vector<GpuFact
   if (const auto api = gpu::NvmlApi::load(nvml))
     for (const auto& gpu : gpus)
       if (gpu.gpu.index)
-        handles.emplace(*gpu.gpu.index, (*api)->device_by_index(number_of(gpu)).map([&](gpu::nvml::Device device) {
+        handles.emplace(*gpu.gpu.index, (*api)->device_by_index(driver_index(gpu)).map([&](gpu::nvml::Device device) {
           return gpu::NvmlLive(*api, device);
         }));
   return [handles = std::move(handles)](std::vector<GpuFacts>& asked) {

@@ -18,7 +18,7 @@ constexpr std::size_t kTallRows = 25;     // longer tables scroll inside their b
 constexpr std::size_t kFitColumns = 3;    // beyond these a narrow screen shows columns of text below the numbers
 constexpr std::size_t kManyColumns = 12;  // from here on narrow ones, so that the last is seen without scrolling
 
-std::string escape(std::string_view text) {
+std::string escape_html(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (const auto c : text) {
@@ -70,7 +70,7 @@ std::string script_text(std::string_view text) {
   return out;
 }
 
-std::string plain(std::string_view text) { return escape(one_line(text)); }
+std::string plain_html(std::string_view text) { return escape_html(one_line(text)); }
 
 /// May go on in a new line behind an underscore: names are longer than a phone's columns.
 std::string breakable(std::string_view code) {
@@ -83,12 +83,12 @@ std::string inline_html(std::string_view text) {
   std::string out;
   for (const auto& span : parse_inline(clean_utf8(text))) {
     switch (span.kind) {
-      case Span::Kind::code: out += "<code>" + breakable(escape(span.text)) + "</code>"; break;
-      case Span::Kind::strong: out += "<strong>" + escape(span.text) + "</strong>"; break;
+      case Span::Kind::code: out += "<code>" + breakable(escape_html(span.text)) + "</code>"; break;
+      case Span::Kind::strong: out += "<strong>" + escape_html(span.text) + "</strong>"; break;
       case Span::Kind::link:
-        out += fmt::format("<a href=\"#{}\">{}</a>", escape(span.anchor), escape(span.text));
+        out += fmt::format("<a href=\"#{}\">{}</a>", escape_html(span.anchor), escape_html(span.text));
         break;
-      default: out += escape(span.text);
+      default: out += escape_html(span.text);
     }
   }
   return out;
@@ -104,8 +104,8 @@ std::string value_html(const std::string& value) {
   const auto space = value.find(' ');
   if (value.empty() || std::isdigit(static_cast<unsigned char>(value.front())) == 0 || space == std::string::npos ||
       value.find(' ', space + 1) != std::string::npos)
-    return plain(value);
-  return fmt::format("{} <small>{}</small>", plain(value.substr(0, space)), plain(value.substr(space + 1)));
+    return plain_html(value);
+  return fmt::format("{} <small>{}</small>", plain_html(value.substr(0, space)), plain_html(value.substr(space + 1)));
 }
 
 /// Which columns a narrow screen shows below the others: text of some length, where it would push numbers out of sight.
@@ -136,7 +136,7 @@ struct HtmlWriter {
 
   void operator()(const Callout& block) {
     out += fmt::format("<div class=\"callout {}\" role=\"note\">\n<p class=\"name\">{}</p>\n", tone_name(block.tone),
-                       plain(block.title));
+                       plain_html(block.title));
     if (!block.text.empty()) out += "<p>" + inline_html(block.text) + "</p>\n";
     out += "</div>\n";
   }
@@ -149,23 +149,23 @@ struct HtmlWriter {
 
   void operator()(const CodeBlock& block) {
     out += fmt::format("<div class=\"code\"><pre tabindex=\"0\"><code>{}</code></pre></div>\n",
-                       escape(clean_utf8(block.text)));
+                       escape_html(clean_utf8(block.text)));
   }
 
   void operator()(const Table& block) {
     const auto below = text_columns(block);
     out += "<figure class=\"table\">\n";
-    if (!block.caption.empty()) out += "<figcaption>" + plain(block.caption) + "</figcaption>\n";
+    if (!block.caption.empty()) out += "<figcaption>" + plain_html(block.caption) + "</figcaption>\n";
     out +=
         fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table{}>\n<thead><tr>",
                     block.rows.size() > kTallRows ? " tall" : "",
-                    plain(block.caption.empty() ? "Table" : block.caption), table_attributes(block, below));
+                    plain_html(block.caption.empty() ? "Table" : block.caption), table_attributes(block, below));
     for (std::size_t i = 0; i < block.columns.size(); ++i)
       out += fmt::format("<th scope=\"col\"{}>{}</th>",
                          block.columns[i].align == Align::right ? " class=\"right\""
                          : below[i]                             ? " class=\"text\""
                                                                 : "",
-                         plain(block.columns[i].title));
+                         plain_html(block.columns[i].title));
     out += "</tr></thead>\n<tbody>\n";
     for (const auto& row : block.rows) write_row(block, row, below);
     out += "</tbody>\n</table>\n</div>\n</figure>\n";
@@ -177,14 +177,14 @@ struct HtmlWriter {
         "<figure class=\"chart\">\n<figcaption>{}</figcaption>\n"
         "<div class=\"plot\" data-chart=\"{}\" role=\"img\" aria-label=\"{}\" style=\"height:{}px\"></div>\n"
         "<p class=\"alternative\">{}</p>\n</figure>\n",
-        plain(block.title), plain(block.id), plain(block.title + ". " + strip_marks(block.alternative)),
+        plain_html(block.title), plain_html(block.id), plain_html(block.title + ". " + strip_marks(block.alternative)),
         block.height_px, inline_html(block.alternative));
   }
 
   void operator()(const Facts& block) {
     out += "<dl class=\"facts\">\n";
     for (const auto& [key, value] : block.rows)
-      out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", plain(key), inline_html(value));
+      out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", plain_html(key), inline_html(value));
     out += "</dl>\n";
   }
 
@@ -192,7 +192,7 @@ struct HtmlWriter {
     out += "<dl class=\"figures\">\n";
     for (const auto& figure : block.figures) {
       out += fmt::format("<div class=\"{}\"><dt>{}</dt><dd class=\"value\">{}</dd>", tone_name(figure.tone),
-                         plain(figure.label), value_html(figure.value));
+                         plain_html(figure.label), value_html(figure.value));
       if (!figure.note.empty()) out += "<dd class=\"note\">" + inline_html(figure.note) + "</dd>";
       out += "</div>\n";
     }
@@ -203,7 +203,7 @@ struct HtmlWriter {
     constexpr std::size_t kWideText = 40;  // a cell of this much text is not squeezed to a word a line
     out += "<tr";
     if (row.tone != Tone::neutral) out += fmt::format(" class=\"{}\"", tone_name(row.tone));
-    if (!row.anchor.empty()) out += fmt::format(" id=\"{}\"", escape(row.anchor));
+    if (!row.anchor.empty()) out += fmt::format(" id=\"{}\"", escape_html(row.anchor));
     out += ">";
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const auto right = i < table.columns.size() && table.columns[i].align == Align::right;
@@ -232,21 +232,21 @@ std::string render_html(const ReportModel& report, std::string_view echarts_js) 
       "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n"
       "<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"layout\">\n<header>\n<div>\n<h1>{0}</h1>\n",
-      plain(report.title), report_css());
-  if (!report.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain(report.subtitle) + "</p>\n";
+      plain_html(report.title), report_css());
+  if (!report.subtitle.empty()) writer.out += "<p class=\"subtitle\">" + plain_html(report.subtitle) + "</p>\n";
   writer.out +=
       "</div>\n<button type=\"button\" class=\"theme\" hidden>Dark</button>\n</header>\n<div class=\"columns\">\n"
       "<nav aria-label=\"Sections\"><ul>\n";
   for (const auto& section : report.sections)
-    writer.out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape(section.id), plain(section.title));
+    writer.out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(section.id), plain_html(section.title));
   writer.out += "</ul></nav>\n<main id=\"content\">\n";
   for (const auto& section : report.sections) {
     writer.out += fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n",
-                              escape(section.id), plain(section.title));
+                              escape_html(section.id), plain_html(section.title));
     for (const auto& block : section.blocks) std::visit(writer, block);
     writer.out += "</section>\n";
   }
-  writer.out += "</main>\n</div>\n<footer>" + plain(report.footer) + "</footer>\n</div>\n";
+  writer.out += "</main>\n</div>\n<footer>" + plain_html(report.footer) + "</footer>\n</div>\n";
   writer.out += "<script type=\"application/json\" id=\"charts\">" + script_json(writer.charts) + "</script>\n";
   writer.out += "<script>" + script_text(echarts_js) + "</script>\n<script>\n" + script_text(report_js()) +
                 "</script>\n</body>\n</html>\n";

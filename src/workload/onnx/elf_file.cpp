@@ -16,9 +16,9 @@ using base::ErrorCode;
 constexpr std::uint64_t kLargestTable = 1U << 20;  // far above any real one; a damaged size must not be allocated
 
 /// Positioned reads that fail at the end of the file.
-class Reader {
+class ElfReader {
  public:
-  explicit Reader(const std::filesystem::path& path) : file_(path, std::ios::binary) {}
+  explicit ElfReader(const std::filesystem::path& path) : file_(path, std::ios::binary) {}
   [[nodiscard]] bool is_open() const { return file_.is_open(); }
 
   template <typename T>
@@ -56,7 +56,7 @@ base::Result<ElfDynamic> read_elf_dynamic(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return base::fail(ErrorCode::not_found, "{} does not exist; expected a shared library", path.string());
-  Reader reader(path);
+  ElfReader reader(path);
   if (!reader.is_open()) return base::fail(ErrorCode::io, "cannot open {}", path.string());
   const auto corrupt = [&path](std::string_view what) {
     return base::fail(ErrorCode::corrupt, "{}: {}; expected a 64-bit shared library", path.string(), what);

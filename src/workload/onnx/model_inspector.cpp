@@ -94,7 +94,7 @@ base::Result<ShapeChoice> choose_fitting_shapes(const onnx::ModelProto& model, c
   return choice;
 }
 
-base::Result<ModelDescription> inspect(const InspectRequest& request) {
+base::Result<ModelDescription> inspect_onnx(const InspectRequest& request) {
   const std::filesystem::path path = request.workload.location;
   RL_TRY_ASSIGN(const auto file, load_model_file(path));
   const auto& model = file.model;
@@ -120,7 +120,7 @@ base::Result<ModelDescription> inspect(const InspectRequest& request) {
 
 base::Result<ModelDescription> inspect_onnx_model(const InspectRequest& request) {
   try {
-    return inspect(request);
+    return inspect_onnx(request);
   } catch (const std::bad_alloc&) {
     return base::fail(ErrorCode::out_of_memory, "model {} does not fit in memory while it is read",
                       request.workload.location);

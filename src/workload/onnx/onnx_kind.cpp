@@ -9,7 +9,7 @@
 namespace ridgeline::workload {
 namespace {
 
-base::Result<schema::RuntimeIdentity> probe(const std::string& library_flag) {
+base::Result<schema::RuntimeIdentity> probe_onnx(const std::string& library_flag) {
   const auto environment = OrtSearchEnvironment::of_this_process();
   RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, environment));
   return library.identity(environment);
@@ -28,7 +28,7 @@ base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) 
 WorkloadKind make_onnx_kind() {
   return {.name = "onnx",
           .inspect = inspect_onnx_model,
-          .probe = probe,
+          .probe = probe_onnx,
           .make = make,
           .runtime_graph = runtime_graph,
           .reference = {{"graph_optimization_level", "disable_all"},

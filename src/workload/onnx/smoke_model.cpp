@@ -10,9 +10,9 @@
 namespace ridgeline::workload {
 namespace {
 
-using Dims = std::initializer_list<std::int64_t>;
+using DimList = std::initializer_list<std::int64_t>;
 
-void declare(onnx::ValueInfoProto& value, const char* name, Dims dims) {
+void declare(onnx::ValueInfoProto& value, const char* name, DimList dims) {
   value.set_name(name);
   auto& tensor = *value.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(onnx::TensorProto::FLOAT);
@@ -20,7 +20,7 @@ void declare(onnx::ValueInfoProto& value, const char* name, Dims dims) {
 }
 
 /// Values of either sign, none of them alike, small enough that the answers stay near 1.
-void add_weights(onnx::GraphProto& graph, const char* name, Dims dims) {
+void add_weights(onnx::GraphProto& graph, const char* name, DimList dims) {
   auto& tensor = *graph.add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(onnx::TensorProto::FLOAT);
@@ -43,7 +43,7 @@ onnx::NodeProto& add_node(onnx::GraphProto& graph, const char* type, std::initia
   return node;
 }
 
-void set_ints(onnx::NodeProto& node, const char* name, Dims values) {
+void set_ints(onnx::NodeProto& node, const char* name, DimList values) {
   auto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(onnx::AttributeProto::INTS);

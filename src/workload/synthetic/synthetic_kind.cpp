@@ -45,7 +45,7 @@ Result<std::vector<schema::ShapeSet>> choose_shapes(const std::vector<schema::Sh
   return asked;
 }
 
-Result<schema::ModelDescription> inspect(const InspectRequest& request) {
+Result<schema::ModelDescription> inspect_synthetic(const InspectRequest& request) {
   const auto text = std::string(synthetic_text(request.workload.location));
   RL_TRY_ASSIGN(const auto options, parse_synthetic_options(text));
   schema::ModelDescription model;
@@ -65,7 +65,7 @@ Result<schema::ModelDescription> inspect(const InspectRequest& request) {
   return model;
 }
 
-Result<schema::RuntimeIdentity> probe(const std::string& /*library*/) {
+Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/) {
   schema::RuntimeIdentity identity;
   identity.name = "synthetic";
   identity.version = base::version();
@@ -80,8 +80,8 @@ Result<schema::RuntimeIdentity> probe(const std::string& /*library*/) {
 WorkloadKind make_synthetic_kind() {
   WorkloadKind kind;
   kind.name = "synthetic";
-  kind.inspect = inspect;
-  kind.probe = probe;
+  kind.inspect = inspect_synthetic;
+  kind.probe = probe_synthetic;
   kind.make = [clock = std::make_shared<const VirtualClock>(),
                instances = std::make_shared<std::atomic<std::uint64_t>>(0)](
                   const schema::TrialSpec& spec) -> Result<std::unique_ptr<Workload>> {

@@ -15,7 +15,7 @@ using base::ErrorCode;
 using base::Result;
 using schema::TrialPhase;
 
-constexpr std::string_view kPrefix = "synthetic:";
+constexpr std::string_view kLocationPrefix = "synthetic:";
 constexpr base::Nanoseconds kLongestStep = std::chrono::seconds(3600);
 constexpr double kLargestRatio = 1000;
 constexpr double kLargestSpeedup = -0.99;  ///< as a slowdown: a hundredth of the time
@@ -219,7 +219,7 @@ const Fault* SyntheticOptions::find_fault(TrialPhase phase, const schema::Config
 }
 
 std::string_view synthetic_text(std::string_view location) noexcept {
-  if (location.substr(0, kPrefix.size()) == kPrefix) location.remove_prefix(kPrefix.size());
+  if (location.substr(0, kLocationPrefix.size()) == kLocationPrefix) location.remove_prefix(kLocationPrefix.size());
   return location;
 }
 

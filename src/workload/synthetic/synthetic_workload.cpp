@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -23,7 +24,6 @@ constexpr double kRewriteRounding = 2e-7;                 ///< what fused kernel
 constexpr double kLongestInference = 30.0 * 24 * 3600e9;  ///< ns; thousands of them fit the clock
 constexpr double kLeastLoad = 0.01;
 constexpr double kMostLoad = 1000;
-constexpr double kTwoPi = 6.283185307179586;
 
 int lane_count(const schema::Configuration& configuration) {
   const auto sessions = std::clamp<std::int64_t>(configuration.get_or("parallel_sessions", 1).as_integer(1), 1, 256);
@@ -104,7 +104,7 @@ const base::Clock& SyntheticWorkload::clock() const noexcept {
 double SyntheticWorkload::drift_factor() const noexcept {
   if (options_.drift == 0) return 1;
   const double turns = base::to_seconds(clock().now()) / base::to_seconds(options_.drift_period);
-  return 1 + options_.drift * std::sin(kTwoPi * turns);
+  return 1 + options_.drift * std::sin(2 * std::numbers::pi * turns);
 }
 
 base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {

@@ -165,7 +165,7 @@ Result<void> parse_condition(std::string_view text, StepFault& fault) {
   return {};
 }
 
-Result<StepFault> parse_fault(std::string_view text) {
+Result<StepFault> parse_step_fault(std::string_view text) {
   StepFault fault;
   const auto condition = text.find(" if ");
   auto head = base::trim(text.substr(0, condition));
@@ -213,7 +213,7 @@ Result<SyntheticStepOptions> parse_step_options(std::string_view text) {
     const std::string name(base::trim(item.substr(0, equals)));
     const auto value = equals == std::string_view::npos ? std::string_view{} : base::trim(item.substr(equals + 1));
     if (name == "fault") {
-      RL_TRY_ASSIGN(auto fault, parse_fault(value));
+      RL_TRY_ASSIGN(auto fault, parse_step_fault(value));
       options.faults.push_back(std::move(fault));
       continue;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@ using schema::DataMode;
 constexpr double kHandoffMs = 0.05;   ///< taking a ready batch out of the queue
 constexpr double kTightShare = 0.93;  ///< of the memory: above it the allocator has to retry
 constexpr double kDriftPeriodS = 60;
-constexpr double kTwoPi = 6.283185307179586;
 constexpr int kPrefetch = 2;  ///< batches a worker has ready when the first step begins
 
 /// By the workers with their threads, and the training thread.
@@ -113,7 +113,7 @@ schema::StepPhases SyntheticStepRunner::next_step() {
   double factor = std::exp(options_.noise * random_.normal() - options_.noise * options_.noise / 2);
   if (options_.warmup > 0)
     factor *= 1 + 3 * std::exp(-3 * number / options_.warmup) * (number < options_.warmup ? 1 : 0);
-  factor *= 1 + options_.drift * std::sin(kTwoPi * base::to_seconds(clock_->now()) / kDriftPeriodS);
+  factor *= 1 + options_.drift * std::sin(2 * std::numbers::pi * base::to_seconds(clock_->now()) / kDriftPeriodS);
   for (auto* phase :
        {&step.io_wait_ms, &step.h2d_ms, &step.forward_ms, &step.backward_ms, &step.optimizer_ms, &step.rest_ms})
     *phase *= factor;
