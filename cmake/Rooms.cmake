@@ -26,24 +26,46 @@ function(rl_add_room name)
   endif()
 endfunction()
 
-# rl_add_unit_test(ROOM SOURCES a_test.cpp ... [LIBS lib ...] [LABELS l]): program rl_<room>_test, one ctest entry a case.
-function(rl_add_unit_test room)
-  if(NOT RIDGELINE_BUILD_TESTS)
-    return()
+# One precompiled header for all test programs; extra definitions of a program do not touch it.
+function(rl_use_test_pch target)
+  if(NOT TARGET rl_test_pch)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "")
+    add_library(rl_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
+    target_link_libraries(rl_test_pch PRIVATE rl_warnings rl_test_warnings rl_settings GTest::gtest_main)
+    target_precompile_headers(rl_test_pch PRIVATE
+      <map> <optional> <string> <vector> <fmt/format.h> <nlohmann/json.hpp> <gtest/gtest.h>)
   endif()
-  cmake_parse_arguments(ARG "" "LABEL;NAME" "SOURCES;LIBS" ${ARGN})
-  if(NOT ARG_LABEL)
-    set(ARG_LABEL unit)
-  endif()
-  if(NOT ARG_NAME)
-    set(ARG_NAME rl_${room}_test)
-  endif()
-  add_executable(${ARG_NAME} ${ARG_SOURCES})
-  target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(${ARG_NAME} PRIVATE
+  target_precompile_headers(${target} REUSE_FROM rl_test_pch)
+endfunction()
+
+# rl_add_test_program(NAME LABEL label ROOMS room ... [SOURCES a_test.cpp ...] [LIBS lib ...]): one gtest program, whose
+# cases are ctest entries each. rl_add_tests adds sources.
+function(rl_add_test_program name)
+  cmake_parse_arguments(ARG "" "LABEL" "ROOMS;SOURCES;LIBS" ${ARGN})
+  list(TRANSFORM ARG_ROOMS PREPEND rl_)
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE
     RL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" RL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${ARG_NAME} PRIVATE rl_warnings rl_test_warnings rl_${room} ${ARG_LIBS} GTest::gtest_main)
-  target_precompile_headers(${ARG_NAME} PRIVATE
-    <map> <optional> <string> <vector> <fmt/format.h> <nlohmann/json.hpp> <gtest/gtest.h>)
-  gtest_discover_tests(${ARG_NAME} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+  target_link_libraries(${name} PRIVATE rl_warnings rl_test_warnings ${ARG_ROOMS} ${ARG_LIBS} GTest::gtest_main)
+  rl_use_test_pch(${name})
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+endfunction()
+
+# rl_add_tests(PROGRAM GROUP a_test.cpp ...): sources of a group are one file of a unity build.
+function(rl_add_tests program group)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  target_sources(${program} PRIVATE ${ARGN})
+  set_target_properties(${program} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${program} PROPERTIES UNITY_GROUP ${group})
+endfunction()
+
+# rl_test_fakes(PROGRAM name=target ...): builds the fake libraries first and defines RL_TEST_<NAME> as each one's file.
+function(rl_test_fakes program)
+  foreach(_pair IN LISTS ARGN)
+    string(REGEX MATCH "^(.*)=(.*)$" _ "${_pair}")
+    set(_target "${CMAKE_MATCH_2}")
+    add_dependencies(${program} ${_target})
+    target_compile_definitions(${program} PRIVATE "RL_TEST_${CMAKE_MATCH_1}=\"$<TARGET_FILE:${_target}>\"")
+  endforeach()
 endfunction()

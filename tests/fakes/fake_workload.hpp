@@ -11,6 +11,8 @@
 
 namespace ridgeline::fakes {
 
+inline constexpr double kMillisecond = 1e6;  ///< in nanoseconds
+
 /// A workload whose inferences take the time that a function says, on a FakeClock (or really, when told to sleep).
 class FakeWorkload final : public workload::Workload {
  public:

@@ -86,7 +86,7 @@ TEST_F(File, hashes_a_file_as_its_bytes) {
   EXPECT_FALSE(sha256_file(folder_ / "absent"));
 }
 
-TEST_F(File, knows_the_running_program) { EXPECT_EQ(executable_path().filename(), "rl_base_test"); }
+TEST_F(File, knows_the_running_program) { EXPECT_EQ(executable_path().filename(), "rl_thread_test"); }
 
 }  // namespace
 }  // namespace ridgeline::base

@@ -20,7 +20,7 @@ std::string patch_error(std::string_view yaml, const Configuration& wanted, cons
   return result ? "no error, but:\n" + result->text : result.error().message;
 }
 
-const Configuration kFourThreads{{"intra_op_num_threads", 4}};
+const Configuration kThreadsFour{{"intra_op_num_threads", 4}};
 
 struct Example {
   const char* name;
@@ -43,22 +43,22 @@ TEST_P(ConfigPatchExample, changes_just_the_value) {
 INSTANTIATE_TEST_SUITE_P(
     Values, ConfigPatchExample,
     testing::Values(
-        Example{"plain", "a: 1\nintra_op_num_threads: 8  # cores\nb: 2\n", kFourThreads,
+        Example{"plain", "a: 1\nintra_op_num_threads: 8  # cores\nb: 2\n", kThreadsFour,
                 "a: 1\nintra_op_num_threads: 4  # cores\nb: 2\n"},
-        Example{"deep", "a:\n  b:\n  - c: {intra_op_num_threads:   8 , d: [1, 2]}\n", kFourThreads,
+        Example{"deep", "a:\n  b:\n  - c: {intra_op_num_threads:   8 , d: [1, 2]}\n", kThreadsFour,
                 "a:\n  b:\n  - c: {intra_op_num_threads:   4 , d: [1, 2]}\n"},
         Example{"crlf_and_bom",
                 "\xEF\xBB\xBF"
                 "a: 1\r\nintra_op_num_threads: 8\r\n",
-                kFourThreads,
+                kThreadsFour,
                 "\xEF\xBB\xBF"
                 "a: 1\r\nintra_op_num_threads: 4\r\n"},
-        Example{"non_ascii_before", "# Größe ⚙ 設定\nnäme: \"né 🚀\"\nintra_op_num_threads: 8 # ö\n", kFourThreads,
+        Example{"non_ascii_before", "# Größe ⚙ 設定\nnäme: \"né 🚀\"\nintra_op_num_threads: 8 # ö\n", kThreadsFour,
                 "# Größe ⚙ 設定\nnäme: \"né 🚀\"\nintra_op_num_threads: 4 # ö\n"},
-        Example{"bom_and_non_ascii", "\xEF\xBB\xBFü: é\r\nintra_op_num_threads: 8 # ö\r\n", kFourThreads,
+        Example{"bom_and_non_ascii", "\xEF\xBB\xBFü: é\r\nintra_op_num_threads: 8 # ö\r\n", kThreadsFour,
                 "\xEF\xBB\xBFü: é\r\nintra_op_num_threads: 4 # ö\r\n"},
-        Example{"no_final_newline", "intra_op_num_threads: 8", kFourThreads, "intra_op_num_threads: 4"},
-        Example{"double_quoted", "intra_op_num_threads: \"8\" # x\n", kFourThreads,
+        Example{"no_final_newline", "intra_op_num_threads: 8", kThreadsFour, "intra_op_num_threads: 4"},
+        Example{"double_quoted", "intra_op_num_threads: \"8\" # x\n", kThreadsFour,
                 "intra_op_num_threads: \"4\" # x\n"},
         Example{"single_quoted",
                 "execution_mode: 'parallel'\n",
@@ -94,19 +94,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n",
                 {{"enable_mem_pattern", true}, {"intra_op_num_threads", 4}},
                 "enable_mem_pattern: ON\nintra_op_num_threads: 0x4\n"},
-        Example{"alias_value", "t: &t 8\nu: *t\nintra_op_num_threads: *t # shared\n", kFourThreads,
+        Example{"alias_value", "t: &t 8\nu: *t\nintra_op_num_threads: *t # shared\n", kThreadsFour,
                 "t: &t 8\nu: *t\nintra_op_num_threads: 4 # shared\n"},
-        Example{"unused_anchor_stays", "intra_op_num_threads: &t 8\n", kFourThreads, "intra_op_num_threads: &t 4\n"},
-        Example{"tag_stays", "intra_op_num_threads: !!int 8 # x\n", kFourThreads,
+        Example{"unused_anchor_stays", "intra_op_num_threads: &t 8\n", kThreadsFour, "intra_op_num_threads: &t 4\n"},
+        Example{"tag_stays", "intra_op_num_threads: !!int 8 # x\n", kThreadsFour,
                 "intra_op_num_threads: !!int 4 # x\n"},
-        Example{"tag_and_anchor", "intra_op_num_threads: &t  !!int   \"8\"\n", kFourThreads,
+        Example{"tag_and_anchor", "intra_op_num_threads: &t  !!int   \"8\"\n", kThreadsFour,
                 "intra_op_num_threads: &t  !!int   \"4\"\n"},
-        Example{"empty_value", "intra_op_num_threads:   # unset\nb: 1\n", kFourThreads,
+        Example{"empty_value", "intra_op_num_threads:   # unset\nb: 1\n", kThreadsFour,
                 "intra_op_num_threads: 4   # unset\nb: 1\n"},
-        Example{"null_value", "intra_op_num_threads: ~ # unset\n", kFourThreads, "intra_op_num_threads: 4 # unset\n"},
-        Example{"illegal_value_is_put_right", "intra_op_num_threads: auto\n", kFourThreads,
+        Example{"null_value", "intra_op_num_threads: ~ # unset\n", kThreadsFour, "intra_op_num_threads: 4 # unset\n"},
+        Example{"illegal_value_is_put_right", "intra_op_num_threads: auto\n", kThreadsFour,
                 "intra_op_num_threads: 4\n"},
-        Example{"flow_empty_value", "{a: 1, intra_op_num_threads: , b: 2}\n", kFourThreads,
+        Example{"flow_empty_value", "{a: 1, intra_op_num_threads: , b: 2}\n", kThreadsFour,
                 "{a: 1, intra_op_num_threads: 4 , b: 2}\n"},
         Example{"json",
                 "{\n\t\"a\": [1, 2],\n\t\"intra_op_num_threads\": 8,\n\t\"execution_mode\":\"parallel\"\n}\n",
@@ -128,12 +128,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "intra_op_thread_affinities: >- # pinned\n  1;\n  2\n\n# next\nb: 1\n",
                 {{"intra_op_thread_affinities", "3;4"}},
                 "intra_op_thread_affinities: 3;4 # pinned\n\n# next\nb: 1\n"},
-        Example{"multi_document", "%YAML 1.1\n---\na: 1\n...\n---\nintra_op_num_threads: 8\n...\n", kFourThreads,
+        Example{"multi_document", "%YAML 1.1\n---\na: 1\n...\n---\nintra_op_num_threads: 8\n...\n", kThreadsFour,
                 "%YAML 1.1\n---\na: 1\n...\n---\nintra_op_num_threads: 4\n...\n"},
-        Example{"complex_key", "? intra_op_num_threads\n: 8\n? [a, b]\n: 1\n", kFourThreads,
+        Example{"complex_key", "? intra_op_num_threads\n: 8\n? [a, b]\n: 1\n", kThreadsFour,
                 "? intra_op_num_threads\n: 4\n? [a, b]\n: 1\n"},
-        Example{"quoted_key", "\"intra_op_num_threads\" : 8\n", kFourThreads, "\"intra_op_num_threads\" : 4\n"},
-        Example{"tab_before_comment", "intra_op_num_threads: 8\t# x\n", kFourThreads,
+        Example{"quoted_key", "\"intra_op_num_threads\" : 8\n", kThreadsFour, "\"intra_op_num_threads\" : 4\n"},
+        Example{"tab_before_comment", "intra_op_num_threads: 8\t# x\n", kThreadsFour,
                 "intra_op_num_threads: 4\t# x\n"}),
     [](const auto& example) { return example.param.name; });
 
@@ -172,50 +172,50 @@ INSTANTIATE_TEST_SUITE_P(
                 "rt: {\n  intra_op_num_threads: 8, # c\n}\n",
                 {{"enable_mem_pattern", false}},
                 "rt: {\n  intra_op_num_threads: 8, # c\n  enable_mem_pattern: false,\n}\n"},
-        Example{"new_section", "a:\n    b: 1\n# end\n", kFourThreads,
+        Example{"new_section", "a:\n    b: 1\n# end\n", kThreadsFour,
                 "a:\n    b: 1\n# end\nonnxruntime:\n    intra_op_num_threads: 4\n"},
-        Example{"new_section_without_newline", "a: 1", kFourThreads, "a: 1\nonnxruntime:\n  intra_op_num_threads: 4"},
-        Example{"new_section_keeps_blank_lines", "a: 1\n\nb: 2\n", kFourThreads,
+        Example{"new_section_without_newline", "a: 1", kThreadsFour, "a: 1\nonnxruntime:\n  intra_op_num_threads: 4"},
+        Example{"new_section_keeps_blank_lines", "a: 1\n\nb: 2\n", kThreadsFour,
                 "a: 1\n\nb: 2\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"new_section_before_document_end", "a: 1\n...\n", kFourThreads,
+        Example{"new_section_before_document_end", "a: 1\n...\n", kThreadsFour,
                 "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\n...\n"},
-        Example{"existing_section", "a: 1\nonnxruntime:\n  model: m.onnx # m\nb: 2\n", kFourThreads,
+        Example{"existing_section", "a: 1\nonnxruntime:\n  model: m.onnx # m\nb: 2\n", kThreadsFour,
                 "a: 1\nonnxruntime:\n  model: m.onnx # m\n  intra_op_num_threads: 4\nb: 2\n"},
-        Example{"nested_section", "app:\n  onnxruntime:\n    model: m.onnx\n", kFourThreads,
+        Example{"nested_section", "app:\n  onnxruntime:\n    model: m.onnx\n", kThreadsFour,
                 "app:\n  onnxruntime:\n    model: m.onnx\n    intra_op_num_threads: 4\n"},
-        Example{"empty_section", "onnxruntime: # none yet\nb: 2\n", kFourThreads,
+        Example{"empty_section", "onnxruntime: # none yet\nb: 2\n", kThreadsFour,
                 "onnxruntime: # none yet\n  intra_op_num_threads: 4\nb: 2\n"},
-        Example{"null_section", "onnxruntime: null\nb: 2\n", kFourThreads,
+        Example{"null_section", "onnxruntime: null\nb: 2\n", kThreadsFour,
                 "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
-        Example{"empty_flow_section", "onnxruntime: {}\nb: 2\n", kFourThreads,
+        Example{"empty_flow_section", "onnxruntime: {}\nb: 2\n", kThreadsFour,
                 "onnxruntime: {intra_op_num_threads: 4}\nb: 2\n"},
-        Example{"empty_file", "", kFourThreads, "onnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"comments_only", "# nothing\r\n", kFourThreads,
+        Example{"empty_file", "", kThreadsFour, "onnxruntime:\n  intra_op_num_threads: 4\n"},
+        Example{"comments_only", "# nothing\r\n", kThreadsFour,
                 "# nothing\r\nonnxruntime:\r\n  intra_op_num_threads: 4\r\n"},
-        Example{"bom_only", "\xEF\xBB\xBF", kFourThreads, "\xEF\xBB\xBFonnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"document_start_only", "---", kFourThreads, "---\nonnxruntime:\n  intra_op_num_threads: 4"},
+        Example{"bom_only", "\xEF\xBB\xBF", kThreadsFour, "\xEF\xBB\xBFonnxruntime:\n  intra_op_num_threads: 4\n"},
+        Example{"document_start_only", "---", kThreadsFour, "---\nonnxruntime:\n  intra_op_num_threads: 4"},
         Example{"flow_root",
                 "{\"a\": 1}",
                 {{"execution_mode", "parallel"}},
                 "{\"a\": 1, \"onnxruntime\": {\"execution_mode\": \"parallel\"}}"},
-        Example{"after_block_scalar", "onnxruntime:\n  script: |\n    a\n    b\n\n\nc: 1\n", kFourThreads,
+        Example{"after_block_scalar", "onnxruntime:\n  script: |\n    a\n    b\n\n\nc: 1\n", kThreadsFour,
                 "onnxruntime:\n  script: |\n    a\n    b\n\n\n  intra_op_num_threads: 4\nc: 1\n"},
-        Example{"after_kept_block_scalar", "a: |+\n  x\n\n", kFourThreads,
+        Example{"after_kept_block_scalar", "a: |+\n  x\n\n", kThreadsFour,
                 "a: |+\n  x\n\nonnxruntime:\n  intra_op_num_threads: 4\n"},
-        Example{"block_scalar_at_the_very_end", "a: 1\nb: |\n  x", kFourThreads,
+        Example{"block_scalar_at_the_very_end", "a: 1\nb: |\n  x", kThreadsFour,
                 "a: 1\nonnxruntime:\n  intra_op_num_threads: 4\nb: |\n  x"},
-        Example{"after_nested_list", "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\nz: 1\n", kFourThreads,
+        Example{"after_nested_list", "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\nz: 1\n", kThreadsFour,
                 "onnxruntime:\n  providers:\n  - cpu\n  - cuda # c\n  intra_op_num_threads: 4\nz: 1\n"},
         Example{"in_a_list_item",
                 "models:\n  - name: a\n    intra_op_num_threads: 4\n  - name: b\n",
                 {{"enable_mem_pattern", false}},
                 "models:\n  - name: a\n    intra_op_num_threads: 4\n    enable_mem_pattern: false\n  - name: b\n"},
-        Example{"batch_size_attracts_no_session_option", "train:\n  batch_size: 64\n", kFourThreads,
+        Example{"batch_size_attracts_no_session_option", "train:\n  batch_size: 64\n", kThreadsFour,
                 "train:\n  batch_size: 64\nonnxruntime:\n  intra_op_num_threads: 4\n"},
         Example{
             "override_of_a_merged_default",
             "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\nother: {<<: *b}\n",
-            kFourThreads,
+            kThreadsFour,
             "base: &b {batch_size: 1, intra_op_num_threads: 8}\nonnxruntime:\n  <<: *b\n  model: m\n  "
             "intra_op_num_threads: 4\n"
             "other: {<<: *b}\n"}),
@@ -269,7 +269,7 @@ TEST(ConfigPatch, says_where_the_provenance_found_no_place) {
 TEST(ConfigPatch, replaces_its_own_stale_provenance) {
   PatchOptions options;
   options.provenance = "ridgeline run 9";
-  EXPECT_EQ(patched("intra_op_num_threads: 8  # ridgeline run 7\n", kFourThreads, options),
+  EXPECT_EQ(patched("intra_op_num_threads: 8  # ridgeline run 7\n", kThreadsFour, options),
             "intra_op_num_threads: 4  # ridgeline run 9\n");
 }
 
@@ -284,14 +284,14 @@ TEST(ConfigPatch, mapping_points_elsewhere) {
 TEST(ConfigPatch, mapping_reaches_list_items_dotted_keys_and_documents) {
   PatchOptions options;
   options.mapping = {{"intra_op_num_threads", "#2:models.1.session.intra_op.threads"}};
-  EXPECT_EQ(patched("models: [1, 2]\n---\nmodels:\n- a: 1\n- session.intra_op.threads: 8\n", kFourThreads, options),
+  EXPECT_EQ(patched("models: [1, 2]\n---\nmodels:\n- a: 1\n- session.intra_op.threads: 8\n", kThreadsFour, options),
             "models: [1, 2]\n---\nmodels:\n- a: 1\n- session.intra_op.threads: 4\n");
 }
 
 TEST(ConfigPatch, mapping_into_a_merging_section_writes_an_override) {
   PatchOptions options;
   options.mapping = {{"intra_op_num_threads", "prod.intra_op_num_threads"}};
-  EXPECT_EQ(patched("base: &b\n  intra_op_num_threads: 8\nprod:\n  <<: *b\ndev:\n  <<: *b\n", kFourThreads, options),
+  EXPECT_EQ(patched("base: &b\n  intra_op_num_threads: 8\nprod:\n  <<: *b\ndev:\n  <<: *b\n", kThreadsFour, options),
             "base: &b\n  intra_op_num_threads: 8\nprod:\n  <<: *b\n  intra_op_num_threads: 4\ndev:\n  <<: *b\n");
 }
 
@@ -319,40 +319,40 @@ TEST(ConfigPatch, says_so_when_a_key_is_in_two_equal_places) {
 }
 
 TEST(ConfigPatch, names_line_and_column_of_a_duplicate_key) {
-  EXPECT_EQ(patch_error("a: 1\nb:\n  x: 1\n  y: 2\n  x: 3\n", kFourThreads),
+  EXPECT_EQ(patch_error("a: 1\nb:\n  x: 1\n  y: 2\n  x: 3\n", kThreadsFour),
             "config.yaml:5:3: duplicate key \"x\", already at line 3: keep one of the two");
 }
 
 TEST(ConfigPatch, errors_stay_one_line_however_keys_and_values_look) {
-  EXPECT_EQ(patch_error("? |\n  a\n: 1\n? |\n  a\n: 2\n", kFourThreads),
+  EXPECT_EQ(patch_error("? |\n  a\n: 1\n? |\n  a\n: 2\n", kThreadsFour),
             "config.yaml:4:3: duplicate key \"a\\n\", already at line 1: keep one of the two");
-  EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kFourThreads).size(),
+  EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kThreadsFour).size(),
             700U);
 }
 
 TEST(ConfigPatch, tells_one_from_quoted_one_as_keys) {
-  EXPECT_EQ(patched("1: a\n\"1\": b\nintra_op_num_threads: 8\n", kFourThreads),
+  EXPECT_EQ(patched("1: a\n\"1\": b\nintra_op_num_threads: 8\n", kThreadsFour),
             "1: a\n\"1\": b\nintra_op_num_threads: 4\n");
 }
 
 TEST(ConfigPatch, names_line_and_column_of_malformed_yaml) {
-  EXPECT_EQ(patch_error("a: 1\n  b: [1\n", kFourThreads).rfind("config.yaml:2:4: malformed YAML: ", 0), 0U)
-      << patch_error("a: 1\n  b: [1\n", kFourThreads);
-  EXPECT_EQ(patch_error("a: \xFF\n", kFourThreads).rfind("config.yaml:1:4: malformed YAML: ", 0), 0U);
-  EXPECT_NE(patch_error("a: *nowhere\n", kFourThreads).find("config.yaml:1:4: alias *nowhere has no anchor"),
+  EXPECT_EQ(patch_error("a: 1\n  b: [1\n", kThreadsFour).rfind("config.yaml:2:4: malformed YAML: ", 0), 0U)
+      << patch_error("a: 1\n  b: [1\n", kThreadsFour);
+  EXPECT_EQ(patch_error("a: \xFF\n", kThreadsFour).rfind("config.yaml:1:4: malformed YAML: ", 0), 0U);
+  EXPECT_NE(patch_error("a: *nowhere\n", kThreadsFour).find("config.yaml:1:4: alias *nowhere has no anchor"),
             std::string::npos);
   EXPECT_NE(patch_error(std::string("\xFF\xFE"
                                     "a\0:\0",
                                     6),
-                        kFourThreads)
+                        kThreadsFour)
                 .find("UTF-16"),
             std::string::npos);
 }
 
 TEST(ConfigPatch, refuses_to_change_what_other_aliases_show) {
-  EXPECT_NE(patch_error("intra_op_num_threads: &t 8\nother: *t\n", kFourThreads).find("&t that line 2 uses too"),
+  EXPECT_NE(patch_error("intra_op_num_threads: &t 8\nother: *t\n", kThreadsFour).find("&t that line 2 uses too"),
             std::string::npos);
-  EXPECT_NE(patch_error("base: &b\n  intra_op_num_threads: 8\nx: *b\ny: *b\n", kFourThreads)
+  EXPECT_NE(patch_error("base: &b\n  intra_op_num_threads: 8\nx: *b\ny: *b\n", kThreadsFour)
                 .find("&b that line 3, 4 uses too"),
             std::string::npos);
 }
@@ -360,25 +360,25 @@ TEST(ConfigPatch, refuses_to_change_what_other_aliases_show) {
 TEST(ConfigPatch, a_mapping_into_an_anchored_section_is_taken_at_its_word) {
   PatchOptions options;
   options.mapping = {{"intra_op_num_threads", "base.intra_op_num_threads"}};
-  EXPECT_EQ(patched("base: &b\n  intra_op_num_threads: 8\nx: *b\n", kFourThreads, options),
+  EXPECT_EQ(patched("base: &b\n  intra_op_num_threads: 8\nx: *b\n", kThreadsFour, options),
             "base: &b\n  intra_op_num_threads: 4\nx: *b\n");
 }
 
 TEST(ConfigPatch, refuses_values_that_something_else_fills_in) {
-  EXPECT_NE(patch_error("intra_op_num_threads: ${THREADS}\n", kFourThreads)
+  EXPECT_NE(patch_error("intra_op_num_threads: ${THREADS}\n", kThreadsFour)
                 .find("config.yaml:1:23: intra_op_num_threads is filled in"),
             std::string::npos);
-  EXPECT_NE(patch_error("intra_op_num_threads: !env THREADS\n", kFourThreads).find("is tagged !env"),
+  EXPECT_NE(patch_error("intra_op_num_threads: !env THREADS\n", kThreadsFour).find("is tagged !env"),
             std::string::npos);
 }
 
 TEST(ConfigPatch, refuses_roots_and_sections_that_hold_no_keys) {
-  EXPECT_NE(patch_error("- a\n- b\n", kFourThreads).find("cannot go below the file's top level, which is a sequence"),
+  EXPECT_NE(patch_error("- a\n- b\n", kThreadsFour).find("cannot go below the file's top level, which is a sequence"),
             std::string::npos);
   EXPECT_NE(
-      patch_error("onnxruntime: fast\n", kFourThreads).find("cannot go below onnxruntime, which is a single value"),
+      patch_error("onnxruntime: fast\n", kThreadsFour).find("cannot go below onnxruntime, which is a single value"),
       std::string::npos);
-  EXPECT_NE(patch_error("a: 1\n---\nb: 1\n", kFourThreads).find("may go into any of 2 documents"), std::string::npos);
+  EXPECT_NE(patch_error("a: 1\n---\nb: 1\n", kThreadsFour).find("may go into any of 2 documents"), std::string::npos);
 }
 
 TEST(ConfigPatch, refuses_unknown_parameters_and_illegal_values) {
@@ -386,7 +386,7 @@ TEST(ConfigPatch, refuses_unknown_parameters_and_illegal_values) {
   EXPECT_NE(patch_error("a: 1\n", {{"intra_op_num_threads", -1}}).find("intra_op_num_threads=-1"), std::string::npos);
   PatchOptions options;
   options.section = "a..b";
-  EXPECT_NE(patch_error("a: 1\n", kFourThreads, options).find("config section \"a..b\""), std::string::npos);
+  EXPECT_NE(patch_error("a: 1\n", kThreadsFour, options).find("config section \"a..b\""), std::string::npos);
 }
 
 TEST(ReadSettings, finds_values_at_any_depth_with_their_types) {

@@ -5,14 +5,17 @@
 namespace ridgeline::doctor {
 namespace {
 
-Check see(const Facts& facts, const std::string& id) { return find_check(check_libraries(facts), "libraries." + id); }
+Check see_library(const Facts& facts, const std::string& id) {
+  return find_check(check_libraries(facts), "libraries." + id);
+}
 
 TEST(LibraryChecks, everything_found_is_ok_with_version_and_path) {
   for (const auto& check : check_libraries(healthy_facts()))
     EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
-  EXPECT_TRUE(contains(see(healthy_facts(), "onnxruntime").evidence, "1.29.0 (CUDA, CPU); /ort/libonnxruntime.so"));
-  EXPECT_EQ(see(healthy_facts(), "cudnn").evidence, "/cuda/libcudnn.so.9 (9.19.0)");
-  EXPECT_EQ(see(healthy_facts(), "cuda_provider").evidence,
+  EXPECT_TRUE(
+      contains(see_library(healthy_facts(), "onnxruntime").evidence, "1.29.0 (CUDA, CPU); /ort/libonnxruntime.so"));
+  EXPECT_EQ(see_library(healthy_facts(), "cudnn").evidence, "/cuda/libcudnn.so.9 (9.19.0)");
+  EXPECT_EQ(see_library(healthy_facts(), "cuda_provider").evidence,
             "1.29.0; /ort/libonnxruntime_providers_cuda.so; all its libraries load");
 }
 
@@ -21,20 +24,20 @@ TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   facts.runtime.identity.reset();
   facts.runtime.error =
       "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
-  EXPECT_EQ(see(facts, "onnxruntime").status, CheckStatus::fail);
-  EXPECT_EQ(see(facts, "onnxruntime").commands.front(), "/src/scripts/fetch_onnxruntime.sh");
-  EXPECT_EQ(see(facts, "cuda_provider").status, CheckStatus::skipped);
+  EXPECT_EQ(see_library(facts, "onnxruntime").status, CheckStatus::fail);
+  EXPECT_EQ(see_library(facts, "onnxruntime").commands.front(), "/src/scripts/fetch_onnxruntime.sh");
+  EXPECT_EQ(see_library(facts, "cuda_provider").status, CheckStatus::skipped);
   facts.runtime.error =
       "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime";
-  EXPECT_TRUE(contains(see(facts, "onnxruntime").evidence, "SIGSEGV"));
+  EXPECT_TRUE(contains(see_library(facts, "onnxruntime").evidence, "SIGSEGV"));
 }
 
 TEST(LibraryChecks, a_cpu_build_is_a_warning_only_beside_a_gpu) {
-  EXPECT_EQ(see(cpu_facts(), "cuda_provider").status, CheckStatus::skipped);
+  EXPECT_EQ(see_library(cpu_facts(), "cuda_provider").status, CheckStatus::skipped);
   auto facts = healthy_facts();
   facts.runtime.identity->providers = {"CPUExecutionProvider"};
-  EXPECT_EQ(see(facts, "cuda_provider").status, CheckStatus::warn);
-  EXPECT_EQ(see(facts, "cuda_provider").commands.front(), "/src/scripts/fetch_onnxruntime.sh --gpu");
+  EXPECT_EQ(see_library(facts, "cuda_provider").status, CheckStatus::warn);
+  EXPECT_EQ(see_library(facts, "cuda_provider").commands.front(), "/src/scripts/fetch_onnxruntime.sh --gpu");
 }
 
 TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_where_it_is) {
@@ -42,7 +45,7 @@ TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_w
   facts.runtime.identity->provider_notes["cuda"] =
       "provider cuda: /ort/libonnxruntime_providers_cuda.so is missing: it was expected beside libonnxruntime.so; run "
       "scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
-  const auto check = see(facts, "cuda_provider");
+  const auto check = see_library(facts, "cuda_provider");
   EXPECT_EQ(check.fix.rfind("run /src/scripts/fetch_onnxruntime.sh --gpu, or give", 0), 0U) << check.fix;
   EXPECT_EQ(check.commands, std::vector<std::string>{"/src/scripts/fetch_onnxruntime.sh --gpu"});
 }
@@ -56,7 +59,7 @@ TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_h
   without.runtime.identity->providers = {"CPUExecutionProvider"};
   for (auto* facts : {&missing, &without}) {
     facts->runtime.fetch_script.clear();
-    const auto check = see(*facts, "cuda_provider");
+    const auto check = see_library(*facts, "cuda_provider");
     EXPECT_FALSE(contains(check.fix, "scripts/")) << check.fix;
     ASSERT_EQ(check.commands.size(), 2U);
     EXPECT_EQ(check.commands[0], "pip install onnxruntime-gpu");
@@ -67,10 +70,10 @@ TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_h
   none.runtime.identity.reset();
   none.runtime.error =
       "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
-  EXPECT_FALSE(contains(see(none, "onnxruntime").fix, "scripts/"));
-  EXPECT_EQ(see(none, "onnxruntime").commands, std::vector<std::string>{"pip install onnxruntime"});
+  EXPECT_FALSE(contains(see_library(none, "onnxruntime").fix, "scripts/"));
+  EXPECT_EQ(see_library(none, "onnxruntime").commands, std::vector<std::string>{"pip install onnxruntime"});
   none.runtime.error = "the worker died of SIGSEGV";
-  EXPECT_FALSE(contains(see(none, "onnxruntime").fix, "scripts/")) << see(none, "onnxruntime").fix;
+  EXPECT_FALSE(contains(see_library(none, "onnxruntime").fix, "scripts/")) << see_library(none, "onnxruntime").fix;
 }
 
 TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked_in) {
@@ -80,12 +83,12 @@ TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked
       "nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH";
   facts.runtime.identity->loaded_libraries.pop_back();
   facts.libraries.pop_back();
-  const auto check = see(facts, "cuda_provider");
+  const auto check = see_library(facts, "cuda_provider");
   EXPECT_EQ(check.status, CheckStatus::fail);
   EXPECT_EQ(check.evidence, "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found");
   EXPECT_EQ(check.commands, std::vector<std::string>{"pip install nvidia-cudnn-cu13"});
-  EXPECT_EQ(see(facts, "cudnn").status, CheckStatus::fail);
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok);
+  EXPECT_EQ(see_library(facts, "cudnn").status, CheckStatus::fail);
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::ok);
 }
 
 /// A GPU and a CUDA provider, but nothing of CUDA loaded or found.
@@ -106,32 +109,33 @@ TEST(LibraryChecks, parts_of_cuda_that_are_nowhere_come_with_the_command_for_the
       {"cudnn", {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}}};
   for (const auto& [id, names] : packages)
     for (const int release : {12, 13}) {
-      const auto check = see(without_cuda(release), id);
+      const auto check = see_library(without_cuda(release), id);
       EXPECT_EQ(check.status, CheckStatus::fail) << id;
       EXPECT_EQ(check.commands, std::vector<std::string>{"pip install " + names[release == 12 ? 0 : 1]});
     }
-  EXPECT_TRUE(contains(see(without_cuda(12), "cublas").evidence, "libcublas.so is not found, see CUDA provider"));
+  EXPECT_TRUE(
+      contains(see_library(without_cuda(12), "cublas").evidence, "libcublas.so is not found, see CUDA provider"));
 }
 
 TEST(LibraryChecks, a_part_of_cuda_that_lies_there_unused_is_ok_with_path_and_version) {
   auto facts = healthy_facts();
   facts.runtime.identity->loaded_libraries.clear();
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok);
-  EXPECT_EQ(see(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0), not loaded by ONNX Runtime");
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::ok);
+  EXPECT_EQ(see_library(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0), not loaded by ONNX Runtime");
   facts.runtime.identity->providers = {"CPUExecutionProvider"};
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok) << "a CPU build";
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::ok) << "a CPU build";
   const auto libraries = facts.libraries;
   facts = cpu_facts();
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::skipped) << "absent";
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::skipped) << "absent";
   facts.libraries = libraries;
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::ok) << "no GPU";
-  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0)"));
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::ok) << "no GPU";
+  EXPECT_TRUE(contains(see_library(facts, "cublas").evidence, "/cuda/libcublas.so.13 (13.1.0)"));
 }
 
 TEST(LibraryChecks, a_part_of_cuda_that_loads_but_is_named_by_the_provider_is_a_warning) {
   auto facts = without_cuda(13);
   facts.libraries = healthy_facts().libraries;
-  const auto check = see(facts, "cudnn");
+  const auto check = see_library(facts, "cudnn");
   EXPECT_EQ(check.status, CheckStatus::warn);
   EXPECT_TRUE(contains(check.evidence, "/cuda/libcudnn.so.9 (9.19.0), not loaded by ONNX Runtime, see CUDA provider"));
   EXPECT_EQ(check.commands.front(), "export LD_LIBRARY_PATH=/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}");
@@ -140,30 +144,30 @@ TEST(LibraryChecks, a_part_of_cuda_that_loads_but_is_named_by_the_provider_is_a_
 TEST(LibraryChecks, a_part_of_another_cuda_release_does_not_serve_the_provider) {
   auto facts = without_cuda(12);
   facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "13.1.0", "", "", 12}};
-  const auto check = see(facts, "cublas");
+  const auto check = see_library(facts, "cublas");
   EXPECT_EQ(check.status, CheckStatus::fail);
   EXPECT_TRUE(contains(check.evidence, "/cuda/libcublas.so.13 (13.1.0) is of release 13")) << check.evidence;
   EXPECT_EQ(check.commands.front(), "pip install nvidia-cublas-cu12");
   facts.libraries[0].path = "/cuda/libcublas.so";
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::fail) << "told by its version";
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::fail) << "told by its version";
 }
 
 TEST(LibraryChecks, a_broken_part_of_cuda_names_the_first_missing_thing) {
   auto facts = without_cuda(13);
   facts.libraries = {{"cuBLAS", "/cuda/libcublas.so.13", "",
                       "libcublasLt.so.13: cannot open shared object file: No such file or directory", "", 13}};
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::fail);
-  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "/cuda/libcublas.so.13: libcublasLt.so.13 is not found"));
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::fail);
+  EXPECT_TRUE(contains(see_library(facts, "cublas").evidence, "/cuda/libcublas.so.13: libcublasLt.so.13 is not found"));
   facts.driver = {};
-  EXPECT_EQ(see(facts, "cublas").status, CheckStatus::skipped) << "nothing asks for it";
-  EXPECT_TRUE(contains(see(facts, "cublas").evidence, "libcublasLt.so.13 is not found"));
+  EXPECT_EQ(see_library(facts, "cublas").status, CheckStatus::skipped) << "nothing asks for it";
+  EXPECT_TRUE(contains(see_library(facts, "cublas").evidence, "libcublasLt.so.13 is not found"));
 }
 
 TEST(LibraryChecks, hints_follow_the_cuda_release_of_the_runtime) {
   const auto hint = [](std::optional<int> release, const std::string& id) {
     auto facts = cpu_facts();
     facts.runtime.cuda_major = release;
-    return see(facts, id).evidence;
+    return see_library(facts, id).evidence;
   };
   EXPECT_TRUE(contains(hint(12, "tensorrt"), "pip install tensorrt-cu12"));
   EXPECT_TRUE(contains(hint(13, "tensorrt"), "pip install tensorrt-cu13"));
@@ -172,7 +176,7 @@ TEST(LibraryChecks, hints_follow_the_cuda_release_of_the_runtime) {
 }
 
 TEST(LibraryChecks, optional_libraries_that_are_absent_say_what_is_lost) {
-  const auto check = see(cpu_facts(), "cupti");
+  const auto check = see_library(cpu_facts(), "cupti");
   EXPECT_EQ(check.status, CheckStatus::skipped);
   EXPECT_TRUE(contains(check.evidence, "lost: measured kernel times"));
 }
@@ -180,12 +184,13 @@ TEST(LibraryChecks, optional_libraries_that_are_absent_say_what_is_lost) {
 TEST(LibraryChecks, an_optional_library_that_does_not_load_names_the_first_missing_thing) {
   auto facts = healthy_facts();
   facts.libraries[1].load_error = "/cuda/libcupti.so.13: undefined symbol: cuGraphNew, version libcuda.so.1";
-  EXPECT_EQ(see(facts, "cupti").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see(facts, "cupti").evidence, "symbol cuGraphNew is missing"));
+  EXPECT_EQ(see_library(facts, "cupti").status, CheckStatus::warn);
+  EXPECT_TRUE(contains(see_library(facts, "cupti").evidence, "symbol cuGraphNew is missing"));
   facts = cpu_facts();
   facts.libraries[0] = {"TensorRT", "/trt/libnvinfer.so.10", "",
                         "libcuda.so.1: cannot open shared object file: No such file or directory", ""};
-  EXPECT_EQ(see(facts, "tensorrt").status, CheckStatus::skipped) << "without a GPU the driver's library is no loss";
+  EXPECT_EQ(see_library(facts, "tensorrt").status, CheckStatus::skipped)
+      << "without a GPU the driver's library is no loss";
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ Facts with_model() {
   return facts;
 }
 
-Check see(const Facts& facts, const std::string& id) { return find_check(check_model(facts), "model." + id); }
+Check see_model(const Facts& facts, const std::string& id) { return find_check(check_model(facts), "model." + id); }
 
 TEST(ModelChecks, without_a_model_there_are_none) { EXPECT_TRUE(check_model(healthy_facts()).empty()); }
 
 TEST(ModelChecks, a_model_that_runs_everywhere_is_ok) {
   for (const auto& check : check_model(with_model()))
     EXPECT_EQ(check.status, CheckStatus::ok) << check.id << ": " << check.evidence;
-  EXPECT_TRUE(contains(see(with_model(), "opset").evidence, "17, which ONNX Runtime 1.29.0 supports"));
+  EXPECT_TRUE(contains(see_model(with_model(), "opset").evidence, "17, which ONNX Runtime 1.29.0 supports"));
 }
 
 TEST(ModelChecks, an_unreadable_model_fails_and_nothing_else_is_judged) {
@@ -34,9 +34,9 @@ TEST(ModelChecks, an_unreadable_model_fails_and_nothing_else_is_judged) {
   facts.model->model.reset();
   facts.model->runs.clear();
   facts.model->error = "m.onnx: no such file";
-  EXPECT_EQ(see(facts, "file").status, CheckStatus::fail);
-  EXPECT_EQ(see(facts, "opset").status, CheckStatus::skipped);
-  EXPECT_EQ(see(facts, "memory").status, CheckStatus::skipped);
+  EXPECT_EQ(see_model(facts, "file").status, CheckStatus::fail);
+  EXPECT_EQ(see_model(facts, "opset").status, CheckStatus::skipped);
+  EXPECT_EQ(see_model(facts, "memory").status, CheckStatus::skipped);
 }
 
 TEST(ModelChecks, an_opset_past_the_runtimes_is_a_warning_that_names_the_limit) {
@@ -44,32 +44,32 @@ TEST(ModelChecks, an_opset_past_the_runtimes_is_a_warning_that_names_the_limit) 
   facts.model->model->opsets[""] = 25;
   facts.model->opset_supported = false;
   facts.model->newest_opset = 23;
-  EXPECT_EQ(see(facts, "opset").status, CheckStatus::warn);
-  EXPECT_TRUE(contains(see(facts, "opset").fix, "opset 23 or older"));
+  EXPECT_EQ(see_model(facts, "opset").status, CheckStatus::warn);
+  EXPECT_TRUE(contains(see_model(facts, "opset").fix, "opset 23 or older"));
   facts.model->opset_supported.reset();
-  EXPECT_EQ(see(facts, "opset").status, CheckStatus::skipped);
+  EXPECT_EQ(see_model(facts, "opset").status, CheckStatus::skipped);
 }
 
 TEST(ModelChecks, memory_is_held_against_host_and_gpu) {
   auto facts = with_model();
   facts.gpus.front().gpu.memory_free_bytes = 50'000'000;
-  EXPECT_EQ(see(facts, "memory").status, CheckStatus::warn);
+  EXPECT_EQ(see_model(facts, "memory").status, CheckStatus::warn);
   facts.machine.environment.memory_available_bytes = 10'000'000;
-  EXPECT_EQ(see(facts, "memory").status, CheckStatus::fail);
+  EXPECT_EQ(see_model(facts, "memory").status, CheckStatus::fail);
 }
 
 TEST(ModelChecks, a_provider_that_cannot_run_it_fails) {
   auto facts = with_model();
   facts.model->runs.back().status = schema::TrialStatus::out_of_memory;
   facts.model->runs.back().message = "failed to allocate 3 GB";
-  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::fail);
-  EXPECT_EQ(see(facts, "cpu").status, CheckStatus::ok);
+  EXPECT_EQ(see_model(facts, "cuda").status, CheckStatus::fail);
+  EXPECT_EQ(see_model(facts, "cpu").status, CheckStatus::ok);
 }
 
 TEST(ModelChecks, other_answers_of_a_users_model_are_a_warning) {
   auto facts = with_model();
   facts.model->runs.back().drift = 0.1;
-  EXPECT_EQ(see(facts, "cuda").status, CheckStatus::warn);
+  EXPECT_EQ(see_model(facts, "cuda").status, CheckStatus::warn);
 }
 
 }  // namespace

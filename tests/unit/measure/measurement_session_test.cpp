@@ -13,9 +13,8 @@ namespace ridgeline::measure {
 namespace {
 
 using fakes::FakeWorkload;
+using fakes::kMillisecond;
 using schema::StopReason;
-
-constexpr double kMillisecond = 1e6;
 
 FakeWorkload::Latency constant(double ns) {
   return [ns](int, std::int64_t) { return ns; };

@@ -14,8 +14,7 @@ namespace ridgeline::measure {
 namespace {
 
 using fakes::FakeWorkload;
-
-constexpr double kMillisecond = 1e6;
+using fakes::kMillisecond;
 
 schema::PairedPlan plan_of(int quads) {
   schema::PairedPlan plan;

@@ -15,8 +15,7 @@ namespace ridgeline::measure {
 namespace {
 
 using fakes::FakeWorkload;
-
-constexpr double kMillisecond = 1e6;
+using fakes::kMillisecond;
 
 /// Sessions of one configuration, of which every second one made is slower.
 class Sessions {

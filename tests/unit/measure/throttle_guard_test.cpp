@@ -14,9 +14,8 @@ namespace {
 
 using fakes::FakeRoundWatch;
 using fakes::FakeWorkload;
+using fakes::kMillisecond;
 using gpu::RoundReading;
-
-constexpr double kMillisecond = 1e6;
 
 const schema::QualityFlag* find_flag(const std::vector<schema::QualityFlag>& flags, std::string_view code) {
   const auto at = std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.code == code; });
@@ -138,7 +137,7 @@ TEST(ThrottleGuard, stays_silent_on_a_calm_card) {
   EXPECT_EQ(guard.discarded(), 0U);
 }
 
-schema::MeasurementPlan plan_of(double min_time_s, double max_time_s) {
+schema::MeasurementPlan timed_plan(double min_time_s, double max_time_s) {
   schema::MeasurementPlan plan;
   plan.warmup_runs = 0;
   plan.warmup_max_s = 0;
@@ -154,7 +153,7 @@ TEST(MeasureOnGpu, takes_throttled_parts_again) {
   FakeWorkload workload([&](int, std::int64_t) { return watch.parts == 2 || watch.parts == 3 ? 2e6 : 1e6; });
   MeasureControl control;
   control.gpu = &watch;
-  const auto result = measure(workload, plan_of(0.5, 2), control);
+  const auto result = measure(workload, timed_plan(0.5, 2), control);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(std::count(result->latency_ns.begin(), result->latency_ns.end(), 2e6), 0);
   EXPECT_NEAR(result->wall_ns, 2e9, 0.01e9) << "the lost time was taken again";
@@ -175,7 +174,7 @@ TEST(MeasureOnGpu, puts_everything_back_in_order_when_it_gives_up) {
   workload.items = 4;
   MeasureControl control;
   control.gpu = &watch;
-  const auto result = measure(workload, plan_of(0.5, 2), control);
+  const auto result = measure(workload, timed_plan(0.5, 2), control);
   ASSERT_TRUE(result) << result.error().message;
   const auto* flag = find_flag(result->flags, "throttled");
   ASSERT_TRUE(flag);
@@ -194,7 +193,7 @@ TEST(MeasureOnGpu, does_not_abandon_a_trial_for_a_throttled_start) {
   MeasureControl control;
   control.gpu = &watch;
   control.abandon_above_ns = 2e6;
-  const auto result = measure(workload, plan_of(0.2, 1), control);
+  const auto result = measure(workload, timed_plan(0.2, 1), control);
   ASSERT_TRUE(result);
   EXPECT_NE(result->stop_reason, schema::StopReason::abandoned);
   EXPECT_EQ(*std::max_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond);
@@ -205,7 +204,7 @@ TEST(MeasureOnGpu, takes_the_fixed_number_of_runs_that_count) {
   FakeWorkload workload([](int, std::int64_t) { return kMillisecond; });
   MeasureControl control;
   control.gpu = &watch;
-  auto plan = plan_of(0, 0);
+  auto plan = timed_plan(0, 0);
   plan.runs = 1000;
   const auto result = measure(workload, plan, control);
   ASSERT_TRUE(result);
@@ -218,7 +217,7 @@ TEST(MeasureOnGpu, reads_the_gpu_only_every_tenth_of_a_second_or_so) {
   FakeWorkload workload([](int, std::int64_t) { return kMillisecond; });
   MeasureControl control;
   control.gpu = &watch;
-  ASSERT_TRUE(measure(workload, plan_of(0.5, 2), control));
+  ASSERT_TRUE(measure(workload, timed_plan(0.5, 2), control));
   EXPECT_GE(watch.parts, 8);
   EXPECT_LE(watch.parts, 20);
 }
@@ -228,7 +227,7 @@ TEST(MeasureOnGpu, counts_all_lanes_after_discarding) {
   FakeWorkload workload([](int, std::int64_t) { return kMillisecond; }, 3);
   MeasureControl control;
   control.gpu = &watch;
-  const auto result = measure(workload, plan_of(0.2, 1), control);
+  const auto result = measure(workload, timed_plan(0.2, 1), control);
   ASSERT_TRUE(result);
   EXPECT_NEAR(result->throughput_per_s(), 3000, 3);
 }
@@ -239,7 +238,7 @@ TEST(MeasureOnGpu, flags_a_shared_gpu) {
   FakeWorkload workload([](int, std::int64_t) { return kMillisecond; });
   MeasureControl control;
   control.gpu = &watch;
-  const auto result = measure(workload, plan_of(0.2, 0.4), control);
+  const auto result = measure(workload, timed_plan(0.2, 0.4), control);
   ASSERT_TRUE(result);
   const auto* flag = find_flag(result->flags, "gpu_shared");
   ASSERT_TRUE(flag);

@@ -15,14 +15,14 @@
 namespace ridgeline::report {
 namespace {
 
-const fakes::TuneRecords& shared_records() {
+const fakes::TuneRecords& gpu_records() {
   static const auto records = fakes::GpuRunFixture::make();
   return records;
 }
 
 /// Built once: ranking resamples, which takes its time in a debug build.
-const ReportModel& shared_report() {
-  static const auto report = build_tune_report(shared_records().run, shared_records().outcomes, shared_records().pairs);
+const ReportModel& gpu_report() {
+  static const auto report = build_tune_report(gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
   return report;
 }
 
@@ -47,21 +47,21 @@ const Chart* chart_of(const ReportModel& report, const std::string& id) {
   return nullptr;
 }
 
-TEST(GpuReport, renders_the_fixed_run_as_markdown) { expect_golden("gpu_tune.md", render_markdown(shared_report())); }
+TEST(GpuReport, renders_the_fixed_run_as_markdown) { expect_golden("gpu_tune.md", render_markdown(gpu_report())); }
 
 TEST(GpuReport, gives_the_fixed_run_as_json) {
-  const auto& records = shared_records();
+  const auto& records = gpu_records();
   expect_golden("gpu_tune.json", tune_json(records.run, records.outcomes, records.pairs).dump(1) + "\n");
 }
 
 TEST(GpuReport, gives_the_fixed_run_as_csv) {
-  expect_golden("gpu_tune.csv", tune_csv(shared_records().run, shared_records().outcomes));
+  expect_golden("gpu_tune.csv", tune_csv(gpu_records().run, gpu_records().outcomes));
 }
 
 TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
-  EXPECT_NE(render_markdown(shared_report()).find("every copy is timed (--io host)"), std::string::npos);
-  EXPECT_NE(shared_report().subtitle.find("NVIDIA H200 · --io host"), std::string::npos) << shared_report().subtitle;
-  auto records = shared_records();
+  EXPECT_NE(render_markdown(gpu_report()).find("every copy is timed (--io host)"), std::string::npos);
+  EXPECT_NE(gpu_report().subtitle.find("NVIDIA H200 · --io host"), std::string::npos) << gpu_report().subtitle;
+  auto records = gpu_records();
   records.run.io = "device";
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   EXPECT_NE(render_markdown(report).find("no copy is timed (--io device)"), std::string::npos);
@@ -69,12 +69,12 @@ TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
 }
 
 TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
-  const auto* measured = table_of(shared_report(), "verdict", "Settings that change");
+  const auto* measured = table_of(gpu_report(), "verdict", "Settings that change");
   ASSERT_NE(measured, nullptr);
   EXPECT_EQ(measured->columns.size(), 4U);
-  auto run = shared_records().run;
+  auto run = gpu_records().run;
   std::erase_if(run.pairs, [](const auto& pair) { return pair.purpose == schema::PairPurpose::leave_one_out; });
-  const auto report = build_tune_report(run, shared_records().outcomes, shared_records().pairs);
+  const auto report = build_tune_report(run, gpu_records().outcomes, gpu_records().pairs);
   const auto* table = table_of(report, "verdict", "Settings that change");
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->columns.size(), 3U);
@@ -83,9 +83,9 @@ TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
 }
 
 TEST(GpuReport, shows_a_default_that_is_an_empty_text) {
-  auto run = shared_records().run;
+  auto run = gpu_records().run;
   run.verdict->configuration.set("disable_specified_optimizers", "MatMulAddFusion");
-  const auto report = build_tune_report(run, shared_records().outcomes, shared_records().pairs);
+  const auto report = build_tune_report(run, gpu_records().outcomes, gpu_records().pairs);
   const auto* table = table_of(report, "verdict", "Settings that change");
   ASSERT_NE(table, nullptr);
   const auto row = std::find_if(table->rows.begin(), table->rows.end(), [](const auto& candidate) {
@@ -97,7 +97,7 @@ TEST(GpuReport, shows_a_default_that_is_an_empty_text) {
 }
 
 TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
-  const auto* table = table_of(shared_report(), "trials", "Every trial, in the order they ran");
+  const auto* table = table_of(gpu_report(), "trials", "Every trial, in the order they ran");
   ASSERT_NE(table, nullptr);
   const std::vector<std::string> wanted{"GPU peak, GB", "Weights, GB", "Arena, GB", "Energy, mJ/item", "Drift"};
   const auto first =
@@ -113,19 +113,19 @@ TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
 }
 
 TEST(GpuReport, answers_what_load_serves_which_purpose) {
-  const auto* answers = table_of(shared_report(), "load", "Which load for which purpose");
+  const auto* answers = table_of(gpu_report(), "load", "Which load for which purpose");
   ASSERT_NE(answers, nullptr);
   ASSERT_EQ(answers->rows.size(), 4U);
   EXPECT_EQ(answers->rows[0].cells[1], "[17](#trial-17)") << "highest throughput";
   EXPECT_EQ(answers->rows[1].cells[1], "[7](#trial-7)") << "lowest latency";
   EXPECT_EQ(answers->rows[2].cells[0], "Best throughput under the latency limit");
   EXPECT_EQ(answers->rows[3].cells[0], "Best throughput per GB");
-  const auto json = tune_json(shared_records().run, shared_records().outcomes, shared_records().pairs);
+  const auto json = tune_json(gpu_records().run, gpu_records().outcomes, gpu_records().pairs);
   EXPECT_EQ(json.at("load").at("lowest_latency"), 7);
 }
 
 TEST(GpuReport, lists_an_answer_over_the_latency_limit_beside_the_best_within_it) {
-  auto records = shared_records();
+  auto records = gpu_records();
   const auto key = [&](int id) { return records.run.trials.at(static_cast<std::size_t>(id - 1)).key; };
   // As fast and of the same load as trial 12, and over the limit of 15 ms.
   for (double& latency : records.outcomes.at(key(17)).measurement->latency_ns) latency *= 1.2;
@@ -151,7 +151,7 @@ TEST(GpuReport, lists_an_answer_over_the_latency_limit_beside_the_best_within_it
 }
 
 TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
-  const auto* loads = table_of(shared_report(), "load", "Every load, with its best trial");
+  const auto* loads = table_of(gpu_report(), "load", "Every load, with its best trial");
   ASSERT_NE(loads, nullptr);
   const auto failed =
       std::find_if(loads->rows.begin(), loads->rows.end(), [](const auto& row) { return row.tone == Tone::bad; });
@@ -161,7 +161,7 @@ TEST(GpuReport, shows_the_batch_that_ran_out_of_memory) {
 }
 
 TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
-  auto records = shared_records();
+  auto records = gpu_records();
   for (auto& [key, outcome] : records.outcomes) {
     if (outcome.status != schema::TrialStatus::out_of_memory) continue;
     auto& gpu = outcome.failure->gpu.emplace();
@@ -181,18 +181,18 @@ TEST(GpuReport, shows_what_was_free_where_memory_ran_out) {
 }
 
 TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) {
-  const auto* chart = chart_of(shared_report(), "gpu-timeline");
+  const auto* chart = chart_of(gpu_report(), "gpu-timeline");
   ASSERT_NE(chart, nullptr);
   EXPECT_EQ(chart->option.at("panels"), 3);
   EXPECT_EQ(chart->option.at("series").size(), 4U) << "three lines and the marks of held clocks";
   EXPECT_NE(chart->alternative.find("clocks were held down at"), std::string::npos) << chart->alternative;
-  auto records = shared_records();
+  auto records = gpu_records();
   for (auto& trial : records.run.trials) trial.from_store = true;
   EXPECT_EQ(chart_of(build_tune_report(records.run, records.outcomes, records.pairs), "gpu-timeline"), nullptr);
 }
 
 TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
-  auto records = shared_records();
+  auto records = gpu_records();
   auto& gpus = records.run.environment.gpus;
   gpus.push_back(schema::GpuDescription(gpus.front()));
   gpus.back().index = 1;
@@ -229,7 +229,7 @@ TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
 }
 
 TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration) {
-  const auto* limits = table_of(shared_report(), "gpu", "Where the time of one inference goes");
+  const auto* limits = table_of(gpu_report(), "gpu", "Where the time of one inference goes");
   ASSERT_NE(limits, nullptr);
   ASSERT_EQ(limits->rows.size(), 2U);
   EXPECT_EQ(limits->rows[0].cells[1], "launch-bound");
@@ -239,7 +239,7 @@ TEST(GpuReport, names_what_limits_the_current_and_the_recommended_configuration)
 }
 
 TEST(GpuReport, says_up_to_of_what_is_counted_over_the_nodes_of_the_file) {
-  auto records = shared_records();
+  auto records = gpu_records();
   records.run.runtime_graphs.clear();
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   const auto* limits = table_of(report, "gpu", "Where the time of one inference goes");
@@ -253,7 +253,7 @@ TEST(GpuReport, says_up_to_of_what_is_counted_over_the_nodes_of_the_file) {
 }
 
 TEST(GpuReport, stands_without_telemetry_ceilings_load_or_description) {
-  auto records = shared_records();
+  auto records = gpu_records();
   records.run.gpu_ceilings.reset();
   records.run.environment.gpus.clear();
   records.run.runtime.provider_libraries.clear();
@@ -287,7 +287,7 @@ TEST(GpuReport, writes_a_page_to_look_at_on_demand) {
   if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
   std::ifstream file(echarts, std::ios::binary);
   const std::string library{std::istreambuf_iterator<char>(file), {}};
-  std::ofstream(std::string(folder) + "/gpu.html", std::ios::binary) << render_html(shared_report(), library);
+  std::ofstream(std::string(folder) + "/gpu.html", std::ios::binary) << render_html(gpu_report(), library);
 }
 
 }  // namespace

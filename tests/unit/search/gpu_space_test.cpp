@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json.hpp"
+#include "fakes/built_space.hpp"
 #include "schema/catalog.hpp"
 #include "search/factor.hpp"
 #include "search/gpu_rules.hpp"
@@ -45,29 +46,6 @@ SpaceInput with_dynamic_batch(SpaceInput input) {
   input.model.inputs = {{"x", "float", {-1, 3, 224, 224}, {"N", "", "", ""}}};
   input.model.batch_is_dynamic = true;
   return input;
-}
-
-BuiltSpace build(const SpaceInput& input) {
-  auto built = build_space(input);
-  EXPECT_TRUE(built) << (built ? "" : built.error().message);
-  return built ? std::move(*built) : BuiltSpace{};
-}
-
-std::string error_of(const SpaceInput& input) {
-  const auto built = build_space(input);
-  return built ? "" : built.error().message;
-}
-
-std::vector<Value> values(const BuiltSpace& built, const std::string& key) {
-  const auto* dimension = built.space.dimension(key);
-  return dimension == nullptr ? std::vector<Value>{} : dimension->values;
-}
-
-/// Why the whole parameter, or that value of it, is left out.
-std::string reason(const BuiltSpace& built, const std::string& key, std::vector<Value> of = {}) {
-  for (const auto& pruned : built.pruned)
-    if (pruned.key == key && pruned.values == of) return pruned.reason;
-  return "";
 }
 
 TEST(GpuSpace, every_row_of_the_provider_is_searched_or_pruned_with_a_reason) {

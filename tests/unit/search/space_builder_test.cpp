@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fakes/built_space.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::search {
@@ -33,28 +34,6 @@ SpaceInput input_with_cores(int physical, int logical, double usable) {
                    .loaded_libraries = {},
                    .known_targets = {}};
   return input;
-}
-
-BuiltSpace build(const SpaceInput& input) {
-  auto built = build_space(input);
-  EXPECT_TRUE(built) << (built ? "" : built.error().message);
-  return built ? std::move(*built) : BuiltSpace{};
-}
-
-std::string error_of(const SpaceInput& input) {
-  const auto built = build_space(input);
-  return built ? "" : built.error().message;
-}
-
-std::vector<Value> values(const BuiltSpace& built, const std::string& key) {
-  const auto* dimension = built.space.dimension(key);
-  return dimension == nullptr ? std::vector<Value>{} : dimension->values;
-}
-
-std::string reason(const BuiltSpace& built, const std::string& key) {
-  for (const auto& pruned : built.pruned)
-    if (pruned.key == key && pruned.values.empty()) return pruned.reason;
-  return "";
 }
 
 TEST(SpaceBuilder, thread_candidates_come_from_the_cores_that_are_usable) {

@@ -18,7 +18,7 @@ using base::ErrorCode;
 using schema::Configuration;
 using schema::TrialPhase;
 
-schema::TrialSpec spec_of(const std::string& text, Configuration configuration = {}) {
+schema::TrialSpec synthetic_spec(const std::string& text, Configuration configuration = {}) {
   schema::TrialSpec spec;
   spec.workload.kind = "synthetic";
   spec.workload.location = text;
@@ -27,7 +27,7 @@ schema::TrialSpec spec_of(const std::string& text, Configuration configuration =
 }
 
 std::unique_ptr<Workload> make(const std::string& text, Configuration configuration = {}) {
-  return make_synthetic_kind().make(spec_of(text, std::move(configuration))).value();
+  return make_synthetic_kind().make(synthetic_spec(text, std::move(configuration))).value();
 }
 
 std::vector<std::int64_t> durations(Workload& workload, int count, int lane = 0) {
@@ -103,7 +103,7 @@ TEST(SyntheticWorkload, warms_up_from_four_times_the_time) {
 
 TEST(SyntheticWorkload, repeats_its_noise_and_draws_anew_for_another_instance_seed_or_configuration) {
   const auto times = [](const std::string& text, const Configuration& configuration, std::uint64_t instance) {
-    SyntheticWorkload workload(parse_synthetic_options(text).value(), spec_of(text, configuration),
+    SyntheticWorkload workload(parse_synthetic_options(text).value(), synthetic_spec(text, configuration),
                                std::make_shared<const VirtualClock>(), instance);
     EXPECT_TRUE(workload.prepare());
     return durations(workload, 20);
@@ -245,7 +245,7 @@ TEST(SyntheticOutputs, equal_themselves_and_hold_nan_on_demand) {
 }
 
 TEST(SyntheticOutputs, differ_by_seed_of_the_trial) {
-  auto other = spec_of("");
+  auto other = synthetic_spec("");
   other.workload.seed = 2;
   const auto a = make("");
   const auto b = make_synthetic_kind().make(other).value();
@@ -263,8 +263,8 @@ TEST(SyntheticWorkload, reads_back_ignored_settings_as_their_defaults) {
 
 TEST(SyntheticKind, refuses_illegal_texts_settings_and_shapes) {
   const auto kind = make_synthetic_kind();
-  EXPECT_FALSE(kind.make(spec_of("noise=200%")));
-  const auto illegal = kind.make(spec_of("", {{"execution_mode", "sideways"}}));
+  EXPECT_FALSE(kind.make(synthetic_spec("noise=200%")));
+  const auto illegal = kind.make(synthetic_spec("", {{"execution_mode", "sideways"}}));
   ASSERT_FALSE(illegal);
   EXPECT_NE(illegal.error().message.find("execution_mode=sideways"), std::string::npos) << illegal.error().message;
 
