@@ -12,11 +12,11 @@ install(TARGETS ridgeline
   RUNTIME DESTINATION bin
   LIBRARY DESTINATION lib)
 
-# ONNX Runtime goes along when it was fetched: a machine without network can tune at once.
-file(GLOB _rl_ort_libraries "${RL_CACHE_FOLDER}/onnxruntime/${RIDGELINE_ORT_VERSION}/lib/libonnxruntime*.so*")
+# ONNX Runtime goes along when it was fetched, by the time of the installation: a machine without network can tune at once.
 option(RIDGELINE_INSTALL_ONNXRUNTIME "Install the fetched ONNX Runtime library beside the program" ON)
 if(RIDGELINE_INSTALL_ONNXRUNTIME)
-  install(FILES ${_rl_ort_libraries} DESTINATION lib)
+  install(DIRECTORY "${RL_CACHE_FOLDER}/onnxruntime/${RIDGELINE_ORT_VERSION}/lib/" DESTINATION lib OPTIONAL
+    FILES_MATCHING PATTERN "libonnxruntime*.so*")
 endif()
 
 foreach(_shell bash zsh)

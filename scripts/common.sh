@@ -1,4 +1,4 @@
-# Shared by the scripts of this folder; to be sourced. Sets ROOT and CACHE, offers say, die, fetch_npm_package.
+# Shared by the scripts of this folder; to be sourced. Sets ROOT and CACHE, offers say, die, progress, fetch_npm_package ...
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ridgeline
 
@@ -8,19 +8,38 @@ die() {
   exit 1
 }
 
+# progress TEXT: how far a step is; in a terminal in one place, elsewhere a line every ten seconds.
+progress_at=-10
+progress() {
+  if [ -t 2 ]; then
+    printf '\r\033[K    %s' "$*" >&2
+  elif [ $((SECONDS - progress_at)) -ge 10 ]; then
+    printf '    %s\n' "$*" >&2
+    progress_at=$SECONDS
+  fi
+}
+progress_done() {
+  [ -t 2 ] && printf '\r\033[K' >&2
+  progress_at=-10
+}
+
 # need_npm: npm on PATH, else the line that installs it.
 need_npm() {
   command -v npm >/dev/null 2>&1 && return
   install_packages npm
 }
 
+# missing_packages NAME...: those that are not installed, on one line.
+missing_packages() {
+  dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+    awk -v wanted="$*" '$2 == "installed" { have[$1] = 1 }
+      END { count = split(wanted, names, " "); for (i = 1; i <= count; i++) if (!have[names[i]]) printf "%s ", names[i] }'
+}
+
 # install_packages NAME...: apt as root or through sudo; otherwise says what to run.
 install_packages() {
-  local missing=()
-  local name
-  for name in "$@"; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
-  done
+  local missing
+  read -ra missing <<<"$(missing_packages "$@")"
   [ ${#missing[@]} -eq 0 ] && return 0
   local line="apt-get install -y --no-install-recommends ${missing[*]}"
   command -v apt-get >/dev/null 2>&1 || die "these packages are missing and apt-get is not there: ${missing[*]}"
@@ -34,11 +53,30 @@ install_packages() {
       die "missing packages, and neither root nor sudo here; ask an administrator to run: $line"
     fi
   fi
-  say "installing ${#missing[@]} packages: ${missing[*]}"
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || true
+  say "installing ${#missing[@]} packages, usually a minute: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq >"$log" 2>&1 || true
   # A system that updates itself holds the lock for a while.
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive ${line/install/-o DPkg::Lock::Timeout=300 install} >&2 ||
+  if ! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    ${line/install/-o DPkg::Lock::Timeout=300 -o APT::Status-Fd=1 install} 2>&1 | tee -a "$log" | apt_progress; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
     die "could not install packages; run by hand: $line"
+  fi
+  rm -f "$log"
+}
+
+# Reads apt's status lines: "dlstatus:3:41.5:Retrieving ...", "pmstatus:cmake:73.2:Unpacking ...".
+apt_progress() {
+  local kind rest percent
+  while IFS=: read -r kind _ percent rest; do
+    case $kind in
+      dlstatus) progress "fetching ${percent%%.*} %" ;;
+      pmstatus) progress "installing ${percent%%.*} %" ;;
+    esac
+  done
+  progress_done
 }
 
 # fetch_npm_package NAME VERSION SHA256 MEGABYTES: prints the path of the checked tarball in the cache.
@@ -62,13 +100,9 @@ fetch_npm_package() {
     sleep 1
     seconds=$((seconds + 1))
     # npm shows no progress in a pipe: its cache grows with what has arrived.
-    if [ -t 2 ]; then
-      printf '\r    %4d MB of %d MB, %d s ' "$(du -sm "$work" 2>/dev/null | cut -f1)" "$megabytes" "$seconds" >&2
-    elif [ $((seconds % 10)) -eq 0 ]; then
-      printf '    %d MB of %d MB, %d s\n' "$(du -sm "$work" 2>/dev/null | cut -f1)" "$megabytes" "$seconds" >&2
-    fi
+    progress "$(du -sm "$work" 2>/dev/null | cut -f1) MB of $megabytes MB, $seconds s"
   done
-  [ -t 2 ] && printf '\r\033[K' >&2
+  progress_done
   if ! wait "$job" || [ ! -f "$work/$file" ]; then
     local reason
     # Below the codes, the first line says it in words.

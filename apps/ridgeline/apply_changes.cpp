@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/apply_changes.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -87,7 +85,7 @@ void tell_removals(const ApplyRequest& request, const std::vector<campaign::Foun
 base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next) {
   std::error_code error;
   if (std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found)
-    return base::fail(base::ErrorCode::not_found, "--apply {}: no such file; {}", file, next);
+    return base::fail(base::ErrorCode::not_found, "{}: no such file; {}", file, next);
   if (!dry_run) RL_TRY(campaign::check_patchable(file));
   return base::read_file(file);
 }
@@ -113,7 +111,12 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
     say(fmt::format("{}: not written (--dry-run)\n", request.file));
     return {};
   }
-  if (request.mode == ApplyMode::ask && terminal.interactive && ::isatty(STDIN_FILENO) == 1 && !agreed(request.file)) {
+  const bool on_terminal = can_ask();
+  if (request.mode == ApplyMode::ask && !on_terminal) {
+    say(fmt::format("{}: not touched; to write it: {}  (or give --apply next time)\n", request.file, later));
+    return {};
+  }
+  if (request.mode != ApplyMode::apply && on_terminal && !agreed(request.file)) {
     say(fmt::format("{}: not touched; later: {}\n", request.file, later));
     return {};
   }

@@ -15,7 +15,8 @@
 namespace ridgeline::app {
 
 enum class ApplyMode {
-  ask,  ///< asks in a terminal, applies elsewhere
+  ask,      ///< asks on a terminal; elsewhere nothing is written
+  confirm,  ///< asks on a terminal; elsewhere writes, as the command itself is the request
   apply,
   dry_run,  ///< shows the diff only
 };
@@ -39,8 +40,8 @@ struct ApplyRequest {
 void tell_removals(const ApplyRequest& request, const std::vector<campaign::FoundSetting>& settings,
                    std::string_view who);
 
-/// The text of the file that --apply names, read before anything is measured. `next` is what to do where there is none.
-/// Unless it is a dry run, the file must be one that can be written.
+/// The text of the file that is to be changed, read before anything is measured. `next` is what to do where there is
+/// none. Unless it is a dry run, the file must be one that can be written.
 [[nodiscard]] base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next);
 
 using WriteChange = std::function<base::Result<campaign::AppliedPatch>()>;

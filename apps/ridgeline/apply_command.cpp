@@ -31,7 +31,7 @@ ApplyRequest request_of(const ApplyFlags& flags) {
                        {},
                        flags.dry_run ? ApplyMode::dry_run
                        : flags.yes   ? ApplyMode::apply
-                                     : ApplyMode::ask,
+                                     : ApplyMode::confirm,
                        flags.provenance};
   request.patch.section = flags.section;
   return request;

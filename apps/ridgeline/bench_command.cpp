@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -89,11 +90,12 @@ campaign::TrainingConfig config_of(const schema::BenchRun& run) {
   return out;
 }
 
-/// What the recommended batch means for the training in the --apply file, as it stands before it is changed.
+/// What the recommended batch means for the training in the file to change, as it stands before.
 Result<std::optional<campaign::BatchAdvice>> batch_advice(const schema::BenchRun& run, const BenchFlags& flags) {
-  if (flags.apply.empty() || run.interrupted || !run.answers || !run.answers->recommended) return std::nullopt;
-  RL_TRY_ASSIGN(const auto text, base::read_file(flags.apply));
-  RL_TRY_ASSIGN(auto now, campaign::read_training_config(text, flags.apply));
+  const auto& file = flags.write.file();
+  if (file.empty() || run.interrupted || !run.answers || !run.answers->recommended) return std::nullopt;
+  RL_TRY_ASSIGN(const auto text, base::read_file(file));
+  RL_TRY_ASSIGN(auto now, campaign::read_training_config(text, file));
   return campaign::advise_on_batch(campaign::merged(std::move(now), config_of(run)),
                                    run.answers->recommended->settings.batch);
 }
@@ -132,37 +134,43 @@ void say_added(const campaign::PatchResult& patch, const BenchFlags& flags) {
   for (const auto& edit : patch.edits)
     if (!edit.before) added.push_back(edit.path);
   if (added.empty()) return;
-  fmt::print("{}: {} {} not in the file {}: see that your training reads {}\n", flags.apply, fmt::join(added, ", "),
-             added.size() == 1 ? "was" : "were", flags.dry_run ? "and would be added" : "before",
-             added.size() == 1 ? "it" : "them");
+  fmt::print("{}: {} {} not in the file {}: see that your training reads {}\n", flags.write.file(),
+             fmt::join(added, ", "), added.size() == 1 ? "was" : "were",
+             flags.write.writes() ? "before" : "and would be added", added.size() == 1 ? "it" : "them");
+}
+
+/// A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
+bool has_settings(const campaign::PatchResult& patch) {
+  return std::any_of(patch.edits.begin(), patch.edits.end(), [](const auto& edit) { return edit.before.has_value(); });
 }
 
 Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
                           const std::optional<campaign::BatchAdvice>& advice, const Terminal& terminal) {
+  const auto& file = flags.write.file();
   if (!run.answers || !run.answers->recommended) {
-    if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", flags.apply);
+    if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
   }
   const auto& settings = run.answers->recommended->settings;
   ApplyRequest request;
-  request.file = flags.apply;
-  request.mode = flags.dry_run ? ApplyMode::dry_run : ApplyMode::apply;
+  request.file = file;
+  request.mode = flags.write.mode();
   request.quiet = flags.json || flags.quiet;
-  RL_TRY_ASSIGN(const auto text, read_apply_file(flags.apply, flags.dry_run, kNoApplyFile));
-  RL_TRY_ASSIGN(const auto patch, campaign::patch_training_settings(text, flags.apply, settings));
-  const auto write = [&] {
-    return campaign::apply_training_settings(flags.apply, settings, base::system_clock().utc_now());
-  };
-  RL_TRY(apply_change(request, text, patch, write,
-                      fmt::format("ridgeline bench --show {} --apply {}", run.id, flags.apply), terminal));
-  if (!request.quiet) say_added(patch, flags);
+  RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoTrainingFile));
+  const auto patch = campaign::patch_training_settings(text, file, settings);
+  if (request.mode == ApplyMode::ask && (!patch || !has_settings(*patch))) return {};
+  if (!patch) return tl::unexpected<base::Error>(patch.error());
+  const auto write = [&] { return campaign::apply_training_settings(file, settings, base::system_clock().utc_now()); };
+  RL_TRY(apply_change(request, text, *patch, write,
+                      fmt::format("ridgeline bench --show {} --config {} --apply", run.id, file), terminal));
+  if (!request.quiet) say_added(*patch, flags);
   if (!request.quiet && settings.amp != schema::AmpMode::off)
-    fmt::print("{}: use_amp was measured as {}\n", flags.apply, base::enum_name(settings.amp));
+    fmt::print("{}: use_amp was measured as {}\n", file, base::enum_name(settings.amp));
   // What training converges to is not silenced: with --json it is in there, with --quiet on standard error.
   if (flags.json || !advice) return {};
   for (const auto& line : advice->lines) {
-    const bool placed = line.rfind(flags.apply + ":", 0) == 0;  // what could not be read names file and line itself
-    fmt::print(flags.quiet ? stderr : stdout, "{}{}\n", placed ? "" : flags.apply + ": ", line);
+    const bool placed = line.rfind(file + ":", 0) == 0;  // what could not be read names file and line itself
+    fmt::print(flags.quiet ? stderr : stdout, "{}{}\n", placed ? "" : file + ": ", line);
   }
   return {};
 }
@@ -193,7 +201,8 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
     auto json = report::bench_json(run);
-    if (!flags.apply.empty()) json["batch_change"] = advice ? advice_json(*advice, flags.apply) : base::Json();
+    if (!flags.write.file().empty())
+      json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
     fmt::print("\n");
@@ -207,13 +216,15 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
       fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
   }
   RL_TRY(write_outputs(run, flags));
-  if (!flags.apply.empty() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
+  const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
+  if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
   if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline bench --show {})\n", run.id, run.id);
   if (run.interrupted) return kCancelled;
   return run.answers ? kOk : kFinding;
 }
 
 Result<int> show(const BenchFlags& flags, const Context& context, const Terminal& terminal) {
+  RL_TRY(check_write_flags(flags.write));
   RL_TRY_ASSIGN(const auto file, existing_results(context));
   RL_TRY_ASSIGN(auto store, store::BenchStore::open(file, {.access = store::Access::read}));
   RL_TRY_ASSIGN(const auto run, store.load_run(flags.show));
@@ -263,7 +274,8 @@ void add_bench(CLI::App& app, Context& context) {
   auto* command = add_subcommand(
       app, context, "bench", "Find the batch size, loading processes, precision and pinning that train fastest",
       "  ridgeline bench --python train:bench --batch-sizes 64 128 256 --num-workers 0 2 4\n"
-      "  ridgeline bench --config bench.yaml --python train.py:bench --data-path data.h5 --apply default.yaml\n"
+      "  ridgeline bench --config train.yaml --python train.py:bench --data-path data.h5 --apply\n"
+      "  ridgeline bench --data-path data.h5   (no training of your own: a built-in graph network)\n"
       "  ridgeline bench --model resnet18 --data-path data.h5 --option optimizer=adamw --amp both\n"
       "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
       "\nExit code 1: no setting could be trained.",
@@ -296,8 +308,6 @@ void add_bench(CLI::App& app, Context& context) {
     bench.get_option(name)->group(what);
 
   const std::string space = "What is tried";
-  bench.add_option("--config", flags->config, "bench.yaml: sections benchmark, data and training; flags override it")
-      ->type_name("FILE");
   bench.add_option("--batch-sizes", flags->batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
   bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")
       ->type_name("N...");
@@ -320,16 +330,15 @@ void add_bench(CLI::App& app, Context& context) {
       ->default_str(kDefaultTolerance);
   bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
   bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
-  for (const auto* name : {"--config", "--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",
+  for (const auto* name : {"--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",
                            "--max-time", "--soak", "--mem-headroom", "--tolerance", "--no-diagnosis", "--fresh"})
     bench.get_option(name)->group(space);
 
   const std::string output = "What is written";
-  bench
-      .add_option("--apply", flags->apply,
-                  "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp are written")
-      ->type_name("FILE");
-  bench.add_flag("--dry-run", flags->dry_run, "Show the change to --apply, write nothing");
+  add_write_flags(bench, flags->write,
+                  "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp in it are the current "
+                  "settings, a section benchmark says what is tried",
+                  ApplySpelling::flag_or_file, output);
   bench.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   bench.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
       ->type_name("FILE")
@@ -339,8 +348,9 @@ void add_bench(CLI::App& app, Context& context) {
   bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")
       ->type_name("RUN");
   add_database_option(bench, context);
-  bench.add_flag("-q,--quiet", flags->quiet, "Errors only, and what --apply means for the learning rate");
-  for (const auto* name : {"--apply", "--dry-run", "--output", "--report-html", "--json", "--show", "--db", "--quiet"})
+  bench.add_flag("-q,--quiet", flags->quiet, "Errors only, and what another batch means for the learning rate");
+  add_options_file(bench, context);
+  for (const auto* name : {"--output", "--report-html", "--json", "--show", "--db", "--options", "--quiet"})
     bench.get_option(name)->group(output);
 }
 

@@ -58,6 +58,7 @@ class BenchReader {
   BenchReader(const BenchFlags& flags, const Context& context) : flags_(flags), context_(context) {}
 
   Result<BenchPlan> read() {
+    RL_TRY(check_write_flags(flags_.write));
     RL_TRY(read_config());
     RL_TRY(read_job());
     RL_TRY(read_data());
@@ -73,12 +74,11 @@ class BenchReader {
     if (flags_.html == "auto" && flags_.output.empty())
       return fail(ErrorCode::invalid_argument,
                   "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
-    if (flags_.dry_run && flags_.apply.empty())
-      return fail(ErrorCode::invalid_argument, "--dry-run: no file to write is named; add --apply FILE");
-    if (!flags_.apply.empty()) {
-      RL_TRY_ASSIGN(const auto text, read_apply_file(flags_.apply, flags_.dry_run, kNoApplyFile));
+    const auto& write = flags_.write;
+    if (write.concerns_file()) {
+      RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoTrainingFile));
       // Whether the file can be changed at all is found out now and not after an hour of measuring.
-      RL_TRY(campaign::patch_training_settings(text, flags_.apply, schema::TrainingSettings{}));
+      RL_TRY(campaign::patch_training_settings(text, write.file(), schema::TrainingSettings{}));
     }
     return std::move(plan_);
   }
@@ -96,21 +96,35 @@ class BenchReader {
   /// "bench.yaml:3" when the file sets the key.
   std::string place(const std::string& key) const {
     const auto line = plan_.config.lines.find(key);
-    return fmt::format("{}:{}", flags_.config, line == plan_.config.lines.end() ? 0 : line->second);
+    return fmt::format("{}:{}", flags_.write.config, line == plan_.config.lines.end() ? 0 : line->second);
   }
 
-  [[nodiscard]] bool is_synthetic() const {
-    return flags_.model == kSynthetic || flags_.model.rfind("synthetic:", 0) == 0;
+  /// Data alone are trained with the built-in model.
+  [[nodiscard]] std::string default_model() const {
+    return flags_.data_path.empty() && !plan_.config.data_path ? "" : kDefaultModel;
   }
+  void use_default_model() {
+    std::string size;
+    for (const auto& [name, value] : kDefaultModelOptions) {
+      plan_.request.job.options[name] = value;
+      if (!typed(name)) size += fmt::format(", {} {}", name, value);
+    }
+    note("model", model_ + size, "built in, as neither --model nor --python names yours");
+  }
+
+  [[nodiscard]] bool is_synthetic() const { return model_ == kSynthetic || model_.rfind("synthetic:", 0) == 0; }
 
   Result<void> read_config() {
-    if (flags_.config.empty()) return {};
+    const auto& file = flags_.write.config;
+    if (file.empty()) return {};
     std::error_code ignored;
-    if (!std::filesystem::exists(flags_.config, ignored))
-      return fail(ErrorCode::not_found, "--config {}: no such file; expected a bench.yaml, see docs/bench.md",
-                  flags_.config);
-    RL_TRY_ASSIGN(const auto text, base::read_file(flags_.config));
-    RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, flags_.config));
+    if (!std::filesystem::exists(file, ignored))
+      return fail(ErrorCode::not_found,
+                  "--config {}: no such file; expected your training's YAML file, see docs/bench.md", file);
+    RL_TRY_ASSIGN(const auto text, base::read_file(file));
+    RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, file));
+    for (const auto& [key, reason] : plan_.config.not_read)
+      note("not read", fmt::format("{}: {}", key, reason), place(key));
     return {};
   }
 
@@ -119,11 +133,13 @@ class BenchReader {
     if (!flags_.model.empty() && !flags_.python.empty())
       return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps; give one",
                   flags_.model, flags_.python);
-    if (flags_.model.empty() && flags_.python.empty())
+    if (flags_.model.empty() && flags_.python.empty()) model_ = default_model();
+    if (model_.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument,
                   "no training step is named; for example: ridgeline bench --python train:make, --model resnet18, or "
                   "--model synthetic to try it out");
     if (!flags_.model.empty()) note("model", flags_.model, "--model");
+    if (flags_.model.empty() && !model_.empty()) use_default_model();
     if (!flags_.python.empty()) note("training step", flags_.python, "--python");
     if (!flags_.interpreter.empty() && flags_.python.empty())
       return fail(ErrorCode::invalid_argument,
@@ -146,21 +162,28 @@ class BenchReader {
     if (!flags_.python.empty()) return read_python();
     if (is_synthetic()) {
       job.kind = "synthetic";
-      job.target = flags_.model == kSynthetic ? "" : flags_.model.substr(kSynthetic.size() + 1);
+      job.target = model_ == kSynthetic ? "" : model_.substr(kSynthetic.size() + 1);
       job.target_sha256 = base::sha256_hex(job.target);
       RL_TRY_ASSIGN(const auto options, workload::parse_step_options(job.target));
       plan_.request.cores = options.cores;
       return {};
     }
     job.kind = kNative;
-    job.target = flags_.model;
+    job.target = model_;
     return {};
   }
 
   /// The plugin is asked in a process of its own: a slip in model, options or data ends here.
   Result<void> read_native() {
     auto& job = plan_.request.job;
-    RL_TRY_ASSIGN(auto found, describe_native_job(job, flags_.torch_plugin));
+    const auto facts = describe_native_job(job, flags_.torch_plugin);
+    if (!facts) {
+      auto error = facts.error();
+      if (flags_.model.empty() && error.code == ErrorCode::invalid_argument)
+        error.message += "; another built-in model can be named, and --model mlp takes any sample";
+      return tl::unexpected<base::Error>(std::move(error));
+    }
+    const auto& found = *facts;
     job.runtime = found.runtime;
     job.target_sha256 = found.target_sha256;
     for (const auto& [name, value] : found.options) {
@@ -377,7 +400,7 @@ class BenchReader {
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
     if (!config.batch_size) {
       // No batch is known to go with them, and none is made up.
-      note("current", "not measured: data.batch_size is not given", flags_.config);
+      note("current", "not measured: data.batch_size is not given", flags_.write.config);
       return {};
     }
     if (samples_ && *config.batch_size > *samples_)
@@ -400,7 +423,8 @@ class BenchReader {
     if (!config.use_amp) assumed.emplace_back("use_amp");
     if (cuda && !config.pin_memory) assumed.emplace_back("pin_memory");
     note("current", schema::describe(current),
-         assumed.empty() ? flags_.config : fmt::format("{}; default: {}", flags_.config, fmt::join(assumed, ", ")));
+         assumed.empty() ? flags_.write.config
+                         : fmt::format("{}; default: {}", flags_.write.config, fmt::join(assumed, ", ")));
     return {};
   }
 
@@ -452,6 +476,7 @@ class BenchReader {
   const BenchFlags& flags_;
   const Context& context_;
   BenchPlan plan_;
+  std::string model_ = flags_.model;     ///< or the built-in one
   std::optional<std::int64_t> samples_;  ///< of the data file, where they are known beforehand
 };
 

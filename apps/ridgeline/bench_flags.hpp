@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "campaign/bench_campaign.hpp"
 #include "campaign/bench_config.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
 /// The flags of `ridgeline bench` as typed; "" is not given.
 struct BenchFlags {
-  std::string config;
+  WriteFlags write;
   std::string data_path;
   std::vector<std::string> batch_sizes;
   std::vector<std::string> num_workers;
@@ -30,8 +33,6 @@ struct BenchFlags {
   std::string pin_memory;
   std::string mem_headroom;
   std::string tolerance;
-  std::string apply;  ///< file to write
-  bool dry_run = false;
   std::string soak;
   std::string max_time;
   std::string html;  ///< "auto": beside --output
@@ -61,8 +62,14 @@ struct BenchPlan {
 inline constexpr std::string_view kRateOrigin = "learning rate";
 inline constexpr std::string_view kAccumulationOrigin = "accumulation";
 
-/// What to do where the file that --apply names is not there.
-inline constexpr const char* kNoApplyFile = "create it (it may be empty), or name your training's file with --apply";
+/// What to do where the file to change is not there.
+inline constexpr const char* kNoTrainingFile =
+    "create it (it may be empty), or name your training's file with --config";
+
+/// The built-in model that data without --model and --python are trained with, and its size.
+inline constexpr const char* kDefaultModel = "gnn";
+inline constexpr std::array<std::pair<const char*, const char*>, 2> kDefaultModelOptions{
+    {{"depth", "3"}, {"hidden", "16"}}};
 
 /// Reads the flags and --config, finds the device, and checks everything that can be checked before anything is
 /// measured.

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "ridgeline/options_file.hpp"
 
 namespace ridgeline::app {
 
@@ -18,7 +19,12 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
                          const std::string& example, std::function<base::Result<int>()> body) {
   auto* command = app.add_subcommand(name, description);
   if (!example.empty()) command->footer("Example:\n" + example);
-  command->callback([&context, body = std::move(body)] {
+  command->callback([command, &context, body = std::move(body)] {
+    if (!context.options_file.empty())
+      if (auto read = read_options_file(*command, context.options_file); !read) {
+        context.error = std::move(read).error();
+        return;
+      }
     auto result = body();
     if (result)
       context.exit_code = *result;
@@ -26,6 +32,13 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
       context.error = std::move(result).error();
   });
   return command;
+}
+
+void add_options_file(CLI::App& command, Context& context) {
+  command
+      .add_option("--options", context.options_file,
+                  "YAML file with values for these options, for example max-time: 5m; flags count before it")
+      ->type_name("FILE");
 }
 
 void add_database_option(CLI::App& command, Context& context) {

@@ -28,6 +28,7 @@ enum ExitCode : int {
 struct Context {
   std::vector<std::string> arguments;  ///< the whole command line, argv[0] included
   std::string database;                ///< --db, or ""
+  std::string options_file;            ///< --options, or ""
   int exit_code = kOk;
   std::optional<base::Error> error;                                ///< set by a subcommand that failed
   std::map<const CLI::Option*, std::vector<std::string>> choices;  ///< the words of an option, for completions
@@ -40,6 +41,9 @@ struct Context {
 /// Adds a subcommand whose body returns an exit code or an error; `example` is shown under its --help.
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body);
+
+/// --options FILE: values for the command's own options, read before its body runs (options_file.hpp).
+void add_options_file(CLI::App& command, Context& context);
 
 /// --db, for the commands that read or write results.
 void add_database_option(CLI::App& command, Context& context);

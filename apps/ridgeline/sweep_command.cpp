@@ -36,28 +36,32 @@ Result<void> write_outputs(const schema::SweepRun& run, const SweepFlags& flags)
 }
 
 Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
+  const auto& file = flags.write.file();
   ApplyRequest request;
-  request.file = flags.apply;
-  request.mode = flags.dry_run ? ApplyMode::dry_run : ApplyMode::apply;
+  request.file = file;
+  request.mode = flags.write.mode();
   request.quiet = flags.json || flags.quiet;
   if (!run.answers) {
-    if (!request.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", flags.apply);
+    if (!request.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
   }
   RL_TRY_ASSIGN(const auto paths, read_apply_to(flags.apply_to, run.job.parameters));
   const auto settings = campaign::settings_of(run.answers->recommended, run.job.parameters, paths);
-  RL_TRY_ASSIGN(const auto text, read_apply_file(flags.apply, flags.dry_run, kNoSweepFile));
-  RL_TRY_ASSIGN(const auto absent, campaign::names_without_place(text, flags.apply, settings));
-  RL_TRY_ASSIGN(const auto patch, campaign::patch_sweep_settings(text, flags.apply, settings));
-  const auto write = [&] {
-    return campaign::apply_sweep_settings(flags.apply, settings, base::system_clock().utc_now());
-  };
-  RL_TRY(apply_change(request, text, patch, write,
-                      fmt::format("ridgeline sweep --show {} --apply {}", run.id, flags.apply), terminal));
+  RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoSweepFile));
+  const auto patch = campaign::patch_sweep_settings(text, file, settings);
+  if (!patch && request.mode == ApplyMode::ask) {
+    if (!request.quiet) fmt::print("not applied: {}\n", patch.error().message);
+    return {};
+  }
+  if (!patch) return tl::unexpected<base::Error>(patch.error());
+  RL_TRY_ASSIGN(const auto absent, campaign::names_without_place(text, file, settings));
+  const auto write = [&] { return campaign::apply_sweep_settings(file, settings, base::system_clock().utc_now()); };
+  RL_TRY(apply_change(request, text, *patch, write,
+                      fmt::format("ridgeline sweep --show {} --config {} --apply", run.id, file), terminal));
   if (!absent.empty())
     fmt::print(request.quiet ? stderr : stdout,
-               "{}: {} not written, the file has no such name: add it, or say where with --apply-to {}=PATH\n",
-               flags.apply, fmt::join(absent, ", "), absent.front());
+               "{}: {} not written, the file has no such name: add it, or say where with --apply-to {}=PATH\n", file,
+               fmt::join(absent, ", "), absent.front());
   return {};
 }
 
@@ -83,13 +87,15 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
   else if (!flags.quiet)
     print_summary(run, terminal);
   RL_TRY(write_outputs(run, flags));
-  if (!flags.apply.empty() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
+  const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
+  if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
   if (!flags.json && !flags.quiet) fmt::print("run          {}  (ridgeline sweep --show {})\n", run.id, run.id);
   if (run.interrupted) return kCancelled;
   return run.answers ? kOk : kFinding;
 }
 
 Result<int> show(const SweepFlags& flags, const Context& context, const Terminal& terminal) {
+  RL_TRY(check_write_flags(flags.write));
   RL_TRY_ASSIGN(const auto file, existing_results(context));
   RL_TRY_ASSIGN(auto store, store::SweepStore::open(file, {.access = store::Access::read}));
   RL_TRY_ASSIGN(auto run, store.load_run(flags.show));
@@ -117,6 +123,8 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
   RL_TRY(check_writable(flags.html == "auto" ? "" : flags.html, "--report-html"));
   if (!flags.show.empty()) return show(flags, context, terminal);
   RL_TRY_ASSIGN(const auto plan, read_sweep_flags(flags, context));
+  if (!flags.json && !flags.quiet)
+    for (const auto& line : plan.notes) fmt::print("current    {}\n", line);
   RL_TRY_ASSIGN(auto store, store::SweepStore::open(context.database_path()));
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
@@ -192,12 +200,13 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
 
 void add_what_is_written(CLI::App& sweep, Context& context, SweepFlags& flags) {
   const std::string group = "What is written";
-  sweep.add_option("--apply", flags.apply, "A YAML file that the recommended values are written into")
-      ->type_name("FILE");
-  sweep.add_option("--apply-to", flags.apply_to, "Where a parameter stands in it, when under another name; repeatable")
+  add_write_flags(sweep, flags.write, "A YAML file that holds the parameters: its values are the current ones",
+                  ApplySpelling::flag_or_file, group);
+  sweep
+      .add_option("--apply-to", flags.apply_to,
+                  "Where a parameter stands in --config, when under another name; repeatable")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
-  sweep.add_flag("--dry-run", flags.dry_run, "Show the change to --apply, write nothing");
   sweep.add_option("--output", flags.output, "Markdown report")->type_name("REPORT.md");
   sweep.add_option("--report-html", flags.html, "HTML report (without a file name: beside --output)")
       ->type_name("FILE")
@@ -210,8 +219,9 @@ void add_what_is_written(CLI::App& sweep, Context& context, SweepFlags& flags) {
       ->type_name("RUN");
   add_database_option(sweep, context);
   sweep.add_flag("-q,--quiet", flags.quiet, "Errors only");
-  for (const auto* name : {"--apply", "--apply-to", "--dry-run", "--output", "--report-html", "--trials-dir", "--json",
-                           "--show", "--db", "--quiet"})
+  add_options_file(sweep, context);
+  for (const auto* name :
+       {"--apply-to", "--output", "--report-html", "--trials-dir", "--json", "--show", "--db", "--options", "--quiet"})
     sweep.get_option(name)->group(group);
 }
 

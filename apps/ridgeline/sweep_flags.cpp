@@ -167,17 +167,42 @@ class SweepReader {
     if (flags_.html == "auto" && flags_.output.empty())
       return fail(ErrorCode::invalid_argument,
                   "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
-    if (flags_.apply.empty() && (flags_.dry_run || !flags_.apply_to.empty()))
-      return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --apply FILE",
-                  flags_.dry_run ? "--dry-run" : "--apply-to");
-    if (flags_.apply.empty()) return {};
-    RL_TRY_ASSIGN(const auto text, read_apply_file(flags_.apply, flags_.dry_run, kNoSweepFile));
+    const auto& write = flags_.write;
+    RL_TRY(check_write_flags(write));
+    if (write.file().empty() && !flags_.apply_to.empty())
+      return fail(ErrorCode::invalid_argument, "--apply-to: no file to write is named; add --config FILE");
+    if (write.file().empty()) return {};
+    RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoSweepFile));
     RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to, request.job.parameters));
+    if (!write.config.empty()) RL_TRY(put_current_first(text, paths));
+    if (!write.concerns_file()) return {};
     schema::SweepPoint first;
     for (const auto& param : request.job.parameters) first[param.name] = param.values.front();
     // Whether the file can be changed at all is found out now and not after an hour of measuring.
-    RL_TRY(campaign::patch_sweep_settings(text, flags_.apply,
+    RL_TRY(campaign::patch_sweep_settings(text, write.file(),
                                           campaign::settings_of(first, request.job.parameters, paths)));
+    return {};
+  }
+
+  /// What the file holds now is what a sweep compares with: the first of a parameter's values.
+  Result<void> put_current_first(const std::string& text, const std::map<std::string, std::string>& paths) {
+    const auto& file = flags_.write.config;
+    RL_TRY_ASSIGN(const auto current, campaign::read_sweep_values(text, file, plan_.request.job.parameters, paths));
+    for (auto& param : plan_.request.job.parameters) {
+      const auto found = current.find(param.name);
+      if (found == current.end()) continue;
+      const auto& [value, line] = found->second;
+      const auto at = std::find_if(param.values.begin(), param.values.end(),
+                                   [&](const auto& one) { return campaign::same_sweep_value(one, value); });
+      if (at == param.values.end()) {
+        plan_.notes.push_back(
+            fmt::format("{}:{}: {} is {}, which is not among the values of --param: it is not measured", file, line,
+                        param.name, value));
+        continue;
+      }
+      std::rotate(param.values.begin(), at, at + 1);
+      plan_.notes.push_back(fmt::format("{}:{}: {} is {} now", file, line, param.name, value));
+    }
     return {};
   }
 

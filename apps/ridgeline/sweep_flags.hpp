@@ -8,11 +8,12 @@
 #include "base/error.hpp"
 #include "campaign/sweep_campaign.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
-/// What to do where the file that --apply names is not there.
-inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --apply";
+/// What to do where the file to change is not there.
+inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --config";
 
 /// The flags of `ridgeline sweep` as typed; "" is not given.
 struct SweepFlags {
@@ -37,10 +38,9 @@ struct SweepFlags {
   std::string folder;
   std::string output;
   std::string html;  ///< "auto": beside --output
-  std::string apply;
+  WriteFlags write;
   std::vector<std::string> apply_to;
   std::string show;
-  bool dry_run = false;
   bool fresh = false;
   bool keep_going = false;
   bool json = false;
@@ -50,6 +50,7 @@ struct SweepFlags {
 struct SweepPlan {
   campaign::SweepRequest request;
   std::vector<std::string> gpu_uuids;  ///< watched while trials run
+  std::vector<std::string> notes;      ///< what --config holds now
 };
 
 /// Reads the flags and checks everything that can be checked before anything is run.

@@ -41,6 +41,8 @@ Terminal inspect_terminal(std::FILE* stream) {
   return terminal;
 }
 
+bool can_ask() { return inspect_terminal(stdout).interactive && ::isatty(STDIN_FILENO) == 1; }
+
 std::string styled(std::string_view text, Style style, bool colour) {
   if (!colour || text.empty()) return std::string(text);
   const char* code = "";

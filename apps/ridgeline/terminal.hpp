@@ -16,6 +16,9 @@ struct Terminal {
 
 [[nodiscard]] Terminal inspect_terminal(std::FILE* stream);
 
+/// Somebody sits before standard output and standard input: a question can be asked.
+[[nodiscard]] bool can_ask();
+
 enum class Style { bold, dim, good, warning, bad, accent };
 
 /// The text in the style, or as it is where colours are off.

@@ -9,6 +9,7 @@
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
+#include "campaign/time_forecast.hpp"
 #include "report/utf8.hpp"
 
 namespace ridgeline::app {
@@ -48,6 +49,33 @@ std::string phase_text(schema::TrialPhase phase) {
     case schema::TrialPhase::verify: return "checking the outputs";
   }
   return "";
+}
+
+/// "20 s", "2 min", "1:10 h": as exact as a forecast is.
+std::string rough_time(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, seconds));
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  const auto whole = static_cast<long>(seconds / 60 + 0.5);
+  return fmt::format("{}:{:02} h", whole / 60, whole % 60);
+}
+
+/// How long it will take, and what makes that shorter.
+std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForecast& time) {
+  const auto low = rough_time(time.low_s);
+  const auto high = rough_time(time.high_s);
+  std::string text;
+  if (time.limit_s)
+    text = fmt::format("at most {} (--max-time)", rough_time(*time.limit_s));
+  else
+    text = low == high ? "about " + high : fmt::format("{} to {}", low, high);
+  text += fmt::format(": about {} trial{}", time.trials, time.trials == 1 ? "" : "s");
+  if (time.comparisons > 0) text += fmt::format(", then up to {} comparisons", time.comparisons);
+  if (time.stored) text += ", less what the results file knows";
+  std::vector<std::string> shorter;
+  if (run.search != "quick") shorter.emplace_back("--quick gives a first answer sooner");
+  if (!time.limit_s) shorter.emplace_back("--max-time 5m bounds it");
+  if (!shorter.empty()) text += fmt::format("; {}", fmt::join(shorter, ", "));
+  return text;
 }
 
 std::string_view stage_name(schema::TrialStage stage) {
@@ -129,13 +157,12 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
     for (const auto& text : model.notes) fact("note", text);
 }
 
-void TerminalProgress::space_ready(const schema::TuneRun& run, std::size_t proposals) {
+void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) {
   std::string text = fmt::format("{} settings, {} combinations; search {}", run.space.size(),
                                  base::format_count(run.space_size), run.search);
-  if (run.search == "grid")
-    text += fmt::format(", {} of them left by the rules, about {} at most", proposals,
-                        minutes(static_cast<double>(proposals) * (run.plan.max_time_s + 1)));
+  if (run.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
   fact("space", text);
+  fact("time", forecast_text(run, time));
   fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)
     for (const auto& pruned : run.pruned) fact("pruned", fmt::format("{}: {}", pruned.key, pruned.reason));

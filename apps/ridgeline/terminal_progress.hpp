@@ -24,7 +24,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   void model_ready(const schema::TuneRun& run) override;
   /// Every trial is run with this batch, whatever the shapes of one sample say.
   void run_with_batch(std::int64_t batch) { batch_ = batch; }
-  void space_ready(const schema::TuneRun& run, std::size_t proposals) override;
+  void space_ready(const schema::TuneRun& run, const campaign::TimeForecast& time) override;
   void stage(std::string_view title) override;
   void trial_started(const schema::TunedTrial& trial, std::size_t remaining) override;
   void trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) override;

@@ -81,12 +81,12 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   const auto& flags = session.flags;
   auto request = session.plan.request;
   if (!gpus.empty()) request.environment->gpus = gpus;
-  if (!flags.config.empty() && !flags.no_apply)
+  if (flags.write.concerns_file() || asks_to_write(flags.write))
     request.accept_space = [&](const std::vector<schema::Dimension>& space) {
-      return check_places(flags.config, session.plan.patch, request.current, space);
+      return check_places(flags.write.config, session.plan.patch, request.current, space);
     };
   TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
-                            flags.config);
+                            flags.write.config);
   if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
   const auto executor = make_executor(session.plan.isolation, gpus,
                                       [&](const execute::TrialProgress& now) { progress.on_progress(now); });
@@ -107,16 +107,15 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   }
   RL_TRY(write_reports(result, output, html));
   // The machine-readable answer stays alone on standard output, and nobody is asked beside it.
-  if (session.alone && !flags.config.empty() && !flags.no_apply && !run.interrupted &&
-      (!flags.json || flags.apply || flags.yes || flags.dry_run)) {
-    ApplyRequest apply{flags.config, session.plan.patch, ApplyMode::ask, flags.provenance};
-    if (flags.apply || flags.yes) apply.mode = ApplyMode::apply;
-    if (flags.dry_run) apply.mode = ApplyMode::dry_run;
+  const auto& write = flags.write;
+  if (session.alone && !write.config.empty() && !write.no_apply && !run.interrupted &&
+      (!flags.json || write.concerns_file())) {
+    ApplyRequest apply{write.config, session.plan.patch, write.mode(), flags.provenance};
     apply.quiet = flags.quiet;
     if (flags.json) apply.out = stderr;
     RL_TRY(apply_recommendation(run, apply, session.terminal));
-  } else if (flags.json && !flags.quiet && session.alone && !flags.config.empty() && !flags.no_apply) {
-    fmt::print(stderr, "{}: not touched; with --json it is written by --apply and shown by --dry-run\n", flags.config);
+  } else if (flags.json && !flags.quiet && session.alone && !write.config.empty() && !write.no_apply) {
+    fmt::print(stderr, "{}: not touched; with --json it is written by --apply and shown by --dry-run\n", write.config);
   }
   if (!flags.json && !flags.quiet) {
     if (!output.empty()) fmt::print("report   {}\n", output);
@@ -152,11 +151,11 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
     if (run.interrupted || run.provider == "cpu") break;
   }
   if (flags.json) fmt::print("{}\n", base::dump_json(session.alone ? session.json.front() : session.json));
-  if (!session.alone && !flags.config.empty() && !flags.json && !flags.quiet)
+  if (!session.alone && !flags.write.config.empty() && !flags.json && !flags.quiet)
     fmt::print(
-        "{}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config "
-        "{} --for-gpu\n",
-        flags.config, flags.config);
+        "{0}: not touched, as each GPU model has settings of its own; write them all: ridgeline apply latest --config "
+        "{0} --for-gpu\n",
+        flags.write.config);
   return code;
 }
 
@@ -166,7 +165,7 @@ void add_tune(CLI::App& app, Context& context) {
   auto flags = std::make_shared<TuneFlags>();
   auto* command = add_subcommand(
       app, context, "tune", "Find the fastest settings of an ONNX model on this machine",
-      "  ridgeline tune model.onnx --config config.yaml --output report.md --report-html\n"
+      "  ridgeline tune model.onnx --config config.yaml --apply --output report.md --report-html\n"
       "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
@@ -247,21 +246,16 @@ void add_tune(CLI::App& app, Context& context) {
     tune.get_option(name)->group(measured);
 
   const std::string output = "What is written";
-  auto* config =
-      tune.add_option(
-              "--config", flags->config,
-              "Your YAML file: read as the current settings, then updated, with a backup: on a terminal after a "
-              "question, without one at once (--dry-run or --no-apply keep it as it is)")
-          ->type_name("FILE");
+  add_write_flags(tune, flags->write,
+                  "Your YAML file: its values are the current settings. It is changed with --apply, or on a terminal "
+                  "after a question",
+                  ApplySpelling::flag, output);
+  auto* config = tune.get_option("--config");
   tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")
       ->type_name("NAME")
       ->capture_default_str()
       ->needs(config);
-  tune.add_flag("--apply", flags->apply, "Write --config without asking");
-  tune.add_flag("--dry-run", flags->dry_run, "Show the change to --config, write nothing");
-  tune.add_flag("--no-apply", flags->no_apply, "Leave --config alone");
   tune.add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial")->needs(config);
-  tune.add_flag("-y,--yes", flags->yes, "Answer every question with yes");
   tune.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   tune.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
       ->type_name("FILE")
@@ -271,8 +265,9 @@ void add_tune(CLI::App& app, Context& context) {
   add_database_option(tune, context);
   auto* verbose = tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
   tune.add_flag("-q,--quiet", flags->quiet, "Errors only")->excludes(verbose);
-  for (const auto* name : {"--config", "--config-section", "--apply", "--dry-run", "--no-apply", "--provenance",
-                           "--yes", "--output", "--report-html", "--json", "--db", "--verbose", "--quiet"})
+  add_options_file(tune, context);
+  for (const auto* name : {"--config-section", "--provenance", "--output", "--report-html", "--json", "--db",
+                           "--options", "--verbose", "--quiet"})
     tune.get_option(name)->group(output);
 }
 

@@ -179,16 +179,14 @@ Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, 
 }
 
 Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request, const campaign::PatchOptions& patch) {
-  if (flags.config.empty()) return {};
-  if (flags.apply || !(flags.dry_run || flags.no_apply)) {
-    RL_TRY(campaign::check_patchable(flags.config));
-  }
-  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
-  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, flags.config, patch));
+  if (flags.write.config.empty()) return {};
+  if (flags.write.writes() || asks_to_write(flags.write)) RL_TRY(campaign::check_patchable(flags.write.config));
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.write.config));
+  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, flags.write.config, patch));
   for (const auto& setting : found) {
     request.current.set(setting.key, setting.value);
     request.current_origins.push_back(
-        fmt::format("{}:{} {} = {}", flags.config, setting.line, setting.path, setting.value.to_text()));
+        fmt::format("{}:{} {} = {}", flags.write.config, setting.line, setting.path, setting.value.to_text()));
   }
   return {};
 }
@@ -267,17 +265,13 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 "--trials {}: the number of trials of --search random, but the search is {}; add --search random, or "
                 "bound the time with --max-time",
                 flags.trials, request.search);
-  if (flags.apply + flags.dry_run + flags.no_apply > 1)
-    return fail(ErrorCode::invalid_argument, "--apply, --dry-run and --no-apply exclude each other; give one");
-  if (flags.no_comparisons && (flags.quick || flags.apply || flags.dry_run))
+  RL_TRY(check_write_flags(flags.write));
+  if (flags.no_comparisons && (flags.quick || flags.write.concerns_file()))
     return fail(ErrorCode::invalid_argument,
                 "--no-comparisons: nothing is recommended then, which is all that {} is for; leave one of them out",
-                flags.quick   ? "--quick"
-                : flags.apply ? "--apply"
-                              : "--dry-run");
-  if ((flags.apply || flags.dry_run) && flags.config.empty())
-    return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE",
-                flags.apply ? "--apply" : "--dry-run");
+                flags.quick         ? "--quick"
+                : flags.write.apply ? "--apply"
+                                    : "--dry-run");
   if (flags.html == "auto" && flags.output.empty())
     return fail(ErrorCode::invalid_argument,
                 "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
@@ -295,7 +289,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;
   request.command_line = shell_line(context.arguments);
-  if (!flags.config.empty()) request.config_path = campaign::absolute_path(flags.config);
+  if (!flags.write.config.empty()) request.config_path = campaign::absolute_path(flags.write.config);
   request.reference_folder = base::cache_folder() / "references";
   request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
   const auto registry = workload::make_default_registry();

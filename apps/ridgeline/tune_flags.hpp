@@ -11,6 +11,7 @@
 #include "campaign/tune_campaign.hpp"
 #include "execute/executor.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
@@ -19,7 +20,7 @@ namespace ridgeline::app {
 struct TuneFlags {
   std::string model;
   std::string model_option;
-  std::string config;
+  WriteFlags write;
   std::string config_section = "onnxruntime";
   std::string output;
   std::string html;  ///< "auto": beside --output
@@ -48,12 +49,8 @@ struct TuneFlags {
   bool fresh = false;
   bool no_contributions = false;
   bool no_comparisons = false;
-  bool apply = false;
-  bool dry_run = false;
-  bool no_apply = false;
   bool provenance = false;
   bool json = false;
-  bool yes = false;
   int verbose = 0;
   bool quiet = false;
 };

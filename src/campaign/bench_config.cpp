@@ -32,11 +32,13 @@ class BenchConfigReader {
     for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
       const auto& section = tree_.at(children[i]).value;
       const std::vector<std::string> sections{"benchmark", "data", "training"};
-      if (std::find(sections.begin(), sections.end(), section) == sections.end())
-        return bad(children[i], "unknown section \"{}\"{}; expected benchmark, data or training", section,
-                   base::did_you_mean(section, sections));
-      RL_TRY(read_section(section, tree_.resolved(children[i + 1])));
+      if (std::find(sections.begin(), sections.end(), section) != sections.end())
+        RL_TRY(read_section(section, tree_.resolved(children[i + 1])));
+      else if (const auto near = base::did_you_mean(section, sections); !near.empty())
+        leave(children[i], section, "not read" + near);
     }
+    for (const auto* section : {"data", "training"})
+      for (const auto& key : keys_of(section)) RL_TRY(read_elsewhere(section, key));
     return std::move(config_);
   }
 
@@ -47,19 +49,74 @@ class BenchConfigReader {
                 fmt::format(format, std::forward<Args>(args)...));
   }
 
+  void leave(int node, const std::string& path, const std::string& why) {
+    config_.not_read[path] = why;
+    config_.lines[path] = tree_.at(node).line;
+  }
+
+  /// "${BATCH}" is a value once another program has filled it in.
+  [[nodiscard]] bool is_filled_in(int node) const {
+    const auto& value = tree_.at(node).value;
+    const auto opens = {"${", "{{", "<%", "$("};
+    return tree_.at(node).kind == YamlKind::scalar && std::any_of(opens.begin(), opens.end(), [&](const auto* opening) {
+             return value.find(opening) != value.npos;
+           });
+  }
+
+  /// A key that is not under its section, at the only place of its name.
+  Result<void> read_elsewhere(const std::string& section, const std::string& key) {
+    const auto path = section + "." + key;
+    if (config_.lines.count(path) != 0 || key == "data_path") return {};
+    int found = -1;
+    for (const auto& node : tree_.nodes) {
+      if (node.kind != YamlKind::mapping) continue;
+      for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
+        if (tree_.at(node.children[i]).value != key) continue;
+        if (found >= 0) return {};
+        found = node.children[i + 1];
+      }
+    }
+    if (found < 0) return {};
+    const int value = tree_.resolved(found);
+    if (is_null(tree_.at(value))) return {};
+    // In a place of the user's own any value may be right.
+    const auto before = config_;
+    if (is_filled_in(value) || !read_key(path, value)) {
+      config_ = before;
+      leave(found, path,
+            fmt::format("{} is {}", key,
+                        tree_.at(value).kind == YamlKind::scalar ? tree_.at(value).value : "a list or section"));
+      return {};
+    }
+    config_.lines[path] = tree_.at(found).line;
+    return {};
+  }
+
   Result<void> read_section(const std::string& section, int node) {
     if (is_null(tree_.at(node))) return {};
-    if (tree_.at(node).kind != YamlKind::mapping)
+    if (tree_.at(node).kind != YamlKind::mapping) {
+      if (section != "benchmark") return {};
       return bad(node, "{} is not what it should be: expected a mapping of keys", section);
+    }
     const auto& children = tree_.at(node).children;
     for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
       const auto& key = tree_.at(children[i]).value;
       const auto names = keys_of(section);
-      if (std::find(names.begin(), names.end(), key) == names.end())
-        return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, meant(key, names),
-                   fmt::join(names, ", "));
+      if (std::find(names.begin(), names.end(), key) == names.end()) {
+        const auto near = meant(key, names);
+        if (section == "benchmark")
+          return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, near,
+                     fmt::join(names, ", "));
+        if (!near.empty()) leave(children[i], section + "." + key, "not read" + near);
+        continue;
+      }
       const int value = tree_.resolved(children[i + 1]);
       if (is_null(tree_.at(value))) continue;
+      if (section != "benchmark" && is_filled_in(value)) {
+        leave(value, section + "." + key,
+              fmt::format("{} is {}, which another program fills in", key, tree_.at(value).value));
+        continue;
+      }
       RL_TRY(read_key(section + "." + key, value));
       config_.lines[section + "." + key] = tree_.at(children[i]).line;
     }

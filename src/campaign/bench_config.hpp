@@ -15,11 +15,13 @@
 
 namespace ridgeline::campaign {
 
-/// What a bench.yaml says; what it does not say is nullopt. Its schema is that of the older tool:
+/// What the user's YAML file says of the training; what it does not say is nullopt:
 ///   benchmark: {batch_sizes: [..], num_workers_options: [..], steps_per_test: N, test_mixed_precision: bool,
 ///               test_pin_memory: bool}
 ///   data: {batch_size: N, num_workers: N, pin_memory: bool, data_path: FILE}
 ///   training: {use_amp: bool, gradient_accumulation_steps: N, learning_rate: X}
+/// The file may be the training's own, with anything else in it. A key of data and training that is not there is read
+/// at the only place of that name.
 struct BenchConfig {
   std::optional<std::vector<std::int64_t>> batch_sizes;
   std::optional<std::vector<int>> num_workers_options;
@@ -33,11 +35,13 @@ struct BenchConfig {
   std::optional<bool> use_amp;
   std::optional<std::int64_t> gradient_accumulation_steps;
   std::optional<double> learning_rate;
-  std::map<std::string, int> lines;  ///< "benchmark.batch_sizes" -> 3, of every key that is set
+  std::map<std::string, int> lines;  ///< "benchmark.batch_sizes" -> 3, of every key that is set or in not_read
+  /// "data.workers" -> why: a key like one of ours, or a value that another program fills in.
+  std::map<std::string, std::string> not_read;
 };
 
-/// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown section or key with the nearest one,
-/// a value of the wrong type or out of range.
+/// Errors (invalid_argument, "file:line:column: ..."): malformed YAML, an unknown key of benchmark with the nearest
+/// one, a value of the wrong type or out of range.
 [[nodiscard]] base::Result<BenchConfig> parse_bench_config(std::string_view yaml, std::string_view file_name);
 
 /// What the user's training file says about learning rate and accumulation now; any YAML will do.

@@ -143,6 +143,28 @@ std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
   return out;
 }
 
+Result<std::map<std::string, SweepCurrent>> read_sweep_values(std::string_view yaml, std::string_view file_name,
+                                                              const std::vector<schema::SweepParam>& parameters,
+                                                              const std::map<std::string, std::string>& paths) {
+  const auto tree = parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(one_line(tree.error()));
+  std::map<std::string, SweepCurrent> out;
+  for (const auto& param : parameters) {
+    const auto path = paths.find(param.name);
+    const auto key = path == paths.end() ? param.name : path->second.substr(path->second.rfind('.') + 1);
+    auto places = places_of(*tree, key);
+    if (path != paths.end()) std::erase_if(places, [&](const int place) { return tree->path(place) != path->second; });
+    if (places.size() != 1) continue;
+    const auto& node = tree->at(tree->resolved(places.front()));
+    if (node.kind == YamlKind::scalar && !is_null(node)) out[param.name] = {node.value, tree->at(places.front()).line};
+  }
+  return out;
+}
+
+bool same_sweep_value(const std::string& a, const std::string& b) {
+  return a == b || typed("a", a).value == typed("b", b).value;
+}
+
 Result<std::vector<std::string>> names_without_place(std::string_view yaml, std::string_view file_name,
                                                      const std::vector<SweepSetting>& settings) {
   const auto tree = parse_yaml(yaml, file_name);

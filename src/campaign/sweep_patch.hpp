@@ -26,6 +26,21 @@ struct SweepSetting {
                                                     const std::vector<schema::SweepParam>& parameters,
                                                     const std::map<std::string, std::string>& paths);
 
+/// A parameter's value as a file holds it.
+struct SweepCurrent {
+  std::string value;
+  int line = 0;  ///< 1-based
+};
+
+/// Pure: what the file holds of each parameter, by name: at its path, else at the only place of its name. One that is
+/// in no place or in several, or that holds a list or section, is not among them. Errors: malformed YAML.
+[[nodiscard]] base::Result<std::map<std::string, SweepCurrent>> read_sweep_values(
+    std::string_view yaml, std::string_view file_name, const std::vector<schema::SweepParam>& parameters,
+    const std::map<std::string, std::string>& paths);
+
+/// "0.001" and "1e-3" are the same value, "a" and "b" are not.
+[[nodiscard]] bool same_sweep_value(const std::string& a, const std::string& b);
+
 /// Pure: the names that no path is given for and that are nowhere in the file, so that they are not written. Errors:
 /// malformed YAML.
 [[nodiscard]] base::Result<std::vector<std::string>> names_without_place(std::string_view yaml,

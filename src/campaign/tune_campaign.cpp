@@ -2,6 +2,7 @@
 #include "campaign/tune_campaign.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "analysis/load_curve.hpp"
@@ -17,6 +18,7 @@
 #include "campaign/run_id.hpp"
 #include "campaign/session_limit.hpp"
 #include "campaign/time_budget.hpp"
+#include "campaign/time_forecast.hpp"
 #include "campaign/trial_runner.hpp"
 #include "measure/gpu_plans.hpp"
 #include "search/relevance.hpp"
@@ -29,7 +31,8 @@ using base::Result;
 
 namespace {
 
-constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
+constexpr std::size_t kRunsOfModel = 100;  // the newest are looked at for trials that are known
+constexpr double kSearchShare = 0.7;       // of --max-time; the rest is for comparisons
 // Of --max-time. Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU
 // what was planned for 9 s took up to 9.3 (benchmarks/results/h200).
 constexpr double kPlannedShareForOnePair = 0.9;
@@ -234,6 +237,16 @@ void suit_time(TuneRequest& request) {
   paired.warmup.warmup_max_s = std::min(paired.warmup.warmup_max_s, kWarmUpShare * paired.max_time_s);
 }
 
+/// Whether the results file may know trials of this model on this device.
+bool has_runs_of(store::Store& store, const schema::TuneRun& run) {
+  const auto runs = store.list_runs(kRunsOfModel);
+  if (!runs) return false;
+  const auto name = std::filesystem::path(run.workload.location).filename().string();
+  return std::any_of(runs->begin(), runs->end(), [&](const auto& one) {
+    return one.trials > 0 && one.device == run.device && std::filesystem::path(one.model).filename() == name;
+  });
+}
+
 Result<void> hash_input_files(schema::WorkloadRef& workload) {
   for (auto& file : workload.input_files) {
     auto hash = base::sha256_file(file.path);
@@ -333,7 +346,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   options.min_effect = request.min_effect;
   options.current = run.current;
   RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
-  observer_.space_ready(run, searcher->remaining());
+  auto forecast = forecast_time(request, searcher->remaining(), runner.lanes());
+  forecast.stored = request.use_store && has_runs_of(store_, run);
+  observer_.space_ready(run, forecast);
 
   const bool one_pair = request.finalists == 1 && !request.leave_one_out;
   const auto time_left_s = [&] {

@@ -55,14 +55,16 @@ struct TuneRequest {
   std::function<base::Result<void>(const std::vector<schema::Dimension>&)> accept_space;
 };
 
+struct TimeForecast;
+
 /// What a display hears. Every call comes from the campaign's thread.
 class CampaignObserver {
  public:
   virtual ~CampaignObserver() = default;
   virtual void environment_ready(const schema::TuneRun&) {}
   virtual void model_ready(const schema::TuneRun&) {}
-  /// `proposals`: what the search is likely to try, of a grid all that the rules leave.
-  virtual void space_ready(const schema::TuneRun&, std::size_t /*proposals*/) {}
+  /// The forecast counts what the search is likely to try, of a grid all that the rules leave.
+  virtual void space_ready(const schema::TuneRun&, const TimeForecast&) {}
   /// A step before or after the search ("reference outputs", "comparing finalist 2 of 3").
   virtual void stage(std::string_view /*title*/) {}
   virtual void trial_started(const schema::TunedTrial&, std::size_t /*remaining*/) {}

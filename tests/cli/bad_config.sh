@@ -31,11 +31,13 @@ if [ "$(id -u)" -eq 0 ]; then   # root may write everything: ask as nobody, with
   cp "$RIDGELINE" "$WORK/ridgeline"
   printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups "%s/ridgeline" "$@"\n' "$WORK" >as_nobody
   chmod 755 as_nobody
-  RIDGELINE="$WORK/as_nobody" tune "locked.yaml" "not writable" "--dry-run" -- tune $S --config locked.yaml
+  RIDGELINE="$WORK/as_nobody" tune "locked.yaml" "not writable" "--dry-run" -- tune $S --config locked.yaml --apply
 else
-  tune "locked.yaml" "not writable" "--dry-run" -- tune $S --config locked.yaml
+  tune "locked.yaml" "not writable" "--dry-run" -- tune $S --config locked.yaml --apply
 fi
 bad "backup" -- rollback --config wrong.yaml
+# What is only read need not be writable.
+run 0 tune $S --config locked.yaml "${FAST[@]}" --quick --db read.db
 checks=$((checks + 1))
 [ ! -e never.db ] || problem "something was measured"
 for file in broken twice wrong choice scalar list sequence threads; do

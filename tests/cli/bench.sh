@@ -78,6 +78,7 @@ run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yam
 out "bench.yaml:2"
 out "(--num-workers)"
 out "not written"
+err "note: --apply default.yaml: the next version wants --config default.yaml --apply"
 same default.yaml before.yaml
 run 0 bench --model $S --config bench.yaml --num-workers 2 4 --apply default.yaml --db c.db
 out "learning rate 0.1: the linear rule"
@@ -86,6 +87,42 @@ grep -q '# small' default.yaml || problem "a comment was lost"
 grep -q 'batch_size: 32 ' default.yaml && problem "default.yaml was not changed"
 run 0 rollback --config default.yaml
 same default.yaml before.yaml
+# Nothing is written unasked: without a terminal the change is shown, and --apply or --yes writes it.
+OWN=(--batch-sizes 64 128 --num-workers 2 --amp off --search grid --no-diagnosis --db own.db)
+run 0 bench --model $S --config default.yaml "${OWN[@]}"
+out "(default.yaml:3"
+out "default.yaml: not touched; to write it: ridgeline bench --show "
+same default.yaml before.yaml
+run 0 bench --model $S --config default.yaml "${OWN[@]}" --no-apply
+no_out "not touched"
+for how in --apply --yes; do
+  run 0 bench --model $S --config default.yaml "${OWN[@]}" $how
+  [ ! -s "$WORK/err" ] || problem "a note about the spelling of today"
+  grep -q 'batch_size: 32 ' default.yaml && problem "bench $how did not change default.yaml"
+  run 0 rollback --config default.yaml
+  same default.yaml before.yaml
+done
+# A file without any of the settings is nobody's to be asked about.
+printf 'seed: 7\n' >plain.yaml
+run 0 bench --model $S --config plain.yaml "${OWN[@]}"
+no_out "plain.yaml"
+# --options: Ridgeline's own options in a file; the command line counts before it.
+printf 'batch_sizes: [64, 128]\nnum-workers: 2\namp: off\nsearch: grid\nno_diagnosis: true\n' >options.yaml
+run 0 bench --model $S --options options.yaml --num-workers 4 --db options.db
+out "64 128"
+out "grid"
+grep -q '^workers *4 ' "$WORK/out" || problem "the command line did not count before --options"
+printf 'batchsizes: 3\n' >slip.yaml
+bad "slip.yaml:1:1: ridgeline bench has no option --batchsizes" "batch-sizes" -- bench --model $S --options slip.yaml
+printf 'steps: 0\n' >slip.yaml
+bad "--steps 0: expected a whole number" -- bench --model $S --options slip.yaml
+printf 'search: gird\n' >slip.yaml
+bad "slip.yaml:1:1:" "did you mean \"grid\"" -- bench --model $S --options slip.yaml
+printf 'apply: true\n' >slip.yaml
+bad "slip.yaml:1:1: apply is not read from a file" -- bench --model $S --config default.yaml --options slip.yaml
+printf 'no-diagnosis: 3\n' >slip.yaml
+bad "slip.yaml:1:1: no-diagnosis takes no value" -- bench --model $S --options slip.yaml
+bad "--options nowhere.yaml: no such file" -- bench --model $S --options nowhere.yaml
 
 # What the new batch means is told truly: bench.yaml stands in for what the file lacks, and is not silenced.
 APPLY=(--batch-sizes 256 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db apply.db --dry-run)
@@ -141,14 +178,24 @@ bad "--steps 0" -- bench --model $S --steps 0
 bad "--device gpu" "expected auto, cpu, cuda" -- bench --model $S --device gpu
 bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
 bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
+# Data alone want the built-in model: without its plugin one line says how to get it.
+mkdir -p alone
+cp "$RIDGELINE" alone/ridgeline
+printf x >data.h5
+RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --data-path data.h5
+printf 'data: {data_path: data.h5}\n' >path.yaml
+RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --config path.yaml
 bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
 bad "--config nowhere.yaml: no such file" -- bench --model $S --config nowhere.yaml
 printf 'benchmark:\n  batch_size: [1]\n' >slip.yaml
 bad "slip.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config slip.yaml
-bad "--apply missing.yaml: no such file" "with --apply" -- bench --model $S --apply missing.yaml
-bad "--apply missing.yaml: no such file" -- bench --model $S --apply missing.yaml --dry-run
+bad "missing.yaml: no such file" "with --config" -- bench --model $S --apply missing.yaml
+bad "missing.yaml: no such file" -- bench --model $S --apply missing.yaml --dry-run
+bad "--apply: no file to write is named" "--config FILE" -- bench --model $S --apply
+bad "exclude each other" -- bench --model $S --config bench.yaml --apply --no-apply
 printf 'data: {workers: 4}\n' >near.yaml
-bad "near.yaml:1:8" "did you mean \"num_workers\"" -- bench --model $S --config near.yaml
+run 0 bench --model $S --config near.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db near.db
+out "did you mean \"num_workers\"?  (near.yaml:1)"
 bad "--amp" "did you mean \"bf16\"" -- bench --model $S --amp bf61
 bad "--pin-memory" "did you mean \"both\"" -- bench --model $S --pin-memory boht
 printf 'data:\n  batch_size: &b 32\neval: *b\n' >anchor.yaml
@@ -157,7 +204,7 @@ printf 'a:\n  batch_size: 1\nb:\n  batch_size: 2\n' >twice.yaml
 bad "twice.yaml" "several places" -- bench --model $S --apply twice.yaml
 bad "--python-exe python3" "belongs to --python" -- bench --model $S --python-exe python3
 bad "--torch-plugin x.so" "belongs to the built-in models" -- bench --model $S --torch-plugin x.so
-bad "--dry-run" "--apply" -- bench --model $S --dry-run
+bad "--dry-run" "--config FILE" -- bench --model $S --dry-run
 bad "--report-html" "no file is named" -- bench --model $S --report-html
 bad "does not exist" -- bench --model $S --output nowhere/r.md
 bad "expected MODULE:FUNCTION" -- bench --python train

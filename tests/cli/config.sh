@@ -11,14 +11,19 @@ onnxruntime:
 Y
 chmod 640 config.yaml
 cp config.yaml original.yaml
-run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --yes --db r.db
+bad "exclude each other" -- tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --yes --db r.db
 same config.yaml original.yaml
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --dry-run --db r.db
 out '-  graph_optimization_level: "basic"   # from a blog'
 same config.yaml original.yaml
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --no-apply --db r.db
 same config.yaml original.yaml
+# Without a terminal nobody can be asked: the change is shown, and how to make it.
 run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --db r.db
+out '-  graph_optimization_level: "basic"   # from a blog'
+out "config.yaml: not touched; to write it: ridgeline apply "
+same config.yaml original.yaml
+run 0 tune "$S" "${FAST[@]}" --quick --config config.yaml --yes --db r.db
 out "rollback"
 checks=$((checks + 1))
 grep -qF '  graph_optimization_level: "all"   # from a blog' config.yaml || problem "the value was not changed in place: $(cat config.yaml)"
@@ -67,19 +72,34 @@ out "not touched"
 same best.yaml best.before
 # A flow mapping has no place for a comment: said, and patched all the same.
 printf 'onnxruntime: {graph_optimization_level: basic}\n' >flow.yaml
-run 0 tune "$S" "${FAST[@]}" --quick --config flow.yaml --provenance --db r.db
+run 0 tune "$S" "${FAST[@]}" --quick --config flow.yaml --apply --provenance --db r.db
 out "note: --provenance: no comment behind graph_optimization_level"
 checks=$((checks + 1))
 [ "$(cat flow.yaml)" = 'onnxruntime: {graph_optimization_level: all}' ] || problem "flow mapping: $(cat flow.yaml)"
 printf 'onnxruntime:\n  graph_optimization_level: basic\n' >block.yaml
-run 0 tune "$S" "${FAST[@]}" --quick --config block.yaml --provenance --db r.db
+run 0 tune "$S" "${FAST[@]}" --quick --config block.yaml --apply --provenance --db r.db
 no_out "note: --provenance"
 checks=$((checks + 1))
 grep -q 'graph_optimization_level: all  # ridgeline ' block.yaml || problem "no provenance: $(cat block.yaml)"
 # A mapping says where keys live; absent keys go into the named section.
 printf 'engine:\n  opt: basic\n' >mapped.yaml
 printf 'mapping:\n  graph_optimization_level: engine.opt\n' >space.yaml
-run 0 tune "$S" "${FAST[@]}" --quick --config mapped.yaml --space space.yaml --db r.db
+run 0 tune "$S" "${FAST[@]}" --quick --config mapped.yaml --apply --space space.yaml --db r.db
 checks=$((checks + 1))
 grep -q '  opt: all' mapped.yaml || problem "mapping ignored: $(cat mapped.yaml)"
+# On a terminal the question decides; it is not asked beside --no-apply.
+if command -v script >/dev/null; then
+  printf 'onnxruntime:\n  graph_optimization_level: basic\n' >asked.yaml
+  cp asked.yaml asked.before
+  answer() { printf '%s\n' "$1" | TERM=xterm script -qec "$RIDGELINE tune '$S' ${FAST[*]} --quick --config asked.yaml $2 --db r.db" /dev/null >screen 2>&1; }
+  checks=$((checks + 3))
+  answer n ""
+  grep -q "write this to asked.yaml?" screen || problem "a terminal was not asked: $(tail -n 3 screen)"
+  same asked.yaml asked.before
+  answer y --no-apply
+  grep -q "write this to" screen && problem "asked beside --no-apply"
+  same asked.yaml asked.before
+  answer y ""
+  grep -q 'graph_optimization_level: all' asked.yaml || problem "yes did not write: $(tail -n 3 screen)"
+fi
 finish

@@ -125,11 +125,26 @@ out "c.yaml: depth not written, the file has no such name: add it, or say where 
 no_out "+depth"
 run 0 sweep --param workers=2 --param depth=3 --apply c.yaml --dry-run --repeat 1 --db a.db -q -- sh -c ': {workers} {depth}'
 err "depth not written"
-run 0 sweep --param workers=2 --param depth=3 --apply c.yaml --apply-to depth=net.depth --repeat 1 --db a.db -- sh -c ': {workers} {depth}'
+run 0 sweep --param workers=2 --param depth=3 --config c.yaml --yes --apply-to depth=net.depth --repeat 1 --db a.db -- sh -c ': {workers} {depth}'
 grep -q '  depth: 3' c.yaml || problem "c.yaml did not get the place that was named"
 run 0 rollback --config c.yaml
 same c.yaml before.yaml
 bad "c.yaml: nothing can be written, the file has no depth" "--apply-to depth=PATH" -- sweep --param depth=3 --apply c.yaml -- echo {depth}
+
+# Nothing is written unasked; what the file holds is the current value, whatever stands first in --param.
+run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
+out "current    c.yaml:4: workers is 1 now"
+same c.yaml before.yaml
+json_points() { run 0 sweep "$@" --json; }
+json_points --param workers=2,1 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
+json '.parameters[0].values | join(" ")' "1 2"
+run 0 sweep --param workers=3,2 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
+out "c.yaml:4: workers is 1, which is not among the values of --param: it is not measured"
+out "c.yaml: not touched; to write it: ridgeline sweep --show "
+same c.yaml before.yaml
+printf 'param: ["workers=2,1"]\nrepeat: 1\nobjective: "min:seconds"\n' >sweep_options.yaml
+run 0 sweep --options sweep_options.yaml --db now.db -- sh -c 'sleep 0.{workers}'
+out "2 combinations, 1 round"
 
 # GPUs seen from outside.
 LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy run 0 sweep --param b=0.4,0.5 --repeat 1 --db g.db -- sleep {b}
@@ -173,13 +188,13 @@ bad "--timeout" -- sweep --param b=1 --timeout never -- echo {b}
 bad "--env WORD" "NAME=VALUE" -- sweep --param b=1 --env WORD -- echo {b}
 bad "--depends gone.py" "no such file" -- sweep --param b=1 --depends gone.py -- echo {b}
 bad "did you mean \"grid\"" -- sweep --param b=1 --search grd -- echo {b}
-bad "--apply missing.yaml: no such file" "with --apply" -- sweep --param b=1 --apply missing.yaml -- echo {b}
+bad "missing.yaml: no such file" "with --config" -- sweep --param b=1 --apply missing.yaml -- echo {b}
 printf 'b: &x 1\nc: *x\n' >anchor.yaml
 bad "anchor.yaml:1" "--apply-to b=PATH" -- sweep --param b=1 --apply anchor.yaml -- echo {b}
 printf 'a:\n  b: 1\nc:\n  b: 2\n' >twice.yaml
 bad "twice.yaml" "several places" "--apply-to" -- sweep --param b=1 --apply twice.yaml -- echo {b}
 bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --apply-to x=y -- echo {b}
-bad "--dry-run" "--apply" -- sweep --param b=1 --dry-run -- echo {b}
+bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
 bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
 bad "sweep 1999 is not in" -- sweep --show 1999 --db r.db

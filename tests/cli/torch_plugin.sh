@@ -36,6 +36,14 @@ out "classes       4  (the data)"
 out "stored"
 
 
+# Data alone: the built-in model, and one line says so.
+run 0 bench --data-path data.h5 --option input_dataset=grid --num-workers 0 "${SMALL[@]}" --db alone.db
+out "model         gnn, depth 3, hidden 16  (built in, as neither --model nor --python names yours)"
+printf 'data:\n  data_path: data.h5\n' >path.yaml
+run 0 bench --config path.yaml --option input_dataset=grid --option hidden=8 --num-workers 0 "${SMALL[@]}" --db alone.db --json
+json '.job | "\(.target) \(.options.depth) \(.options.hidden)"' "gnn 3 8"
+bad "gnn" "--model mlp" -- bench --data-path data.h5 --device cpu
+
 # Batches larger than the data set: left out with a note; where none is left, bad input.
 samples=$("$RIDGELINE" bench --model mlp --device cpu --data-path data.h5 --batch-sizes 16000000 2>&1 >/dev/null | grep -o '[0-9]* samples' | head -n 1)
 bad "--batch-sizes 1000000" "data.h5" "$samples" -- bench --model mlp --device cpu --data-path data.h5 --batch-sizes 1000000

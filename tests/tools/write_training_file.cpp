@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes an HDF5 file for the tests of training: 512 samples "x" of 12 float32 numbers, chunked and compressed; their
-// classes "y" (0 to 3), which can be learned; "height", a number to predict; "bytes", the samples as uint8; "broken",
-// with a NaN in sample 7; "few", too few labels.
+// classes "y" (0 to 3), which can be learned; "height", a number to predict; "bytes", the samples as uint8; "grid", the
+// samples as images of 3 x 2 x 2; "broken", with a NaN in sample 7; "few", too few labels.
 #include <hdf5.h>
 
 #include <cmath>
@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   write(file, "x", H5T_NATIVE_FLOAT, {kSamples, kValues}, x.data());
   write(file, "y", H5T_NATIVE_INT64, {kSamples}, y.data());
   write(file, "height", H5T_NATIVE_FLOAT, {kSamples}, height.data());
+  write(file, "grid", H5T_NATIVE_FLOAT, {kSamples, 3, 2, 2}, x.data());
   write(file, "bytes", H5T_NATIVE_UINT8, {kSamples, kValues}, bytes.data());
   x[7 * kValues + 3] = std::numeric_limits<float>::quiet_NaN();
   write(file, "broken", H5T_NATIVE_FLOAT, {kSamples, kValues}, x.data());

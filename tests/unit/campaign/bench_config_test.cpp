@@ -52,8 +52,6 @@ void expect_refusal(const char* yaml, const char* text) {
 TEST(BenchConfig, slips_are_named_with_place_and_nearest_key) {
   expect_refusal("benchmark:\n  batch_size: [1]\n",
                  "bench.yaml:2:3: unknown key \"batch_size\" in benchmark, did you mean \"batch_sizes\"?");
-  expect_refusal("data: {workers: 4}\n", "unknown key \"workers\" in data, did you mean \"num_workers\"?");
-  expect_refusal("benchmrk:\n  batch_sizes: [1]\n", "did you mean \"benchmark\"");
   expect_refusal("benchmark: {batch_sizes: [0]}\n", "benchmark.batch_sizes=0 is not legal");
   expect_refusal("benchmark: {batch_sizes: []}\n", "empty list");
   expect_refusal("benchmark: {num_workers_options: [many]}\n", "many");
@@ -62,6 +60,39 @@ TEST(BenchConfig, slips_are_named_with_place_and_nearest_key) {
   expect_refusal("benchmark: 3\n", "expected a mapping");
   expect_refusal("- a\n", "expected the sections");
   expect_refusal("benchmark: {\n", "bench.yaml");
+}
+
+TEST(BenchConfig, a_key_like_ours_in_the_users_own_sections_is_left_with_a_reason) {
+  const auto config =
+      parse_bench_config("data: {workers: 4, shuffle: true}\nbenchmrk:\n  batch_sizes: [1]\n", "c.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->not_read.size(), 2U);
+  EXPECT_EQ(config->not_read.at("data.workers"), "not read, did you mean \"num_workers\"?");
+  EXPECT_EQ(config->not_read.at("benchmrk"), "not read, did you mean \"benchmark\"?");
+  EXPECT_EQ(config->lines.at("benchmrk"), 2);
+  EXPECT_FALSE(config->num_workers);
+}
+
+TEST(BenchConfig, a_trainings_own_file_is_read_wherever_it_has_the_settings) {
+  const auto config = parse_bench_config(
+      "model: {name: unet}\nloader:\n  batch_size: 48\n  num_workers: 3\noptimizer: {learning_rate: 0.1}\n"
+      "a: {use_amp: true}\nb: {use_amp: false}\n",
+      "c.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->batch_size, 48);
+  EXPECT_EQ(config->num_workers, 3);
+  EXPECT_DOUBLE_EQ(*config->learning_rate, 0.1);
+  EXPECT_EQ(config->lines.at("data.batch_size"), 3);
+  EXPECT_FALSE(config->use_amp) << "two places of one name";
+  EXPECT_TRUE(config->not_read.empty());
+}
+
+TEST(BenchConfig, what_another_program_fills_in_is_not_read) {
+  const auto config = parse_bench_config("data: {batch_size: \"${BATCH}\", num_workers: 2}\n", "c.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_FALSE(config->batch_size);
+  EXPECT_EQ(config->num_workers, 2);
+  EXPECT_EQ(config->not_read.at("data.batch_size"), "batch_size is ${BATCH}, which another program fills in");
 }
 
 TEST(TrainingPatch, changes_the_values_and_nothing_else) {
