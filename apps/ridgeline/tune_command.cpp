@@ -81,7 +81,7 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   const auto& flags = session.flags;
   auto request = session.plan.request;
   if (!gpus.empty()) request.environment->gpus = gpus;
-  if (flags.write.concerns_file() || asks_to_write(flags.write))
+  if (!flags.write.config.empty() && !flags.write.no_apply)
     request.accept_space = [&](const std::vector<schema::Dimension>& space) {
       return check_places(flags.write.config, session.plan.patch, request.current, space);
     };

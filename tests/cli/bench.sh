@@ -90,7 +90,7 @@ same default.yaml before.yaml
 # Nothing is written unasked: without a terminal the change is shown, and --apply or --yes writes it.
 OWN=(--batch-sizes 64 128 --num-workers 2 --amp off --search grid --no-diagnosis --db own.db)
 run 0 bench --model $S --config default.yaml "${OWN[@]}"
-out "(default.yaml:3"
+out "current       batch 32, 0 workers, no AMP, not pinned  (default.yaml)"
 out "default.yaml: not touched; to write it: ridgeline bench --show "
 same default.yaml before.yaml
 run 0 bench --model $S --config default.yaml "${OWN[@]}" --no-apply

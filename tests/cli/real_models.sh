@@ -22,8 +22,13 @@ run 0 show --json --db r.db
 json '.runtime.name' onnxruntime
 json '[.trials[] | select(.status == "ok")] | length >= 4' true
 json '.runtime_graphs[0].level' disable_all
-json '.runtime_graphs | length' 2   # what is in use, and the fastest
-json '.runtime_graphs[1].nodes < .runtime_graphs[0].nodes and .runtime_graphs[1].memory_bytes < .model.min_bytes' true
+# What is in use, and the fastest, unless a busy machine has the same level win.
+if [ "$(jq -r '. as $run | .ranking[0].trial_id as $id | $run.trials[] | select(.id == $id) | .configuration.graph_optimization_level' out)" = disable_all ]; then
+  json '.runtime_graphs | length' 1
+else
+  json '.runtime_graphs | length' 2
+  json '.runtime_graphs[1].nodes < .runtime_graphs[0].nodes and .runtime_graphs[1].memory_bytes < .model.min_bytes' true
+fi
 bad "x:1x3x640" "3 dimensions" "4" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x640 --db r.db
 bad "y" "\"x\"" -- tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape y:1x3x640x640 --db r.db
 head -c 100000 "$MODELS/ch_PP-OCRv4_det_infer.onnx" >short.onnx
