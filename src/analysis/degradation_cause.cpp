@@ -307,4 +307,8 @@ std::vector<DegradationCause> find_causes(const ServiceState& before, const Serv
   return causes;
 }
 
+RL_DEFINE_JSON(ServiceState, environment, runtime, model_sha256, shapes, gpu, configuration, gpu_busy_percent,
+               disturbance, shape_shares, process_names, cpu_busy_percent)
+RL_DEFINE_JSON(DegradationCause, kind, evidence, advice)
+
 }  // namespace ridgeline::analysis

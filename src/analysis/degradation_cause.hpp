@@ -44,9 +44,7 @@ struct ServiceState {
   std::map<std::string, double> shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service told; else empty
   std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ServiceState, environment, runtime, model_sha256, shapes, gpu,
-                                                configuration, gpu_busy_percent, disturbance, shape_shares,
-                                                process_names, cpu_busy_percent)
+RL_DECLARE_JSON(ServiceState)
 
 struct DegradationCause {
   CauseKind kind = CauseKind::unknown;
@@ -84,5 +82,5 @@ struct ridgeline::base::EnumNames<ridgeline::analysis::CauseKind> {
 };
 
 namespace ridgeline::analysis {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DegradationCause, kind, evidence, advice)
+RL_DECLARE_JSON(DegradationCause)
 }  // namespace ridgeline::analysis

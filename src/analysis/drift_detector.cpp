@@ -112,4 +112,6 @@ std::optional<Interval> DriftDetector::slow_down_interval() const {
   return Interval{std::exp(middle - half), std::exp(middle + half)};
 }
 
+RL_DEFINE_JSON(DriftDetector::State, rising, falling, degraded, since, steps, last, level)
+
 }  // namespace ridgeline::analysis

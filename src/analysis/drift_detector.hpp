@@ -74,7 +74,6 @@ class DriftDetector {
   Options options_;
   State state_;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DriftDetector::State, rising, falling, degraded, since, steps, last,
-                                                level)
+RL_DECLARE_JSON(DriftDetector::State)
 
 }  // namespace ridgeline::analysis

@@ -66,4 +66,6 @@ std::optional<double> slow_down_ratio(const ProbeFigure& baseline, const ProbeFi
   return now / before;
 }
 
+RL_DEFINE_JSON(ProbeFigure, count, median_ns, p90_ns, p95_ns, p99_ns, ns_per_item)
+
 }  // namespace ridgeline::analysis

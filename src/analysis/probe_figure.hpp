@@ -21,7 +21,7 @@ struct ProbeFigure {
   double p99_ns = 0;
   double ns_per_item = 0;  ///< of the timed window; 0: not known (latencies that the service wrote)
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProbeFigure, count, median_ns, p90_ns, p95_ns, p99_ns, ns_per_item)
+RL_DECLARE_JSON(ProbeFigure)
 
 /// All 0 without samples.
 [[nodiscard]] ProbeFigure figure_of(const schema::Measurement& measurement);

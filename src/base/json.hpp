@@ -44,6 +44,31 @@ template <NamedEnum E>
   return std::nullopt;
 }
 
+/// Beside a type: it has a JSON form, which RL_DEFINE_JSON in the type's .cpp defines. The macros of nlohmann-json
+/// define it in the header, where each file that includes it pays for the instantiations.
+#define RL_DECLARE_JSON(Type)                            \
+  void to_json(nlohmann::json& json, const Type& value); \
+  void from_json(const nlohmann::json& json, Type& value);
+
+/// RL_DEFINE_JSON(Type, member, ...): an object with these keys; what is absent keeps the member's default.
+#define RL_DEFINE_JSON(Type, ...)                                                           \
+  void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {              \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                \
+  }                                                                                         \
+  void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) {            \
+    const Type nlohmann_json_default_obj{};                                                 \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM_WITH_DEFAULT, __VA_ARGS__)) \
+  }
+
+/// The same; an absent key throws.
+#define RL_DEFINE_JSON_REQUIRED(Type, ...)                                       \
+  void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))     \
+  }                                                                              \
+  void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, __VA_ARGS__))   \
+  }
+
 /// Text to Json; `what` names the source in the message (a path, "worker message").
 [[nodiscard]] Result<Json> parse_json(std::string_view text, std::string_view what);
 

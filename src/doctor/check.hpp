@@ -55,6 +55,6 @@ struct ridgeline::base::EnumNames<ridgeline::doctor::CheckGroup> {
 
 namespace ridgeline::doctor {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Check, id, title, group, status, evidence, fix, commands)
+RL_DECLARE_JSON(Check)
 
 }  // namespace ridgeline::doctor

@@ -5,30 +5,6 @@
 
 namespace ridgeline::doctor {
 
-Check make_check(CheckGroup group, const std::string& id, std::string title, CheckStatus status, std::string evidence,
-                 std::string fix, std::vector<std::string> commands) {
-  return {fmt::format("{}.{}", base::enum_name(group), id),
-          std::move(title),
-          group,
-          status,
-          std::move(evidence),
-          std::move(fix),
-          std::move(commands)};
-}
-
-std::string_view group_title(CheckGroup group) noexcept {
-  switch (group) {
-    case CheckGroup::driver: return "Driver";
-    case CheckGroup::libraries: return "Libraries";
-    case CheckGroup::inference: return "Inference";
-    case CheckGroup::gpu: return "GPUs";
-    case CheckGroup::machine: return "Machine";
-    case CheckGroup::python: return "Python";
-    case CheckGroup::model: return "Model";
-  }
-  return "?";
-}
-
 CheckStatus DoctorReport::worst() const noexcept {
   auto worst = CheckStatus::ok;
   for (const auto& check : checks)

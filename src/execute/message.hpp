@@ -29,19 +29,19 @@ struct Hello {
   std::string version;           ///< base::version() of the worker's build
   std::size_t status_bytes = 0;  ///< size of WorkerStatus in the worker's build
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, version, status_bytes)
+RL_DECLARE_JSON(Hello)
 
 struct ProbeRequest {
   std::string kind;
   std::string library;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbeRequest, kind, library)
+RL_DECLARE_JSON(ProbeRequest)
 
 struct InspectMessage {
   schema::WorkloadRef workload;
   std::string library;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InspectMessage, workload, library)
+RL_DECLARE_JSON(InspectMessage)
 
 struct TrialRequest {
   schema::TrialSpec spec;
@@ -50,24 +50,24 @@ struct TrialRequest {
   std::string reference;  ///< path of the reference outputs, or ""
   bool keep_session = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, spec, abandon_above_ns, throughput, reference, keep_session)
+RL_DECLARE_JSON(TrialRequest)
 
 struct PairRequest {
   schema::PairedSpec spec;
   double ends_within_s = 0;  ///< MeasureControl::ends_within_s; 0: no bound
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairRequest, spec, ends_within_s)
+RL_DECLARE_JSON(PairRequest)
 
 struct GraphRequest {
   schema::TrialSpec spec;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GraphRequest, spec)
+RL_DECLARE_JSON(GraphRequest)
 
 struct ReferenceRequest {
   schema::TrialSpec spec;
   std::string path;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceRequest, spec, path)
+RL_DECLARE_JSON(ReferenceRequest)
 
 template <typename T>
 [[nodiscard]] Frame make_frame(FrameType type, const T& message) {

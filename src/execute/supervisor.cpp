@@ -195,4 +195,7 @@ int supervise(const std::vector<std::string>& command) {
   return ::send(kSupervisorSocket, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()) ? 0 : 1;
 }
 
+RL_DEFINE_JSON(SupervisorReport, launch_error, exit_code, signal, wall_s, cpu_s, peak_rss_bytes, read_bytes,
+               write_bytes, left_behind, survivors)
+
 }  // namespace ridgeline::execute

@@ -22,8 +22,7 @@ struct SupervisorReport {
   int left_behind = 0;  ///< processes that were still there when the command ended by itself
   int survivors = 0;    ///< that even SIGKILL did not end (held by the kernel)
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SupervisorReport, launch_error, exit_code, signal, wall_s, cpu_s,
-                                                peak_rss_bytes, read_bytes, write_bytes, left_behind, survivors)
+RL_DECLARE_JSON(SupervisorReport)
 
 /// The number of the socket that a supervisor inherits.
 inline constexpr int kSupervisorSocket = 3;

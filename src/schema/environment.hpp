@@ -30,10 +30,7 @@ struct GpuDescription {
   std::optional<bool> ecc;
   std::optional<bool> persistence;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuDescription, name, uuid, memory_bytes, driver_version, index,
-                                                architecture, compute_capability, multiprocessors, memory_free_bytes,
-                                                cuda_version, max_sm_clock_mhz, max_memory_clock_mhz, power_limit_w,
-                                                default_power_limit_w, pci_bus_id, mig, ecc, persistence)
+RL_DECLARE_JSON(GpuDescription)
 
 /// The machine as a trial sees it. Unknown is nullopt or empty, never a made-up value.
 struct Environment {
@@ -62,9 +59,6 @@ struct Environment {
   /// "cpu:<model>/<usable cpus>": the TrialSpec.device of CPU trials.
   [[nodiscard]] std::string cpu_device_id() const { return fmt::format("cpu:{}/{:g}", cpu_model, usable_cpus); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Environment, cpu_model, logical_cpus, physical_cores, usable_cpus,
-                                                affinity, cgroup_cpu_quota, smt, governor, isa, numa_nodes,
-                                                memory_bytes, memory_available_bytes, os, kernel, hostname,
-                                                load_average, gpus, gpu_note, ridgeline_version, core_siblings)
+RL_DECLARE_JSON(Environment)
 
 }  // namespace ridgeline::schema

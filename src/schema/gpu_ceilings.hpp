@@ -19,8 +19,6 @@ struct GpuCeilings {
   std::optional<double> matmul_fp16_tflops;
   std::optional<double> launch_us;  ///< a launch of an empty kernel in a row of many
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuCeilings, copy_gb_per_s, h2d_gb_per_s, d2h_gb_per_s,
-                                                h2d_pageable_gb_per_s, d2h_pageable_gb_per_s, matmul_fp32_tflops,
-                                                matmul_tf32_tflops, matmul_fp16_tflops, launch_us)
+RL_DECLARE_JSON(GpuCeilings)
 
 }  // namespace ridgeline::schema

@@ -73,4 +73,6 @@ void from_json(const base::Json& in, GpuTelemetry& telemetry) {
   });
 }
 
+RL_DEFINE_JSON(GpuNeighbour, pid, memory_bytes)
+
 }  // namespace ridgeline::schema

@@ -30,7 +30,7 @@ struct GpuNeighbour {
   std::int64_t pid = 0;
   std::optional<std::int64_t> memory_bytes;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(GpuNeighbour, pid, memory_bytes)
+RL_DECLARE_JSON(GpuNeighbour)
 
 /// What a GPU did during one trial, from before prepare until the workload's memory was given back.
 struct GpuTelemetry {

@@ -127,13 +127,9 @@ struct ridgeline::base::EnumNames<ridgeline::schema::FlagLevel> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(QualityFlag, level, code, message)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measurement, latency_ns, wall_ns, items_per_inference, lanes,
-                                                session_create_ns, first_run_ns, warmup_runs, warmup_ns, stop_reason,
-                                                peak_rss_bytes, flags, effective_settings, metrics, gpu)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(AccuracyDrift, max_abs, max_rel, scaled_max_abs, cosine, elements,
-                                                nan_mismatches, nonfinite, shape_mismatch, tiny_outputs, worst_output)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b,
-                                                blocks_s, rounds, flags)
+RL_DECLARE_JSON(QualityFlag)
+RL_DECLARE_JSON(Measurement)
+RL_DECLARE_JSON(AccuracyDrift)
+RL_DECLARE_JSON(PairedMeasurement)
 
 }  // namespace ridgeline::schema

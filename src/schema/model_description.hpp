@@ -24,7 +24,7 @@ struct TensorDescription {
     return false;
   }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TensorDescription, name, element_type, dims, dim_names)
+RL_DECLARE_JSON(TensorDescription)
 
 /// What can be said of a model without running it. FLOPs and bytes hold for `shapes`.
 struct ModelDescription {
@@ -55,11 +55,6 @@ struct ModelDescription {
   bool batch_is_dynamic = false;
   std::int64_t one_dimensional_convolutions = 0;  ///< of the convolutions among the nodes
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModelDescription, path, sha256, file_bytes, external_data_bytes,
-                                                producer, ir_version, opsets, inputs, outputs, node_counts, nodes,
-                                                parameters, parameter_bytes, parameter_types, flops, min_bytes,
-                                                flops_by_op, uncounted_ops, shapes, shape_notes, notes,
-                                                has_control_flow, batch_axis_size, batch_is_dynamic,
-                                                one_dimensional_convolutions)
+RL_DECLARE_JSON(ModelDescription)
 
 }  // namespace ridgeline::schema

@@ -32,4 +32,6 @@ base::Result<Constraint> parse_constraint(std::string_view text) {
   return constraint;
 }
 
+RL_DEFINE_JSON(Constraint, metric, at_most, bound)
+
 }  // namespace ridgeline::schema

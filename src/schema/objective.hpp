@@ -25,7 +25,7 @@ struct Constraint {
   double bound = 0;
   [[nodiscard]] std::string to_text() const { return fmt::format("{}{}{:g}", metric, at_most ? "<=" : ">=", bound); }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Constraint, metric, at_most, bound)
+RL_DECLARE_JSON(Constraint)
 
 /// Errors name the unknown metric's nearest neighbour.
 [[nodiscard]] base::Result<Constraint> parse_constraint(std::string_view text);

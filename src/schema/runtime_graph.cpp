@@ -17,4 +17,6 @@ bool RuntimeGraph::stands_for(const Configuration& configuration) const {
   return level == graph_level(configuration) && left_out == left_out_rewrites(configuration);
 }
 
+RL_DEFINE_JSON(RuntimeGraph, level, nodes, memory_bytes, left_out)
+
 }  // namespace ridgeline::schema

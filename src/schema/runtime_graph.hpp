@@ -18,7 +18,7 @@ struct RuntimeGraph {
 
   [[nodiscard]] bool stands_for(const Configuration& configuration) const;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeGraph, level, nodes, memory_bytes, left_out)
+RL_DECLARE_JSON(RuntimeGraph)
 
 /// The configuration's graph_optimization_level as far as it decides what is fused: "disable_all", "basic", or
 /// "extended" for that and above, as the levels above change the layout of tensors.

@@ -19,7 +19,7 @@ struct SweepParam {
   std::string name;
   std::vector<std::string> values;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepParam, name, values)
+RL_DECLARE_JSON(SweepParam)
 
 enum class SweepSource { regex, json };
 enum class SweepTake { last, first, median, mean, min, max, sum };
@@ -38,7 +38,7 @@ struct SweepObjective {
   bool maximize = false;
   [[nodiscard]] std::string to_text() const { return (maximize ? "max:" : "min:") + metric; }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepObjective, metric, maximize)
+RL_DECLARE_JSON(SweepObjective)
 
 /// What is run, before placeholders are replaced.
 struct SweepJob {
@@ -72,7 +72,7 @@ struct SweepFile {
   std::string path;
   std::string fingerprint;  ///< SHA-256; of a large file its size and modification time
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepFile, path, fingerprint)
+RL_DECLARE_JSON(SweepFile)
 
 /// What became of it. Numbers that are always there for an ok trial: seconds (wall time of the command); further ones
 /// of ours, where they can be had: see own_metrics.
@@ -88,8 +88,7 @@ struct SweepOutcome {
   /// The program, files among its arguments and SweepJob::depends, less those that the command itself changed.
   std::vector<SweepFile> files;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepOutcome, status, metrics, failure, folder, notes, measured_utc,
-                                                duration_s, timeout_s, files)
+RL_DECLARE_JSON(SweepOutcome)
 
 enum class SweepStage { warmup, search, repeat };
 
@@ -111,7 +110,7 @@ struct SweepEstimate {
   double low = 0;
   double high = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepEstimate, value, low, high)
+RL_DECLARE_JSON(SweepEstimate)
 
 /// All trials of one combination.
 struct SweepSummary {
@@ -124,8 +123,7 @@ struct SweepSummary {
   bool tie = false;                       ///< cannot be told from the best, or differs by less than the minimum effect
   int rank_in_lists = 0;                  ///< sum of the places of its values in their lists
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepSummary, point, trials, failed, objective, metrics, behind, tie,
-                                                rank_in_lists)
+RL_DECLARE_JSON(SweepSummary)
 
 /// How much a parameter matters: geometric mean of the cost over all combinations with that value, over the best
 /// value's.
@@ -133,7 +131,7 @@ struct SweepEffect {
   std::string name;
   std::vector<std::pair<std::string, double>> values;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepEffect, name, values)
+RL_DECLARE_JSON(SweepEffect)
 
 struct SweepAnswers {
   SweepPoint best;
@@ -144,7 +142,7 @@ struct SweepAnswers {
   std::optional<SweepEstimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
   std::vector<SweepEffect> effects;   ///< of full grids
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepAnswers, best, recommended, reason, proven, gain, effects)
+RL_DECLARE_JSON(SweepAnswers)
 
 /// One `ridgeline sweep` as recorded: every table, answer and report can be rebuilt from it.
 struct SweepRun {
@@ -199,14 +197,9 @@ struct ridgeline::base::EnumNames<ridgeline::schema::SweepStage> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepMetric, name, source, pattern, take)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepJob, command, environment, parameters, metrics, metric_file,
-                                                directory, timeout_s, depends)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepTrial, id, stage, key, point, repeat, from_store, started_s,
-                                                reason, outcome)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SweepRun, id, command_line, started_utc, finished_utc, duration_s,
-                                                interrupted, interruption, job, objective, search, repeats, min_effect,
-                                                tolerance, space_size, environment, device_id, folder, trials, points,
-                                                answers)
+RL_DECLARE_JSON(SweepMetric)
+RL_DECLARE_JSON(SweepJob)
+RL_DECLARE_JSON(SweepTrial)
+RL_DECLARE_JSON(SweepRun)
 
 }  // namespace ridgeline::schema

@@ -27,8 +27,7 @@ struct StepPhases {
     return io_wait_ms + h2d_ms + forward_ms + backward_ms + optimizer_ms + rest_ms;
   }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPhases, io_wait_ms, h2d_ms, forward_ms, backward_ms, optimizer_ms,
-                                                rest_ms, wall_ms)
+RL_DECLARE_JSON(StepPhases)
 
 /// A number with its 95 % interval; low == high == value where the samples support none.
 struct Estimate {
@@ -36,7 +35,7 @@ struct Estimate {
   double low = 0;
   double high = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Estimate, value, low, high)
+RL_DECLARE_JSON(Estimate)
 
 /// Medians over the steps that count, with intervals.
 struct PhaseSummary {
@@ -48,8 +47,7 @@ struct PhaseSummary {
   Estimate rest_ms;
   Estimate wall_ms;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PhaseSummary, io_wait_ms, h2d_ms, forward_ms, backward_ms, optimizer_ms,
-                                                rest_ms, wall_ms)
+RL_DECLARE_JSON(PhaseSummary)
 
 /// Numbers of one trial besides times. What a way of training cannot tell is nullopt.
 struct TrainingResources {
@@ -68,10 +66,7 @@ struct TrainingResources {
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
   std::map<std::string, std::string> notes;   ///< what the way of training wants told: code and text of a flag each
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingResources, peak_allocated_gb, peak_reserved_gb,
-                                                device_capacity_gb, alloc_retries, num_ooms, gpu_busy, gpu_util,
-                                                loader_cpu_s, loader_wall_s, loader_read_s, loader_decode_s,
-                                                skipped_steps, last_loss)
+RL_DECLARE_JSON(TrainingResources)
 
 /// What one training trial measured.
 struct TrainingMeasurement {
@@ -87,9 +82,7 @@ struct TrainingMeasurement {
   TrainingResources resources;
   std::vector<QualityFlag> flags;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingMeasurement, batch, warmup_steps, warmup_s, steps,
-                                                discarded_steps, wall_ms, phases, samples_per_s, identity_error,
-                                                resources, flags)
+RL_DECLARE_JSON(TrainingMeasurement)
 
 /// Samples/s a GB of peak reserved memory; nullopt where memory is not known.
 [[nodiscard]] std::optional<double> samples_per_s_per_gb(const TrainingMeasurement& measurement) noexcept;

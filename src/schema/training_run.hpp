@@ -23,7 +23,7 @@ struct TrainingSpace {
   }
   friend bool operator==(const TrainingSpace&, const TrainingSpace&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingSpace, batches, workers, amps, pins)
+RL_DECLARE_JSON(TrainingSpace)
 
 /// Why a training trial was made.
 enum class BenchStage {
@@ -56,7 +56,7 @@ struct SkippedSettings {
   TrainingSettings settings;
   std::string reason;  ///< "a smaller batch with the same precision ran out of memory"
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SkippedSettings, settings, reason)
+RL_DECLARE_JSON(SkippedSettings)
 
 /// A setting that was chosen, with the numbers it was chosen by: means over all its loader trials of the run.
 struct BenchAnswer {
@@ -142,18 +142,11 @@ struct ridgeline::base::EnumNames<ridgeline::schema::BenchStage> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchTrial, id, stage, key, settings, data, repeat, from_store,
-                                                started_s, reason, outcome)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb,
-                                                reason, off_front)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchAnswers, fastest, efficient, recommended, pareto, ties, tolerance,
-                                                headroom, floor, fallback, soak_steps, no_recommendation)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchFinding, code, title, evidence, advice, predicted_gain, trials,
-                                                settings)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchOrigin, name, value, origin)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BenchRun, id, command_line, started_utc, finished_utc, duration_s,
-                                                interrupted, interruption, job, device, device_id, environment, search,
-                                                space, plan, current, has_current, origins, trials, skipped, answers,
-                                                findings, notes)
+RL_DECLARE_JSON(BenchTrial)
+RL_DECLARE_JSON(BenchAnswer)
+RL_DECLARE_JSON(BenchAnswers)
+RL_DECLARE_JSON(BenchFinding)
+RL_DECLARE_JSON(BenchOrigin)
+RL_DECLARE_JSON(BenchRun)
 
 }  // namespace ridgeline::schema

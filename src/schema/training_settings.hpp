@@ -45,7 +45,7 @@ struct TrainingSettings {
   friend auto operator<=>(const TrainingSettings&, const TrainingSettings&) = default;
   friend bool operator==(const TrainingSettings&, const TrainingSettings&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingSettings, batch, workers, amp, pin_memory)
+RL_DECLARE_JSON(TrainingSettings)
 
 /// "batch 256, 4 workers, bf16, pinned"
 [[nodiscard]] std::string describe(const TrainingSettings& settings);

@@ -26,8 +26,7 @@ struct TrainingJob {
   std::uint64_t seed = 1;
   friend bool operator==(const TrainingJob&, const TrainingJob&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingJob, kind, target, target_sha256, data_path, data_sha256,
-                                                python, runtime, options, seed)
+RL_DECLARE_JSON(TrainingJob)
 
 /// How long to time one trial. A trial is warm-up, then windows of `window_steps` steps.
 struct TrainingPlan {
@@ -46,9 +45,7 @@ struct TrainingPlan {
   /// it only the time ends a trial.
   [[nodiscard]] bool is_met_by(const TrainingMeasurement& measured) const noexcept;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingPlan, steps, window_steps, max_steps, warmup_steps,
-                                                max_warmup_steps, max_time_s, max_warmup_s, target_interval_ratio,
-                                                prepare_limit_s, step_limit_s)
+RL_DECLARE_JSON(TrainingPlan)
 
 /// Everything a worker needs to run one training trial, and everything that identifies its result.
 struct TrainingTrialSpec {
@@ -64,7 +61,7 @@ struct TrainingTrialSpec {
   /// store's key.
   [[nodiscard]] std::string key() const;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingTrialSpec, job, device, device_id, settings, data, plan, repeat)
+RL_DECLARE_JSON(TrainingTrialSpec)
 
 /// How an out-of-memory failure was recognised; text is the last resort.
 enum class OomEvidence { none, type, error_code, allocator_counter, exit_status, kernel_log, text };
@@ -94,7 +91,6 @@ struct ridgeline::base::EnumNames<ridgeline::schema::OomEvidence> {
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrainingOutcome, status, measurement, failure, oom_evidence,
-                                                measured_utc, duration_s)
+RL_DECLARE_JSON(TrainingOutcome)
 
 }  // namespace ridgeline::schema

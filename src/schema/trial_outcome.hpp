@@ -81,9 +81,8 @@ namespace ridgeline::schema {
 /// Without `gpu` and `flags` where there are none, as before there were any.
 void to_json(base::Json& out, const Failure& failure);
 void from_json(const base::Json& in, Failure& failure);
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialOutcome, status, measurement, drift, failure, measured_utc,
-                                                duration_s)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedOutcome, status, measurement, failure, measured_utc, duration_s)
+RL_DECLARE_JSON(TrialOutcome)
+RL_DECLARE_JSON(PairedOutcome)
 
 /// To the measurement's flags of a trial or pair, or else to its failure's.
 template <typename Outcome>

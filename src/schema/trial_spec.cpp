@@ -31,4 +31,13 @@ std::string PairedSpec::key() const {
   return base::sha256_hex(base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", plan}}));
 }
 
+RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries, known_targets,
+               provider_libraries, provider_notes)
+RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,
+               target_interval_ratio)
+RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, io, alone)
+RL_DEFINE_JSON(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs,
+               settle_s, discard_runs, discard_time_s, min_time_s, max_time_s, min_samples, min_samples_time_s, warmup)
+RL_DEFINE_JSON(PairedSpec, base, other, plan)
+
 }  // namespace ridgeline::schema

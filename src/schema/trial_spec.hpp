@@ -31,8 +31,7 @@ struct RuntimeIdentity {
   /// can. Not part of the identity.
   std::map<std::string, std::string> provider_notes{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeIdentity, name, version, library_path, library_sha256, providers,
-                                                loaded_libraries, known_targets, provider_libraries, provider_notes)
+RL_DECLARE_JSON(RuntimeIdentity)
 
 /// How long and how often to time. Times in seconds.
 struct MeasurementPlan {
@@ -46,8 +45,7 @@ struct MeasurementPlan {
   double target_interval_ratio = 0.01;  ///< stop when the 95 % interval of the median is within +-this share of it
   friend bool operator==(const MeasurementPlan&, const MeasurementPlan&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs,
-                                                min_time_s, max_time_s, target_interval_ratio)
+RL_DECLARE_JSON(MeasurementPlan)
 
 /// Everything a worker needs to run one trial, and everything that identifies its result.
 struct TrialSpec {
@@ -64,8 +62,7 @@ struct TrialSpec {
   /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrialSpec, workload, provider, device, runtime, configuration, plan, io,
-                                                alone)
+RL_DECLARE_JSON(TrialSpec)
 
 /// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
 struct PairedPlan {
@@ -90,9 +87,7 @@ struct PairedPlan {
   double min_samples_time_s = 0;  ///< so long where that is more than max_time_s
   MeasurementPlan warmup;         ///< its warm-up part applies to each arm
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width,
-                                                block_time_s, min_block_runs, settle_s, discard_runs, discard_time_s,
-                                                min_time_s, max_time_s, min_samples, min_samples_time_s, warmup)
+RL_DECLARE_JSON(PairedPlan)
 
 /// Compares two configurations of one workload in one fresh process.
 struct PairedSpec {
@@ -103,6 +98,6 @@ struct PairedSpec {
       true;  ///< false: a process that only ran pairs before, all well, will do. Not part of the record
   [[nodiscard]] std::string key() const;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PairedSpec, base, other, plan)
+RL_DECLARE_JSON(PairedSpec)
 
 }  // namespace ridgeline::schema

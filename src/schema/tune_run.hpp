@@ -24,7 +24,7 @@ struct PrunedParam {
   std::vector<Value> values;  ///< empty: the whole parameter
   std::string reason;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrunedParam, key, values, reason)
+RL_DECLARE_JSON(PrunedParam)
 
 /// One searched parameter and the values it may take (the unset default is always a candidate too).
 struct Dimension {
@@ -32,7 +32,7 @@ struct Dimension {
   std::vector<Value> values;
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Dimension, key, values)
+RL_DECLARE_JSON(Dimension)
 
 /// A verdict on two configurations. ratio = B over A in the objective's value, turned so that above 1 means B is better
 /// (latency A/B, throughput B/A).
@@ -159,18 +159,10 @@ RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pa
 
 namespace ridgeline::schema {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Comparison, ratio, low, high, p_value, quads, verdict, tail)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedTrial, id, stage, key, configuration, from_store, started_s,
-                                                reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TunedPair, purpose, key, a, b, setting, status, comparison, failure,
-                                                from_store, flags)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason,
-                                                alone_key, alone_current_key)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
-                                                interrupted, objective, constraints, min_effect, accuracy_tolerance,
-                                                search, seed, provider, io, device, environment, model, workload,
-                                                runtime, plan, current, current_origins, space, space_size, pruned,
-                                                trials, pairs, verdict, notes, gpu_ceilings, runtime_graphs,
-                                                config_path)
+RL_DECLARE_JSON(Comparison)
+RL_DECLARE_JSON(TunedTrial)
+RL_DECLARE_JSON(TunedPair)
+RL_DECLARE_JSON(TuneVerdict)
+RL_DECLARE_JSON(TuneRun)
 
 }  // namespace ridgeline::schema

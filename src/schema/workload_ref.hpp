@@ -16,7 +16,7 @@ struct InputShape {
   std::vector<std::int64_t> dims;
   friend bool operator==(const InputShape&, const InputShape&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InputShape, name, dims)
+RL_DECLARE_JSON(InputShape)
 
 /// Shapes of all inputs of one inference. A workload with several sets is a shape mix: inferences cycle through them.
 using ShapeSet = std::vector<InputShape>;
@@ -28,7 +28,7 @@ struct InputFile {
   std::string sha256;
   friend bool operator==(const InputFile&, const InputFile&) = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InputFile, name, path, sha256)
+RL_DECLARE_JSON(InputFile)
 
 /// What is timed, independent of any setting.
 struct WorkloadRef {
@@ -41,7 +41,6 @@ struct WorkloadRef {
   std::map<std::string, std::vector<std::string>> dim_names;  ///< by input: the model's symbolic dimensions, "" where
                                                               ///< fixed; inputs without any are absent. No identity
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WorkloadRef, kind, location, content_sha256, shapes, input_files, seed,
-                                                dim_names)
+RL_DECLARE_JSON(WorkloadRef)
 
 }  // namespace ridgeline::schema

@@ -93,4 +93,8 @@ Result<void> WatchStateFile::save(const WatchState& state) const {
   return {};
 }
 
+RL_DEFINE_JSON(RetunePause, retunes, not_before, last_bad)
+RL_DEFINE_JSON(WatchState, question, drift, probes, learned, healthy, maybe_healthy, steady, calm_probes, failures,
+               failing, change_told, suspects, pause, source)
+
 }  // namespace ridgeline::campaign

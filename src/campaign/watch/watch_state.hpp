@@ -31,7 +31,7 @@ struct RetunePause {
   /// To be called at every probe.
   void see(bool degraded, std::int64_t now) noexcept;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RetunePause, retunes, not_before, last_bad)
+RL_DECLARE_JSON(RetunePause)
 
 /// Everything about a watch that survives a restart.
 struct WatchState {
@@ -50,9 +50,7 @@ struct WatchState {
   RetunePause pause;
   base::Json source;  ///< ProbeSource::position
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WatchState, question, drift, probes, learned, healthy, maybe_healthy,
-                                                steady, calm_probes, failures, failing, change_told, suspects, pause,
-                                                source)
+RL_DECLARE_JSON(WatchState)
 
 /// The file that a state lives in, held by one process at a time.
 class WatchStateFile {

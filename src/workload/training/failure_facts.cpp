@@ -157,4 +157,8 @@ StepError judge_failure(const FailureFacts& facts) {
   return out;
 }
 
+RL_DEFINE_JSON(FailureCause, type, bases, message, cuda_error, system_error)
+RL_DEFINE_JSON(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code, signal, kernel_oom_kill,
+               bad_settings, user_error, system_error, causes)
+
 }  // namespace ridgeline::workload

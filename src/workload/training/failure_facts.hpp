@@ -20,7 +20,7 @@ struct FailureCause {
   std::optional<int> cuda_error;
   std::optional<int> system_error;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureCause, type, bases, message, cuda_error, system_error)
+RL_DECLARE_JSON(FailureCause)
 
 /// What is known about a failed step or a dead training process, before any judgement.
 struct FailureFacts {
@@ -37,8 +37,7 @@ struct FailureFacts {
   std::optional<int> system_error = {};   ///< errno of an OSError
   std::vector<FailureCause> causes = {};  ///< nearest first
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code,
-                                                signal, kernel_oom_kill, bad_settings, user_error, system_error, causes)
+RL_DECLARE_JSON(FailureFacts)
 
 /// By which evidence this is an out-of-memory failure, best first: exception type, CUDA error code, allocator counter,
 /// exit status, text; `none`: it is not one. A SIGKILL counts only together with the kernel's own count of such kills:

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/workload_ref.hpp"
+
+namespace ridgeline::schema {
+
+RL_DEFINE_JSON_REQUIRED(InputShape, name, dims)
+RL_DEFINE_JSON(InputFile, name, path, sha256)
+RL_DEFINE_JSON(WorkloadRef, kind, location, content_sha256, shapes, input_files, seed, dim_names)
+
+}  // namespace ridgeline::schema
