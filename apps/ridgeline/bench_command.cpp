@@ -167,7 +167,7 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   if (!request.quiet && settings.amp != schema::AmpMode::off)
     fmt::print("{}: use_amp was measured as {}\n", file, base::enum_name(settings.amp));
   // What training converges to is not silenced: with --json it is in there, with --quiet on standard error.
-  if (flags.json || !advice) return {};
+  if (flags.json || !advice || (flags.quiet && request.mode == ApplyMode::ask)) return {};
   for (const auto& line : advice->lines) {
     const bool placed = line.rfind(file + ":", 0) == 0;  // what could not be read names file and line itself
     fmt::print(flags.quiet ? stderr : stdout, "{}{}\n", placed ? "" : file + ": ", line);

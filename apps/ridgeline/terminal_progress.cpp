@@ -61,18 +61,17 @@ std::string rough_time(double seconds) {
 
 /// How long it will take, and what makes that shorter.
 std::string forecast_text(const schema::TuneRun& run, const campaign::TimeForecast& time) {
+  const bool quick = run.search == "quick";
   const auto low = rough_time(time.low_s);
   const auto high = rough_time(time.high_s);
-  std::string text;
-  if (time.limit_s)
-    text = fmt::format("at most {} (--max-time)", rough_time(*time.limit_s));
-  else
-    text = low == high ? "about " + high : fmt::format("{} to {}", low, high);
-  text += fmt::format(": about {} trial{}", time.trials, time.trials == 1 ? "" : "s");
+  std::string text = time.limit_s  ? fmt::format("at most {} (--max-time)", rough_time(*time.limit_s))
+                     : low == high ? "about " + high
+                                   : fmt::format("{} to {}", low, high);
+  text += fmt::format(": about {} trial{}{}", time.trials, time.trials == 1 ? "" : "s", quick ? " (--quick)" : "");
   if (time.comparisons > 0) text += fmt::format(", then up to {} comparisons", time.comparisons);
   if (time.stored) text += ", less what the results file knows";
   std::vector<std::string> shorter;
-  if (run.search != "quick") shorter.emplace_back("--quick gives a first answer sooner");
+  if (!quick) shorter.emplace_back("--quick gives a first answer sooner");
   if (!time.limit_s) shorter.emplace_back("--max-time 5m bounds it");
   if (!shorter.empty()) text += fmt::format("; {}", fmt::join(shorter, ", "));
   return text;

@@ -35,7 +35,7 @@ class BenchConfigReader {
       if (std::find(sections.begin(), sections.end(), section) != sections.end())
         RL_TRY(read_section(section, tree_.resolved(children[i + 1])));
       else if (const auto near = base::did_you_mean(section, sections); !near.empty())
-        leave(children[i], section, "not read" + near);
+        leave(children[i], section, near.substr(2));
     }
     for (const auto* section : {"data", "training"})
       for (const auto& key : keys_of(section)) RL_TRY(read_elsewhere(section, key));
@@ -107,7 +107,7 @@ class BenchConfigReader {
         if (section == "benchmark")
           return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, near,
                      fmt::join(names, ", "));
-        if (!near.empty()) leave(children[i], section + "." + key, "not read" + near);
+        if (!near.empty()) leave(children[i], section + "." + key, near.substr(2));
         continue;
       }
       const int value = tree_.resolved(children[i + 1]);

@@ -195,7 +195,7 @@ bad "--apply: no file to write is named" "--config FILE" -- bench --model $S --a
 bad "exclude each other" -- bench --model $S --config bench.yaml --apply --no-apply
 printf 'data: {workers: 4}\n' >near.yaml
 run 0 bench --model $S --config near.yaml --batch-sizes 64 --num-workers 2 --amp off --pin-memory off --search grid --no-diagnosis --db near.db
-out "did you mean \"num_workers\"?  (near.yaml:1)"
+out "not read      data.workers: did you mean \"num_workers\"?  (near.yaml:1)"
 bad "--amp" "did you mean \"bf16\"" -- bench --model $S --amp bf61
 bad "--pin-memory" "did you mean \"both\"" -- bench --model $S --pin-memory boht
 printf 'data:\n  batch_size: &b 32\neval: *b\n' >anchor.yaml

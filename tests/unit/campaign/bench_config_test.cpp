@@ -67,8 +67,8 @@ TEST(BenchConfig, a_key_like_ours_in_the_users_own_sections_is_left_with_a_reaso
       parse_bench_config("data: {workers: 4, shuffle: true}\nbenchmrk:\n  batch_sizes: [1]\n", "c.yaml");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->not_read.size(), 2U);
-  EXPECT_EQ(config->not_read.at("data.workers"), "not read, did you mean \"num_workers\"?");
-  EXPECT_EQ(config->not_read.at("benchmrk"), "not read, did you mean \"benchmark\"?");
+  EXPECT_EQ(config->not_read.at("data.workers"), "did you mean \"num_workers\"?");
+  EXPECT_EQ(config->not_read.at("benchmrk"), "did you mean \"benchmark\"?");
   EXPECT_EQ(config->lines.at("benchmrk"), 2);
   EXPECT_FALSE(config->num_workers);
 }
