@@ -2,7 +2,6 @@
 #include "campaign/tune_campaign.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
 #include "analysis/load_curve.hpp"
@@ -241,9 +240,8 @@ void suit_time(TuneRequest& request) {
 bool has_runs_of(store::Store& store, const schema::TuneRun& run) {
   const auto runs = store.list_runs(kRunsOfModel);
   if (!runs) return false;
-  const auto name = std::filesystem::path(run.workload.location).filename().string();
-  return std::any_of(runs->begin(), runs->end(), [&](const auto& one) {
-    return one.trials > 0 && one.device == run.device && std::filesystem::path(one.model).filename() == name;
+  return std::any_of(runs->begin(), runs->end(), [&, name = store::model_name(run)](const auto& one) {
+    return one.trials > 0 && one.device == run.device && one.model == name;
   });
 }
 

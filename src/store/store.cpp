@@ -58,12 +58,12 @@ base::Result<T> read_record(std::string_view text, const std::string& what) {
   return base::json_as<T>(json, what);
 }
 
+}  // namespace
+
 std::string model_name(const schema::TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;
   return std::filesystem::path(run.workload.location).filename().string();
 }
-
-}  // namespace
 
 struct Store::Impl {
   std::unique_ptr<Connection> connection;

@@ -17,6 +17,9 @@
 
 namespace ridgeline::store {
 
+/// What lists call a run's model: its file name, or "synthetic:OPTIONS".
+[[nodiscard]] std::string model_name(const schema::TuneRun& run);
+
 /// One line of `ridgeline history`.
 struct RunSummary {
   std::string id;
