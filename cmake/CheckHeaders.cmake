@@ -29,4 +29,7 @@ endif()
 if(RIDGELINE_BUILD_TESTS)
   rl_check_headers(tests tests LIBS rl_test_warnings rl_onnxruntime_headers rl_hdf5 GTest::gtest)
   target_include_directories(rl_headers_tests PRIVATE "${PROJECT_SOURCE_DIR}/tests/unit/doctor")
+  # Paths that the test programs define.
+  target_compile_definitions(rl_headers_tests PRIVATE
+    RL_TEST_WORKER="" RL_TEST_ORT_ROOT="" RL_TEST_FAKE_CUDA="" RL_TEST_DATA="" RL_SOURCE_DIR="")
 endif()
