@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,10 @@ inline OrtSearchEnvironment test_search() {
 /// Real library, models built on the spot.
 class OrtTest : public ::testing::Test {
  protected:
+  /// ThreadSanitizer starts a thread of its own beside the first one, which would count as the runtime's.
+  OrtTest() {
+    std::thread([] {}).join();
+  }
   schema::TrialSpec spec(const fakes::TinyOnnx& model, schema::Configuration configuration = {}) {
     schema::TrialSpec spec;
     spec.workload.kind = "onnx";
