@@ -56,27 +56,16 @@ class BenchConfigReader {
 
   /// "${BATCH}" is a value once another program has filled it in.
   [[nodiscard]] bool is_filled_in(int node) const {
-    const auto& value = tree_.at(node).value;
-    const auto opens = {"${", "{{", "<%", "$("};
-    return tree_.at(node).kind == YamlKind::scalar && std::any_of(opens.begin(), opens.end(), [&](const auto* opening) {
-             return value.find(opening) != value.npos;
-           });
+    return tree_.at(node).kind == YamlKind::scalar && is_template(tree_.at(node).value);
   }
 
   /// A key that is not under its section, at the only place of its name.
   Result<void> read_elsewhere(const std::string& section, const std::string& key) {
     const auto path = section + "." + key;
     if (config_.lines.count(path) != 0 || key == "data_path") return {};
-    int found = -1;
-    for (const auto& node : tree_.nodes) {
-      if (node.kind != YamlKind::mapping) continue;
-      for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
-        if (tree_.at(node.children[i]).value != key) continue;
-        if (found >= 0) return {};
-        found = node.children[i + 1];
-      }
-    }
-    if (found < 0) return {};
+    const auto places = tree_.places_of(key);
+    if (places.size() != 1) return {};
+    const int found = places.front();
     const int value = tree_.resolved(found);
     if (is_null(tree_.at(value))) return {};
     // In a place of the user's own any value may be right.

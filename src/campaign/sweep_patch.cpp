@@ -44,27 +44,16 @@ Typed typed(const std::string& name, const std::string& text) {
   return out;
 }
 
-std::vector<int> places_of(const YamlTree& tree, const std::string& name) {
-  std::vector<int> places;
-  for (const auto& node : tree.nodes) {
-    if (node.kind != YamlKind::mapping) continue;
-    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
-      if (tree.at(node.children[i]).kind == YamlKind::scalar && tree.at(node.children[i]).value == name)
-        places.push_back(node.children[i + 1]);
-  }
-  return places;
-}
-
 std::vector<std::string> without_place(const YamlTree& tree, const std::vector<SweepSetting>& settings) {
   std::vector<std::string> out;
   for (const auto& setting : settings)
-    if (setting.path.empty() && places_of(tree, setting.name).empty()) out.push_back(setting.name);
+    if (setting.path.empty() && tree.places_of(setting.name).empty()) out.push_back(setting.name);
   return out;
 }
 
 Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
   if (!setting.path.empty()) return setting.path;
-  const auto places = places_of(tree, setting.name);
+  const auto places = tree.places_of(setting.name);
   if (places.size() == 1) {
     auto path = tree.path(places.front());
     return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
@@ -152,7 +141,7 @@ Result<std::map<std::string, SweepCurrent>> read_sweep_values(std::string_view y
   for (const auto& param : parameters) {
     const auto path = paths.find(param.name);
     const auto key = path == paths.end() ? param.name : path->second.substr(path->second.rfind('.') + 1);
-    auto places = places_of(*tree, key);
+    auto places = tree->places_of(key);
     if (path != paths.end()) std::erase_if(places, [&](const int place) { return tree->path(place) != path->second; });
     if (places.size() != 1) continue;
     const auto& node = tree->at(tree->resolved(places.front()));

@@ -43,18 +43,6 @@ std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings) {
           {param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off}};
 }
 
-/// Paths of every value that has this key.
-std::vector<int> places_of(const YamlTree& tree, std::string_view key) {
-  std::vector<int> out;
-  for (const auto& node : tree.nodes) {
-    if (node.kind != YamlKind::mapping) continue;
-    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
-      if (tree.at(node.children[i]).kind == YamlKind::scalar && tree.at(node.children[i]).value == key)
-        out.push_back(node.children[i + 1]);
-  }
-  return out;
-}
-
 tl::unexpected<base::Error> several_places(const YamlTree& tree, std::string_view file_name, const std::string& key,
                                            const std::vector<int>& places, const std::string& usual) {
   std::vector<std::string> lines;
@@ -99,12 +87,11 @@ Result<void> check_value(const YamlTree& tree, std::string_view file_name, const
                 "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
                 "value out in both places",
                 file_name, node.line, param.key, node.anchor, tree.at(node.users.front()).line);
-  for (const auto* opening : {"${", "{{", "<%", "$("})
-    if (node.kind == YamlKind::scalar && node.value.find(opening) != std::string::npos)
-      return fail(ErrorCode::invalid_argument,
-                  "{}:{}: {} is {}, which another program fills in: write the plain value, or give --apply the file "
-                  "that it comes from",
-                  file_name, node.line, param.key, node.value);
+  if (node.kind == YamlKind::scalar && is_template(node.value))
+    return fail(ErrorCode::invalid_argument,
+                "{}:{}: {} is {}, which another program fills in: write the plain value, or give --config the file "
+                "that it comes from",
+                file_name, node.line, param.key, node.value);
   if (is_null(node)) return {};
   RL_TRY(read_setting(param, tree, value, file_name));
   return {};
@@ -113,7 +100,7 @@ Result<void> check_value(const YamlTree& tree, std::string_view file_name, const
 /// The path to change: the usual one when the file has it, else the only place of that name, else the usual one anew.
 Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const std::string& key,
                             const std::string& usual) {
-  const auto places = places_of(tree, key);
+  const auto places = tree.places_of(key);
   for (const int place : places)
     if (tree.path(place) == usual) return whole_path(tree, place);
   if (places.size() > 1) return several_places(tree, file_name, key, places, usual);
@@ -161,7 +148,7 @@ class NumberReader {
 
   /// At the first of the usual paths that the file has, else at the key's only place.
   std::optional<double> at(const std::string& key, const std::vector<std::string>& usual, bool whole) {
-    const auto places = places_of(tree_, key);
+    const auto places = tree_.places_of(key);
     int found = places.size() == 1 ? places.front() : -1;
     for (auto path = usual.rbegin(); path != usual.rend(); ++path)
       for (const int place : places)

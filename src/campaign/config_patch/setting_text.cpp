@@ -169,6 +169,12 @@ std::string single_quoted(std::string_view text) {
 
 }  // namespace
 
+bool is_template(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kOpenings{"${", "{{", "<%", "$("};
+  return std::any_of(kOpenings.begin(), kOpenings.end(),
+                     [&](const auto opening) { return text.find(opening) != std::string_view::npos; });
+}
+
 base::Result<std::optional<Value>> read_setting(const ParamDef& param, const YamlTree& tree, int index,
                                                 std::string_view file_name) {
   const auto& written = tree.at(index);
@@ -182,11 +188,10 @@ base::Result<std::optional<Value>> read_setting(const ParamDef& param, const Yam
                 "{}: {} is tagged {}, which only your own loader can read: write the plain value, or map {} elsewhere",
                 where, param.key, node.tag, param.key);
   if (is_null(node)) return std::optional<Value>();
-  for (const auto* opening : {"${", "{{", "<%", "$("})
-    if (node.value.find(opening) != std::string::npos)
-      return fail(ErrorCode::invalid_argument,
-                  "{}: {} is filled in later ({}): write the plain value, or map {} elsewhere", where, param.key,
-                  node.value, param.key);
+  if (is_template(node.value))
+    return fail(ErrorCode::invalid_argument,
+                "{}: {} is filled in later ({}): write the plain value, or map {} elsewhere", where, param.key,
+                node.value, param.key);
   const auto value = interpret(param, node.value);
   if (!value) {
     auto reason = schema::parse_value(param, node.value);

@@ -11,6 +11,9 @@
 
 namespace ridgeline::campaign {
 
+/// "${BATCH}", "{{ batch }}", "<% batch %>", "$(batch)": a value once another program has filled it in.
+[[nodiscard]] bool is_template(std::string_view text);
+
 /// Reads a scalar of the file as this parameter's type. Beyond `schema::parse_value`: YAML's booleans (yes, On, y),
 /// 0x10, 1_000, and the runtime's own spellings (ORT_PARALLEL, ExecutionMode.ORT_PARALLEL, 99). nullopt: null, unset.
 /// Errors (invalid_argument) start with "file:line:column: ".

@@ -52,6 +52,17 @@ bool same_node(const YamlTree& a, int left, const YamlTree& b, int right, std::v
 
 }  // namespace
 
+std::vector<int> YamlTree::places_of(std::string_view key) const {
+  std::vector<int> out;
+  for (const auto& node : nodes) {
+    if (node.kind != YamlKind::mapping) continue;
+    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2)
+      if (at(node.children[i]).kind == YamlKind::scalar && at(node.children[i]).value == key)
+        out.push_back(node.children[i + 1]);
+  }
+  return out;
+}
+
 int YamlTree::find(int mapping, std::string_view key) const {
   const auto& node = at(mapping);
   if (node.kind != YamlKind::mapping) return -1;

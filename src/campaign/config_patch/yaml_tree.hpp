@@ -49,6 +49,8 @@ struct YamlTree {
   [[nodiscard]] int resolved(int index) const { return at(index).kind == YamlKind::alias ? at(index).target : index; }
   /// The value's index of a scalar key directly in the mapping, or -1.
   [[nodiscard]] int find(int mapping, std::string_view key) const;
+  /// The values' indexes of every scalar key of this name, at any depth.
+  [[nodiscard]] std::vector<int> places_of(std::string_view key) const;
   /// "a.b.0.c"; documents behind the first are told apart as "#2:a.b".
   [[nodiscard]] std::string path(int index) const;
 };

@@ -143,7 +143,7 @@ void expect_no_patch(const char* yaml, const char* text) {
   ASSERT_FALSE(patch) << yaml << patch->text;
   EXPECT_NE(patch.error().message.find(text), std::string::npos) << patch.error().message;
   // What bench does not have is no way out.
-  for (const auto* foreign : {"--space", "--config", "mapping"})
+  for (const auto* foreign : {"--space", "--config-section", "mapping"})
     EXPECT_EQ(patch.error().message.find(foreign), std::string::npos) << patch.error().message;
 }
 
