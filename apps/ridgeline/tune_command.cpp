@@ -15,6 +15,7 @@
 #include "ridgeline/terminal_progress.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "workload/synthetic/synthetic_kind.hpp"
 
 namespace ridgeline::app {
 
@@ -88,9 +89,12 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   TerminalProgress progress(inspect_terminal(stderr), flags.quiet ? -1 : flags.verbose, request.objective,
                             flags.write.config);
   if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
-  const auto executor = make_executor(session.plan.isolation, gpus,
-                                      [&](const execute::TrialProgress& now) { progress.on_progress(now); });
-  campaign::TuneCampaign campaign(*executor, session.store, base::system_clock(), progress, &base::cancel_requested);
+  RL_TRY_ASSIGN(const auto simulated, workload::simulated_clock(request.workload));
+  const auto executor = make_executor(
+      session.plan.isolation, gpus, [&](const execute::TrialProgress& now) { progress.on_progress(now); },
+      simulated.get());
+  const base::Clock& clock = simulated ? static_cast<const base::Clock&>(*simulated) : base::system_clock();
+  campaign::TuneCampaign campaign(*executor, session.store, clock, progress, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto result, campaign.run(request));
   progress.finish();
 

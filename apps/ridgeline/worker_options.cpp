@@ -30,14 +30,21 @@ schema::Environment find_environment() {
 }
 
 std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, const campaign::GpuGroup& gpus,
-                                                 std::function<void(const execute::TrialProgress&)> on_progress) {
+                                                 std::function<void(const execute::TrialProgress&)> on_progress,
+                                                 const workload::VirtualClock* simulated) {
   auto options = worker_options(isolation);
+  const auto environment_of = [&](const schema::GpuDescription* gpu) {
+    auto environment = gpu != nullptr ? campaign::gpu_environment(*gpu) : decltype(options.environment){};
+    if (simulated != nullptr) environment.emplace_back(workload::VirtualClock::kVariable, simulated->path());
+    return environment;
+  };
+  if (simulated != nullptr) options.clock = simulated;
   std::vector<execute::DevicePoolExecutor::Make> others;
   for (std::size_t i = 1; i < gpus.size(); ++i) {
-    options.environment = campaign::gpu_environment(gpus[i]);
+    options.environment = environment_of(&gpus[i]);
     others.push_back([options] { return execute::make_local_executor(options); });
   }
-  options.environment = gpus.empty() ? decltype(options.environment){} : campaign::gpu_environment(gpus.front());
+  options.environment = environment_of(gpus.empty() ? nullptr : &gpus.front());
   options.on_progress = std::move(on_progress);
   auto first = execute::make_local_executor(std::move(options));
   if (others.empty()) return first;

@@ -7,6 +7,7 @@
 
 #include "campaign/gpu_choice.hpp"
 #include "execute/executor.hpp"
+#include "workload/synthetic/virtual_clock.hpp"
 
 namespace ridgeline::app {
 
@@ -14,10 +15,11 @@ namespace ridgeline::app {
 [[nodiscard]] schema::Environment find_environment();
 
 /// A lane for each GPU, whose workers see that GPU only; without a GPU a single lane. The first one's progress goes to
-/// `on_progress`.
+/// `on_progress`. `simulated`: the run's clock (workload::simulated_clock), which must outlive the executor; nullptr:
+/// time is real.
 [[nodiscard]] std::unique_ptr<execute::Executor> make_executor(
     execute::Isolation isolation, const campaign::GpuGroup& gpus,
-    std::function<void(const execute::TrialProgress&)> on_progress);
+    std::function<void(const execute::TrialProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr);
 
 /// For a trial recorded on `device` (TrialSpec::device). Errors: that GPU is not in this machine.
 [[nodiscard]] base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
@@ -102,6 +103,9 @@ struct WorkerOptions {
   std::optional<std::uint64_t> address_space_bytes;
   std::function<void(const TrialProgress&)> on_progress;  ///< called at most 20 times a second
   std::function<bool()> cancelled;  ///< polled; true ends the running trial with ErrorCode::cancelled
+  /// Of the run, in which durations and TimeLeft count: a simulated one, or the system's. Whether a worker hangs is a
+  /// question of real time in any case. Must outlive the executor.
+  const base::Clock* clock = &base::system_clock();
 };
 
 /// Worker processes on this machine: one long-lived worker runs many trials (pooled); any failure that may have

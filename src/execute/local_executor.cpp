@@ -117,10 +117,10 @@ class LocalExecutor final : public Executor {
     if (spec.fresh_process) pairs_.reset();
     auto flag = gpu_gate_.enter(spec.base.device, worker_on_gpu());
     const bool used = worker != nullptr;
-    const auto begin = base::system_clock().now();
+    const auto begin = options_.clock->now();
     const auto ask = [&] {
       auto left = time_left;
-      left.seconds -= base::to_seconds(base::system_clock().now() - begin);
+      left.seconds -= base::to_seconds(options_.clock->now() - begin);
       const PairRequest request{spec, std::isfinite(left.seconds) ? std::max(kLeastTimeS, left.seconds) : 0};
       return run<schema::PairedOutcome>(worker, make_frame(FrameType::pair, request),
                                         derived_deadline_s(spec.plan, spec.base.provider), left, read_paired_outcome);
@@ -184,7 +184,7 @@ class LocalExecutor final : public Executor {
   Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
                       const TimeLeft& time_left, Read read) {
     const auto measured_utc = base::system_clock().utc_now();
-    const auto begun = base::system_clock().now();
+    const auto begun = options_.clock->now();
     RL_TRY_ASSIGN(auto reply, exchange(slot, request, deadline_s, time_left));
     Outcome outcome;
     if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
@@ -203,7 +203,7 @@ class LocalExecutor final : public Executor {
       if (!leaves_worker_usable(outcome.status)) slot.reset();
     }
     outcome.measured_utc = measured_utc;
-    outcome.duration_s = base::to_seconds(base::system_clock().now() - begun);
+    outcome.duration_s = base::to_seconds(options_.clock->now() - begun);
     return outcome;
   }
 

@@ -134,6 +134,7 @@ base::Result<WorkerConnection::Reply> WorkerConnection::wait_for_reply(std::stri
   Watch watch;
   watch.begun = watch.last_beat = watch.last_progress = watch.last_sign = watch.last_report = steady_clock::now();
   watch.deadline = watch.begun + seconds(deadline_s);
+  watch.run_begun = options_.clock->now();
   bool connected = true;
   for (;;) {
     auto frame = reader_.next();
@@ -223,9 +224,11 @@ void WorkerConnection::look(Watch& watch, Time now) const {
   }
 }
 
-std::optional<std::string> WorkerConnection::out_of_time(const Watch& watch, Time now, const TimeLeft& time_left) {
+std::optional<std::string> WorkerConnection::out_of_time(const Watch& watch, Time now,
+                                                         const TimeLeft& time_left) const {
   const auto still = now - watch.last_sign;
-  const auto taken = now - watch.begun;
+  // A simulated clock stands still in a worker that hangs.
+  const auto taken = std::max<base::Nanoseconds>(now - watch.begun, options_.clock->now() - watch.run_begun);
   if (taken < seconds(time_left.seconds)) return std::nullopt;
   if (still < kStill && taken < seconds(time_left.seconds + time_left.grace_s)) return std::nullopt;
   return fmt::format(

@@ -50,6 +50,7 @@ class WorkerConnection {
   /// Signs of life over one request.
   struct Watch {
     Time begun;
+    base::Nanoseconds run_begun{};  ///< on the run's clock
     Time deadline;
     Time last_beat;
     Time last_progress;
@@ -72,7 +73,7 @@ class WorkerConnection {
   void look(Watch& watch, Time now) const;
   [[nodiscard]] std::optional<WorkerDeath> overdue(const Watch& watch, Time now);
   /// Why the request ends now that the run's time is over; nothing while there is some left.
-  [[nodiscard]] static std::optional<std::string> out_of_time(const Watch& watch, Time now, const TimeLeft& time_left);
+  [[nodiscard]] std::optional<std::string> out_of_time(const Watch& watch, Time now, const TimeLeft& time_left) const;
   void report(Watch& watch, Time now) const;
   [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
   [[nodiscard]] WorkerDeath ended();

@@ -212,6 +212,8 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
       return made;
     };
   };
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.spec.base.workload.kind));
+  status_.control.clock = kind->clock ? kind->clock(request.spec.base) : &base::system_clock();
   status_.control.ends_within_s.reset();
   if (request.ends_within_s > 0) status_.control.ends_within_s = request.ends_within_s;
   auto measurement = measure::measure_paired_rounds(maker(request.spec.base, "arm A: "), maker(other, "arm B: "),

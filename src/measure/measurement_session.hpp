@@ -27,6 +27,8 @@ struct MeasureControl {
   gpu::RoundWatch* gpu = nullptr;
   /// Of a comparison: seconds from its beginning within which a round has to end to be begun at all.
   std::optional<double> ends_within_s;
+  /// By which that counts, and what making sessions takes: the clock of the workloads. Must outlive the measurement.
+  const base::Clock* clock = &base::system_clock();
 };
 
 /// Times a prepared workload: first run, warm-up until steady (floor plan.warmup_runs), then samples until the 95 %

@@ -181,7 +181,7 @@ base::Result<std::unique_ptr<workload::Workload>> run_once(const MakeArm& make, 
 base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a, const MakeArm& make_b,
                                                               const schema::PairedPlan& plan, MeasureControl& control) {
   const auto cancelled = [&] { return control.cancel.load(std::memory_order_relaxed); };
-  const auto& clock = base::system_clock();
+  const auto& clock = *control.clock;
   Rounds rounds(plan);
   base::Random random(1);
   std::unique_ptr<workload::Workload> first;

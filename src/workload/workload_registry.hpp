@@ -29,6 +29,8 @@ struct WorkloadKind {
   /// Loads the runtime and says what it is; the argument is --ort-library or "".
   std::function<base::Result<schema::RuntimeIdentity>(const std::string& library)> probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
+  /// The clock() of the workloads of a spec; null: the system's.
+  std::function<const base::Clock*(const schema::TrialSpec&)> clock{};
   /// What the runtime makes of the spec's model before it runs it; null: the kind has no such thing.
   std::function<base::Result<schema::RuntimeGraph>(const schema::TrialSpec&)> runtime_graph{};
   /// Settings of the most trustworthy numerics (no graph rewriting, one thread, deterministic): the accuracy reference.

@@ -63,6 +63,7 @@ class Landscape {
       const auto configuration = configuration_of(row);
       const auto& cost = row.at(dimensions.size());
       const auto form = search::simplify(configuration);
+      recorded_->emplace(form, cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
       if (!std::all_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.allows(form); })) continue;
       if (on_gpu && form.get_or("graph_optimization_level", "all") == schema::Value("extended")) continue;
       costs_->emplace(form, cost.is_number() ? std::optional<double>(cost.get<double>()) : std::nullopt);
@@ -73,6 +74,10 @@ class Landscape {
     const search::SpaceRule recorded{"measured in the landscape",
                                      [costs = costs_](const schema::Configuration& c) { return costs->count(c) != 0; }};
     space_ = search::SearchSpace(dimensions, {}, {recorded});
+    dimensions_ = dimensions;
+    on_gpu_ = on_gpu;
+    for (const auto& [configuration, cost] : *recorded_)
+      if (cost) best_recorded_ = std::min(best_recorded_, *cost);
     for (const auto& [configuration, cost] : *costs_)
       if (cost) best_ = std::min(best_, *cost);
   }
@@ -97,6 +102,20 @@ class Landscape {
   [[nodiscard]] std::optional<double> cost(const schema::Configuration& configuration) const {
     const auto at = costs_->find(search::simplify(configuration));
     return at == costs_->end() ? std::nullopt : at->second;
+  }
+
+  /// As the file has it, with the rows that today's rules leave out. nullptr: no such row; nullopt: it failed.
+  [[nodiscard]] const std::optional<double>* recorded(const schema::Configuration& configuration) const {
+    const auto at = recorded_->find(search::simplify(configuration));
+    return at == recorded_->end() ? nullptr : &at->second;
+  }
+  [[nodiscard]] double best_recorded() const { return best_recorded_; }
+  [[nodiscard]] const std::vector<schema::Dimension>& dimensions() const { return dimensions_; }
+  [[nodiscard]] bool on_gpu() const { return on_gpu_; }
+  /// Before anything could be timed; 0.1 s where that was not recorded.
+  [[nodiscard]] double setup_seconds(const schema::Configuration& configuration) const {
+    const auto known = times_->find(search::simplify(configuration));
+    return known == times_->end() || known->second.setup <= 0 ? 0.1 : known->second.setup;
   }
 
   /// Seconds that a measurement of the configuration took, where it was recorded; else a session, a warm-up and ten
@@ -143,8 +162,13 @@ class Landscape {
       std::make_shared<std::map<schema::Configuration, std::optional<double>>>();
   std::shared_ptr<std::map<schema::Configuration, Times>> times_ =
       std::make_shared<std::map<schema::Configuration, Times>>();
+  std::shared_ptr<std::map<schema::Configuration, std::optional<double>>> recorded_ =
+      std::make_shared<std::map<schema::Configuration, std::optional<double>>>();
+  std::vector<schema::Dimension> dimensions_;
+  bool on_gpu_ = false;
   search::SearchSpace space_;
   double best_ = HUGE_VAL;
+  double best_recorded_ = HUGE_VAL;
 };
 
 }  // namespace ridgeline::fakes

@@ -15,6 +15,8 @@ namespace {
 
 using base::Result;
 
+constexpr const char* kSyntheticKind = "synthetic";
+
 /// Node types that let the rules of the search keep what the surface responds to.
 std::map<std::string, std::int64_t> nodes_of(SurfaceKind surface) {
   switch (surface) {
@@ -78,12 +80,35 @@ Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/) 
 }  // namespace
 
 WorkloadKind make_synthetic_kind() {
+  const char* path = std::getenv(VirtualClock::kVariable);
+  if (path == nullptr) return make_synthetic_kind(std::make_shared<const VirtualClock>());
+  auto clock = VirtualClock::attach(path);
+  if (clock) return make_synthetic_kind(std::move(*clock));
+  auto kind = make_synthetic_kind(std::make_shared<const VirtualClock>());
+  kind.make = [error = clock.error()](const schema::TrialSpec&) -> Result<std::unique_ptr<Workload>> {
+    return tl::unexpected<base::Error>(error);
+  };
+  return kind;
+}
+
+Result<std::shared_ptr<const VirtualClock>> simulated_clock(const schema::WorkloadRef& workload) {
+  if (workload.kind != kSyntheticKind) return nullptr;
+  RL_TRY_ASSIGN(const auto options, parse_synthetic_options(workload.location));
+  if (options.clock == ClockMode::real) return nullptr;
+  return VirtualClock::share();
+}
+
+WorkloadKind make_synthetic_kind(std::shared_ptr<const VirtualClock> clock) {
   WorkloadKind kind;
-  kind.name = "synthetic";
+  kind.name = kSyntheticKind;
   kind.inspect = inspect_synthetic;
   kind.probe = probe_synthetic;
-  kind.make = [clock = std::make_shared<const VirtualClock>(),
-               instances = std::make_shared<std::atomic<std::uint64_t>>(0)](
+  kind.clock = [clock](const schema::TrialSpec& spec) -> const base::Clock* {
+    const auto options = parse_synthetic_options(spec.workload.location);
+    if (options && options->clock == ClockMode::real) return &base::system_clock();
+    return clock.get();
+  };
+  kind.make = [clock = std::move(clock), instances = std::make_shared<std::atomic<std::uint64_t>>(0)](
                   const schema::TrialSpec& spec) -> Result<std::unique_ptr<Workload>> {
     RL_TRY_ASSIGN(auto options, parse_synthetic_options(spec.workload.location));
     RL_TRY(schema::check_configuration(spec.configuration));

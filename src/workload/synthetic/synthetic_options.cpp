@@ -18,6 +18,11 @@ using schema::TrialPhase;
 constexpr std::string_view kLocationPrefix = "synthetic:";
 constexpr base::Nanoseconds kLongestStep = std::chrono::seconds(3600);
 constexpr double kLargestRatio = 1000;
+constexpr double kLeastMultiple = 0.01;
+constexpr double kMostMultiple = 1000;
+constexpr double kLeastDuty = 0.001;
+constexpr double kMostDuty = 0.999;
+constexpr base::Nanoseconds kShortestBurst = std::chrono::microseconds(100);
 constexpr double kLargestSpeedup = -0.99;  ///< as a slowdown: a hundredth of the time
 
 /// "a if b=c" into "a" and its conditions' text.
@@ -136,6 +141,55 @@ Result<base::Nanoseconds> duration_up_to_an_hour(std::string_view text, std::str
   return value;
 }
 
+/// "2x": 0.01x to 1000x.
+Result<double> multiple(std::string_view text, std::string_view name) {
+  const auto number = base::trim(text);
+  if (number.empty() || number.back() != 'x')
+    return base::fail(ErrorCode::invalid_argument, "{}={}: expected how many times as long, as in {}=2x", name, text,
+                      name);
+  return number_within(number.substr(0, number.size() - 1), name, kLeastMultiple, kMostMultiple);
+}
+
+/// "2x@60s..120s if key=value".
+Result<Step> parse_step(std::string_view text) {
+  const auto clause = split_clause(text);
+  const auto at = clause.value.find('@');
+  const auto dots = clause.value.find("..");
+  if (at == std::string::npos || dots == std::string::npos || dots < at)
+    return base::fail(ErrorCode::invalid_argument, "step={}: expected step=2x@60s..120s", clause.value);
+  const std::string_view value = clause.value;
+  Step step;
+  RL_TRY_ASSIGN(step.size, multiple(value.substr(0, at), "step"));
+  const auto from = base::trim(value.substr(at + 1, dots - at - 1));
+  if (from != "0" && from != "0s") {
+    RL_TRY_ASSIGN(step.from, duration_up_to_an_hour(from, "step"));
+  }
+  RL_TRY_ASSIGN(step.to, duration_up_to_an_hour(value.substr(dots + 2), "step"));
+  if (step.to <= step.from)
+    return base::fail(ErrorCode::invalid_argument, "step={}: ends before it begins", clause.value);
+  RL_TRY_ASSIGN(step.when, parse_conditions(clause.condition, fmt::format("step={}", clause.value)));
+  return step;
+}
+
+Result<Burst> parse_burst(std::string_view text) {
+  const auto clause = split_clause(text);
+  Burst burst;
+  RL_TRY_ASSIGN(burst.size, multiple(clause.value, "bursts"));
+  RL_TRY_ASSIGN(burst.when, parse_conditions(clause.condition, fmt::format("bursts={}", clause.value)));
+  return burst;
+}
+
+/// `duty` and `mean` belong to the bursts before them, as does a condition that stands after them.
+Result<Burst*> burst_before(SyntheticOptions& options, const Clause& clause, std::string_view name) {
+  if (options.bursts.empty())
+    return base::fail(ErrorCode::invalid_argument, "{}={} has no bursts before it; write bursts=2x,{}={}", name,
+                      clause.value, name, clause.value);
+  auto& burst = options.bursts.back();
+  RL_TRY_ASSIGN(auto when, parse_conditions(clause.condition, fmt::format("{}={}", name, clause.value)));
+  burst.when.insert(burst.when.end(), when.begin(), when.end());
+  return &burst;
+}
+
 using Setter = std::function<Result<void>(SyntheticOptions&, std::string_view)>;
 
 /// Assigns the parsed value to a member, or hands on the error.
@@ -159,6 +213,24 @@ const std::map<std::string, Setter>& setters() {
       {"noise", RL_SETTER(noise, ratio_within(text, "noise", 0, 1))},
       {"drift", RL_SETTER(drift, ratio_within(text, "drift", 0, 0.9))},
       {"drift_period", RL_SETTER(drift_period, duration_up_to_an_hour(text, "drift_period"))},
+      {"step", RL_APPENDER(steps, parse_step(text))},
+      {"bursts", RL_APPENDER(bursts, parse_burst(text))},
+      {"duty",
+       [](SyntheticOptions& options, std::string_view text) -> Result<void> {
+         const auto clause = split_clause(text);
+         RL_TRY_ASSIGN(auto* burst, burst_before(options, clause, "duty"));
+         RL_TRY_ASSIGN(burst->duty, ratio_within(clause.value, "duty", kLeastDuty, kMostDuty));
+         return {};
+       }},
+      {"mean",
+       [](SyntheticOptions& options, std::string_view text) -> Result<void> {
+         const auto clause = split_clause(text);
+         RL_TRY_ASSIGN(auto* burst, burst_before(options, clause, "mean"));
+         RL_TRY_ASSIGN(burst->mean, duration_up_to_an_hour(clause.value, "mean"));
+         if (burst->mean < kShortestBurst)
+           return base::fail(ErrorCode::invalid_argument, "mean={} is shorter than 100us", clause.value);
+         return {};
+       }},
       {"spikes", RL_SETTER(spikes, ratio_within(text, "spikes", 0, 1))},
       {"spike_size", RL_SETTER(spike_size, number_within(text, "spike_size", 1, 1e6))},
       {"warmup", RL_SETTER(warmup, integer_within(text, "warmup", 0, 1'000'000))},

@@ -55,6 +55,20 @@ struct Slowdown {
   double ratio = 0;  ///< 0.03: takes 3 % longer
   SettingConditions when;
 };
+/// Between two moments, counted from the run's beginning, everything takes `size` times as long.
+struct Step {
+  double size = 1;
+  base::Nanoseconds from{};
+  base::Nanoseconds to{};
+  SettingConditions when;
+};
+/// Now and then, at random: a share `duty` of the time, for `mean` at a time, everything takes `size` times as long.
+struct Burst {
+  double size = 1;
+  double duty = 0.3;
+  base::Nanoseconds mean{5'000'000'000};
+  SettingConditions when;
+};
 struct OutputDrift {
   double ratio = 0;  ///< relative change of the outputs
   SettingConditions when;
@@ -76,6 +90,9 @@ struct Fault {
 /// | noise=RATIO             | standard deviation of the multiplicative (log-normal) noise              | 1%      |
 /// | drift=RATIO             | slow swing of all times, same for every configuration                    | 0       |
 /// | drift_period=DURATION   | length of one swing                                                      | 20s     |
+/// | step=Nx@FROM..TO [if ...] | from FROM to TO of the run all times are N times as long; repeatable    |         |
+/// | bursts=Nx [if ...]      | now and then all times are N times as long; repeatable                   |         |
+/// | duty=RATIO, mean=DURATION | of the bursts before it: share of the time, mean length of one         | 30%, 5s |
 /// | spikes=RATIO            | share of inferences that take spike_size times as long                   | 0       |
 /// | spike_size=NUMBER       | 1 to 1000000                                                             | 8       |
 /// | warmup=N                | inferences until times are steady; the first takes 4 times as long       | 5       |
@@ -87,9 +104,11 @@ struct Fault {
 /// | accuracy=RATIO [if ...] | these configurations' outputs are off by that much; repeatable           |         |
 /// | ignores=KEY             | that setting is swallowed: no effect, reads back as unset; repeatable    |         |
 /// | load=FILE               | a file with a number: all times are that many times as long; read before each
-/// measurement, so it can change while a service is watched; no file: 1 | | | fault=KIND[@PHASE] [if ...] | a fault
-/// (FaultKind) in load_runtime, create_session, warmup, measure or verify; repeatable | | `if key=value and key!=value`
-/// binds an item to settings of the parameter catalogue.
+/// measurement, so it can change while a service is watched; no file: 1 | |
+/// | fault=KIND[@PHASE] [if ...] | a fault (FaultKind) in load_runtime, create_session, warmup, measure or verify;
+/// repeatable | |
+/// `if key=value and key!=value` binds an item to settings of the parameter catalogue: a busy neighbour that takes one
+/// of two cores is `bursts=2x if intra_op_num_threads=2`.
 struct SyntheticOptions {
   SurfaceKind surface = SurfaceKind::conv;
   base::Nanoseconds base{2'000'000};
@@ -97,6 +116,8 @@ struct SyntheticOptions {
   double noise = 0.01;
   double drift = 0;
   base::Nanoseconds drift_period{20'000'000'000};
+  std::vector<Step> steps;
+  std::vector<Burst> bursts;
   double spikes = 0;
   double spike_size = 8;
   std::int64_t warmup = 5;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -31,18 +30,37 @@ int lane_count(const schema::Configuration& configuration) {
   return static_cast<int>(sessions * runs);
 }
 
+std::uint64_t seed_of(const SyntheticOptions& options, const schema::TrialSpec& spec) {
+  return base::Random(options.seed * 0x9E3779B97F4A7C15ULL + spec.workload.seed).next();
+}
+
+/// On the real clock disturbances count from the first workload of the process.
+base::Nanoseconds process_begin() {
+  static const auto begin = base::system_clock().now();
+  return begin;
+}
+
 }  // namespace
 
 SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::TrialSpec& spec,
                                      std::shared_ptr<const VirtualClock> clock, std::uint64_t instance)
+    : SyntheticWorkload(options, spec, std::move(clock), instance,
+                        workload::relative_duration(options, spec.configuration)) {}
+
+SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::TrialSpec& spec,
+                                     std::shared_ptr<const VirtualClock> clock, std::uint64_t instance,
+                                     double relative_duration)
     : options_(std::move(options)),
       configuration_(spec.configuration),
       virtual_clock_(std::move(clock)),
       output_seed_(spec.workload.seed),
-      step_ns_(static_cast<double>(options_.base.count()) * relative_duration(options_, configuration_)),
-      items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))) {
-  base::Random seeds(options_.seed * 0x9E3779B97F4A7C15ULL + spec.workload.seed);
-  std::uint64_t seed = seeds.next() ^ (instance * 0xD1B54A32D192ED03ULL);
+      step_ns_(static_cast<double>(options_.base.count()) * relative_duration),
+      items_per_step_(std::max(1.0, configuration_.get_or("batch_size", 1).as_number(1))),
+      machine_(options_, configuration_, seed_of(options_, spec)),
+      begin_(options_.clock == ClockMode::real ? process_begin() : VirtualClock::kBegin) {
+  std::uint64_t seed = seed_of(options_, spec) ^ (instance * 0xD1B54A32D192ED03ULL);
+  // A process begins to count instances anew, but the run's time goes on.
+  if (options_.clock == ClockMode::virtual_time) seed ^= static_cast<std::uint64_t>(virtual_clock_->now().count());
   for (const char letter : configuration_.canonical())
     seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
   const int count = lane_count(configuration_);
@@ -101,14 +119,12 @@ const base::Clock& SyntheticWorkload::clock() const noexcept {
   return *virtual_clock_;
 }
 
-double SyntheticWorkload::drift_factor() const noexcept {
-  if (options_.drift == 0) return 1;
-  const double turns = base::to_seconds(clock().now()) / base::to_seconds(options_.drift_period);
-  return 1 + options_.drift * std::sin(2 * std::numbers::pi * turns);
+double SyntheticWorkload::machine_factor() noexcept {
+  return machine_.factor(std::max(base::Nanoseconds{}, clock().now() - begin_));
 }
 
-base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) const noexcept {
-  double duration = step_ns_ * load_ * drift_factor();
+base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) noexcept {
+  double duration = step_ns_ * load_ * machine_factor();
   if (options_.noise > 0) duration *= std::exp(options_.noise * lane.random.normal());
   if (options_.spikes > 0 && lane.random.uniform() < options_.spikes) duration *= options_.spike_size;
   if (lane.steps < options_.warmup)

@@ -7,21 +7,26 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "workload/synthetic/machine_load.hpp"
 #include "workload/synthetic/synthetic_options.hpp"
 #include "workload/synthetic/virtual_clock.hpp"
 #include "workload/workload.hpp"
 
 namespace ridgeline::workload {
 
-/// A workload whose times follow a known formula: see SyntheticOptions. Equal options, seed, configuration and
-/// `instance` give equal times. On the virtual clock lanes are to be stepped one after another (as measure does): each
-/// has a time line of its own.
+/// A workload whose times follow a known formula: see SyntheticOptions. Equal options, seed, configuration,
+/// `instance` and time of the virtual clock give equal times. On the virtual clock lanes are to be stepped one after
+/// another (as measure does): each has a time line of its own.
 class SyntheticWorkload final : public Workload {
  public:
   /// `instance` tells several workloads of one process apart, so that comparing a configuration with itself compares
   /// two different draws of the noise.
   SyntheticWorkload(SyntheticOptions options, const schema::TrialSpec& spec, std::shared_ptr<const VirtualClock> clock,
                     std::uint64_t instance);
+  /// The same with `relative_duration` in place of that of the options' surface: one inference of an undisturbed
+  /// machine as a multiple of SyntheticOptions::base.
+  SyntheticWorkload(SyntheticOptions options, const schema::TrialSpec& spec, std::shared_ptr<const VirtualClock> clock,
+                    std::uint64_t instance, double relative_duration);
 
   [[nodiscard]] base::Result<void> prepare() override;
   [[nodiscard]] schema::TrialPhase phase() const noexcept override { return phase_.load(); }
@@ -47,8 +52,8 @@ class SyntheticWorkload final : public Workload {
   void enter(schema::TrialPhase phase) noexcept;
   [[nodiscard]] base::Result<void> read_load();
   [[nodiscard]] base::Result<void> show_fault(schema::TrialPhase phase) const;
-  [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) const noexcept;
-  [[nodiscard]] double drift_factor() const noexcept;
+  [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) noexcept;
+  [[nodiscard]] double machine_factor() noexcept;
   void spend(base::Nanoseconds duration) const noexcept;
 
   SyntheticOptions options_;
@@ -58,6 +63,8 @@ class SyntheticWorkload final : public Workload {
   double step_ns_;
   double load_ = 1;  ///< of SyntheticOptions::load_file
   double items_per_step_;
+  MachineLoad machine_;
+  base::Nanoseconds begin_;  ///< of the run, on its clock
   std::vector<Lane> lanes_;
   std::string memory_;
   base::Nanoseconds session_create_time_{};
