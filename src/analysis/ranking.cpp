@@ -90,6 +90,7 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
     ranked.summary = summarize(*at->second.measurement);
     ranked.cost = cost_of(*at->second.measurement, run.objective);
     if (ranked.cost.value <= 0) continue;
+    if (const auto& corrected = trial.corrected) ranked.cost = {corrected->value, {corrected->low, corrected->high}};
     for (const auto& constraint : run.constraints) {
       const auto broken = broken_constraint(constraint, *at->second.measurement, ranked.summary);
       if (!broken) continue;

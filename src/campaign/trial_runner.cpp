@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/comparison.hpp"
+#include "analysis/summary.hpp"
 #include "campaign/input_checks.hpp"
 #include "campaign/stored_failure.hpp"
 #include "campaign/time_budget.hpp"
@@ -19,6 +20,14 @@ namespace {
 
 constexpr double kMostFlopsOnOneThread = 5e9;
 constexpr double kGraceS = 1;  ///< for what is not in the plan: making the session, checking the outputs
+/// Of the reference, whose session is there: as short as a median of some per cent allows.
+const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
+                                           .warmup_max_s = 0.05,
+                                           .runs = std::nullopt,
+                                           .min_runs = 3,
+                                           .min_time_s = 0.08,
+                                           .max_time_s = 0.6,
+                                           .target_interval_ratio = 0.01};
 constexpr std::string_view kDefaults = "the runtime's defaults";
 constexpr std::int64_t kOutputSets = 2;  ///< of a reference: files with another number of sets have another key
 
@@ -233,6 +242,70 @@ Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<
   return verdicts;
 }
 
+Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> abandon_above) {
+  std::vector<Begun> begun(1);
+  auto& trial = begun.front();
+  trial.entry = result_.run.trials[at];
+  trial.spec = spec_for(trial.entry.configuration);
+  trial.limit = abandon_above;
+  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  RL_TRY(measure(begun));
+  auto verdict = judged(std::move(*trial.outcome), result_.run.accuracy_tolerance);
+  if (verdict.status != schema::TrialStatus::ok) return false;
+  auto& entry = result_.run.trials[at];
+  entry.key = trial.spec.key();
+  entry.device = trial.spec.device == result_.run.device ? "" : trial.spec.device;
+  entry.started_s = trial.entry.started_s;
+  entry.from_store = false;
+  ++entry.takes;
+  result_.outcomes[entry.key] = std::move(verdict);
+  RL_TRY(save_run(false));
+  return true;
+}
+
+schema::SpeedReading TrialRunner::reading_of(const schema::TunedTrial& trial,
+                                             const schema::TrialOutcome& outcome) const {
+  const auto& measurement = *outcome.measurement;
+  const auto objective = result_.run.objective == schema::Objective::p99 ? schema::Objective::latency
+                                                                          : result_.run.objective;
+  const auto cost = analysis::cost_of(measurement, objective);
+  const double middle_s = trial.started_s + outcome.duration_s - measurement.wall_ns * 1e-9 / 2;
+  return {middle_s, cost.value, cost.interval.low, cost.interval.high};
+}
+
+Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::read_speed(
+    const schema::Configuration& configuration) {
+  const auto devices = this->devices();
+  std::vector<execute::TrialJob> jobs;
+  for (const auto lane : admitted()) {
+    execute::TrialJob job;
+    job.lane = lane;
+    job.spec = spec_for(configuration);
+    job.spec.device = devices[lane];
+    job.spec.plan = kReadingPlan;
+    job.options.throughput = result_.run.objective == schema::Objective::throughput;
+    job.options.time_left = time_left(pair_reserve_s(), 0);
+    // The session stays, where that costs nothing but memory, and not much of it.
+    job.options.apart = result_.run.provider == "cpu" &&
+                        result_.run.model.parameter_bytes < result_.run.environment.memory_available_bytes / 16;
+    job.options.keep_session = job.options.apart;
+    jobs.push_back(std::move(job));
+  }
+  schema::TunedTrial entry;
+  entry.started_s = elapsed_s();
+  auto outcomes = executor_.run_trials(jobs);
+  std::vector<std::pair<std::string, schema::SpeedReading>> readings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!outcomes[i])
+      return tl::unexpected<base::Error>(
+          naming(std::move(outcomes[i]).error(), fmt::format("timing {} again", name_of(configuration))));
+    const auto& outcome = *outcomes[i];
+    if (outcome.status == schema::TrialStatus::ok && outcome.measurement && !outcome.measurement->latency_ns.empty())
+      readings.emplace_back(jobs[i].spec.device, reading_of(entry, outcome));
+  }
+  return readings;
+}
+
 Result<std::string> TrialRunner::alone(const schema::Configuration& configuration, double least_s,
                                        std::string_view what) {
   auto spec = spec_for(configuration);
@@ -259,7 +332,7 @@ Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, 
                                               std::size_t remaining) {
   Begun trial;
   trial.spec = spec_for(proposal.configuration);
-  trial.options.abandon_above_ns = proposal.abandon_above;
+  trial.limit = proposal.abandon_above;
   trial.options.throughput = result_.run.objective == schema::Objective::throughput;
   auto& entry = trial.entry;
   entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
@@ -280,7 +353,7 @@ Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Begun& 
     auto spec = trial.spec;
     spec.device = devices[lane];
     RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
-    if (known && answers(*known, trial.options.abandon_above_ns))
+    if (known && answers(*known, trial.limit))
       return store::StoredTrial{std::move(spec), std::move(known->outcome)};
   }
   return std::nullopt;
@@ -350,6 +423,8 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
       const auto lane = lanes[i - at];
       open[i]->spec.device = devices[lane];
       open[i]->options.time_left = time_left(pair_s, 0);
+      open[i]->options.abandon_above_ns = open[i]->limit;
+      if (open[i]->limit) *open[i]->options.abandon_above_ns *= allowance_(devices[lane]);
       open[i]->entry.started_s = elapsed_s();
       jobs.push_back({lane, open[i]->spec, open[i]->options});
     }
@@ -369,6 +444,7 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
 Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
   auto& run = result_.run;
   trial.entry.key = trial.spec.key();
+  if (trial.spec.device != run.device) trial.entry.device = trial.spec.device;
   if (run.trials.empty() && trial.outcome->drift) accept_default_numerics(*trial.outcome->drift);
   auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
   result_.outcomes[trial.entry.key] = verdict;

@@ -43,6 +43,18 @@ class TrialRunner {
   /// on as many GPUs as do not disturb each other, which is found out when it first matters.
   [[nodiscard]] base::Result<std::vector<schema::TrialOutcome>> trials(const std::vector<search::Proposal>& proposals,
                                                                        std::size_t remaining);
+  /// Measures a trial of this run again, whatever the store knows; a measurement that does not go well leaves the trial
+  /// as it was. True where it went well.
+  [[nodiscard]] base::Result<bool> retake(std::size_t at, std::optional<double> abandon_above);
+  /// By what the limits of trials on a device are to be multiplied, as they are meant for a quiet machine.
+  void set_allowance(std::function<double(const std::string& device)> allowance) { allowance_ = std::move(allowance); }
+  /// Times the configuration shortly on each lane, by device. For objective p99 by its median. Without those that did
+  /// not go well.
+  [[nodiscard]] base::Result<std::vector<std::pair<std::string, schema::SpeedReading>>> read_speed(
+      const schema::Configuration& configuration);
+  /// The same of a measurement that was made.
+  [[nodiscard]] schema::SpeedReading reading_of(const schema::TunedTrial& trial,
+                                                const schema::TrialOutcome& outcome) const;
   /// Measures the configuration, called `what`, alone (TrialSpec::alone) for `least_s` at least, and returns its key;
   /// not one of the run's trials.
   [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration, double least_s,
@@ -72,6 +84,7 @@ class TrialRunner {
     schema::TrialSpec spec;
     execute::TrialOptions options;
     std::optional<schema::TrialOutcome> outcome;
+    std::optional<double> limit;  ///< Proposal::abandon_above
   };
 
   [[nodiscard]] base::Result<Begun> begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining);
@@ -116,6 +129,7 @@ class TrialRunner {
   SavePace save_pace_;
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
+  std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };
   std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
 };
 

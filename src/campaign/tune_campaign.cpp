@@ -12,10 +12,10 @@
 #include "campaign/decision_maker.hpp"
 #include "campaign/environment_probe.hpp"
 #include "campaign/input_checks.hpp"
-#include "campaign/pair_plan.hpp"
 #include "campaign/provider_choice.hpp"
+#include "campaign/run_budget.hpp"
 #include "campaign/run_id.hpp"
-#include "campaign/session_limit.hpp"
+#include "campaign/search_loop.hpp"
 #include "campaign/time_budget.hpp"
 #include "campaign/time_forecast.hpp"
 #include "campaign/trial_runner.hpp"
@@ -31,15 +31,9 @@ using base::Result;
 namespace {
 
 constexpr std::size_t kRunsOfModel = 100;  // the newest are looked at for trials that are known
-constexpr double kSearchShare = 0.7;       // of --max-time; the rest is for comparisons
-// Of --max-time. Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU
-// what was planned for 9 s took up to 9.3 (benchmarks/results/h200).
-constexpr double kPlannedShareForOnePair = 0.9;
 constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
 constexpr double kPairShareOnGpu = 0.1;                  // on a GPU, where duels come before it
 constexpr double kWarmUpShare = 0.25;                    // of a comparison's time, for each arm
-constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
-constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
 constexpr double kUsualStartS = 4;                       // of the runtime, reference outputs included
 constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
 constexpr double kEnergyWindowS = 1.2 * schema::GpuTelemetry::kLeastEnergyWindowS;
@@ -104,45 +98,6 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
     if (!searched && !out.fixed.contains(key)) out.fixed.set(key, value);
   }
   return out;
-}
-
-search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
-                                   const schema::TrialOutcome& outcome) {
-  search::Observation observation;
-  observation.out_of_memory = outcome.status == schema::TrialStatus::out_of_memory;
-  if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
-    return observation;
-  schema::TuneRun one;
-  one.objective = run.objective;
-  one.constraints = run.constraints;
-  one.min_effect = run.min_effect;
-  one.trials = {trial};
-  const auto ranking = analysis::rank(one, {{trial.key, outcome}});
-  if (ranking.empty()) return observation;
-  observation.setup_s = (outcome.measurement->session_create_ns + outcome.measurement->first_run_ns) * 1e-9;
-  observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
-  if (!ranking.front().meets_constraints) return observation;
-  observation.cost = ranking.front().cost.value;
-  observation.cost_low = ranking.front().cost.interval.low;
-  observation.cost_high = ranking.front().cost.interval.high;
-  return observation;
-}
-
-/// As many trials as can run side by side and do not depend on each other.
-std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t most) {
-  std::vector<search::Proposal> batch;
-  auto proposal = searcher.propose();
-  while (proposal) {
-    batch.push_back(std::move(*proposal));
-    if (batch.size() >= most) break;
-    proposal = searcher.propose_beside();
-  }
-  return batch;
-}
-
-bool tries(const std::vector<search::Proposal>& batch, const schema::Configuration& configuration) {
-  return std::any_of(batch.begin(), batch.end(),
-                     [&](const auto& proposal) { return proposal.configuration == configuration; });
 }
 
 /// What the card reaches, for the report's explanations; a run is no worse without.
@@ -348,115 +303,25 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   forecast.stored = request.use_store && has_runs_of(store_, run);
   observer_.space_ready(run, forecast);
 
-  const bool one_pair = request.finalists == 1 && !request.leave_one_out;
-  const auto time_left_s = [&] {
-    if (!request.max_time) return std::numeric_limits<double>::infinity();
-    return (one_pair ? kPlannedShareForOnePair : kPlannedShare) * base::to_seconds(*request.max_time) -
-           runner.spent_s();
-  };
-  // Any of the next trials may be the one to compare.
-  const auto pair_s = [&](const std::vector<search::Proposal>& next) {
-    if (request.finalists == 0) return 0.0;
-    double most_s = expected_pair_s(result, request.paired, request.fresh_finals);
-    for (const auto& proposal : next) {
-      const auto& next_one = proposal.configuration;
-      const auto plan = pair_plan(result, request.paired, run.current, next_one, 1);
-      most_s = std::max(most_s, expected_pair_s(result, plan, request.fresh_finals, run.current, next_one));
-    }
-    return most_s;
-  };
-  const auto expected_s = [&](const std::vector<search::Proposal>& next) {
-    double most_s = 0;
-    for (const auto& proposal : next) most_s = std::max(most_s, expected_trial_s(result, proposal.configuration));
-    return most_s;
-  };
-  // The search ends early enough for the comparisons, but a slow start does not take the first candidate's chance.
-  const auto time_is_up = [&](double next_s, const std::vector<search::Proposal>& next) {
-    if (!request.max_time) return false;
-    const bool has_candidate = std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
-      const auto& outcome = result.outcomes[trial.key];
-      return trial.configuration != run.current && trial.configuration != space.defaults() &&
-             outcome.status == schema::TrialStatus::ok &&
-             outcome.measurement->stop_reason != schema::StopReason::abandoned;
-    });
-    const bool late = runner.spent_s() > kSearchShare * base::to_seconds(*request.max_time);
-    if (!has_candidate) return late;
-    return (late && request.finalists > 0 && !one_pair) || time_left_s() < next_s + pair_s(next);
-  };
-  const auto has_current = [&] {
-    return std::any_of(run.trials.begin(), run.trials.end(),
-                       [&](const auto& trial) { return trial.configuration == run.current; });
-  };
-  // Early, as a search mostly ends when the time is just enough for its comparisons. One without fresh processes has no
-  // time for more than these.
-  const auto has_time_for_graph = [&] {
-    return request.fresh_finals && run.model.parameter_bytes <= kMostGraphBytes &&
-           (!request.max_time || expected_graph_s(result) < kGraphShare * base::to_seconds(*request.max_time));
-  };
-  DecisionMaker decision(runner, request, space, result, observer_, time_left_s, cancelled_);
+  const RunBudget budget(runner, request, result, space);
+  DecisionMaker decision(
+      runner, request, space, result, observer_, [&budget] { return budget.time_left_s(); }, cancelled_);
 
   // An interrupt anywhere below keeps what was found; any other error ends the run.
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
     if (request.max_time && !asked.max_time) allow_for_slow_start(runner, run, observer_);
-    SessionLimit session_limit;
-    bool cut_short = false;
-    bool looked = false;  // at the graph of the current configuration
-    for (auto batch = next_batch(*searcher, runner.lanes()); !batch.empty();
-         batch = next_batch(*searcher, runner.lanes())) {
-      if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-      const auto has_no_time_for = [&](const std::vector<search::Proposal>& next) {
-        return (cut_short || !run.trials.empty()) && time_is_up(expected_s(next), next);
-      };
-      const auto chosen = has_no_time_for(batch) ? session_limit.keep(result, batch) : batch;
-      if (has_no_time_for(chosen)) {
-        cut_short = true;
-        run.notes.push_back(fmt::format(
-            "time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
-            "a longer --max-time gives it more",
-            base::to_seconds(*request.max_time), searcher->remaining() + batch.size()));
-        observer_.note(run.notes.back());
-        break;
-      }
-      const auto before = run.trials.size();
-      const auto measured = runner.trials(chosen, searcher->remaining() + batch.size() - 1);
-      if (!measured) {
-        // Without the current configuration there is nothing to compare with.
-        const bool goes_on =
-            measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
-        if (!goes_on) return tl::unexpected<base::Error>(measured.error());
-        cut_short = true;
-        run.notes.push_back(fmt::format(
-            "{}, as --max-time had no more for it: that says nothing of these settings, and the same command measures "
-            "them again",
-            measured.error().message));
-        observer_.note(run.notes.back());
-      }
-      auto at = before;
-      for (const auto& proposal : batch) {
-        if (at >= run.trials.size() || !tries(chosen, proposal.configuration)) {
-          searcher->observe(proposal, {});
-          continue;
-        }
-        const auto& trial = run.trials[at++];
-        searcher->observe(proposal, observation_of(run, trial, result.outcomes[trial.key]));
-      }
-      if (!looked && has_current()) {
-        looked = true;
-        read_loaded_libraries(executor_, request, run);
-        if (has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
-      }
-    }
-    for (auto& entry : searcher->left_out()) run.pruned.push_back(std::move(entry));
-    if (auto entry = session_limit.left_out(run)) run.pruned.push_back(std::move(*entry));
-    if (!has_current()) {
-      RL_TRY(runner.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
-    }
+    SearchLoop loop(runner, request, *searcher, budget, result, observer_, cancelled_, [&] {
+      read_loaded_libraries(executor_, request, run);
+      if (budget.has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
+    });
+    RL_TRY_ASSIGN(const bool cut_short, loop.run());
     if (const auto ranking = analysis::rank(run, result.outcomes);
-        !ranking.empty() && !run.runtime_graphs.empty() && !time_is_up(expected_graph_s(result), {}))
+        !ranking.empty() && !run.runtime_graphs.empty() && !budget.is_up(expected_graph_s(result), {}))
       read_graph(executor_, runner, ranking.front().trial->configuration, run, observer_);
     // The probes end the worker, which a search without fresh processes still needs.
-    measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !time_is_up(kCeilingsS, {}));
+    measure_ceilings(executor_, request, result.run, observer_,
+                     request.fresh_finals && !budget.is_up(kCeilingsS, {}));
     RL_TRY(decision.decide(cut_short));
     measure_alone(runner, request, result);
     return {};

@@ -40,6 +40,8 @@ struct TrialOptions {
   /// spec; the next trial that differs in nothing but its plan measures it again without a new session: its
   /// session_create_ns is 0. Not with several lanes.
   bool keep_session = false;
+  /// In a worker that runs nothing else, so that what it keeps stays while other trials run. Not on a GPU.
+  bool apart = false;
 };
 
 /// What a live display may show while a trial runs.

@@ -93,9 +93,10 @@ class LocalExecutor final : public Executor {
     if (spec.provider != "cpu") pairs_.reset();
     if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
     auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
-    const bool used = pooled_ != nullptr;
+    auto& worker = options.apart && spec.provider == "cpu" ? apart_ : pooled_;
+    const bool used = worker != nullptr;
     const auto ask = [&] {
-      return run<schema::TrialOutcome>(pooled_, make_frame(FrameType::trial, request), deadline_s, options.time_left,
+      return run<schema::TrialOutcome>(worker, make_frame(FrameType::trial, request), deadline_s, options.time_left,
                                        read_trial_outcome);
     };
     auto outcome = ask();
@@ -103,7 +104,7 @@ class LocalExecutor final : public Executor {
     // freed pinned memory after another session's graph.
     if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT)
       outcome = ask();
-    mark(pooled_, spec);
+    mark(worker, spec);
     leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
     return outcome;
@@ -216,6 +217,7 @@ class LocalExecutor final : public Executor {
   const WorkerOptions options_;
   std::unique_ptr<WorkerConnection> pooled_;
   std::unique_ptr<WorkerConnection> pairs_;  ///< has run nothing but pairs
+  std::unique_ptr<WorkerConnection> apart_;  ///< of TrialOptions::apart
   GpuMemoryGate gpu_gate_{nvml_free_memory()};
 };
 

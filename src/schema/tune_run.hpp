@@ -54,6 +54,36 @@ struct Comparison {
                     ///< enough; 0: another objective, or stored before this was told
 };
 
+/// The cost of a trial (analysis::Cost) as it would have been while the machine was quiet, with a 95 % interval: its own
+/// over the machine's speed at that moment, or by the reference configuration's where the two were interleaved.
+struct CorrectedCost {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  bool interleaved = false;
+};
+
+/// What the reference configuration cost at a moment.
+struct SpeedReading {
+  double at_s = 0;  ///< middle of the timed window, since the run began
+  double cost = 0;  ///< analysis::Cost, in ns, with a 95 % interval
+  double low = 0;
+  double high = 0;
+};
+
+/// Of one device slot.
+struct SpeedTrack {
+  std::string device;  ///< TrialSpec::device
+  std::vector<SpeedReading> readings;
+};
+
+/// How fast the machine was over a run.
+struct SpeedRecord {
+  Configuration reference;  ///< what was timed again now and then
+  std::vector<SpeedTrack> tracks;
+  int taken_again = 0;  ///< trials that were measured more than once, because the machine had changed under them
+};
+
 enum class TrialStage { current, baseline, screening, search, finalist };
 
 /// A trial's place in a run.
@@ -65,12 +95,16 @@ struct TunedTrial {
   bool from_store = false;  ///< answered without measuring again
   double started_s = 0;     ///< since the run began
   std::string reason;       ///< why the searcher tried it, one line
+  std::optional<CorrectedCost> corrected{};  ///< unset where the reference said nothing of that moment
+  int takes = 1;                             ///< measurements in this run; the last one counts
+  std::string device{};                      ///< TrialSpec::device where it is not the run's; else ""
 };
 
 enum class PairPurpose {
   finalist,       ///< current configuration against a finalist
   leave_one_out,  ///< the winner against the winner with one setting back at the current value
   duel,           ///< one against another that may be as fast: nearest trials, the winner with and without settings
+  retake,         ///< the reference configuration against a trial, shortly, as the machine had changed under it
 };
 
 struct TunedPair {
@@ -137,8 +171,14 @@ struct TuneRun {
   std::vector<std::string> notes;
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
+  std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
   std::string config_path{};                   ///< of the file of settings given, absolute and normal; "": none
 };
+
+/// TrialSpec::device of a trial.
+[[nodiscard]] inline const std::string& device_of(const TuneRun& run, const TunedTrial& trial) noexcept {
+  return trial.device.empty() ? run.device : trial.device;
+}
 
 }  // namespace ridgeline::schema
 
@@ -153,13 +193,17 @@ RL_NAMES(Verdict, std::pair{faster, "faster"}, std::pair{slower, "slower"}, std:
 RL_NAMES(TrialStage, std::pair{current, "current"}, std::pair{baseline, "baseline"}, std::pair{screening, "screening"},
          std::pair{search, "search"}, std::pair{finalist, "finalist"});
 RL_NAMES(PairPurpose, std::pair{finalist, "finalist"}, std::pair{leave_one_out, "leave_one_out"},
-         std::pair{duel, "duel"});
+         std::pair{duel, "duel"}, std::pair{retake, "retake"});
 RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pair{none, "none"});
 #undef RL_NAMES
 
 namespace ridgeline::schema {
 
 RL_DECLARE_JSON(Comparison)
+RL_DECLARE_JSON(CorrectedCost)
+RL_DECLARE_JSON(SpeedReading)
+RL_DECLARE_JSON(SpeedTrack)
+RL_DECLARE_JSON(SpeedRecord)
 RL_DECLARE_JSON(TunedTrial)
 RL_DECLARE_JSON(TunedPair)
 RL_DECLARE_JSON(TuneVerdict)

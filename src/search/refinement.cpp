@@ -34,11 +34,15 @@ std::size_t Refinement::upcoming() const {
 void Refinement::learn(const SearchHistory& history) {
   if (!awaited_) return;
   const auto* seen = history.find(awaited_->configuration);
-  const bool gained = seen != nullptr && seen->observation.cost && !seen->observation.abandoned &&
-                      *seen->observation.cost < awaited_->best_cost * (1 - min_effect_ / 4);
+  const auto* best = history.find(awaited_->best);
+  std::optional<double> change;  // by what is known now of both
+  if (seen != nullptr && seen->observation.cost && !seen->observation.abandoned && best != nullptr &&
+      best->observation.cost)
+    change = std::log(*seen->observation.cost / *best->observation.cost);
+  const bool gained = change && *change < std::log(1 - min_effect_ / 4);
   without_gain_ = gained ? 0 : without_gain_ + 1;
-  if (seen != nullptr && seen->observation.cost && !seen->observation.abandoned) {
-    const double error = std::log(*seen->observation.cost) - awaited_->expected_log;
+  if (change) {
+    const double error = *change - awaited_->expected_change;
     error_squares_ += error * error;
     error_count_ += 1;
   }
@@ -60,7 +64,7 @@ std::optional<Step> Refinement::next(const SearchHistory& history) {
     }
     if (history.proposed(configuration) || !space_->allows(configuration)) continue;
     ++steps_;
-    awaited_ = Awaited{configuration, std::log(*best->observation.cost) + candidate.expected, *best->observation.cost};
+    awaited_ = Awaited{configuration, best->configuration, candidate.expected};
     return Step{configuration, schema::TrialStage::search, std::move(reason), min_effect_ / 2};
   }
   return std::nullopt;

@@ -56,8 +56,8 @@ class Refinement {
   double error_count_;
   struct Awaited {
     schema::Configuration configuration;
-    double expected_log;
-    double best_cost;
+    schema::Configuration best;  ///< when it was proposed
+    double expected_change;      ///< of log cost, against that
   };
   std::optional<Awaited> awaited_;
 };

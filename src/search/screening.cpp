@@ -84,14 +84,15 @@ void Screening::open_factor(const SearchHistory& history) {
   if (factor_at_ == 0) base_ = space_->defaults();
   const auto* best = history.best();
   // The base moves only for a gain that matters, so that ties stay with the simpler configuration.
-  if (best != nullptr && (!base_cost_ || *best->observation.cost < *base_cost_ * (1 - min_effect_ / 4))) {
+  const auto cost = base_cost(history);
+  if (best != nullptr && (!cost || *best->observation.cost < *cost * (1 - min_effect_ / 4))) {
     base_ = best->configuration;
-    base_cost_ = best->observation.cost;
+    has_base_ = true;
   }
   // A tie that is much quicker to set up makes every later trial shorter.
   if (const auto* quicker = history.foundation(min_effect_ / 2); quicker != nullptr && quicker != best) {
     base_ = quicker->configuration;
-    base_cost_ = quicker->observation.cost;
+    has_base_ = true;
   }
   for (const auto level : first_levels()) push(factor().apply(*space_, base_, level), "screening " + factor().name);
 }
@@ -156,7 +157,8 @@ void Screening::plan_rest(const SearchHistory& history) {
   if (factor_at_ == bindings_again_after_) plan_other_bindings(history);
   if (!factor().ordered || is_swept_whole(factor())) return;
   const auto best = best_level(history);
-  if (!best || !base_cost_ || *cost_at(*best, history) > *base_cost_ * (1 - min_effect_ / 4)) return;
+  const auto cost = base_cost(history);
+  if (!best || !cost || *cost_at(*best, history) > *cost * (1 - min_effect_ / 4)) return;
   for (std::size_t level = 0; level < factor().levels.size(); ++level)
     push(factor().apply(*space_, base_, level), "screening " + factor().name);
 }
@@ -164,7 +166,8 @@ void Screening::plan_rest(const SearchHistory& history) {
 /// Operators side by side want fewer threads each, so a parallel mode that comes near is tried with other counts.
 void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
   const auto best = best_level(history);
-  if (!best || !base_cost_ || *cost_at(*best, history) > *base_cost_ * kModeInReach) return;
+  const auto cost = base_cost(history);
+  if (!best || !cost || *cost_at(*best, history) > *cost * kModeInReach) return;
   const auto parallel = factor().apply(*space_, base_, *best);
   for (const auto& threads : *factors_) {
     if (!threads.is_threads) continue;
@@ -179,8 +182,9 @@ void Screening::plan_threads_in_parallel_mode(const SearchHistory& history) {
 /// A graph replays the same kernels without their launches: where it gains, a binding without one is no better.
 void Screening::plan_plain_bindings(const SearchHistory& history) {
   const auto* best = history.best();
+  const auto cost = base_cost(history);
   if (best != nullptr && replays_graph(best->configuration) &&
-      (replays_graph(base_) || !base_cost_ || *best->observation.cost < *base_cost_ * (1 - min_effect_))) {
+      (replays_graph(base_) || !cost || *best->observation.cost < *cost * (1 - min_effect_))) {
     graph_gains_ = true;
     return;
   }
@@ -222,6 +226,12 @@ void Screening::plan_other_bindings(const SearchHistory& history) {
          fmt::format("{} beside {}", binding->name, factor().name));
 }
 
+/// By what is known of it now.
+std::optional<double> Screening::base_cost(const SearchHistory& history) const {
+  const auto* seen = has_base_ ? history.find(base_) : nullptr;
+  return seen == nullptr ? std::nullopt : seen->observation.cost;
+}
+
 std::optional<double> Screening::cost_at(std::size_t level, const SearchHistory& history) const {
   const auto* seen = history.find(factor().apply(*space_, base_, level));
   if (seen == nullptr || seen->observation.abandoned) return std::nullopt;
@@ -245,7 +255,8 @@ void Screening::close_factor(const SearchHistory& history) {
     return;
   }
   const auto best = best_level(history);
-  if (best && base_cost_ && *cost_at(*best, history) < *base_cost_ * (1 - min_effect_ / 8))
+  const auto cost = base_cost(history);
+  if (best && cost && *cost_at(*best, history) < *cost * (1 - min_effect_ / 8))
     helpful_.emplace_back(factor_at_, *best);
 }
 

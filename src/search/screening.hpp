@@ -56,6 +56,7 @@ class Screening {
   [[nodiscard]] std::vector<std::size_t> first_levels() const;
   [[nodiscard]] std::vector<std::size_t> bindings(bool with_graph) const;
   [[nodiscard]] std::vector<std::size_t> widest_thread_levels() const;
+  [[nodiscard]] std::optional<double> base_cost(const SearchHistory& history) const;
   [[nodiscard]] std::optional<double> cost_at(std::size_t level, const SearchHistory& history) const;
   [[nodiscard]] std::optional<std::size_t> best_level(const SearchHistory& history) const;
 
@@ -68,7 +69,7 @@ class Screening {
   Part part_ = Part::open;
   int extras_ = 0;              ///< plans made after the last factor
   schema::Configuration base_;  ///< what the factor at hand is tried on
-  std::optional<double> base_cost_;
+  bool has_base_ = false;       ///< something that worked
   std::optional<std::size_t> climbed_from_;      ///< joint threads: the level whose neighbours were planned last
   std::size_t bindings_again_after_ = SIZE_MAX;  ///< the factor after which other bindings get a second chance ...
   std::size_t bindings_again_ = 0;               ///< ... and how many

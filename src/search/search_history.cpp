@@ -12,6 +12,11 @@ namespace {
 /// Saving less than this on each later trial is not worth leaving the best, in s.
 constexpr double kWorthwhileSetup = 0.3;
 
+Observation with_sound_cost(Observation observation) {
+  if (observation.cost && !(std::isfinite(*observation.cost) && *observation.cost > 0)) observation.cost.reset();
+  return observation;
+}
+
 }  // namespace
 
 std::optional<Proposal> SearchHistory::offer(const schema::Configuration& configuration, schema::TrialStage stage,
@@ -57,14 +62,27 @@ std::vector<schema::PrunedParam> SearchHistory::starved() const {
 }
 
 void SearchHistory::record(const Proposal& proposal, const Observation& observation) {
-  auto seen = observation;
-  if (seen.cost && !(std::isfinite(*seen.cost) && *seen.cost > 0)) seen.cost.reset();
-  const auto at = observed_.size();
-  index_[proposal.configuration] = at;
-  observed_.push_back({proposal.configuration, seen, space_->covers(proposal.configuration)});
-  if (seen.out_of_memory) out_of_memory_.push_back(proposal.configuration);
-  if (!seen.cost || seen.abandoned || !observed_.back().in_space) return;
-  if (!best_ || *seen.cost < *observed_[*best_].observation.cost) best_ = at;
+  index_[proposal.configuration] = observed_.size();
+  observed_.push_back(
+      {proposal.configuration, with_sound_cost(observation), space_->covers(proposal.configuration)});
+  if (observation.out_of_memory) out_of_memory_.push_back(proposal.configuration);
+  find_best();
+}
+
+void SearchHistory::revise(const schema::Configuration& configuration, const Observation& observation) {
+  const auto at = index_.find(configuration);
+  if (at == index_.end()) return;
+  observed_[at->second].observation = with_sound_cost(observation);
+  find_best();
+}
+
+void SearchHistory::find_best() {
+  best_.reset();
+  for (std::size_t at = 0; at < observed_.size(); ++at) {
+    const auto& [configuration, seen, in_space] = observed_[at];
+    if (!seen.cost || seen.abandoned || !in_space) continue;
+    if (!best_ || *seen.cost < *observed_[*best_].observation.cost) best_ = at;
+  }
 }
 
 const Observed* SearchHistory::find(const schema::Configuration& configuration) const {

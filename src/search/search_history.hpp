@@ -31,6 +31,8 @@ class SearchHistory {
   [[nodiscard]] std::optional<Proposal> offer_as_is(const schema::Configuration& configuration,
                                                     schema::TrialStage stage, std::string reason);
   void record(const Proposal& proposal, const Observation& observation);
+  /// Puts another observation in the place of the configuration's; nothing where there is none.
+  void revise(const schema::Configuration& configuration, const Observation& observation);
 
   /// Or refused for its need of memory: either way there is no use in offering it.
   [[nodiscard]] bool proposed(const schema::Configuration& configuration) const {
@@ -57,6 +59,7 @@ class SearchHistory {
   [[nodiscard]] bool knows_batch(const schema::Configuration& configuration) const;
 
  private:
+  void find_best();
   [[nodiscard]] bool refuse_as_hungrier(const schema::Configuration& configuration);
 
   const SearchSpace* space_;

@@ -45,6 +45,9 @@ class Searcher {
   /// is none until more is observed. Proposals are observed in the order in which they were made.
   [[nodiscard]] virtual std::optional<Proposal> propose_beside() { return std::nullopt; }
   virtual void observe(const Proposal& proposal, const Observation& observation) = 0;
+  /// What was observed of that configuration looks otherwise now: the machine's speed at that time is known better, or
+  /// it was measured again. One that was not observed is left alone.
+  virtual void revise(const schema::Configuration& configuration, const Observation& observation) = 0;
   /// Estimate of proposals still to come, for progress display; grows when the search keeps finding gains.
   [[nodiscard]] virtual std::size_t remaining() const = 0;
   /// Values that were left out on the way, with the reason: hungrier than what ran out of memory.

@@ -36,6 +36,10 @@ void Strategy::observe(const Proposal& proposal, const Observation& observation)
   history_.record(proposal, observation);
 }
 
+void Strategy::revise(const schema::Configuration& configuration, const Observation& observation) {
+  history_.revise(configuration, observation);
+}
+
 std::size_t Strategy::remaining() const {
   std::size_t opening = 0;
   if (opened_ < 1 && space_.allows(space_.defaults())) ++opening;

@@ -20,6 +20,7 @@ class Strategy : public Searcher {
   [[nodiscard]] std::optional<Proposal> propose() final;
   [[nodiscard]] std::optional<Proposal> propose_beside() final;
   void observe(const Proposal& proposal, const Observation& observation) final;
+  void revise(const schema::Configuration& configuration, const Observation& observation) final;
   [[nodiscard]] std::size_t remaining() const final;
   [[nodiscard]] std::vector<schema::PrunedParam> left_out() const final { return history_.starved(); }
 

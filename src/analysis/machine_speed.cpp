@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/machine_speed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/summary.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+constexpr double kZ95 = 1.959964;
+constexpr double kMedianOfSquare = 0.4549;  // of a standard normal value
+constexpr double kQuietShare = 0.2;
+constexpr double kLeastGapS = 1e-3;
+constexpr double kLeastError = 0.003;  // two sessions, or two moments, are never quite alike
+
+double error_of(const schema::SpeedReading& reading) {
+  const double half = reading.low > 0 && reading.high > reading.low ? std::log(reading.high / reading.low) / 2 : 0;
+  return std::max(kLeastError, half / kZ95);
+}
+
+}  // namespace
+
+MachineSpeed::MachineSpeed(std::vector<schema::SpeedReading> readings) {
+  std::erase_if(readings, [](const auto& reading) { return !(reading.cost > 0); });
+  if (readings.empty()) return;
+  std::sort(readings.begin(), readings.end(), [](const auto& a, const auto& b) { return a.at_s < b.at_s; });
+  const auto count = readings.size();
+  std::vector<double> seen(count);
+  std::vector<double> noise(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    seen[i] = std::log(readings[i].cost);
+    noise[i] = error_of(readings[i]) * error_of(readings[i]);
+  }
+  std::vector<double> walks;
+  const auto gap = [&](std::size_t i) { return std::max(kLeastGapS, readings[i + 1].at_s - readings[i].at_s); };
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const double change = seen[i + 1] - seen[i];
+    walks.push_back(std::max(0.0, change * change - noise[i] - noise[i + 1]) / gap(i));
+  }
+  if (!walks.empty()) usual_walk_ = quantile(walks, 0.5) / kMedianOfSquare;
+
+  // Forwards (Kalman) ...
+  states_.resize(count);
+  std::vector<double> predicted(count);  // variance before the reading
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& state = states_[i];
+    state.at_s = readings[i].at_s;
+    state.walk = i + 1 < count ? std::max(usual_walk_, walks[i]) : usual_walk_;
+    if (i == 0) {
+      state.log_cost = seen[i];
+      state.variance = noise[i];
+      continue;
+    }
+    predicted[i] = states_[i - 1].variance + states_[i - 1].walk * gap(i - 1);
+    const double gain = predicted[i] / (predicted[i] + noise[i]);
+    state.log_cost = states_[i - 1].log_cost + gain * (seen[i] - states_[i - 1].log_cost);
+    state.variance = predicted[i] * (1 - gain);
+  }
+  // ... and backwards (Rauch, Tung and Striebel).
+  for (std::size_t i = count - 1; i-- > 0;) {
+    auto& state = states_[i];
+    const double gain = predicted[i + 1] > 0 ? state.variance / predicted[i + 1] : 0;
+    state.log_cost += gain * (states_[i + 1].log_cost - state.log_cost);
+    state.variance += gain * gain * (states_[i + 1].variance - predicted[i + 1]);
+  }
+  std::vector<double> levels;
+  for (const auto& state : states_) levels.push_back(state.log_cost);
+  quiet_ = quantile(levels, kQuietShare);
+}
+
+MachineSpeed::Estimate MachineSpeed::at(double at_s) const {
+  const auto next = std::lower_bound(states_.begin(), states_.end(), at_s,
+                                     [](const State& state, double moment) { return state.at_s < moment; });
+  if (next == states_.begin() || next == states_.end()) {
+    const auto& edge = next == states_.begin() ? states_.front() : states_.back();
+    return {edge.log_cost, std::sqrt(edge.variance + usual_walk_ * std::abs(at_s - edge.at_s))};
+  }
+  const auto& before = *(next - 1);
+  const double gap = next->at_s - before.at_s;
+  const double share = gap > 0 ? (at_s - before.at_s) / gap : 1;
+  const double log_cost = (1 - share) * before.log_cost + share * next->log_cost;
+  // A Brownian bridge, and what is not known of its ends.
+  const double variance = (1 - share) * (1 - share) * before.variance + share * share * next->variance +
+                          before.walk * gap * share * (1 - share);
+  return {log_cost, std::sqrt(variance)};
+}
+
+double MachineSpeed::wander() const noexcept { return std::sqrt(usual_walk_); }
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/search_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/ranking.hpp"
+#include "campaign/pair_plan.hpp"
+
+namespace ridgeline::campaign {
+
+using base::ErrorCode;
+using base::Result;
+
+namespace {
+
+constexpr int kMostRetakes = 2;       // of one trial
+constexpr double kDoubt = 0.012;      // standard error of the machine's speed from which on a trial is in doubt
+constexpr double kReachErrors = 2;    // standard errors by which a trial may be better than it looks
+constexpr double kReach = 0.01;       // behind the best, within which a trial matters
+constexpr double kSurprise = 1.25;    // a trial so much slower than the best asks whether the machine is
+
+search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
+                                   const schema::TrialOutcome& outcome) {
+  search::Observation observation;
+  observation.out_of_memory = outcome.status == schema::TrialStatus::out_of_memory;
+  if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
+    return observation;
+  schema::TuneRun one;
+  one.objective = run.objective;
+  one.constraints = run.constraints;
+  one.min_effect = run.min_effect;
+  one.trials = {trial};
+  one.trials.front().corrected.reset();
+  const auto ranking = analysis::rank(one, {{trial.key, outcome}});
+  if (ranking.empty()) return observation;
+  observation.setup_s = (outcome.measurement->session_create_ns + outcome.measurement->first_run_ns) * 1e-9;
+  observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+  if (!ranking.front().meets_constraints) return observation;
+  observation.cost = ranking.front().cost.value;
+  observation.cost_low = ranking.front().cost.interval.low;
+  observation.cost_high = ranking.front().cost.interval.high;
+  return observation;
+}
+
+/// As many trials as can run side by side and do not depend on each other.
+std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t most) {
+  std::vector<search::Proposal> batch;
+  auto proposal = searcher.propose();
+  while (proposal) {
+    batch.push_back(std::move(*proposal));
+    if (batch.size() >= most) break;
+    proposal = searcher.propose_beside();
+  }
+  return batch;
+}
+
+bool tries(const std::vector<search::Proposal>& batch, const schema::Configuration& configuration) {
+  return std::any_of(batch.begin(), batch.end(),
+                     [&](const auto& proposal) { return proposal.configuration == configuration; });
+}
+
+/// Short, and of two pairs of sessions: it says which trial is worth a comparison that decides.
+schema::PairedPlan retake_plan(schema::PairedPlan plan) {
+  plan.rounds = plan.max_rounds = 2;
+  plan.quads = std::min(plan.quads, 8);
+  plan.max_quads = std::min(plan.max_quads, 32);
+  plan.target_half_width = 0.008;
+  plan.min_time_s = std::min(plan.min_time_s, 0.3);
+  plan.max_time_s = std::min(plan.max_time_s, 3.0);
+  plan.min_samples = 0;
+  return plan;
+}
+
+double log_error(double low, double high) { return low > 0 && high > low ? std::log(high / low) / (2 * 1.96) : 0; }
+
+}  // namespace
+
+SearchLoop::SearchLoop(TrialRunner& runner, const TuneRequest& request, search::Searcher& searcher,
+                       const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
+                       std::function<bool()> cancelled, std::function<void()> on_current)
+    : runner_(runner),
+      request_(request),
+      searcher_(searcher),
+      budget_(budget),
+      result_(result),
+      observer_(observer),
+      cancelled_(std::move(cancelled)),
+      on_current_(std::move(on_current)),
+      speed_(runner, result) {
+  runner_.set_allowance([this](const std::string& device) { return speed_.allowance(device); });
+}
+
+SearchLoop::~SearchLoop() {
+  runner_.set_allowance([](const std::string&) { return 1.0; });
+}
+
+void SearchLoop::note(std::string text) {
+  result_.run.notes.push_back(std::move(text));
+  observer_.note(result_.run.notes.back());
+}
+
+bool SearchLoop::has_current() const {
+  const auto& run = result_.run;
+  return std::any_of(run.trials.begin(), run.trials.end(),
+                     [&](const auto& trial) { return trial.configuration == run.current; });
+}
+
+bool SearchLoop::is_up(const std::vector<search::Proposal>& next) const {
+  return (cut_short_ || !result_.run.trials.empty()) && budget_.is_up(next);
+}
+
+const std::string& SearchLoop::device_of(std::size_t at) const {
+  return schema::device_of(result_.run, result_.run.trials[at]);
+}
+
+Result<bool> SearchLoop::run() {
+  for (auto batch = next_batch(searcher_, runner_.lanes()); !batch.empty();
+       batch = next_batch(searcher_, runner_.lanes())) {
+    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    RL_TRY_ASSIGN(const bool goes_on, measure(batch));
+    if (!goes_on) break;
+    if (!looked_ && has_current()) {
+      looked_ = true;
+      on_current_();
+    }
+    RL_TRY(take_again());
+  }
+  auto& run = result_.run;
+  for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
+  if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
+  if (!has_current())
+    RL_TRY(runner_.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+  revise();
+  return cut_short_;
+}
+
+Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
+  auto& run = result_.run;
+  const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
+  if (is_up(chosen)) {
+    cut_short_ = true;
+    note(
+        fmt::format("time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
+                    "a longer --max-time gives it more",
+                    base::to_seconds(*request_.max_time), searcher_.remaining() + batch.size()));
+    return false;
+  }
+  if (speed_.is_due()) RL_TRY(speed_.read());
+  const auto before = run.trials.size();
+  const auto measured = runner_.trials(chosen, searcher_.remaining() + batch.size() - 1);
+  if (!measured) {
+    // Without the current configuration there is nothing to compare with.
+    const bool goes_on =
+        measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
+    if (!goes_on) return tl::unexpected<base::Error>(measured.error());
+    cut_short_ = true;
+    note(
+        fmt::format("{}, as --max-time had no more for it: that says nothing of these settings, and the same command "
+                    "measures them again",
+                    measured.error().message));
+  }
+  for (auto at = before; at < run.trials.size(); ++at) {
+    const auto& trial = run.trials[at];
+    const auto& outcome = result_.outcomes[trial.key];
+    Seen seen{observation_of(run, trial, outcome), std::nullopt, std::nullopt, 0};
+    for (const auto& proposal : chosen)
+      if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
+    seen_.push_back(std::move(seen));
+    if (seen_.back().observation.cost && !trial.from_store) speed_.begin(trial, outcome);
+  }
+  RL_TRY(look_at_the_machine(before));
+  auto at = before;
+  for (const auto& proposal : batch) {
+    const bool was_tried = at < run.trials.size() && tries(chosen, proposal.configuration);
+    searcher_.observe(proposal, was_tried ? corrected(at) : search::Observation{});
+    if (was_tried) ++at;
+  }
+  return true;
+}
+
+/// At once where something looks slow that should not be, and after every trial while the machine is unsteady.
+Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
+  if (!speed_.begun() || first == seen_.size() || speed_.is_fresh()) return {};
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < first; ++at)
+    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+  bool surprising = false;
+  bool measured = false;
+  for (std::size_t at = first; at < seen_.size(); ++at) {
+    const auto& run = result_.run;
+    if (run.trials[at].from_store) continue;
+    measured = true;
+    const auto known = corrected(at);
+    surprising = surprising || known.abandoned || (known.cost && *known.cost > best * kSurprise);
+  }
+  if (!measured || (!surprising && !speed_.is_unsteady())) return {};
+  RL_TRY(speed_.read());
+  revise();
+  return {};
+}
+
+search::Observation SearchLoop::corrected(std::size_t at) const {
+  const auto& seen = seen_[at];
+  auto observation = seen.observation;
+  if (!observation.cost) return observation;
+  const auto& trial = result_.run.trials[at];
+  if (trial.from_store || speed_.is_even()) return observation;
+  const double quiet = speed_.quiet_cost(device_of(at));
+  if (seen.interleaved) {
+    observation.cost = quiet / seen.interleaved->ratio;
+    observation.cost_low = quiet / seen.interleaved->high;
+    observation.cost_high = quiet / seen.interleaved->low;
+    return observation;
+  }
+  const auto& outcome = result_.outcomes.at(trial.key);
+  const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
+  if (!slowdown) return observation;
+  const double error = std::hypot(log_error(observation.cost_low, observation.cost_high), slowdown->error);
+  *observation.cost *= std::exp(-slowdown->log);
+  observation.cost_low = *observation.cost * std::exp(-1.96 * error);
+  observation.cost_high = *observation.cost * std::exp(1.96 * error);
+  return observation;
+}
+
+void SearchLoop::revise() {
+  if (speed_.is_even()) return;
+  auto& trials = result_.run.trials;
+  for (std::size_t at = 0; at < seen_.size(); ++at) {
+    const auto known = corrected(at);
+    searcher_.revise(trials[at].configuration, known);
+    trials[at].corrected.reset();
+    if (known.cost && !trials[at].from_store)
+      trials[at].corrected =
+          schema::CorrectedCost{*known.cost, known.cost_low, known.cost_high, seen_[at].interleaved.has_value()};
+  }
+}
+
+std::optional<std::size_t> SearchLoop::most_doubtful() const {
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < seen_.size(); ++at)
+    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+  std::optional<std::size_t> most;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < seen_.size(); ++at) {
+    const auto& trial = result_.run.trials[at];
+    const auto& seen = seen_[at];
+    const auto known = corrected(at);
+    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes || seen.interleaved) continue;
+    if (trial.configuration == result_.run.speed->reference) continue;
+    const auto& outcome = result_.outcomes.at(trial.key);
+    const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
+    if (!slowdown || slowdown->error < kDoubt) continue;
+    const double optimistic = known.abandoned ? *known.cost * std::exp(-kReachErrors * slowdown->error)
+                                              : *known.cost * std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
+    const double limit = known.abandoned && seen.limit ? *seen.limit : best * (1 + kReach);
+    if (optimistic > limit || optimistic >= least) continue;
+    most = at;
+    least = optimistic;
+  }
+  return most;
+}
+
+Result<void> SearchLoop::take_again() {
+  while (speed_.begun() && !speed_.is_even()) {
+    const auto at = most_doubtful();
+    if (!at || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
+    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    RL_TRY(take_again(*at));
+    revise();
+  }
+  return {};
+}
+
+Result<void> SearchLoop::take_again(std::size_t at) {
+  auto& seen = seen_[at];
+  auto& run = result_.run;
+  ++seen.retakes;
+  if (run.trials[at].takes == 1 && !seen.interleaved) ++run.speed->taken_again;
+  const bool is_full = !seen.observation.abandoned;
+  if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
+    RL_TRY_ASSIGN(const bool done, interleave(at));
+    if (done) return {};
+  }
+  observer_.stage(fmt::format("trial {} again, as the machine was slower or faster meanwhile", run.trials[at].id));
+  RL_TRY_ASSIGN(const bool done, runner_.retake(at, seen.limit));
+  if (done) seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
+  return speed_.read();
+}
+
+Result<bool> SearchLoop::interleave(std::size_t at) {
+  auto& run = result_.run;
+  const auto& reference = run.speed->reference;
+  const auto& trial = run.trials[at];
+  observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
+  const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
+  RL_TRY_ASSIGN(const auto pair,
+                runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
+  if (!pair.comparison || pair.comparison->quads < 2) return false;
+  ++run.trials[at].takes;
+  seen_[at].interleaved = pair.comparison;
+  return true;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "campaign/run_budget.hpp"
+#include "campaign/session_limit.hpp"
+#include "campaign/speed_watch.hpp"
+
+namespace ridgeline::campaign {
+
+/// The search of one run: proposals are measured, what was measured is corrected by the machine's speed at that moment,
+/// and what the machine's changes left in doubt and may matter is taken again, before the searcher builds on it.
+class SearchLoop {
+ public:
+  /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
+  SearchLoop(TrialRunner& runner, const TuneRequest& request, search::Searcher& searcher, const RunBudget& budget,
+             TuneResult& result, CampaignObserver& observer, std::function<bool()> cancelled,
+             std::function<void()> on_current);
+
+  ~SearchLoop();
+  SearchLoop(const SearchLoop&) = delete;
+  SearchLoop& operator=(const SearchLoop&) = delete;
+
+  /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
+  [[nodiscard]] base::Result<bool> run();
+
+ private:
+  /// What is known of a trial beside the run's record.
+  struct Seen {
+    search::Observation observation;  ///< as measured
+    std::optional<double> limit;      ///< Proposal::abandon_above, for quiet times
+    std::optional<schema::Comparison> interleaved;  ///< of it with the reference
+    int retakes = 0;
+  };
+
+  [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
+  [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
+  /// What the searcher and the ranking are told of a trial.
+  [[nodiscard]] search::Observation corrected(std::size_t at) const;
+  /// Tells the searcher and the record what is known now of every trial.
+  void revise();
+  [[nodiscard]] base::Result<void> take_again();
+  [[nodiscard]] std::optional<std::size_t> most_doubtful() const;
+  [[nodiscard]] base::Result<void> take_again(std::size_t at);
+  [[nodiscard]] base::Result<bool> interleave(std::size_t at);
+  [[nodiscard]] bool has_current() const;
+  [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
+  void note(std::string text);
+  [[nodiscard]] const std::string& device_of(std::size_t at) const;
+
+  TrialRunner& runner_;
+  const TuneRequest& request_;
+  search::Searcher& searcher_;
+  const RunBudget& budget_;
+  TuneResult& result_;
+  CampaignObserver& observer_;
+  std::function<bool()> cancelled_;
+  std::function<void()> on_current_;
+  SpeedWatch speed_;
+  SessionLimit session_limit_;
+  std::vector<Seen> seen_;  ///< by the run's trials
+  bool cut_short_ = false;
+  bool looked_ = false;  ///< at the current configuration
+};
+
+}  // namespace ridgeline::campaign
