@@ -272,6 +272,10 @@ double separate_floor() {
   return std::expm1(half_width({0, std::sqrt(2.0) * kRunToRunStdev, BlockBootstrap::kMostBlocks - 1.0}));
 }
 
+bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept {
+  return b_against_a.quads > 0 && b_against_a.low * (1 + margin) >= 1;
+}
+
 bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
   constexpr double kZ95 = 1.959964;
   constexpr double kZ99 = 2.575829;

@@ -48,6 +48,11 @@ inline constexpr double kUnbounded = 1e6;
 /// effect below it; else inconclusive.
 [[nodiscard]] schema::Verdict judge(double ratio, double low, double high, double min_effect) noexcept;
 
+/// Non-inferiority: whether B is shown to be at most `margin` (a share) slower than A, by the bad end of the 95 %
+/// interval of the two measured in turns (so at 97.5 %, as ICH E9, section 3.3.2, has it). What is too noisy to tell is
+/// not shown.
+[[nodiscard]] bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept;
+
 /// Whether one ratio to the same configuration is lower than another by more than `effect` (a share), at 99 %: their
 /// logs as normal, with standard errors from the 95 % intervals. Not 95 %, as `best` is usually the highest of several.
 [[nodiscard]] bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept;

@@ -20,18 +20,14 @@ constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these ve
 // Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
 // exhaustive), so that of two trials either may be the faster up to twice that.
 constexpr double kSessionSpread = 0.06;
+constexpr double kDuelShare = 0.67;  // likewise of the finalists' quads; the interval goes on to be narrow
 constexpr int kMostDuels = 2;
+constexpr int kMostLeavings = 3;           // comparisons of a simplified winner with the fastest
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 std::string ratio_text(const Comparison& gain) {
   return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
                      analysis::tail_note(gain));
-}
-
-/// Good enough to stand in for `best`: cannot be told from it, or is less than the minimum effect behind it.
-bool stands_in(const Comparison& gain, const Comparison& best, double min_effect) {
-  return gain.verdict == schema::Verdict::faster &&
-         (!analysis::is_behind(gain, best, 0) || gain.ratio * (1 + min_effect) >= best.ratio);
 }
 
 /// Closest to the current configuration, then fewest settings.
@@ -119,16 +115,6 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
     if (ranked.tie_group == 1) add(&ranked);
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
-  // Where the time is for one only, it goes to the simplest of those that cannot be told apart.
-  if (contenders.size() > 1 && cost_of(*contenders[0].ranked) + cost_of(*contenders[1].ranked) > pairs_.time_left_s()) {
-    const auto simplest = std::min_element(contenders.begin(), contenders.end(), [&](const auto& a, const auto& b) {
-      return a.ranked->tie_group != b.ranked->tie_group
-                 ? a.ranked->tie_group < b.ranked->tie_group
-                 : beats(a.ranked->trial->configuration, b.ranked->trial->configuration);
-    });
-    if (cost_of(*simplest->ranked) <= std::max(pairs_.time_left_s(), cost_of(*first)))
-      std::rotate(contenders.begin(), simplest, simplest + 1);
-  }
   return contenders;
 }
 
@@ -145,37 +131,77 @@ bool DecisionMaker::was_cut(const Result<T>& measured) {
   return true;
 }
 
+std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
+    const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const {
+  std::vector<const analysis::RankedTrial*> rivals;
+  if (result_.run.provider == "cpu") {
+    const auto& first = *contenders.front().ranked;
+    for (std::size_t i = 1; i < contenders.size(); ++i) {
+      const auto& rival = *contenders[i].ranked;
+      // By their own times it may be this much faster; less is not worth the while, unless it is simpler.
+      const double promise = first.cost.interval.high / rival.cost.interval.low - 1;
+      if (promise > result_.run.min_effect / 2 || beats(rival.trial->configuration, first.trial->configuration))
+        rivals.push_back(&rival);
+    }
+    return rivals;
+  }
+  const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
+  for (const auto& rival : ranking)
+    if (rival.cost.value <= reach && may_win(rival) &&
+        rival.trial->configuration != contenders.front().ranked->trial->configuration &&
+        (result_.run.objective != schema::Objective::p99 || rival.summary.p99_ns))
+      rivals.push_back(&rival);
+  return rivals;
+}
+
 Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
                                  const std::vector<analysis::RankedTrial>& ranking) {
-  if (result_.run.provider == "cpu" || request_.finalists < 2 || contenders.empty()) return {};
-  const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
-  auto* champion = contenders.front().ranked;
+  if (contenders.empty()) return {};
+  const auto* champion = contenders.front().ranked;
+  // What met the champion and was shown to be as good: it may stand in for it.
+  std::vector<const analysis::RankedTrial*> as_good;
   int duels = 0;
-  for (const auto& rival : ranking) {
-    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    const auto& a = champion->trial->configuration;
-    const auto& b = rival.trial->configuration;
-    if (duels == kMostDuels || rival.cost.value > reach) break;
-    if (!may_win(rival) || a == b || b == contenders.front().ranked->trial->configuration ||
-        (result_.run.objective == schema::Objective::p99 && !rival.summary.p99_ns))
-      continue;
-    const auto plan = pairs_.plan_for(a, b, 1);
-    if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
-      continue;
-    observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved", champion->trial->id,
-                                rival.trial->id));
-    const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
-    if (was_cut(measured)) break;
-    RL_TRY_ASSIGN(const auto pair, measured);
-    ++duels;
-    if (!pair.comparison) continue;
-    const auto& found = *pair.comparison;
-    // Half the effect that counts, as a second duel may give away as much again.
-    const bool as_fast =
-        found.verdict != schema::Verdict::slower && found.ratio * (1 + result_.run.min_effect / 2) >= 1;
-    if (found.verdict == schema::Verdict::faster || (as_fast && beats(b, a))) champion = &rival;
+  if (request_.finalists > 1) {
+    for (const auto* rival : rivals_of(contenders, ranking)) {
+      if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+      if (duels == kMostDuels) break;
+      const auto& a = champion->trial->configuration;
+      const auto& b = rival->trial->configuration;
+      if (a == b) continue;
+      const auto plan = pairs_.plan_for(a, b, kDuelShare);
+      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
+        continue;
+      observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
+                                  champion->trial->id, rival->trial->id));
+      const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
+      if (was_cut(measured)) break;
+      RL_TRY_ASSIGN(const auto pair, measured);
+      ++duels;
+      if (!pair.comparison || pair.comparison->quads == 0) continue;
+      const auto& found = *pair.comparison;
+      const bool simpler = beats(b, a);
+      if (found.ratio > 1 + (simpler ? 0 : result_.run.min_effect / 4)) {
+        as_good.clear();  // they met another
+        if (analysis::is_no_slower(analysis::inverted(found), result_.run.min_effect)) as_good.push_back(champion);
+        champion = rival;
+      } else if (analysis::is_no_slower(found, result_.run.min_effect)) {
+        as_good.push_back(rival);
+      }
+    }
   }
-  if (duels > 0) contenders = {{champion, std::nullopt}};
+  fastest_ = champion->trial->configuration;
+  // Among those that are as good, the simplest, then the one with the least memory.
+  const auto* chosen = champion;
+  for (const auto* other : as_good) {
+    const auto& a = other->trial->configuration;
+    const auto& b = chosen->trial->configuration;
+    if (beats(a, b) ||
+        (!beats(b, a) && other->outcome->measurement->peak_rss_bytes < chosen->outcome->measurement->peak_rss_bytes))
+      chosen = other;
+  }
+  // The fastest is not lost where the simpler one does not gain enough over the current configuration.
+  contenders = {{chosen, std::nullopt}};
+  if (chosen != champion) contenders.push_back({champion, std::nullopt});
   return {};
 }
 
@@ -189,22 +215,14 @@ schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configurati
   return plan;
 }
 
-Result<void> DecisionMaker::compare(std::vector<Contender>& contenders) {
-  for (std::size_t i = 0; i < contenders.size(); ++i) {
-    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    const auto& configuration = contenders[i].ranked->trial->configuration;
-    const auto plan = i == 0 ? decisive_plan(configuration) : pairs_.plan_for(result_.run.current, configuration, 1);
-    if (i > 0 && pairs_.final_s(configuration) > pairs_.time_left_s()) {
-      result_.run.notes.push_back("time budget spent: fewer finalists were compared than planned");
-      break;
-    }
-    observer_.stage(fmt::format("comparing finalist {} of {} (trial {}) with the current configuration, interleaved",
-                                i + 1, contenders.size(), contenders[i].ranked->trial->id));
-    const auto pair = pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "", plan);
-    if (i > 0 && was_cut(pair)) break;
-    if (!pair) return tl::unexpected<base::Error>(pair.error());
-    contenders[i].gain = pair->comparison;
-  }
+Result<void> DecisionMaker::compare(Contender& contender) {
+  if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+  const auto& configuration = contender.ranked->trial->configuration;
+  observer_.stage(
+      fmt::format("comparing trial {} with the current configuration, interleaved", contender.ranked->trial->id));
+  RL_TRY_ASSIGN(const auto pair, pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "",
+                                                decisive_plan(configuration)));
+  contender.gain = pair.comparison;
   return {};
 }
 
@@ -212,39 +230,18 @@ bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const 
   return complexity(a, result_.run.current) < complexity(b, result_.run.current);
 }
 
-const DecisionMaker::Contender* DecisionMaker::choose(const std::vector<Contender>& contenders,
-                                                      bool current_is_legal) const {
-  const Contender* best = nullptr;
-  for (const auto& contender : contenders) {
-    if (current_is_legal && !(contender.gain && contender.gain->verdict == schema::Verdict::faster)) continue;
-    const double ratio = contender.gain ? contender.gain->ratio : 0;
-    if (best == nullptr || ratio > (best->gain ? best->gain->ratio : 0)) best = &contender;
-  }
-  if (best == nullptr || !best->gain) return best;
-  // Among those that cannot be told from the fastest, the simplest, then the one with the least memory.
-  const auto* chosen = best;
-  for (const auto& contender : contenders) {
-    if (!contender.gain || !stands_in(*contender.gain, *best->gain, result_.run.min_effect)) continue;
-    const auto& a = contender.ranked->trial->configuration;
-    const auto& b = chosen->ranked->trial->configuration;
-    if (beats(a, b) || (!beats(b, a) && contender.ranked->outcome->measurement->peak_rss_bytes <
-                                            chosen->ranked->outcome->measurement->peak_rss_bytes))
-      chosen = &contender;
-  }
-  return chosen;
-}
-
 Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& winner) {
   const auto& current = result_.run.current;
+  const double margin = result_.run.min_effect;
   Doubts doubts;
+  std::vector<std::pair<double, std::string>> needless;  // with the bad end of its interval
   double worst = 1;
   bool left_out = false;
   const auto keys = schema::differing_keys(winner, current);
   if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    const auto* before = current.find(keys[i]);
-    auto without = space_.canonical(before != nullptr ? winner.with(keys[i], *before) : winner.without(keys[i]));
+    const auto without = without_keys(winner, {keys[i]});
     if (without == winner || !space_.allows(without)) continue;
     const auto plan = pairs_.plan_for(winner, without, kLeaveOneOutShare);
     if (!pairs_.has_time_for(winner, without, plan, false)) {
@@ -256,11 +253,17 @@ Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& 
     if (was_cut(measured)) break;
     RL_TRY_ASSIGN(const auto pair, measured);
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
-    doubts.unproven.push_back(keys[i]);
-    if (pair.comparison->verdict != schema::Verdict::faster || pair.comparison->ratio < worst) continue;
-    worst = pair.comparison->ratio;
+    const auto& found = *pair.comparison;
+    if (analysis::is_no_slower(found, margin))
+      needless.emplace_back(found.low, keys[i]);
+    else
+      doubts.undecided.push_back(keys[i]);
+    if (found.verdict != schema::Verdict::faster || found.ratio < worst) continue;
+    worst = found.ratio;
     doubts.harmful = keys[i];
   }
+  std::sort(needless.begin(), needless.end(), std::greater<>());
+  for (auto& [low, key] : needless) doubts.needless.push_back(std::move(key));
   if (left_out) result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
   return doubts;
 }
@@ -277,28 +280,77 @@ void DecisionMaker::note_what_stays() {
                   fmt::join(stay, ", "), stay.size() == 1 ? "stays" : "stay"));
 }
 
-Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
-                                     const std::optional<Comparison>& as_good_as) {
-  auto& run = result_.run;
-  auto simpler = run.verdict->configuration;
+Configuration DecisionMaker::without_keys(const Configuration& configuration,
+                                          const std::vector<std::string>& keys) const {
+  auto simpler = configuration;
   for (const auto& key : keys) {
-    const auto* before = run.current.find(key);
+    const auto* before = result_.run.current.find(key);
     simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
   }
-  simpler = space_.canonical(simpler);
+  return space_.canonical(simpler);
+}
+
+Result<void> DecisionMaker::simplify(const Configuration& winner) {
+  RL_TRY_ASSIGN(const auto doubts, leave_one_out(winner));
+  // All at once, then fewer of them, those first whose absence was seen to cost least: each by itself adds nothing,
+  // together they may.
+  auto keys = doubts.needless;
+  bool simplified = false;
+  for (int tries = 0; !simplified && !keys.empty() && tries < kMostLeavings; ++tries) {
+    RL_TRY_ASSIGN(simplified, leave_out(keys));
+    if (!simplified) keys.resize(keys.size() / 2);
+  }
+  if (!simplified && doubts.harmful) {
+    RL_TRY_ASSIGN(simplified, leave_out({*doubts.harmful}));
+    keys = {*doubts.harmful};
+  }
+  auto& verdict = *result_.run.verdict;
+  const auto differing = schema::differing_keys(verdict.configuration, result_.run.current);
+  const auto stays = [&](const std::string& key) {
+    return std::find(differing.begin(), differing.end(), key) != differing.end();
+  };
+  for (const auto* list : {&doubts.needless, &doubts.undecided})
+    for (const auto& key : *list)
+      if (stays(key)) verdict.unproven.push_back(key);
+  note_what_stays();
+  return {};
+}
+
+bool DecisionMaker::has_time_without(const std::vector<std::string>& keys, const Configuration& simpler,
+                                     double before_s) {
+  const auto plan = pairs_.plan_for(result_.run.current, simpler, 1);
+  if (pairs_.has_time_for(result_.run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
+  for (const auto& key : keys)
+    if (std::find(no_time_without_.begin(), no_time_without_.end(), key) == no_time_without_.end())
+      no_time_without_.push_back(key);
+  return false;
+}
+
+Result<bool> DecisionMaker::is_as_good(const Configuration& simpler, const std::vector<std::string>& keys) {
+  const double margin = result_.run.min_effect;
+  if (simpler == fastest_) return true;
+  for (const auto& pair : result_.run.pairs) {
+    if (!pair.comparison || pair.a != fastest_ || pair.b != simpler) continue;
+    if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::duel)
+      return analysis::is_no_slower(*pair.comparison, margin);
+  }
+  const auto plan = pairs_.plan_for(fastest_, simpler, kDuelShare);
+  if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
+  observer_.stage("comparing the simplified winner with the fastest");
+  const auto measured = pairs_.measure(schema::PairPurpose::duel, fastest_, simpler, "", plan);
+  if (was_cut(measured)) return false;
+  RL_TRY_ASSIGN(const auto pair, measured);
+  return pair.comparison && analysis::is_no_slower(*pair.comparison, margin);
+}
+
+Result<bool> DecisionMaker::leave_out(const std::vector<std::string>& keys) {
+  auto& run = result_.run;
+  const auto simpler = without_keys(run.verdict->configuration, keys);
   if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return false;
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;
-  const auto plan = pairs_.plan_for(run.current, simpler, 1);
-  const auto has_time = [&](double before_s) {
-    if (pairs_.has_time_for(run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
-    for (const auto& key : keys)
-      if (std::find(no_time_without_.begin(), no_time_without_.end(), key) == no_time_without_.end())
-        no_time_without_.push_back(key);
-    return false;
-  };
-  if (!has_time(id == 0 ? longest_trial_s(result_) : 0)) return false;
+  if (!has_time_without(keys, simpler, id == 0 ? longest_trial_s(result_) : 0)) return false;
   if (id == 0) {
     const auto measured =
         runner_.trial(simpler, schema::TrialStage::finalist,
@@ -313,25 +365,15 @@ Result<bool> DecisionMaker::simplify(const std::vector<std::string>& keys,
   const auto place =
       std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
   if (place == ranking.end() || !place->meets_constraints) return false;
-  if (!has_time(0)) return false;
-  // Each by itself was shown to add nothing, together they may; beside a far slower configuration that is hard to see.
-  if (as_good_as && keys.size() > 1) {
-    const auto winner = run.verdict->configuration;
-    const auto side_by_side = pairs_.plan_for(winner, simpler, 1);
-    if (!has_time(pairs_.expected_s(winner, simpler, side_by_side, false))) return false;
-    observer_.stage("comparing the simplified winner with the winner");
-    const auto measured = pairs_.measure(schema::PairPurpose::duel, winner, simpler, "", side_by_side);
-    if (was_cut(measured)) return false;
-    RL_TRY_ASSIGN(const auto pair, measured);
-    if (pair.comparison && pair.comparison->verdict == schema::Verdict::slower) return false;
-  }
+  if (!has_time_without(keys, simpler, 0)) return false;
+  RL_TRY_ASSIGN(const bool as_good, is_as_good(simpler, keys));
+  if (!as_good) return false;
   observer_.stage("comparing the simplified winner with the current configuration");
-  const auto measured = pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", plan);
+  const auto measured =
+      pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", pairs_.plan_for(run.current, simpler, 1));
   if (was_cut(measured)) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
   if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
-  // Each left-out setting was shown to add nothing by itself: only a proof of a real loss brings them back.
-  if (as_good_as && analysis::is_behind(*pair.comparison, *as_good_as, run.min_effect)) return false;
   run.verdict->configuration = simpler;
   run.verdict->trial_id = id;
   run.verdict->gain = pair.comparison;
@@ -384,9 +426,18 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   for (const auto& contender : contenders)
     if (lacks_percentile(*contender.ranked)) return {};
   RL_TRY(duel(contenders, ranking));
-  RL_TRY(compare(contenders));
-
-  const auto* chosen = choose(contenders, current_is_legal);
+  const Contender* chosen = nullptr;
+  if (!contenders.empty()) {
+    RL_TRY(compare(contenders.front()));
+    const auto wins = [&](const Contender& contender) {
+      return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
+    };
+    if (!wins(contenders.front()) && contenders.size() > 1 &&
+        pairs_.final_s(contenders.back().ranked->trial->configuration) < pairs_.time_left_s())
+      RL_TRY(compare(contenders.back()));
+    for (const auto& contender : contenders)
+      if (chosen == nullptr && wins(contender)) chosen = &contender;
+  }
   if (chosen == nullptr) {
     std::string detail = "no other configuration came near it";
     const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
@@ -428,16 +479,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   verdict.gain = chosen->gain;
   verdict.tie_group = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
-    RL_TRY_ASSIGN(const auto doubts, leave_one_out(verdict.configuration));
-    // A setting seen to hurt side by side goes, whatever two comparisons with the current configuration, made at
-    // different times, say about each other.
-    const bool only_harmful = doubts.harmful && doubts.unproven.size() == 1;
-    bool simplified = false;
-    if (!doubts.unproven.empty() && !only_harmful) {
-      RL_TRY_ASSIGN(simplified, simplify(doubts.unproven, chosen->gain));
-    }
-    if (!simplified && doubts.harmful) RL_TRY(simplify({*doubts.harmful}, std::nullopt));
-    note_what_stays();
+    RL_TRY(simplify(verdict.configuration));
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

@@ -8,8 +8,10 @@
 
 namespace ridgeline::campaign {
 
-/// From search results to the run's answer: the best few are compared with the current configuration, interleaved and
-/// in fresh processes; the winner's settings are taken out one by one; what was not shown to add anything is dropped.
+/// From search results to the run's answer: the fastest trials meet each other in turns, the winner meets the current
+/// configuration in fresh processes, and its settings are taken out one by one. A simpler configuration replaces the
+/// fastest one only when it is shown to be at most the minimum effect slower than that (analysis::is_no_slower), by a
+/// comparison of the two, however many simplifications led to it.
 class DecisionMaker {
  public:
   /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
@@ -30,23 +32,34 @@ class DecisionMaker {
     std::optional<schema::Comparison> gain;
   };
   [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking);
-  /// On a GPU, where the order of trials that are this close is the chance of their sessions: the fastest meets what is
-  /// nearly as fast side by side, as time allows, and the winner alone goes on.
+  /// The fastest meets what may be as fast side by side, as time allows; one alone goes on: the fastest, or a simpler
+  /// one that is shown to be as good. On a GPU, where the order of trials that are this close is the chance of their
+  /// sessions, that is also what is nearly as fast.
   [[nodiscard]] base::Result<void> duel(std::vector<Contender>& contenders,
                                         const std::vector<analysis::RankedTrial>& ranking);
-  [[nodiscard]] base::Result<void> compare(std::vector<Contender>& contenders);
-  [[nodiscard]] const Contender* choose(const std::vector<Contender>& contenders, bool current_is_legal) const;
-  /// What leave-one-out says against the winner.
+  [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
+      const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
+  [[nodiscard]] base::Result<void> compare(Contender& contender);
+  /// What leave-one-out says of the winner's settings.
   struct Doubts {
-    std::vector<std::string> unproven;  ///< settings that no comparison showed to add anything
-    std::optional<std::string>
-        harmful;  ///< the one of them without which the winner was faster, side by side (by most)
+    std::vector<std::string> needless;   ///< without which the winner is shown to be as good, the surest first
+    std::vector<std::string> undecided;  ///< too noisy to tell
+    std::optional<std::string> harmful;  ///< the one of them without which the winner was faster (by most)
   };
   [[nodiscard]] base::Result<Doubts> leave_one_out(const schema::Configuration& winner);
-  /// Takes `keys` out of the verdict if what is left beats the current configuration and, when `as_good_as` is given,
-  /// can stand in for that gain. False when the verdict stays.
-  [[nodiscard]] base::Result<bool> simplify(const std::vector<std::string>& keys,
-                                            const std::optional<schema::Comparison>& as_good_as);
+  /// Takes out of the verdict's configuration what can go, and notes what stays unproven.
+  [[nodiscard]] base::Result<void> simplify(const schema::Configuration& winner);
+  /// Takes `keys` out of the verdict if what is left is as good as the fastest and beats the current configuration.
+  /// False when the verdict stays.
+  [[nodiscard]] base::Result<bool> leave_out(const std::vector<std::string>& keys);
+  /// Whether `simpler` is shown to be as good as the fastest, by a comparison made before or now.
+  [[nodiscard]] base::Result<bool> is_as_good(const schema::Configuration& simpler,
+                                              const std::vector<std::string>& keys);
+  [[nodiscard]] bool has_time_without(const std::vector<std::string>& keys, const schema::Configuration& simpler,
+                                      double before_s);
+  /// With these back at their current values.
+  [[nodiscard]] schema::Configuration without_keys(const schema::Configuration& configuration,
+                                                   const std::vector<std::string>& keys) const;
   /// Of what has no time to be taken out, one note.
   void note_what_stays();
   /// That of the schedule, with a note where what was cut costs certainty.
@@ -69,6 +82,7 @@ class DecisionMaker {
   TuneResult& result_;
   CampaignObserver& observer_;
   PairSchedule pairs_;
+  schema::Configuration fastest_;             ///< of those that met each other, before any simplification
   std::vector<std::string> no_time_without_;  // settings that there was no time to take out
   std::function<bool()> cancelled_;
 };

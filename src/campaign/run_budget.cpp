@@ -31,8 +31,7 @@ double RunBudget::pair_s(const std::vector<search::Proposal>& next) const {
   const auto& current = result_.run.current;
   for (const auto& proposal : next) {
     const auto plan = pair_plan(result_, request_.paired, current, proposal.configuration, 1);
-    most_s =
-        std::max(most_s, expected_pair_s(result_, plan, request_.fresh_finals, current, proposal.configuration));
+    most_s = std::max(most_s, expected_pair_s(result_, plan, request_.fresh_finals, current, proposal.configuration));
   }
   return most_s;
 }

@@ -15,11 +15,11 @@ using base::Result;
 
 namespace {
 
-constexpr int kMostRetakes = 2;       // of one trial
-constexpr double kDoubt = 0.012;      // standard error of the machine's speed from which on a trial is in doubt
-constexpr double kReachErrors = 2;    // standard errors by which a trial may be better than it looks
-constexpr double kReach = 0.01;       // behind the best, within which a trial matters
-constexpr double kSurprise = 1.25;    // a trial so much slower than the best asks whether the machine is
+constexpr int kMostRetakes = 2;     // of one trial
+constexpr double kDoubt = 0.012;    // standard error of the machine's speed from which on a trial is in doubt
+constexpr double kReachErrors = 2;  // standard errors by which a trial may be better than it looks
+constexpr double kReach = 0.01;     // behind the best, within which a trial matters
+constexpr double kSurprise = 1.25;  // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
                                    const schema::TrialOutcome& outcome) {
@@ -252,8 +252,9 @@ std::optional<std::size_t> SearchLoop::most_doubtful() const {
     const auto& outcome = result_.outcomes.at(trial.key);
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
     if (!slowdown || slowdown->error < kDoubt) continue;
-    const double optimistic = known.abandoned ? *known.cost * std::exp(-kReachErrors * slowdown->error)
-                                              : *known.cost * std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
+    const double optimistic = known.abandoned
+                                  ? *known.cost * std::exp(-kReachErrors * slowdown->error)
+                                  : *known.cost * std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
     const double limit = known.abandoned && seen.limit ? *seen.limit : best * (1 + kReach);
     if (optimistic > limit || optimistic >= least) continue;
     most = at;
@@ -295,8 +296,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   const auto& trial = run.trials[at];
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
   const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
-  RL_TRY_ASSIGN(const auto pair,
-                runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
+  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
   ++run.trials[at].takes;
   seen_[at].interleaved = pair.comparison;

@@ -29,8 +29,8 @@ class SearchLoop {
  private:
   /// What is known of a trial beside the run's record.
   struct Seen {
-    search::Observation observation;  ///< as measured
-    std::optional<double> limit;      ///< Proposal::abandon_above, for quiet times
+    search::Observation observation;                ///< as measured
+    std::optional<double> limit;                    ///< Proposal::abandon_above, for quiet times
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
     int retakes = 0;
   };

@@ -12,11 +12,11 @@ using base::Result;
 
 namespace {
 
-constexpr double kReadingShare = 0.08;   // of the run's time, for readings of an even machine
-constexpr std::size_t kLately = 4;       // readings that say whether the machine is changing
-constexpr double kNotable = 0.025;       // change of log time
-constexpr double kSureErrors = 2.5;      // of the readings
-constexpr double kAllowedErrors = 2;     // of the estimate
+constexpr double kReadingShare = 0.08;    // of the run's time, for readings of an even machine
+constexpr std::size_t kLately = 4;        // readings that say whether the machine is changing
+constexpr double kNotable = 0.025;        // change of log time
+constexpr double kSureErrors = 2.5;       // of the readings
+constexpr double kAllowedErrors = 2;      // of the estimate
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
 double log_error(const schema::SpeedReading& reading) {

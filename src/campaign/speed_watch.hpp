@@ -49,7 +49,6 @@ class SpeedWatch {
   [[nodiscard]] double allowance(const std::string& device) const;
 
  private:
-
   TrialRunner& runner_;
   TuneResult& result_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device

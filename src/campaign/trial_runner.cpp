@@ -266,8 +266,8 @@ Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> abandon_a
 schema::SpeedReading TrialRunner::reading_of(const schema::TunedTrial& trial,
                                              const schema::TrialOutcome& outcome) const {
   const auto& measurement = *outcome.measurement;
-  const auto objective = result_.run.objective == schema::Objective::p99 ? schema::Objective::latency
-                                                                          : result_.run.objective;
+  const auto objective =
+      result_.run.objective == schema::Objective::p99 ? schema::Objective::latency : result_.run.objective;
   const auto cost = analysis::cost_of(measurement, objective);
   const double middle_s = trial.started_s + outcome.duration_s - measurement.wall_ns * 1e-9 / 2;
   return {middle_s, cost.value, cost.interval.low, cost.interval.high};
@@ -353,8 +353,7 @@ Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Begun& 
     auto spec = trial.spec;
     spec.device = devices[lane];
     RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
-    if (known && answers(*known, trial.limit))
-      return store::StoredTrial{std::move(spec), std::move(known->outcome)};
+    if (known && answers(*known, trial.limit)) return store::StoredTrial{std::move(spec), std::move(known->outcome)};
   }
   return std::nullopt;
 }

@@ -130,7 +130,7 @@ class TrialRunner {
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };
-  std::map<std::string, schema::AccuracyDrift> noise_;   ///< run-to-run, by reference key, of references known to exist
+  std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by reference key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign

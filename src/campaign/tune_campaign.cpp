@@ -31,11 +31,11 @@ using base::Result;
 namespace {
 
 constexpr std::size_t kRunsOfModel = 100;  // the newest are looked at for trials that are known
-constexpr double kPairShare = 0.25;                      // the most for one comparison on a CPU, so that several fit in
-constexpr double kPairShareOnGpu = 0.1;                  // on a GPU, where duels come before it
-constexpr double kWarmUpShare = 0.25;                    // of a comparison's time, for each arm
-constexpr double kUsualStartS = 4;                       // of the runtime, reference outputs included
-constexpr double kCeilingsS = 1;                         // what the probes of a GPU's ceilings take
+constexpr double kPairShare = 0.25;        // the most for one comparison on a CPU, so that several fit in
+constexpr double kPairShareOnGpu = 0.1;    // on a GPU, where duels come before it
+constexpr double kWarmUpShare = 0.25;      // of a comparison's time, for each arm
+constexpr double kUsualStartS = 4;         // of the runtime, reference outputs included
+constexpr double kCeilingsS = 1;           // what the probes of a GPU's ceilings take
 constexpr double kEnergyWindowS = 1.2 * schema::GpuTelemetry::kLeastEnergyWindowS;
 constexpr double kExplainedS = 30;  // without --max-time; no longer for what explains the answer only
 
@@ -320,8 +320,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
         !ranking.empty() && !run.runtime_graphs.empty() && !budget.is_up(expected_graph_s(result), {}))
       read_graph(executor_, runner, ranking.front().trial->configuration, run, observer_);
     // The probes end the worker, which a search without fresh processes still needs.
-    measure_ceilings(executor_, request, result.run, observer_,
-                     request.fresh_finals && !budget.is_up(kCeilingsS, {}));
+    measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !budget.is_up(kCeilingsS, {}));
     RL_TRY(decision.decide(cut_short));
     measure_alone(runner, request, result);
     return {};

@@ -12,7 +12,8 @@ RL_DEFINE_JSON(SpeedTrack, device, readings)
 RL_DEFINE_JSON(SpeedRecord, reference, tracks, taken_again)
 RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, from_store, started_s, reason, corrected, takes, device)
 RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, from_store, flags)
-RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason, alone_key, alone_current_key)
+RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason, unproven, alone_key,
+               alone_current_key)
 RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, objective, constraints,
                min_effect, accuracy_tolerance, search, seed, provider, io, device, environment, model, workload,
                runtime, plan, current, current_origins, space, space_size, pruned, trials, pairs, verdict, notes,

@@ -54,8 +54,8 @@ struct Comparison {
                     ///< enough; 0: another objective, or stored before this was told
 };
 
-/// The cost of a trial (analysis::Cost) as it would have been while the machine was quiet, with a 95 % interval: its own
-/// over the machine's speed at that moment, or by the reference configuration's where the two were interleaved.
+/// The cost of a trial (analysis::Cost) as it would have been while the machine was quiet, with a 95 % interval: its
+/// own over the machine's speed at that moment, or by the reference configuration's where the two were interleaved.
 struct CorrectedCost {
   double value = 0;
   double low = 0;
@@ -92,9 +92,9 @@ struct TunedTrial {
   TrialStage stage = TrialStage::search;
   std::string key;  ///< TrialSpec::key: where the outcome is stored
   Configuration configuration;
-  bool from_store = false;  ///< answered without measuring again
-  double started_s = 0;     ///< since the run began
-  std::string reason;       ///< why the searcher tried it, one line
+  bool from_store = false;                   ///< answered without measuring again
+  double started_s = 0;                      ///< since the run began
+  std::string reason;                        ///< why the searcher tried it, one line
   std::optional<CorrectedCost> corrected{};  ///< unset where the reference said nothing of that moment
   int takes = 1;                             ///< measurements in this run; the last one counts
   std::string device{};                      ///< TrialSpec::device where it is not the run's; else ""
@@ -131,6 +131,8 @@ struct TuneVerdict {
   std::optional<Comparison> gain;  ///< recommended against current, interleaved
   std::vector<int> tie_group;      ///< trial ids that are as good as the best
   std::string reason;              ///< one sentence
+  /// Settings of `configuration` that stay because neither they nor their absence was shown to be as good.
+  std::vector<std::string> unproven{};
   /// TrialSpec::key of `configuration` measured alone (TrialSpec::alone), which no ranking holds; "": it was not.
   std::string alone_key{};
   std::string alone_current_key{};  ///< the same of the current configuration

@@ -67,9 +67,9 @@ class Screening {
   std::deque<Step> queue_;
   std::size_t factor_at_ = 0;
   Part part_ = Part::open;
-  int extras_ = 0;              ///< plans made after the last factor
-  schema::Configuration base_;  ///< what the factor at hand is tried on
-  bool has_base_ = false;       ///< something that worked
+  int extras_ = 0;                               ///< plans made after the last factor
+  schema::Configuration base_;                   ///< what the factor at hand is tried on
+  bool has_base_ = false;                        ///< something that worked
   std::optional<std::size_t> climbed_from_;      ///< joint threads: the level whose neighbours were planned last
   std::size_t bindings_again_after_ = SIZE_MAX;  ///< the factor after which other bindings get a second chance ...
   std::size_t bindings_again_ = 0;               ///< ... and how many

@@ -63,8 +63,7 @@ std::vector<schema::PrunedParam> SearchHistory::starved() const {
 
 void SearchHistory::record(const Proposal& proposal, const Observation& observation) {
   index_[proposal.configuration] = observed_.size();
-  observed_.push_back(
-      {proposal.configuration, with_sound_cost(observation), space_->covers(proposal.configuration)});
+  observed_.push_back({proposal.configuration, with_sound_cost(observation), space_->covers(proposal.configuration)});
   if (observation.out_of_memory) out_of_memory_.push_back(proposal.configuration);
   find_best();
 }
