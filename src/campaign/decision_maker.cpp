@@ -131,6 +131,12 @@ bool DecisionMaker::was_cut(const Result<T>& measured) {
   return true;
 }
 
+schema::PairedPlan DecisionMaker::duel_plan(const Configuration& a, const Configuration& b) const {
+  auto plan = pairs_.plan_for(a, b, 1);
+  plan.min_time_s *= kDuelShare;
+  return plan;
+}
+
 std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
     const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const {
   std::vector<const analysis::RankedTrial*> rivals;
@@ -168,7 +174,7 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
       const auto& a = champion->trial->configuration;
       const auto& b = rival->trial->configuration;
       if (a == b) continue;
-      const auto plan = pairs_.plan_for(a, b, kDuelShare);
+      const auto plan = duel_plan(a, b);
       if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
         continue;
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
@@ -334,7 +340,7 @@ Result<bool> DecisionMaker::is_as_good(const Configuration& simpler, const std::
     if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::duel)
       return analysis::is_no_slower(*pair.comparison, margin);
   }
-  const auto plan = pairs_.plan_for(fastest_, simpler, kDuelShare);
+  const auto plan = duel_plan(fastest_, simpler);
   if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
   observer_.stage("comparing the simplified winner with the fastest");
   const auto measured = pairs_.measure(schema::PairPurpose::duel, fastest_, simpler, "", plan);

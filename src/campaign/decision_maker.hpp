@@ -39,6 +39,7 @@ class DecisionMaker {
                                         const std::vector<analysis::RankedTrial>& ranking);
   [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
       const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
+  [[nodiscard]] schema::PairedPlan duel_plan(const schema::Configuration& a, const schema::Configuration& b) const;
   [[nodiscard]] base::Result<void> compare(Contender& contender);
   /// What leave-one-out says of the winner's settings.
   struct Doubts {

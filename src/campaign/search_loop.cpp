@@ -7,6 +7,7 @@
 
 #include "analysis/ranking.hpp"
 #include "campaign/pair_plan.hpp"
+#include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -19,6 +20,7 @@ constexpr int kMostRetakes = 2;     // of one trial
 constexpr double kDoubt = 0.012;    // standard error of the machine's speed from which on a trial is in doubt
 constexpr double kReachErrors = 2;  // standard errors by which a trial may be better than it looks
 constexpr double kReach = 0.01;     // behind the best, within which a trial matters
+constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
 constexpr double kSurprise = 1.25;  // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
@@ -147,7 +149,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
                     base::to_seconds(*request_.max_time), searcher_.remaining() + batch.size()));
     return false;
   }
-  if (speed_.is_due()) RL_TRY(speed_.read());
+  if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
   const auto before = run.trials.size();
   const auto measured = runner_.trials(chosen, searcher_.remaining() + batch.size() - 1);
   if (!measured) {
@@ -180,6 +182,11 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   return true;
 }
 
+bool SearchLoop::has_time_to_read(const std::vector<search::Proposal>& before) const {
+  const double next_s = speed_.reading_s() + (before.empty() ? 0 : longest_trial_s(result_));
+  return speed_.reading_s() <= kMostReading * budget_.time_left_s() && !budget_.is_up(next_s, before);
+}
+
 /// At once where something looks slow that should not be, and after every trial while the machine is unsteady.
 Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
   if (!speed_.begun() || first == seen_.size() || speed_.is_fresh()) return {};
@@ -195,7 +202,7 @@ Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
     const auto known = corrected(at);
     surprising = surprising || known.abandoned || (known.cost && *known.cost > best * kSurprise);
   }
-  if (!measured || (!surprising && !speed_.is_unsteady())) return {};
+  if (!measured || (!surprising && !speed_.is_unsteady()) || !has_time_to_read({})) return {};
   RL_TRY(speed_.read());
   revise();
   return {};

@@ -36,6 +36,7 @@ class SearchLoop {
   };
 
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
+  [[nodiscard]] bool has_time_to_read(const std::vector<search::Proposal>& before) const;
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
   /// What the searcher and the ranking are told of a trial.
   [[nodiscard]] search::Observation corrected(std::size_t at) const;

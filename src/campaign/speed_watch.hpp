@@ -22,6 +22,8 @@ class SpeedWatch {
   void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
   [[nodiscard]] bool begun() const noexcept { return result_.run.speed.has_value(); }
 
+  /// Seconds that a reading takes.
+  [[nodiscard]] double reading_s() const noexcept { return reading_s_; }
   /// Whether it is time for a reading.
   [[nodiscard]] bool is_due() const;
   /// Whether one was taken so lately that another would say nothing new.

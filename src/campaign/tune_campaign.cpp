@@ -222,7 +222,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   TuneResult result;
   auto& run = result.run;
   run.started_utc = clock_.utc_now();
-  run.id = make_run_id(clock_, run.started_utc, request.command_line);
+  run.id = make_run_id(base::system_clock(), run.started_utc, request.command_line);  // unique, whatever the clock
   run.command_line = request.command_line;
   run.config_path = request.config_path;
   run.objective = request.objective;

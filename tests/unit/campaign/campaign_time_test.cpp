@@ -144,9 +144,8 @@ TEST_F(CampaignTimeTest, an_answer_to_keep_says_that_the_search_was_cut_short) {
   EXPECT_NE(result.run.verdict->reason.find("there was time for"), std::string::npos) << result.run.verdict->reason;
 }
 
-// With time for one comparison it went to the fastest of a tie by a hair, which set an idle key, and config.yaml got
-// it.
-TEST_F(CampaignTimeTest, time_for_one_comparison_goes_to_the_simplest_of_a_tie) {
+// A simpler one takes the place of the fastest only where it is shown to be as good, for which there is no time here.
+TEST_F(CampaignTimeTest, time_for_one_comparison_goes_to_the_fastest) {
   const Configuration idle{{"enable_mem_pattern", false}, {"intra_op_num_threads", 2}};
   executor_.noise = 0.001;
   executor_.cost_ns = [&](const Configuration& c) {
@@ -158,7 +157,7 @@ TEST_F(CampaignTimeTest, time_for_one_comparison_goes_to_the_simplest_of_a_tie) 
   request_.max_time = std::chrono::seconds(80);
   const auto result = must_run();
   ASSERT_FALSE(result.run.pairs.empty());
-  EXPECT_EQ(result.run.pairs.front().b, (Configuration{{"intra_op_num_threads", 2}}));
+  EXPECT_EQ(result.run.pairs.front().b, idle);
 }
 
 TEST_F(CampaignTimeTest, begins_no_comparison_that_its_time_cannot_hold) {

@@ -124,8 +124,9 @@ TEST_F(TuneCampaignTest, keeps_the_current_configuration_when_the_gain_is_below_
 }
 
 TEST_F(TuneCampaignTest, says_that_a_wide_interval_left_it_undecided) {
-  executor_.noise = 1;
+  executor_.noise = 0.5;
   executor_.cost_ns = [](const auto&) { return 1e6; };
+  executor_.pair_ratio = [](const auto&, const auto&) { return 1.1; };
   request_.paired.quads = 4;
   const auto verdict = *must_run().run.verdict;
   ASSERT_EQ(verdict.decision, schema::Decision::keep) << verdict.reason;
