@@ -145,6 +145,7 @@ Json verdict_json(const TuneView& view) {
           {"alone", alone_json(alone.recommended)},
           {"alone_current", alone_json(alone.current)},
           {"tie_group", verdict.tie_group},
+          {"unproven", verdict.unproven},
           {"reason", verdict.reason}};
 }
 
@@ -176,6 +177,8 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
            {"configuration", trial.configuration},
            {"key", trial.key},
            {"from_store", trial.from_store},
+           {"takes", trial.takes},
+           {"corrected", trial.corrected},
            {"started_s", trial.started_s},
            {"reason", trial.reason},
            {"status", nullptr},
@@ -285,6 +288,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
            {"runtime", run.runtime},
            {"plan", run.plan},
            {"workload", run.workload},
+           {"speed", run.speed},
            {"notes", run.notes}};
   if (!view.on_gpu()) return out;
   out["run"]["io"] = run.io;

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is the recommendation still right where another process keeps coming and going?
+
+On two CPUs: the winner of an unlimited `tune` while nothing else runs; then the same with `stress-ng --cpu 1` on the same
+CPUs, 20 s on and 20 s off, from an empty results file each time. What each of these recommends is then compared, in turns,
+with the quiet winner, while nothing else runs. Goal: at most 5 % slower in at least five of six.
+    benchmarks/uneven_machine.py BINARY MODEL --shape x:1x3x320x320 [--runs 6] [--ort-library FILE]
+    ... --cpus 0,1 --cpus 2,3 ...      pairs of CPUs for several runs side by side (default: one after another on 0,1)
+`--stress` names another load; it is started with those CPUs as its affinity and ended with its process group.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PERIOD_S = 20
+
+
+class Stress:
+    """The load, on and off, until stopped."""
+
+    def __init__(self, command, cpus):
+        self.command, self.cpus, self.ended = command, cpus, threading.Event()
+        self.thread = threading.Thread(target=self.loop)
+
+    def loop(self):
+        while not self.ended.is_set():
+            process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                                       preexec_fn=lambda: os.sched_setaffinity(0, self.cpus))
+            self.ended.wait(PERIOD_S)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            self.ended.wait(PERIOD_S)
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+
+def ridgeline(options, cpus, folder, arguments):
+    command = [options.binary, "tune", str(options.model), "--provider", "cpu", "--json", "--no-apply"]
+    for shape in options.shape:
+        command += ["--shape", shape]
+    if options.ort_library:
+        command += ["--ort-library", options.ort_library]
+    begun = time.monotonic()
+    done = subprocess.run(command + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+                          env={**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)},
+                          preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    (folder / "stderr").write_text(done.stderr)
+    if done.returncode not in (0, 4):
+        raise SystemExit(f"exit code {done.returncode}\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout), time.monotonic() - begun
+
+
+def recommended(run):
+    verdict = run["verdict"]
+    return verdict["configuration"] if verdict["decision"] == "change" else {}
+
+
+def search(options, cpus, stressed, name):
+    folder = pathlib.Path(options.folder) / name
+    folder.mkdir(parents=True)
+    arguments = ["--db", "results.db"] + options.tune
+    if stressed:
+        with Stress(shlex.split(options.stress), cpus):
+            run, seconds = ridgeline(options, cpus, folder, arguments)
+    else:
+        run, seconds = ridgeline(options, cpus, folder, arguments)
+    (folder / "run.json").write_text(json.dumps(run))
+    speed = run.get("speed") or {}
+    print(f"{name:<8} {seconds:6.0f} s, {len(run['trials'])} trials, {speed.get('taken_again', 0)} taken again, "
+          f"{len(run['comparisons'])} comparisons: {json.dumps(recommended(run))}\n         {run['verdict']['reason']}", flush=True)
+    return recommended(run)
+
+
+def compare(options, cpus, one, best, name):
+    """Time of `one` over that of `best`, with its 95 % interval."""
+    if one == best:
+        return 1.0, 1.0, 1.0
+    folder = pathlib.Path(options.folder) / name
+    folder.mkdir(parents=True)
+    everything = sorted(set(one) | set(best))
+    defaults = json.loads(subprocess.run([options.binary, "params", "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout)
+    default_of = {param["key"]: param.get("default") for param in defaults}
+    full = [{key: config.get(key, default_of[key]) for key in everything} for config in (best, one)]
+    full = [{key: value for key, value in config.items() if value is not None} for config in full]
+    (folder / "config.yaml").write_text("onnxruntime: " + json.dumps(full[0]) + "\n")  # JSON is YAML
+    (folder / "space.yaml").write_text("fixed: " + json.dumps(full[1]) + "\nonly_listed: true\n")
+    run, _ = ridgeline(options, cpus, folder, ["--search", "grid", "--space", "space.yaml", "--config", "config.yaml", "--no-contributions",
+                                               "--db", "results.db"])
+    for pair in run["comparisons"]:
+        if pair["purpose"] == "finalist":
+            low, high = pair["interval"]
+            return 1 / pair["ratio"], 1 / high, 1 / low
+    raise SystemExit(f"{name}: nothing was compared: {run['verdict']['reason']}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("model", type=pathlib.Path)
+    parser.add_argument("--shape", action="append", default=[])
+    parser.add_argument("--ort-library", default="")
+    parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--cpus", action="append")
+    parser.add_argument("--stress", default="stress-ng --cpu 1")
+    parser.add_argument("--folder", default="")
+    parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of tune")
+    options = parser.parse_args()
+    options.model = options.model.resolve()
+    options.binary = str(pathlib.Path(options.binary).resolve())
+    if options.ort_library:
+        options.ort_library = str(pathlib.Path(options.ort_library).resolve())
+    options.folder = options.folder or tempfile.mkdtemp(prefix="rl-uneven-")
+    pairs = [{int(cpu) for cpu in text.split(",")} for text in options.cpus or ["0,1"]]
+    with concurrent.futures.ThreadPoolExecutor(len(pairs)) as pool:
+        free = list(pairs)
+
+        def on_free_pair(work, *arguments):
+            cpus = free.pop()
+            try:
+                return work(options, cpus, *arguments)
+            finally:
+                free.append(cpus)
+
+        quiet = pool.submit(on_free_pair, search, False, "quiet")
+        if len(pairs) == 1:
+            quiet.result()
+        runs = [pool.submit(on_free_pair, search, True, f"run{number}") for number in range(1, options.runs + 1)]
+        best = quiet.result()
+        found = [run.result() for run in runs]
+        slower = list(pool.map(lambda item: on_free_pair(compare, item[1], best, f"against{item[0] + 1}"), enumerate(found)))
+    fine = 0
+    for number, (ratio, low, high) in enumerate(slower, 1):
+        fine += ratio <= 1.05
+        print(f"run {number}: {ratio:.3f} times the quiet winner's time [{low:.3f}, {high:.3f}]")
+    print(f"at most 5 % slower: {fine} of {len(slower)}")
+    return 0 if fine >= len(slower) - 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
