@@ -301,6 +301,8 @@ int main(int argc, char** argv) {
   app.add_option("--max-time", max_time_s, "seconds; 0: none");
   app.add_option("--threads", threads);
   app.add_flag("--each", each, "a line a run");
+  std::uint64_t first = 1;
+  app.add_option("--first", first, "seed of the first run");
   CLI11_PARSE(app, argc, argv);
 
   std::vector<rl::fakes::Landscape> loaded;
@@ -327,7 +329,7 @@ int main(int argc, char** argv) {
             const auto folder = std::filesystem::path("/dev/shm") / fmt::format("rl-regret-{}-{}", ::getpid(), worker);
             Simulation simulation(folder, max_time);
             for (auto at = next++; at < seeds; at = next++)
-              outcomes[at] = simulation.run(tuned, disturbance, strategy, at + 1);
+              outcomes[at] = simulation.run(tuned, disturbance, strategy, at + first);
             std::filesystem::remove_all(folder);
           });
         for (auto& worker : workers) worker.join();
@@ -335,11 +337,11 @@ int main(int argc, char** argv) {
         for (std::size_t at = 0; at < outcomes.size(); ++at) {
           const auto& outcome = outcomes[at];
           if (!outcome.error.empty()) {
-            fmt::print("{} seed {}: {}\n", tuned.name, at + 1, outcome.error);
+            fmt::print("{} seed {}: {}\n", tuned.name, at + first, outcome.error);
             failed = true;
           }
           if (each)
-            fmt::print("  {} seed {}: regret {:.2f} % {} {:.0f} s, {} trials, {} pairs\n", tuned.name, at + 1,
+            fmt::print("  {} seed {}: regret {:.2f} % {} {:.0f} s, {} trials, {} pairs\n", tuned.name, at + first,
                        outcome.regret * 100, outcome.change ? "change" : "keep", outcome.simulated_s, outcome.trials,
                        outcome.pairs);
           regrets.push_back(outcome.regret * 100);

@@ -42,15 +42,15 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
 
 }  // namespace
 
-DecisionMaker::DecisionMaker(TrialRunner& runner, const TuneRequest& request, const search::SearchSpace& space,
-                             TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
+DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request,
+                             const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
                              std::function<bool()> cancelled)
     : runner_(runner),
       request_(request),
       space_(space),
       result_(result),
       observer_(observer),
-      pairs_(runner, request, result, std::move(time_left_s)),
+      pairs_(runner, speed, request, result, observer, std::move(time_left_s)),
       cancelled_(std::move(cancelled)) {}
 
 void DecisionMaker::note(std::string text) {

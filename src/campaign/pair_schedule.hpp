@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "campaign/speed_watch.hpp"
 #include "campaign/trial_runner.hpp"
 
 namespace ridgeline::campaign {
@@ -13,9 +14,14 @@ namespace ridgeline::campaign {
 class PairSchedule {
  public:
   /// `time_left_s` gives the rest of --max-time, infinite without one; all else must outlive the schedule.
-  PairSchedule(TrialRunner& runner, const TuneRequest& request, const TuneResult& result,
-               std::function<double()> time_left_s)
-      : runner_(runner), request_(request), result_(result), time_left_s_(std::move(time_left_s)) {}
+  PairSchedule(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, const TuneResult& result,
+               CampaignObserver& observer, std::function<double()> time_left_s)
+      : runner_(runner),
+        speed_(speed),
+        request_(request),
+        result_(result),
+        observer_(observer),
+        time_left_s_(std::move(time_left_s)) {}
 
   [[nodiscard]] double time_left_s() const { return time_left_s_(); }
   /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
@@ -38,15 +44,20 @@ class PairSchedule {
   [[nodiscard]] bool has_time_for(const schema::Configuration& a, const schema::Configuration& b,
                                   const schema::PairedPlan& plan, bool fresh, double before_s = 0) const;
 
-  /// Errors: those of TrialRunner::pair.
+  /// Once a slow stretch of the machine is over, as far as there is time to wait for that; again where other processes
+  /// disturbed too much of it. Errors: those of TrialRunner::pair.
   [[nodiscard]] base::Result<schema::TunedPair> measure(schema::PairPurpose purpose, const schema::Configuration& a,
                                                         const schema::Configuration& b, const std::string& setting,
                                                         const schema::PairedPlan& plan);
 
  private:
+  [[nodiscard]] base::Result<void> wait_for_quiet(double pair_s);
+
   TrialRunner& runner_;
+  SpeedWatch& speed_;
   const TuneRequest& request_;
   const TuneResult& result_;
+  CampaignObserver& observer_;
   std::function<double()> time_left_s_;
   double longest_s_ = 0;  ///< comparison so far, setting up included
   double pace_ = 1;       ///< by how much comparisons took longer than expected

@@ -20,6 +20,8 @@ constexpr int kMostRetakes = 2;     // of one trial
 constexpr double kDoubt = 0.012;    // standard error of the machine's speed from which on a trial is in doubt
 constexpr double kReachErrors = 2;  // standard errors by which a trial may be better than it looks
 constexpr double kReach = 0.01;     // behind the best, within which a trial matters
+constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
+constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
 constexpr double kSurprise = 1.25;  // a trial so much slower than the best asks whether the machine is
 
@@ -79,18 +81,18 @@ double log_error(double low, double high) { return low > 0 && high > low ? std::
 
 }  // namespace
 
-SearchLoop::SearchLoop(TrialRunner& runner, const TuneRequest& request, search::Searcher& searcher,
+SearchLoop::SearchLoop(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, search::Searcher& searcher,
                        const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
                        std::function<bool()> cancelled, std::function<void()> on_current)
     : runner_(runner),
+      speed_(speed),
       request_(request),
       searcher_(searcher),
       budget_(budget),
       result_(result),
       observer_(observer),
       cancelled_(std::move(cancelled)),
-      on_current_(std::move(on_current)),
-      speed_(runner, result) {
+      on_current_(std::move(on_current)) {
   runner_.set_allowance([this](const std::string& device) { return speed_.allowance(device); });
 }
 
@@ -127,8 +129,9 @@ Result<bool> SearchLoop::run() {
       looked_ = true;
       on_current_();
     }
-    RL_TRY(take_again());
+    RL_TRY(take_doubtful_again(false));
   }
+  RL_TRY(take_doubtful_again(true));
   auto& run = result_.run;
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
@@ -166,7 +169,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   for (auto at = before; at < run.trials.size(); ++at) {
     const auto& trial = run.trials[at];
     const auto& outcome = result_.outcomes[trial.key];
-    Seen seen{observation_of(run, trial, outcome), std::nullopt, std::nullopt, 0};
+    Seen seen{observation_of(run, trial, outcome), std::nullopt, std::nullopt, false, 0};
     for (const auto& proposal : chosen)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
     seen_.push_back(std::move(seen));
@@ -254,15 +257,20 @@ std::optional<std::size_t> SearchLoop::most_doubtful() const {
     const auto& trial = result_.run.trials[at];
     const auto& seen = seen_[at];
     const auto known = corrected(at);
-    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes || seen.interleaved) continue;
+    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes) continue;
     if (trial.configuration == result_.run.speed->reference) continue;
     const auto& outcome = result_.outcomes.at(trial.key);
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
-    if (!slowdown || slowdown->error < kDoubt) continue;
-    const double optimistic = known.abandoned
-                                  ? *known.cost * std::exp(-kReachErrors * slowdown->error)
-                                  : *known.cost * std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
-    const double limit = known.abandoned && seen.limit ? *seen.limit : best * (1 + kReach);
+    if (!slowdown) continue;
+    const bool slow = seen.interleaved ? seen.slow : slowdown->log > SpeedWatch::kSlow;
+    const double error = seen.interleaved ? 0 : slowdown->error;
+    if (!slow && error < kDoubt) continue;
+    double optimistic = *known.cost;
+    if (known.abandoned)
+      optimistic *= std::exp(-kReachErrors * error);
+    else
+      optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
+    const double limit = known.abandoned && seen.limit ? *seen.limit : best * (1 + (slow ? kSlowReach : kReach));
     if (optimistic > limit || optimistic >= least) continue;
     most = at;
     least = optimistic;
@@ -270,11 +278,18 @@ std::optional<std::size_t> SearchLoop::most_doubtful() const {
   return most;
 }
 
-Result<void> SearchLoop::take_again() {
+Result<void> SearchLoop::take_doubtful_again(bool waits) {
   while (speed_.begun() && !speed_.is_even()) {
     const auto at = most_doubtful();
     if (!at || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    // What slows the machine may hit some configurations more than others: another time.
+    if (speed_.is_slow_now()) {
+      if (!waits) return {};
+      observer_.stage("waiting for the machine to be as fast as it was");
+      RL_TRY(speed_.wait_for_quiet(request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time) : SpeedWatch::kLongestWaitS));
+      revise();
+    }
     RL_TRY(take_again(*at));
     revise();
   }
@@ -285,15 +300,18 @@ Result<void> SearchLoop::take_again(std::size_t at) {
   auto& seen = seen_[at];
   auto& run = result_.run;
   ++seen.retakes;
-  if (run.trials[at].takes == 1 && !seen.interleaved) ++run.speed->taken_again;
+  if (run.trials[at].takes == 1) ++run.speed->taken_again;
   const bool is_full = !seen.observation.abandoned;
   if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
     RL_TRY_ASSIGN(const bool done, interleave(at));
-    if (done) return {};
+    if (done) return speed_.read();
   }
   observer_.stage(fmt::format("trial {} again, as the machine was slower or faster meanwhile", run.trials[at].id));
   RL_TRY_ASSIGN(const bool done, runner_.retake(at, seen.limit));
-  if (done) seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
+  if (done) {
+    seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
+    seen.interleaved.reset();
+  }
   return speed_.read();
 }
 
@@ -307,6 +325,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   if (!pair.comparison || pair.comparison->quads < 2) return false;
   ++run.trials[at].takes;
   seen_[at].interleaved = pair.comparison;
+  seen_[at].slow = speed_.is_slow_now();
   return true;
 }
 

@@ -15,8 +15,8 @@ namespace ridgeline::campaign {
 class SearchLoop {
  public:
   /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
-  SearchLoop(TrialRunner& runner, const TuneRequest& request, search::Searcher& searcher, const RunBudget& budget,
-             TuneResult& result, CampaignObserver& observer, std::function<bool()> cancelled,
+  SearchLoop(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, search::Searcher& searcher,
+             const RunBudget& budget, TuneResult& result, CampaignObserver& observer, std::function<bool()> cancelled,
              std::function<void()> on_current);
 
   ~SearchLoop();
@@ -32,6 +32,7 @@ class SearchLoop {
     search::Observation observation;                ///< as measured
     std::optional<double> limit;                    ///< Proposal::abandon_above, for quiet times
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
+    bool slow = false;                              ///< that was done in a slow stretch
     int retakes = 0;
   };
 
@@ -42,7 +43,8 @@ class SearchLoop {
   [[nodiscard]] search::Observation corrected(std::size_t at) const;
   /// Tells the searcher and the record what is known now of every trial.
   void revise();
-  [[nodiscard]] base::Result<void> take_again();
+  /// `waits`: for slow stretches to end.
+  [[nodiscard]] base::Result<void> take_doubtful_again(bool waits);
   [[nodiscard]] std::optional<std::size_t> most_doubtful() const;
   [[nodiscard]] base::Result<void> take_again(std::size_t at);
   [[nodiscard]] base::Result<bool> interleave(std::size_t at);
@@ -52,6 +54,7 @@ class SearchLoop {
   [[nodiscard]] const std::string& device_of(std::size_t at) const;
 
   TrialRunner& runner_;
+  SpeedWatch& speed_;
   const TuneRequest& request_;
   search::Searcher& searcher_;
   const RunBudget& budget_;
@@ -59,7 +62,6 @@ class SearchLoop {
   CampaignObserver& observer_;
   std::function<bool()> cancelled_;
   std::function<void()> on_current_;
-  SpeedWatch speed_;
   SessionLimit session_limit_;
   std::vector<Seen> seen_;  ///< by the run's trials
   bool cut_short_ = false;

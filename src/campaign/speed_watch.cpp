@@ -17,6 +17,7 @@ constexpr std::size_t kLately = 4;        // readings that say whether the machi
 constexpr double kNotable = 0.025;        // change of log time
 constexpr double kSureErrors = 2.5;       // of the readings
 constexpr double kAllowedErrors = 2;      // of the estimate
+constexpr double kPauseS = 1;            // between two readings of a machine that is waited for
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
 double log_error(const schema::SpeedReading& reading) {
@@ -74,6 +75,26 @@ bool SpeedWatch::is_unsteady() const {
     }
   }
   return false;
+}
+
+bool SpeedWatch::is_slow_now() const {
+  if (!begun()) return false;
+  return std::any_of(result_.run.speed->tracks.begin(), result_.run.speed->tracks.end(), [&](const auto& one) {
+    return std::log(one.readings.back().cost) - curves_.at(one.device).quiet_log_cost() > kSlow;
+  });
+}
+
+Result<bool> SpeedWatch::wait_for_quiet(double most_s) {
+  if (!begun()) return true;
+  const double begun_s = runner_.elapsed_s();
+  const double until_s = begun_s + std::min(most_s, kMostWaitS - waited_s_);
+  if (!is_fresh()) RL_TRY(read());
+  while (is_slow_now() && runner_.elapsed_s() < until_s) {
+    runner_.pause(kPauseS);
+    RL_TRY(read());
+  }
+  waited_s_ += runner_.elapsed_s() - begun_s;
+  return !is_slow_now();
 }
 
 bool SpeedWatch::is_even() const {

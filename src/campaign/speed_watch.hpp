@@ -15,6 +15,10 @@ namespace ridgeline::campaign {
 /// before and after every trial while it is not.
 class SpeedWatch {
  public:
+  static constexpr double kSlow = 0.25;     ///< log of the slow-down from which a stretch counts as slow
+  static constexpr double kLongestWaitS = 45;  ///< for one slow stretch to end
+  static constexpr double kMostWaitS = 180;    ///< of a run, for all of them
+
   /// All must outlive the watch.
   SpeedWatch(TrialRunner& runner, TuneResult& result) : runner_(runner), result_(result) {}
 
@@ -35,6 +39,11 @@ class SpeedWatch {
 
   /// The latest readings differ by more than they are off.
   [[nodiscard]] bool is_unsteady() const;
+  /// At the latest reading the machine was so much slower than at its quietest that whatever slows it may hit some
+  /// configurations more than others (a process on one of two cores hurts two threads, not one).
+  [[nodiscard]] bool is_slow_now() const;
+  /// Reads until that is over, for `most_s` at most, counted over all calls with kMostWaitS. True where it is over.
+  [[nodiscard]] base::Result<bool> wait_for_quiet(double most_s);
   /// At no moment so far was the machine notably slower than at its quietest.
   [[nodiscard]] bool is_even() const;
 
@@ -54,6 +63,7 @@ class SpeedWatch {
   TrialRunner& runner_;
   TuneResult& result_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
+  double waited_s_ = 0;
   double last_s_ = 0;                                     ///< when the latest reading ended
   double reading_s_ = 0;                                  ///< what one takes, on all slots side by side
 };

@@ -455,7 +455,7 @@ Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
 
 Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                             const schema::Configuration& b, const std::string& setting,
-                                            const schema::PairedPlan& plan) {
+                                            const schema::PairedPlan& plan, bool again) {
   auto& run = result_.run;
   schema::PairedSpec spec{spec_for(a), b, plan};
   // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because
@@ -469,7 +469,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   entry.setting = setting;
 
   std::optional<schema::PairedOutcome> outcome;
-  if (request_.use_store) {
+  if (request_.use_store && !again) {
     RL_TRY_ASSIGN(auto stored, store_.find_pair(entry.key));
     if (stored && stored->outcome.status == schema::TrialStatus::ok && !lacks_time(stored->outcome)) {
       outcome = std::move(stored->outcome);

@@ -62,11 +62,15 @@ class TrialRunner {
   /// How many trials are worth giving to trials() at once.
   [[nodiscard]] std::size_t lanes() const;
 
-  /// Adds the pair to the run.
+  /// Adds the pair to the run. `again`: whatever the store knows of it.
   [[nodiscard]] base::Result<schema::TunedPair> pair(schema::PairPurpose purpose, const schema::Configuration& a,
                                                      const schema::Configuration& b, const std::string& setting,
-                                                     const schema::PairedPlan& plan);
+                                                     const schema::PairedPlan& plan, bool again = false);
 
+  /// Lets time pass.
+  void pause(double seconds) const { clock_.sleep_for(base::from_seconds(seconds)); }
+  /// Takes the latest comparison out of the run again.
+  void forget_pair() { result_.run.pairs.pop_back(); }
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
   /// Since the run began.
   [[nodiscard]] double elapsed_s() const;

@@ -304,14 +304,15 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   observer_.space_ready(run, forecast);
 
   const RunBudget budget(runner, request, result, space);
+  SpeedWatch speed(runner, result);
   DecisionMaker decision(
-      runner, request, space, result, observer_, [&budget] { return budget.time_left_s(); }, cancelled_);
+      runner, speed, request, space, result, observer_, [&budget] { return budget.time_left_s(); }, cancelled_);
 
   // An interrupt anywhere below keeps what was found; any other error ends the run.
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
     if (request.max_time && !asked.max_time) allow_for_slow_start(runner, run, observer_);
-    SearchLoop loop(runner, request, *searcher, budget, result, observer_, cancelled_, [&] {
+    SearchLoop loop(runner, speed, request, *searcher, budget, result, observer_, cancelled_, [&] {
       read_loaded_libraries(executor_, request, run);
       if (budget.has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
     });

@@ -121,8 +121,12 @@ std::vector<Refinement::Candidate> Refinement::plausible(const SearchHistory& hi
     for (std::size_t j = i + 1; j < singles.size(); ++j)
       if (singles[i].factor != singles[j].factor) add(singles[i], singles[j]);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  // What is expected to gain comes before what might: where the machine is uneven, errors make many things possible.
+  std::stable_sort(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
+    const bool a_gains = a.expected < worth;
+    const bool b_gains = b.expected < worth;
+    return a_gains != b_gains ? a_gains : a_gains ? a.expected < b.expected : a.bound < b.bound;
+  });
   return found;
 }
 
