@@ -36,7 +36,8 @@ schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
 /// Four blocks with a cost each, in the order they ran.
 struct Quad {
   const schema::PairedBlock* block[4];
-  [[nodiscard]] int round() const noexcept { return block[0]->round; }
+  int number = 0;  ///< of its round
+  [[nodiscard]] int round() const noexcept { return number; }
 };
 
 std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks) {
@@ -46,9 +47,29 @@ std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks)
     const bool in_order = block[0].round == block[3].round && block[0].arm == block[3].arm &&
                           block[1].arm == block[2].arm && block[0].arm != block[1].arm;
     const bool filled = std::all_of(block, block + 4, [](const auto& one) { return !one.latency_ns.empty(); });
-    if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}});
+    if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}, block->round});
   }
   return quads;
+}
+
+/// The quads that count (schema::counted_rounds), with the number of their rounds.
+struct CountedQuads {
+  std::vector<Quad> quads;
+  int rounds = 0;
+};
+CountedQuads without_disturbed(const std::vector<Quad>& quads, int rounds) {
+  std::vector<schema::QuadMark> marks;
+  for (const auto& quad : quads) marks.push_back({quad.round(), quad.block[0]->taken > schema::kTakenCpus});
+  const auto counted = schema::counted_rounds(marks);
+  CountedQuads out;
+  for (std::size_t at = 0; at < quads.size(); ++at) {
+    if (counted[at] < 0) continue;
+    out.quads.push_back(quads[at]);
+    out.quads.back().number = counted[at];
+    out.rounds = std::max(out.rounds, counted[at] + 1);
+  }
+  if (out.quads.size() == quads.size()) out.rounds = rounds;
+  return out;
 }
 
 /// log(cost of A / cost of B) of a block pair: positive when B is better.
@@ -205,16 +226,17 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
 
 schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective, double min_effect,
                                   double session_stdev) {
-  const auto quads = complete_quads(measurement.blocks);
+  const auto counted = without_disturbed(complete_quads(measurement.blocks), measurement.rounds);
+  const auto& quads = counted.quads;
   double tail = 0;
   std::optional<Estimate> found;
   if (objective == Objective::p99) {
     const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
     const auto samples = std::min(all('A'), all('B'));
     tail = supported_tail(static_cast<std::int64_t>(samples));
-    found = estimate_of_groups(tail_ratios(quads, tail, samples), measurement.rounds, session_stdev);
+    found = estimate_of_groups(tail_ratios(quads, tail, samples), counted.rounds, session_stdev);
   } else {
-    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), measurement.rounds, session_stdev);
+    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), counted.rounds, session_stdev);
   }
   if (!found) return {};
   auto comparison = to_comparison(*found, min_effect);

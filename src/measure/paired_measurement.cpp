@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "measure/disturbance.hpp"
+#include "measure/host_load.hpp"
 #include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
 #include "measure/paired_budget.hpp"
@@ -112,7 +113,8 @@ class QuadLog {
     watch_->begin_part();
   }
 
-  void add(Quad quad, double timed_s) {
+  void add(Quad quad, double timed_s, double taken) {
+    for (auto& block : quad) block.taken = taken;
     for (const auto& block : quad) inferences_ += static_cast<std::int64_t>(block.latency_ns.size());
     quads_.push_back({std::move(quad), 0, timed_s});
     quads_.back().log_ratio = quad_log_ratio(quads_.back().blocks.data());
@@ -123,7 +125,7 @@ class QuadLog {
     ratios_.clear();
     budget_.clear();
     for (std::size_t i = 0; i < quads_.size(); ++i) {
-      if (!counts(i)) continue;
+      if (!counts(i) || is_disturbed(i)) continue;
       ratios_.push_back(quads_[i].log_ratio);
       for (const auto& block : quads_[i].blocks) budget_.add(block);
     }
@@ -146,7 +148,14 @@ class QuadLog {
       result.flags.push_back(std::move(*flag));
   }
 
+  /// That count and that no other process disturbed.
   [[nodiscard]] int kept() const noexcept { return static_cast<int>(ratios_.size()); }
+  /// With those that were disturbed, which count where there are no others.
+  [[nodiscard]] int made() const {
+    int made = 0;
+    for (std::size_t i = 0; i < quads_.size(); ++i) made += counts(i) ? 1 : 0;
+    return made;
+  }
   [[nodiscard]] const std::vector<double>& ratios() const noexcept { return ratios_; }
   [[nodiscard]] const PairedBudget& budget() const noexcept { return budget_; }
   [[nodiscard]] std::int64_t inferences() const noexcept { return inferences_; }
@@ -158,6 +167,9 @@ class QuadLog {
     double timed_s = 0;
   };
   [[nodiscard]] bool counts(std::size_t quad) const { return watch_ == nullptr || guard_.kept(quad); }
+  [[nodiscard]] bool is_disturbed(std::size_t quad) const {
+    return quads_[quad].blocks.front().taken > schema::kTakenCpus;
+  }
 
   gpu::RoundWatch* watch_;
   ThrottleGuard guard_;
@@ -188,23 +200,25 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
+  const bool watches_cpus = real_time && control.gpu == nullptr;
   QuadLog log(control.gpu, plan);
   while (!enough(plan, log.ratios(), session.spent_s(), log.budget().has_samples()) && !session.cancelled() &&
-         (log.kept() < std::min(kMinQuads, plan.quads) || session.spent_s() < log.budget().limit_s())) {
+         (log.made() < std::min(kMinQuads, plan.quads) || session.spent_s() < log.budget().limit_s())) {
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
+    const auto load = watches_cpus ? HostLoad::read() : std::nullopt;
     const auto arms =
         order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
       RL_TRY_ASSIGN(complete, session.run_block(arms[i], quad[i]));
     }
     if (!complete) break;  // a part of a quad has no drift-free ratio
-    log.add(std::move(quad), session.timed_s() - from_s);
+    log.add(std::move(quad), session.timed_s() - from_s, watches_cpus ? HostLoad::taken(load, HostLoad::read()) : 0);
   }
   log.finish(result);
   result.blocks_s = session.spent_s();
-  const int quads = log.kept();
+  const int quads = log.made();
   if (session.cancelled())
     result.flags.push_back(
         {schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -85,12 +86,11 @@ class Rounds {
   /// `again_s`: what making the sessions of another round takes, and warming them up.
   void add(schema::PairedMeasurement round, double again_s) {
     again_s_ = again_s;
-    double sum = 0;
     for (std::size_t at = 0; at + 4 <= round.blocks.size(); at += 4) {
-      ratios_.push_back({quad_log_ratio(&round.blocks[at]), rounds_});
-      sum += ratios_.back().log;
+      logs_.push_back(quad_log_ratio(&round.blocks[at]));
+      marks_.push_back({rounds_, round.blocks[at].taken > schema::kTakenCpus});
     }
-    if (!round.blocks.empty()) means_.push_back(sum / static_cast<double>(round.blocks.size() / 4));
+    count();
     all_.items_per_inference_a = round.items_per_inference_a;
     all_.items_per_inference_b = round.items_per_inference_b;
     all_.blocks_s += round.blocks_s;
@@ -107,7 +107,8 @@ class Rounds {
   }
 
   [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
-    const auto quads = static_cast<int>(ratios_.size());
+    const auto quads = static_cast<int>(logs_.size());
+    tell_of_others(cancelled);
     if (auto flag = budget_.flag(quads); flag && !cancelled) add(std::move(*flag));
     if (!cancelled && !enough())
       add({schema::FlagLevel::notice, kFewRounds,
@@ -131,7 +132,33 @@ class Rounds {
   [[nodiscard]] double left_s() const { return budget_.limit_s() - all_.blocks_s; }
   [[nodiscard]] int least_quads() const { return std::min(kLeastQuads, (plan_.quads + least_ - 1) / least_); }
   [[nodiscard]] double quad_s() const {
-    return ratios_.empty() ? 0 : all_.blocks_s / static_cast<double>(ratios_.size());
+    return logs_.empty() ? 0 : all_.blocks_s / static_cast<double>(logs_.size());
+  }
+
+  /// Which quads count, and the means of their rounds.
+  void count() {
+    const auto counted = schema::counted_rounds(marks_);
+    ratios_.clear();
+    for (std::size_t at = 0; at < counted.size(); ++at)
+      if (counted[at] >= 0) ratios_.push_back({logs_[at], counted[at]});
+    std::map<int, std::vector<double>> by_round;
+    for (const auto& ratio : ratios_) by_round[ratio.round].push_back(ratio.log);
+    means_.clear();
+    for (const auto& [round, logs] : by_round)
+      means_.push_back(std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size()));
+  }
+
+  void tell_of_others(bool cancelled) {
+    const auto disturbed = std::count_if(marks_.begin(), marks_.end(), [](const auto& mark) { return mark.disturbed; });
+    if (disturbed == 0 || cancelled) return;
+    double taken = 0;
+    for (const auto& block : all_.blocks)
+      if (block.taken > schema::kTakenCpus) taken += block.taken / (4 * static_cast<double>(disturbed));
+    const auto others = fmt::format("other processes took {:.1f} CPUs from {} of {} quads", taken, disturbed, marks_.size());
+    if (ratios_.size() < marks_.size())
+      add({schema::FlagLevel::info, "others_at_times", others + ", which do not count"});
+    else
+      add({schema::FlagLevel::notice, "others_throughout", others + ": too many to go without them"});
   }
 
   /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.
@@ -140,9 +167,11 @@ class Rounds {
     std::vector<double> ratios;
     for (const auto& ratio : ratios_) ratios.push_back(schema::without_turn(ratio.log, ratio.round, effect));
     const double over_quads = half_width(ratios);
-    const double apart = std::abs(std::accumulate(means_.begin(), means_.end(), 0.0) / rounds_);
+    const auto rounds = static_cast<int>(means_.size());
+    if (rounds == 0) return false;
+    const double apart = std::abs(std::accumulate(means_.begin(), means_.end(), 0.0) / rounds);
     const bool far_apart = apart - over_quads >= kFarApart;
-    if (rounds_ < schema::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
+    if (rounds < schema::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
     std::vector<double> means;
     for (std::size_t round = 0; round < means_.size(); ++round)
       means.push_back(schema::without_turn(means_[round], static_cast<int>(round), effect));
@@ -162,8 +191,10 @@ class Rounds {
   PairedBudget budget_;
   double again_s_ = 0;    // making and warming up the sessions of a round; 0 before the first, which starts the runtime
   double slowest_s_ = 0;  // an inference, of the slower arm
-  std::vector<double> means_;  // of the rounds' log ratios
-  std::vector<Ratio> ratios_;
+  std::vector<double> logs_;              // of all quads
+  std::vector<schema::QuadMark> marks_;   // of the same
+  std::vector<Ratio> ratios_;             // of those that count
+  std::vector<double> means_;             // of their rounds
   schema::PairedMeasurement all_;
 };
 

@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/measurement.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 
 namespace ridgeline::schema {
+
+std::vector<int> counted_rounds(const std::vector<QuadMark>& quads) {
+  std::vector<int> all;
+  std::map<int, int> quiet;  // rounds with undisturbed quads
+  int last = 0;
+  for (const auto& quad : quads) {
+    all.push_back(quad.round);
+    last = std::max(last, quad.round);
+    if (!quad.disturbed) ++quiet[quad.round];
+  }
+  std::map<int, int> renumbered;
+  for (int round = 0; round <= last; round += 2) {
+    const bool lone = round == last && last == 0;
+    if (quiet.count(round) == 0 || (!lone && quiet.count(round + 1) == 0)) continue;
+    const auto next = static_cast<int>(renumbered.size());
+    renumbered[round] = next;
+    if (!lone) renumbered[round + 1] = next + 1;
+  }
+  std::vector<int> counted;
+  std::size_t left = 0;
+  for (const auto& quad : quads) {
+    const auto found = quad.disturbed ? renumbered.end() : renumbered.find(quad.round);
+    counted.push_back(found == renumbered.end() ? -1 : found->second);
+    if (counted.back() >= 0) ++left;
+  }
+  return left >= kLeastQuietQuads || left == quads.size() ? counted : all;
+}
 
 double turn_effect(std::span<const double> round_means) noexcept {
   if (round_means.size() < 2) return 0;

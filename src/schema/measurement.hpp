@@ -69,18 +69,22 @@ struct PairedBlock {
   std::vector<double> latency_ns;
   double wall_ns = 0;
   int round = 0;  ///< of the pair of sessions; arm A's was made first in even ones, arm B's in odd ones
+  /// CPUs that other processes took from it while none was idle, over its quad; 0: none, or unknown.
+  double taken = 0;
 };
 inline void to_json(base::Json& out, const PairedBlock& block) {
   out = {{"arm", std::string(1, block.arm)},
          {"latency_ns", block.latency_ns},
          {"wall_ns", block.wall_ns},
          {"round", block.round}};
+  if (block.taken > 0) out["taken"] = block.taken;
 }
 inline void from_json(const base::Json& in, PairedBlock& block) {
   block.arm = in.at("arm").get<std::string>().at(0);
   in.at("latency_ns").get_to(block.latency_ns);
   in.at("wall_ns").get_to(block.wall_ns);
   block.round = in.value("round", 0);
+  block.taken = in.value("taken", 0.0);
 }
 
 /// Blocks in the order they ran: A B B A A B B A ...
@@ -92,6 +96,21 @@ struct PairedMeasurement {
   double blocks_s = 0;  ///< that the blocks took, pauses and discarded inferences included
   int rounds = 0;       ///< pairs of sessions that were made for it; 0: of sessions that were there before
 };
+
+/// CPUs taken by others from which on a quad of blocks is set aside.
+inline constexpr double kTakenCpus = 0.25;
+/// Undisturbed quads that are enough to go without the others.
+inline constexpr std::size_t kLeastQuietQuads = 4;
+
+/// A quad of a comparison: its round, and whether other processes disturbed it.
+struct QuadMark {
+  int round = 0;
+  bool disturbed = false;
+};
+/// Which quads count. A neighbour hurts two threads more than one, so that what was disturbed says little of a quiet
+/// machine: of quads that were not there are those that count, in rounds whose turn (two rounds in turned order) is
+/// whole, numbered anew; -1 for the others. Where that leaves fewer than kLeastQuietQuads, all count.
+[[nodiscard]] std::vector<int> counted_rounds(const std::vector<QuadMark>& quads);
 
 /// Rounds from which on the scatter of sessions can be told from chance: two are needed for what their order does, two
 /// for the scatter.
