@@ -43,8 +43,8 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
 }  // namespace
 
 DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request,
-                             const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
-                             std::function<bool()> cancelled)
+                             const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer,
+                             std::function<double()> time_left_s, std::function<bool()> cancelled)
     : runner_(runner),
       request_(request),
       space_(space),

@@ -16,7 +16,8 @@ class DecisionMaker {
  public:
   /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
   DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, const search::SearchSpace& space,
-                TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s, std::function<bool()> cancelled);
+                TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
+                std::function<bool()> cancelled);
 
   /// Sets run.verdict. `cut_short`: the time ended before the search, which an answer to keep has to say. Errors: the
   /// executor's or the store's own (cancelled included).

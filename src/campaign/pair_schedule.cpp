@@ -13,7 +13,7 @@ using schema::Configuration;
 
 namespace {
 
-constexpr int kMostTries = 3;         // of a comparison that other processes disturb all the time
+constexpr int kMostTries = 3;  // of a comparison that other processes disturb all the time
 
 }  // namespace
 

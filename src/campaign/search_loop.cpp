@@ -16,14 +16,14 @@ using base::Result;
 
 namespace {
 
-constexpr int kMostRetakes = 2;     // of one trial
-constexpr double kDoubt = 0.012;    // standard error of the machine's speed from which on a trial is in doubt
-constexpr double kReachErrors = 2;  // standard errors by which a trial may be better than it looks
-constexpr double kReach = 0.01;     // behind the best, within which a trial matters
+constexpr int kMostRetakes = 2;        // of one trial
+constexpr double kDoubt = 0.012;       // standard error of the machine's speed from which on a trial is in doubt
+constexpr double kReachErrors = 2;     // standard errors by which a trial may be better than it looks
+constexpr double kReach = 0.01;        // behind the best, within which a trial matters
 constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
 constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
-constexpr double kSurprise = 1.25;  // a trial so much slower than the best asks whether the machine is
+constexpr double kSurprise = 1.25;     // a trial so much slower than the best asks whether the machine is
 
 search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
                                    const schema::TrialOutcome& outcome) {
@@ -287,7 +287,8 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     if (speed_.is_slow_now()) {
       if (!waits) return {};
       observer_.stage("waiting for the machine to be as fast as it was");
-      RL_TRY(speed_.wait_for_quiet(request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time) : SpeedWatch::kLongestWaitS));
+      RL_TRY(speed_.wait_for_quiet(request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time)
+                                                     : SpeedWatch::kLongestWaitS));
       revise();
     }
     RL_TRY(take_again(*at));

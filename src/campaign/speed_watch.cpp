@@ -17,7 +17,7 @@ constexpr std::size_t kLately = 4;        // readings that say whether the machi
 constexpr double kNotable = 0.025;        // change of log time
 constexpr double kSureErrors = 2.5;       // of the readings
 constexpr double kAllowedErrors = 2;      // of the estimate
-constexpr double kPauseS = 1;            // between two readings of a machine that is waited for
+constexpr double kPauseS = 1;             // between two readings of a machine that is waited for
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
 double log_error(const schema::SpeedReading& reading) {

@@ -15,7 +15,7 @@ namespace ridgeline::campaign {
 /// before and after every trial while it is not.
 class SpeedWatch {
  public:
-  static constexpr double kSlow = 0.25;     ///< log of the slow-down from which a stretch counts as slow
+  static constexpr double kSlow = 0.25;        ///< log of the slow-down from which a stretch counts as slow
   static constexpr double kLongestWaitS = 45;  ///< for one slow stretch to end
   static constexpr double kMostWaitS = 180;    ///< of a run, for all of them
 
@@ -64,8 +64,8 @@ class SpeedWatch {
   TuneResult& result_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
   double waited_s_ = 0;
-  double last_s_ = 0;                                     ///< when the latest reading ended
-  double reading_s_ = 0;                                  ///< what one takes, on all slots side by side
+  double last_s_ = 0;     ///< when the latest reading ended
+  double reading_s_ = 0;  ///< what one takes, on all slots side by side
 };
 
 }  // namespace ridgeline::campaign

@@ -131,9 +131,7 @@ class Rounds {
 
   [[nodiscard]] double left_s() const { return budget_.limit_s() - all_.blocks_s; }
   [[nodiscard]] int least_quads() const { return std::min(kLeastQuads, (plan_.quads + least_ - 1) / least_); }
-  [[nodiscard]] double quad_s() const {
-    return logs_.empty() ? 0 : all_.blocks_s / static_cast<double>(logs_.size());
-  }
+  [[nodiscard]] double quad_s() const { return logs_.empty() ? 0 : all_.blocks_s / static_cast<double>(logs_.size()); }
 
   /// Which quads count, and the means of their rounds.
   void count() {
@@ -154,7 +152,8 @@ class Rounds {
     double taken = 0;
     for (const auto& block : all_.blocks)
       if (block.taken > schema::kTakenCpus) taken += block.taken / (4 * static_cast<double>(disturbed));
-    const auto others = fmt::format("other processes took {:.1f} CPUs from {} of {} quads", taken, disturbed, marks_.size());
+    const auto others =
+        fmt::format("other processes took {:.1f} CPUs from {} of {} quads", taken, disturbed, marks_.size());
     if (ratios_.size() < marks_.size())
       add({schema::FlagLevel::info, "others_at_times", others + ", which do not count"});
     else
@@ -191,10 +190,10 @@ class Rounds {
   PairedBudget budget_;
   double again_s_ = 0;    // making and warming up the sessions of a round; 0 before the first, which starts the runtime
   double slowest_s_ = 0;  // an inference, of the slower arm
-  std::vector<double> logs_;              // of all quads
-  std::vector<schema::QuadMark> marks_;   // of the same
-  std::vector<Ratio> ratios_;             // of those that count
-  std::vector<double> means_;             // of their rounds
+  std::vector<double> logs_;             // of all quads
+  std::vector<schema::QuadMark> marks_;  // of the same
+  std::vector<Ratio> ratios_;            // of those that count
+  std::vector<double> means_;            // of their rounds
   schema::PairedMeasurement all_;
 };
 
