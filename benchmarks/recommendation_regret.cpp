@@ -218,25 +218,6 @@ class Simulation {
     const auto& run = result->run;
     outcome.simulated_s = rl::base::to_seconds(clock->now() - begun);
     outcome.trials = run.trials.size();
-    if (std::getenv("RL_DEBUG") != nullptr) {
-      for (const auto& one : run.pruned) fmt::print("pruned {} {} : {}\n", one.key, one.values.size(), one.reason);
-      for (const auto& one : run.space) fmt::print("space {} {}\n", one.key, one.values.size());
-      for (const auto& one : run.notes) fmt::print("note {}\n", one);
-      for (const auto& one : run.trials) {
-        const auto& o = result->outcomes.at(one.key);
-        fmt::print("trial {} {} {} {:.4f} {} true {:.3f}\n", one.id, one.configuration.to_text(),
-                   rl::base::enum_name(o.status),
-                   o.measurement ? rl::analysis::cost_of(*o.measurement, run.objective).value * 1e-6 : 0.0, one.reason,
-                   truth(tuned, *options, one.configuration));
-      }
-      for (const auto& one : run.pairs)
-        fmt::print("pair {} a={} b={} {:.4f} [{:.4f}, {:.4f}] {}\n", rl::base::enum_name(one.purpose), one.a.to_text(),
-                   one.b.to_text(), one.comparison ? one.comparison->ratio : 0.0,
-                   one.comparison ? one.comparison->low : 0.0, one.comparison ? one.comparison->high : 0.0,
-                   one.setting);
-      if (run.verdict) fmt::print("verdict {} : {}\n", run.verdict->configuration.to_text(), run.verdict->reason);
-    }
-    outcome.pairs = run.pairs.size();
     for (const auto& trial : run.trials)
       if (trial.stage != rl::schema::TrialStage::finalist) outcome.search_s = trial.started_s;
     outcome.change = run.verdict && run.verdict->decision == rl::schema::Decision::change;
