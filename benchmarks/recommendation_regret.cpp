@@ -218,6 +218,7 @@ class Simulation {
     const auto& run = result->run;
     outcome.simulated_s = rl::base::to_seconds(clock->now() - begun);
     outcome.trials = run.trials.size();
+    outcome.pairs = run.pairs.size();
     for (const auto& trial : run.trials)
       if (trial.stage != rl::schema::TrialStage::finalist) outcome.search_s = trial.started_s;
     outcome.change = run.verdict && run.verdict->decision == rl::schema::Decision::change;
