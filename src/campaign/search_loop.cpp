@@ -247,7 +247,7 @@ void SearchLoop::revise() {
   }
 }
 
-std::optional<std::size_t> SearchLoop::most_doubtful() const {
+std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < seen_.size(); ++at)
     if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
@@ -258,6 +258,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful() const {
     const auto& seen = seen_[at];
     const auto known = corrected(at);
     if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes) continue;
+    if (given_up_only && !known.abandoned) continue;
     if (trial.configuration == result_.run.speed->reference) continue;
     const auto& outcome = result_.outcomes.at(trial.key);
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
@@ -280,12 +281,13 @@ std::optional<std::size_t> SearchLoop::most_doubtful() const {
 
 Result<void> SearchLoop::take_doubtful_again(bool waits) {
   while (speed_.begun() && !speed_.is_even()) {
-    const auto at = most_doubtful();
+    // What slows the machine may hit some configurations more than others, so that a slow stretch is no time to measure
+    // again; but what was given up in it says nothing at all, and the search cannot go on without it.
+    const bool is_slow = speed_.is_slow_now();
+    const auto at = most_doubtful(is_slow && !waits);
     if (!at || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
-    // What slows the machine may hit some configurations more than others: another time.
-    if (speed_.is_slow_now()) {
-      if (!waits) return {};
+    if (is_slow && waits) {
       observer_.stage("waiting for the machine to be as fast as it was");
       RL_TRY(speed_.wait_for_quiet(request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time)
                                                      : SpeedWatch::kLongestWaitS));

@@ -45,7 +45,8 @@ class SearchLoop {
   void revise();
   /// `waits`: for slow stretches to end.
   [[nodiscard]] base::Result<void> take_doubtful_again(bool waits);
-  [[nodiscard]] std::optional<std::size_t> most_doubtful() const;
+  /// The trial that may be the fastest of those that the machine's changes left in doubt and that matter.
+  [[nodiscard]] std::optional<std::size_t> most_doubtful(bool given_up_only) const;
   [[nodiscard]] base::Result<void> take_again(std::size_t at);
   [[nodiscard]] base::Result<bool> interleave(std::size_t at);
   [[nodiscard]] bool has_current() const;
