@@ -145,10 +145,37 @@ double best_of_surface(const rl::schema::TuneRun& run, const rl::workload::Synth
   return best;
 }
 
+/// What was tried and compared, with the truth beside it.
+void explain(const rl::campaign::TuneResult& result, const Case& tuned, const rl::workload::SyntheticOptions& options) {
+  const auto& run = result.run;
+  for (const auto& trial : run.trials) {
+    const auto& outcome = result.outcomes.at(trial.key);
+    const double cost =
+        outcome.measurement ? rl::analysis::cost_of(*outcome.measurement, run.objective).value : std::nan("");
+    fmt::print("    {:>6.1f} s trial {}: {:.4f} ms, corrected {:.4f}, take {}, truth {:.4f}{}: {}\n", trial.started_s,
+               trial.id, cost * 1e-6, trial.corrected ? trial.corrected->value * 1e-6 : std::nan(""), trial.takes,
+               truth(tuned, options, trial.configuration),
+               outcome.measurement && outcome.measurement->stop_reason == rl::schema::StopReason::abandoned
+                   ? ", given up"
+                   : "",
+               trial.configuration.to_text());
+  }
+  if (run.speed)
+    for (const auto& track : run.speed->tracks)
+      for (const auto& reading : track.readings)
+        fmt::print("    {:>6.1f} s {:.4f}\n", reading.at_s, reading.cost * 1e-6);
+  for (const auto& pair : run.pairs)
+    if (pair.comparison)
+      fmt::print("    {} {:.4f} [{:.4f}, {:.4f}]: {} against {}\n", rl::base::enum_name(pair.purpose),
+                 pair.comparison->ratio, pair.comparison->low, pair.comparison->high, pair.b.to_text(),
+                 pair.a.to_text());
+  if (run.verdict) fmt::print("    {}: {}\n", run.verdict->configuration.to_text(), run.verdict->reason);
+}
+
 class Simulation {
  public:
-  Simulation(std::filesystem::path folder, std::optional<std::chrono::nanoseconds> max_time)
-      : folder_(std::move(folder)), max_time_(max_time) {}
+  Simulation(std::filesystem::path folder, std::optional<std::chrono::nanoseconds> max_time, bool explains)
+      : folder_(std::move(folder)), max_time_(max_time), explains_(explains) {}
 
   Outcome run(const Case& tuned, const Disturbance& disturbance, const std::string& strategy, std::uint64_t seed) {
     auto items = disturbance.items;
@@ -217,6 +244,7 @@ class Simulation {
     if (!result) return {.error = result.error().message};
     const auto& run = result->run;
     outcome.simulated_s = rl::base::to_seconds(clock->now() - begun);
+    if (explains_) explain(*result, tuned, *options);
     outcome.trials = run.trials.size();
     outcome.pairs = run.pairs.size();
     for (const auto& trial : run.trials)
@@ -238,6 +266,7 @@ class Simulation {
 
   std::filesystem::path folder_;
   std::optional<std::chrono::nanoseconds> max_time_;
+  bool explains_;
   std::map<std::string, double> best_;
 };
 
@@ -283,6 +312,8 @@ int main(int argc, char** argv) {
   app.add_option("--max-time", max_time_s, "seconds; 0: none");
   app.add_option("--threads", threads);
   app.add_flag("--each", each, "a line a run");
+  bool explains = false;
+  app.add_flag("--explain", explains, "every trial and comparison; with --seeds 1");
   std::uint64_t first = 1;
   app.add_option("--first", first, "seed of the first run");
   CLI11_PARSE(app, argc, argv);
@@ -309,7 +340,7 @@ int main(int argc, char** argv) {
         for (unsigned worker = 0; worker < threads; ++worker)
           workers.emplace_back([&, worker] {
             const auto folder = std::filesystem::path("/dev/shm") / fmt::format("rl-regret-{}-{}", ::getpid(), worker);
-            Simulation simulation(folder, max_time);
+            Simulation simulation(folder, max_time, explains);
             for (auto at = next++; at < seeds; at = next++)
               outcomes[at] = simulation.run(tuned, disturbance, strategy, at + first);
             std::filesystem::remove_all(folder);

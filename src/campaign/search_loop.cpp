@@ -20,6 +20,8 @@ constexpr int kMostRetakes = 2;        // of one trial
 constexpr double kDoubt = 0.012;       // standard error of the machine's speed from which on a trial is in doubt
 constexpr double kReachErrors = 2;     // standard errors by which a trial may be better than it looks
 constexpr double kReach = 0.01;        // behind the best, within which a trial matters
+constexpr double kLeastRetakesS = 90;  // for all retakes of a run, waiting not counted, ...
+constexpr double kRetakeShare = 1;     // ... or so much of the time that its trials took
 constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
 constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
@@ -131,6 +133,10 @@ Result<bool> SearchLoop::run() {
     }
     RL_TRY(take_doubtful_again(false));
   }
+  if (speed_.begun() && !speed_.is_fresh() && has_time_to_read({})) {
+    RL_TRY(speed_.read());
+    revise();
+  }
   RL_TRY(take_doubtful_again(true));
   auto& run = result_.run;
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
@@ -154,7 +160,9 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
   const auto before = run.trials.size();
+  const double begun_s = runner_.elapsed_s();
   const auto measured = runner_.trials(chosen, searcher_.remaining() + batch.size() - 1);
+  trials_s_ += runner_.elapsed_s() - begun_s;
   if (!measured) {
     // Without the current configuration there is nothing to compare with.
     const bool goes_on =
@@ -190,7 +198,8 @@ bool SearchLoop::has_time_to_read(const std::vector<search::Proposal>& before) c
   return speed_.reading_s() <= kMostReading * budget_.time_left_s() && !budget_.is_up(next_s, before);
 }
 
-/// At once where something looks slow that should not be, and after every trial while the machine is unsteady.
+/// At once where something looks slow, or fast, that should not be, and after every trial while the machine is
+/// unsteady.
 Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
   if (!speed_.begun() || first == seen_.size() || speed_.is_fresh()) return {};
   double best = std::numeric_limits<double>::infinity();
@@ -203,7 +212,8 @@ Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
     if (run.trials[at].from_store) continue;
     measured = true;
     const auto known = corrected(at);
-    surprising = surprising || known.abandoned || (known.cost && *known.cost > best * kSurprise);
+    surprising = surprising || known.abandoned ||
+                 (known.cost && (*known.cost > best * kSurprise || *known.cost * kSurprise < best));
   }
   if (!measured || (!surprising && !speed_.is_unsteady()) || !has_time_to_read({})) return {};
   RL_TRY(speed_.read());
@@ -285,7 +295,7 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     // again; but what was given up in it says nothing at all, and the search cannot go on without it.
     const bool is_slow = speed_.is_slow_now();
     const auto at = most_doubtful(is_slow && !waits);
-    if (!at || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
+    if (!at || is_spent() || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
     if (is_slow && waits) {
       observer_.stage("waiting for the machine to be as fast as it was");
@@ -293,17 +303,23 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
                                                      : SpeedWatch::kLongestWaitS));
       revise();
     }
-    RL_TRY(take_again(*at));
+    const double begun_s = runner_.elapsed_s();
+    const auto taken = take_again(*at);
+    retakes_s_ += runner_.elapsed_s() - begun_s;
+    if (!taken && taken.error().code != ErrorCode::out_of_time) return tl::unexpected<base::Error>(taken.error());
     revise();
+    if (!taken) return {};  // what there is has to do
   }
   return {};
 }
 
+/// Whether as much time went into retakes as into what they are for.
+bool SearchLoop::is_spent() const { return retakes_s_ > std::max(kLeastRetakesS, kRetakeShare * trials_s_); }
+
 Result<void> SearchLoop::take_again(std::size_t at) {
   auto& seen = seen_[at];
   auto& run = result_.run;
-  ++seen.retakes;
-  if (run.trials[at].takes == 1) ++run.speed->taken_again;
+  if (++seen.retakes == 1) ++run.speed->taken_again;
   const bool is_full = !seen.observation.abandoned;
   if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
     RL_TRY_ASSIGN(const bool done, interleave(at));
@@ -324,6 +340,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   const auto& trial = run.trials[at];
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
   const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
+  if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
   ++run.trials[at].takes;

@@ -48,8 +48,12 @@ bool SpeedWatch::is_fresh() const { return runner_.elapsed_s() - last_s_ < readi
 
 Result<void> SpeedWatch::read() {
   const double begun_s = runner_.elapsed_s();
-  RL_TRY_ASSIGN(const auto readings, runner_.read_speed(result_.run.speed->reference));
-  for (const auto& [device, reading] : readings) add(device, reading);
+  const auto readings = runner_.read_speed(result_.run.speed->reference);
+  // What the time ends is no reading, and no reason to end the run.
+  if (!readings && readings.error().code != base::ErrorCode::out_of_time)
+    return tl::unexpected<base::Error>(readings.error());
+  if (readings)
+    for (const auto& [device, reading] : *readings) add(device, reading);
   last_s_ = runner_.elapsed_s();
   reading_s_ = last_s_ - begun_s;
   return {};
@@ -103,7 +107,8 @@ bool SpeedWatch::is_even() const {
     const auto& curve = curves_.at(one.device);
     for (const auto& reading : one.readings) {
       const auto seen = curve.at(reading.at_s);
-      if (seen.log_cost - curve.quiet_log_cost() > std::max(kNotable, kSureErrors * seen.error)) return false;
+      const double change = std::abs(seen.log_cost - curve.quiet_log_cost());
+      if (change > std::max(kNotable, kSureErrors * seen.error)) return false;
     }
   }
   return true;

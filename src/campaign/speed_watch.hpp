@@ -32,7 +32,8 @@ class SpeedWatch {
   [[nodiscard]] bool is_due() const;
   /// Whether one was taken so lately that another would say nothing new.
   [[nodiscard]] bool is_fresh() const;
-  /// One reading a slot. Errors: those of the executor; a reference that fails now is no error and says nothing.
+  /// One reading a slot. Errors: those of the executor; a reference that fails now, or has no time left, is no error
+  /// and says nothing.
   [[nodiscard]] base::Result<void> read();
   /// A reading that came about otherwise, of arm A of a comparison with the reference.
   void add(const std::string& device, const schema::SpeedReading& reading);
@@ -44,7 +45,7 @@ class SpeedWatch {
   [[nodiscard]] bool is_slow_now() const;
   /// Reads until that is over, for `most_s` at most, counted over all calls with kMostWaitS. True where it is over.
   [[nodiscard]] base::Result<bool> wait_for_quiet(double most_s);
-  /// At no moment so far was the machine notably slower than at its quietest.
+  /// At no moment so far was the machine notably slower or faster than on the quiet machine.
   [[nodiscard]] bool is_even() const;
 
   /// By how much, in log, everything took longer at that moment than on the quiet machine, and the standard error of

@@ -14,7 +14,9 @@ namespace ridgeline::execute {
 class WorkerRequests {
  public:
   WorkerRequests(const workload::WorkloadRegistry& registry, WorkerStatus& status, Heartbeat& heartbeat)
-      : registry_(registry), status_(status), heartbeat_(heartbeat) {}
+      : registry_(registry), status_(status), heartbeat_(heartbeat) {
+    status_.control.clock = &base::system_clock();  // the parent, who made it, has it elsewhere
+  }
 
   /// Never fails: what goes wrong becomes an outcome with a status, or an error frame when the request itself or our
   /// own files are at fault. Exceptions of libraries end here.

@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "base/clock.hpp"
 
 namespace ridgeline::measure {
 namespace {
-
-constexpr double kLeastWallS = 0.1;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -29,9 +28,9 @@ std::optional<HostLoad::Counters> HostLoad::read() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/stat", "re"), &std::fclose);
   if (!file) return std::nullopt;
   Counters counters;
-  char line[512];
+  char line[512];  // one CPU has less; what follows the CPUs is not read
   const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  while (std::fgets(line, sizeof(line), file.get()) != nullptr) {
+  while (std::fgets(line, sizeof(line), file.get()) != nullptr && std::strncmp(line, "cpu", 3) == 0) {
     int cpu = 0;
     // user nice system idle iowait irq softirq steal
     long long ticks[8] = {};
@@ -51,7 +50,7 @@ std::optional<HostLoad::Counters> HostLoad::read() {
 double HostLoad::taken(const std::optional<Counters>& before, const std::optional<Counters>& after) {
   if (!before || !after) return 0;
   const double wall_s = after->wall_s - before->wall_s;
-  if (wall_s < kLeastWallS) return 0;
+  if (wall_s < kLeastS) return 0;
   const double others = ((after->busy_s - before->busy_s) - (after->own_s - before->own_s)) / wall_s;
   const double idle = (after->idle_s - before->idle_s) / wall_s;
   return others > 0 && idle < others / 2 ? others : 0;

@@ -19,9 +19,11 @@ class HostLoad {
   /// nullopt where /proc/stat cannot be read.
   [[nodiscard]] static std::optional<Counters> read();
 
+  /// Shortest time between two readings that says something, as ticks are of 10 ms.
+  static constexpr double kLeastS = 0.1;
+
   /// CPUs that others kept busy between two readings while less than half as many were idle, so that something had to
-  /// wait; 0 where there was room for all, or nothing is known. Ticks are of 10 ms: over less than 0.1 s it says
-  /// nothing.
+  /// wait; 0 where there was room for all, nothing is known, or less than kLeastS passed.
   [[nodiscard]] static double taken(const std::optional<Counters>& before, const std::optional<Counters>& after);
 };
 

@@ -102,6 +102,22 @@ bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, d
          (quads >= plan.max_quads || (spent_s >= plan.min_time_s && half_width(ratios) <= plan.target_half_width));
 }
 
+/// What other processes took from quad to quad; of quads too short for that, over several.
+class Neighbours {
+ public:
+  double taken() {
+    const auto now = HostLoad::read();
+    if (!now || !before_ || now->wall_s - before_->wall_s < HostLoad::kLeastS) return taken_;
+    taken_ = HostLoad::taken(before_, now);
+    before_ = now;
+    return taken_;
+  }
+
+ private:
+  std::optional<HostLoad::Counters> before_ = HostLoad::read();
+  double taken_ = 0;
+};
+
 /// The quads in order of time. With a watch those in which the GPU held its clocks down do not count.
 class QuadLog {
  public:
@@ -201,20 +217,20 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   const bool watches_cpus = real_time && control.gpu == nullptr;
+  Neighbours neighbours;
   QuadLog log(control.gpu, plan);
   while (!enough(plan, log.ratios(), session.spent_s(), log.budget().has_samples()) && !session.cancelled() &&
          (log.made() < std::min(kMinQuads, plan.quads) || session.spent_s() < log.budget().limit_s())) {
     Quad quad;
     bool complete = true;
     const double from_s = session.timed_s();
-    const auto load = watches_cpus ? HostLoad::read() : std::nullopt;
     const auto arms =
         order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
     for (std::size_t i = 0; complete && i < quad.size(); ++i) {
       RL_TRY_ASSIGN(complete, session.run_block(arms[i], quad[i]));
     }
     if (!complete) break;  // a part of a quad has no drift-free ratio
-    log.add(std::move(quad), session.timed_s() - from_s, watches_cpus ? HostLoad::taken(load, HostLoad::read()) : 0);
+    log.add(std::move(quad), session.timed_s() - from_s, watches_cpus ? neighbours.taken() : 0);
   }
   log.finish(result);
   result.blocks_s = session.spent_s();
