@@ -83,11 +83,12 @@ double log_error(double low, double high) { return low > 0 && high > low ? std::
 
 }  // namespace
 
-SearchLoop::SearchLoop(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, search::Searcher& searcher,
-                       const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
-                       std::function<bool()> cancelled, std::function<void()> on_current)
+SearchLoop::SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
+                       search::Searcher& searcher, const RunBudget& budget, TuneResult& result,
+                       CampaignObserver& observer, std::function<bool()> cancelled, std::function<void()> on_current)
     : runner_(runner),
       speed_(speed),
+      earlier_(earlier),
       request_(request),
       searcher_(searcher),
       budget_(budget),
@@ -175,8 +176,9 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
                     measured.error().message));
   }
   for (auto at = before; at < run.trials.size(); ++at) {
-    const auto& trial = run.trials[at];
+    auto& trial = run.trials[at];
     const auto& outcome = result_.outcomes[trial.key];
+    if (trial.from_store) trial.corrected = earlier_.corrected(trial.key);
     Seen seen{observation_of(run, trial, outcome), std::nullopt, std::nullopt, false, 0};
     for (const auto& proposal : chosen)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
@@ -226,7 +228,15 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   auto observation = seen.observation;
   if (!observation.cost) return observation;
   const auto& trial = result_.run.trials[at];
-  if (trial.from_store || speed_.is_even()) return observation;
+  if (trial.from_store) {
+    if (trial.corrected) {
+      observation.cost = trial.corrected->value;
+      observation.cost_low = trial.corrected->low;
+      observation.cost_high = trial.corrected->high;
+    }
+    return observation;
+  }
+  if (speed_.is_even()) return observation;
   const double quiet = speed_.quiet_cost(device_of(at));
   if (seen.interleaved) {
     observation.cost = quiet / seen.interleaved->ratio;
@@ -250,8 +260,9 @@ void SearchLoop::revise() {
   for (std::size_t at = 0; at < seen_.size(); ++at) {
     const auto known = corrected(at);
     searcher_.revise(trials[at].configuration, known);
+    if (trials[at].from_store) continue;
     trials[at].corrected.reset();
-    if (known.cost && !trials[at].from_store)
+    if (known.cost)
       trials[at].corrected =
           schema::CorrectedCost{*known.cost, known.cost_low, known.cost_high, seen_[at].interleaved.has_value()};
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "campaign/earlier_runs.hpp"
 #include "campaign/run_budget.hpp"
 #include "campaign/session_limit.hpp"
 #include "campaign/speed_watch.hpp"
@@ -15,9 +16,9 @@ namespace ridgeline::campaign {
 class SearchLoop {
  public:
   /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
-  SearchLoop(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, search::Searcher& searcher,
-             const RunBudget& budget, TuneResult& result, CampaignObserver& observer, std::function<bool()> cancelled,
-             std::function<void()> on_current);
+  SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
+             search::Searcher& searcher, const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
+             std::function<bool()> cancelled, std::function<void()> on_current);
 
   ~SearchLoop();
   SearchLoop(const SearchLoop&) = delete;
@@ -57,6 +58,7 @@ class SearchLoop {
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
+  EarlierRuns& earlier_;
   const TuneRequest& request_;
   search::Searcher& searcher_;
   const RunBudget& budget_;

@@ -312,7 +312,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   const auto search_and_decide = [&]() -> Result<void> {
     RL_TRY(runner.prepare_reference());
     if (request.max_time && !asked.max_time) allow_for_slow_start(runner, run, observer_);
-    SearchLoop loop(runner, speed, request, *searcher, budget, result, observer_, cancelled_, [&] {
+    EarlierRuns earlier(store_, run);
+    SearchLoop loop(runner, speed, earlier, request, *searcher, budget, result, observer_, cancelled_, [&] {
       read_loaded_libraries(executor_, request, run);
       if (budget.has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
     });

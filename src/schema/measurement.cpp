@@ -18,7 +18,7 @@ std::vector<int> counted_rounds(const std::vector<QuadMark>& quads) {
   }
   std::map<int, int> renumbered;
   for (int round = 0; round <= last; round += 2) {
-    const bool lone = round == last && last == 0;
+    const bool lone = round == last;  // the turn was not ended
     if (quiet.count(round) == 0 || (!lone && quiet.count(round + 1) == 0)) continue;
     const auto next = static_cast<int>(renumbered.size());
     renumbered[round] = next;

@@ -109,7 +109,7 @@ struct QuadMark {
 };
 /// Which quads count. A neighbour hurts two threads more than one, so that what was disturbed says little of a quiet
 /// machine: of quads that were not there are those that count, in rounds whose turn (two rounds in turned order) is
-/// whole, numbered anew; -1 for the others. Where that leaves fewer than kLeastQuietQuads, all count.
+/// whole or the last, numbered anew; -1 for the others. Where that leaves fewer than kLeastQuietQuads, all count.
 [[nodiscard]] std::vector<int> counted_rounds(const std::vector<QuadMark>& quads);
 
 /// Rounds from which on the scatter of sessions can be told from chance: two are needed for what their order does, two
