@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/machine_speed.hpp"
+#include "analysis/ranking.hpp"
 #include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "campaign/tune_campaign.hpp"
@@ -35,6 +37,10 @@ void print_result(const campaign::TuneResult& result, const Terminal& terminal) 
 /// `compares`: a recommendation was asked for.
 int exit_code_of(const schema::TuneRun& run, bool compares) {
   if (run.interrupted) return kCancelled;
+  // Nothing was recommended, and not because nothing is faster.
+  const bool undecided = run.verdict && run.verdict->decision == schema::Decision::keep &&
+                         analysis::undecided_finalist(run) != nullptr && analysis::was_uneven(run);
+  if (undecided) return kFinding;
   if (!run.verdict || run.verdict->decision != schema::Decision::none) return kOk;
   return compares || run.verdict->trial_id == 0 ? kBadInput : kOk;
 }
@@ -173,7 +179,8 @@ void add_tune(CLI::App& app, Context& context) {
       "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
-      "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)",
+      "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)\n"
+      "\nExit code 1: the machine was too uneven to decide; the current configuration is kept.",
       [flags, &context] { return tune(*flags, context); });
   auto& tune = *command;
   tune.add_option("MODEL", flags->model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");

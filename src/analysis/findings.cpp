@@ -10,10 +10,10 @@ namespace {
 
 /// In the order in which a reader should meet them.
 constexpr Rule kRules[] = {
-    gain_rule,       contribution_rule, single_setting_rule, thread_scaling_rule, oversubscription_rule,
-    arithmetic_rule, one_stream_rule,   gpu_bound_rule,      gpu_energy_rule,     gpu_memory_rule,
-    spikes_rule,     quality_rule,      gpu_clock_rule,      gpu_neighbour_rule,  ineffective_setting_rule,
-    machine_rule,    gpu_graph_rule,    failure_rule,
+    gain_rule,           contribution_rule, single_setting_rule, thread_scaling_rule, oversubscription_rule,
+    arithmetic_rule,     one_stream_rule,   gpu_bound_rule,      gpu_energy_rule,     gpu_memory_rule,
+    spikes_rule,         quality_rule,      gpu_clock_rule,      gpu_neighbour_rule,  ineffective_setting_rule,
+    uneven_machine_rule, machine_rule,      gpu_graph_rule,      failure_rule,
 };
 
 const RankedTrial* find_configuration(const std::vector<RankedTrial>& ranking, const schema::Configuration& wanted) {

@@ -12,6 +12,8 @@ namespace {
 constexpr double kZ95 = 1.959964;
 constexpr double kMedianOfSquare = 0.4549;  // of a standard normal value
 constexpr double kQuietShare = 0.1;         // of the readings, that may be faster: they are off, too
+constexpr double kNotableSlowdown = 0.08;   // in log
+constexpr double kSureErrors = 3;
 constexpr double kLeastGapS = 1e-3;
 constexpr double kLeastError = 0.003;  // two sessions, or two moments, are never quite alike
 
@@ -90,5 +92,19 @@ MachineSpeed::Estimate MachineSpeed::at(double at_s) const {
 }
 
 double MachineSpeed::wander() const noexcept { return std::sqrt(usual_walk_); }
+
+bool is_slow(const schema::SpeedReading& reading, const MachineSpeed& speed) {
+  const auto seen = speed.at(reading.at_s);
+  return seen.log_cost - speed.quiet_log_cost() > std::max(kNotableSlowdown, kSureErrors * seen.error);
+}
+
+bool was_uneven(const schema::TuneRun& run) {
+  if (!run.speed) return false;
+  return std::any_of(run.speed->tracks.begin(), run.speed->tracks.end(), [](const auto& track) {
+    const MachineSpeed speed(track.readings);
+    return std::any_of(track.readings.begin(), track.readings.end(),
+                       [&](const auto& reading) { return is_slow(reading, speed); });
+  });
+}
 
 }  // namespace ridgeline::analysis

@@ -45,4 +45,9 @@ class MachineSpeed {
   double quiet_ = 0;
 };
 
+/// Whether a reading of a slot with that curve was taken while the machine was notably slower than the quiet one.
+[[nodiscard]] bool is_slow(const schema::SpeedReading& reading, const MachineSpeed& speed);
+/// Whether any reading of the run was.
+[[nodiscard]] bool was_uneven(const schema::TuneRun& run);
+
 }  // namespace ridgeline::analysis

@@ -134,7 +134,7 @@ Result<bool> SearchLoop::run() {
     }
     RL_TRY(take_doubtful_again(false));
   }
-  if (speed_.begun() && !speed_.is_fresh() && has_time_to_read({})) {
+  if (speed_.is_stale() && has_time_to_read({})) {
     RL_TRY(speed_.read());
     revise();
   }
@@ -145,6 +145,9 @@ Result<bool> SearchLoop::run() {
   if (!has_current())
     RL_TRY(runner_.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
   revise();
+  if (run.speed && run.speed->taken_again > 0)
+    note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
+                     run.speed->taken_again == 1 ? " was" : "s were"));
   return cut_short_;
 }
 

@@ -17,6 +17,7 @@ constexpr std::size_t kLately = 4;        // readings that say whether the machi
 constexpr double kNotable = 0.025;        // change of log time
 constexpr double kSureErrors = 2.5;       // of the readings
 constexpr double kAllowedErrors = 2;      // of the estimate
+constexpr double kStale = 4;              // times what a reading takes
 constexpr double kPauseS = 1;             // between two readings of a machine that is waited for
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
@@ -43,6 +44,8 @@ bool SpeedWatch::is_due() const {
   const double since_s = runner_.elapsed_s() - last_s_;
   return is_unsteady() ? !is_fresh() : since_s >= reading_s_ / kReadingShare;
 }
+
+bool SpeedWatch::is_stale() const { return begun() && runner_.elapsed_s() - last_s_ > kStale * reading_s_; }
 
 bool SpeedWatch::is_fresh() const { return runner_.elapsed_s() - last_s_ < reading_s_ / 4; }
 

@@ -30,6 +30,8 @@ class SpeedWatch {
   [[nodiscard]] double reading_s() const noexcept { return reading_s_; }
   /// Whether it is time for a reading.
   [[nodiscard]] bool is_due() const;
+  /// Whether the machine may have changed since the latest one.
+  [[nodiscard]] bool is_stale() const;
   /// Whether one was taken so lately that another would say nothing new.
   [[nodiscard]] bool is_fresh() const;
   /// One reading a slot. Errors: those of the executor; a reference that fails now, or has no time left, is no error

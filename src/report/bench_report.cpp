@@ -64,6 +64,9 @@ Section answer_section(const BenchRun& run) {
                                std::string_view(title) == "Recommended" ? Tone::good : Tone::neutral});
     facts.rows.emplace_back(title, plain_text(answer_text(**answer) + "; " + (*answer)->reason));
   }
+  facts.rows.emplace_back("Tolerance",
+                          fmt::format("settings within {} of the fastest count as good, by their mean rates",
+                                      percent(run.answers->tolerance)));
   section.blocks.emplace_back(std::move(figures));
   section.blocks.emplace_back(std::move(facts));
   if (!run.answers->no_recommendation.empty())

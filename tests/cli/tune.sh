@@ -118,6 +118,15 @@ for limit in latency_p90_ms:100 latency_p95_ms:200 latency_p99_ms:300; do
 done
 run 0 tune synthetic:base=20ms --constraint 'latency_p90_ms<=1000' --constraint 'latency_p95_ms<=1000' --quick --db limit.db --json
 json '.plan.min_runs' 200
+# What an uneven machine did is told, in the terminal, the report and the JSON.
+run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --output uneven.md
+err "the machine was uneven: "
+err "taken again"
+checks=$((checks + 1))
+grep -q "The machine was uneven: up to" uneven.md || problem "the report does not tell of the machine"
+run 0 tune 'synthetic:surface=conv,noise=5%,drift=50%,drift_period=10s' --db uneven.db --json
+json '.speed == null or (.speed.tracks | length) == 1' true
+json '[.trials[] | select(.corrected != null)] | length > 5' true
 # Quiet is quiet.
 run 0 tune synthetic:base=1ms "${FAST[@]}" --quick --db q.db -q
 checks=$((checks + 1))

@@ -23,6 +23,7 @@ constexpr FlagText kTexts[] = {
      "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
     {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
+    {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs"},
     {"throttled", "ran at a reduced clock",
      "Where heat holds it down, improve cooling and repeat; at its power limit a card does no better under full load"},
     {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},

@@ -43,6 +43,7 @@ using Rule = std::vector<Finding> (*)(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> spikes_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> ineffective_setting_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> quality_rule(const Evidence& evidence);
+[[nodiscard]] std::vector<Finding> uneven_machine_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> machine_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> failure_rule(const Evidence& evidence);
 

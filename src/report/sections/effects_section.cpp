@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "analysis/comparison.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
@@ -55,6 +57,14 @@ Table contributions_table(const TuneView& view) {
     }
     const bool dropped = analysis::was_dropped(view.run, pair);
     const bool helped = pair.comparison && pair.comparison->verdict == schema::Verdict::slower;
+    const auto& verdict = view.run.verdict;
+    const bool unproven = verdict && std::find(verdict->unproven.begin(), verdict->unproven.end(), pair.setting) !=
+                                         verdict->unproven.end();
+    if (unproven) {
+      row.cells.push_back("not proven either way, stays");
+      table.rows.push_back(std::move(row));
+      continue;
+    }
     row.cells.push_back(worth_words(pair) + (!dropped ? "" : helped ? " beside what was dropped" : ", dropped"));
     table.rows.push_back(std::move(row));
   }
@@ -122,8 +132,9 @@ Section effects_section(const TuneView& view) {
         Paragraph{"Each setting of the best finalist" + (finalist == kAbsent ? "" : ", trial " + finalist + ",") +
                   " was put back to its current value, alone, and the two were measured in turns in a process that had "
                   "run nothing but comparisons. The loss is what the setting is worth. Settings interact, so the parts "
-                  "need not multiply to the whole gain. What was not shown to help is dropped where the simpler "
-                  "configuration proved as good."});
+                  "need not multiply to the whole gain. What is not needed is dropped where the simpler "
+                  "configuration is shown to be at most " +
+                  percent(view.run.min_effect) + " slower than the fastest; what could not be told stays."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }

@@ -45,6 +45,18 @@ std::string why_other_ratio(const TuneView& view) {
          "measuring both in turns.";
 }
 
+/// Why the first row of the ranking is not the recommended one, where no comparison of the two says it.
+std::string first_row_sentence(const TuneView& view) {
+  const auto& first = view.ranking.front();
+  const auto* best = ranked_of(view, view.recommended());
+  if (best == nullptr || first.trial == best->trial) return {};
+  const double lead = best->cost.value / first.cost.value - 1;
+  return fmt::format(
+      " Trial {} ranks first by its own time, {:.1f} % ahead of it, which is {}.", trial_link(first.trial->id),
+      lead * 100,
+      lead <= view.run.min_effect ? "less than counts" : "overruled by what met in turns (see the comparisons)");
+}
+
 /// Why a trial that was faster than the recommended one is not the recommended one.
 std::string duel_sentence(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
@@ -64,9 +76,12 @@ std::string duel_sentence(const TuneView& view) {
                        found.verdict == schema::Verdict::faster
                            ? fmt::format("the recommended one came to {} of it ({})",
                                          ratio_text(found.ratio, ratio_decimals(found)), interval_text(found))
-                           : std::string("the two could not be told apart, and the recommended one changes less"));
+                       : analysis::is_no_slower(found, view.run.min_effect)
+                           ? fmt::format("the recommended one is shown to be at most {} slower ({})",
+                                         percent(view.run.min_effect), interval_text(found))
+                           : std::string("the two could not be told apart"));
   }
-  return {};
+  return first_row_sentence(view);
 }
 
 std::string change_sentence(const TuneView& view) {

@@ -44,6 +44,34 @@ schema::Comparison comparison(double ratio, Verdict verdict) {
 
 TEST(Findings, of_an_empty_run_are_none) { EXPECT_TRUE(find_all({}, {}).empty()); }
 
+schema::SpeedReading reading_of_ms(double at_s, double ms) { return {at_s, ms * 1e6, ms * 0.99e6, ms * 1.01e6}; }
+
+TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
+  TuneRunBuilder builder;
+  builder.add({}, 8e6, 0);
+  builder.run.duration_s = 100;
+  auto& speed = builder.run.speed.emplace();
+  speed.taken_again = 7;
+  speed.tracks = {{"cpu", {}}};
+  for (int at_s = 0; at_s <= 90; at_s += 5)
+    speed.tracks[0].readings.push_back(reading_of_ms(at_s, at_s >= 20 && at_s < 40 ? 16 : 8));
+  schema::TunedPair pair;
+  pair.flags = {{FlagLevel::info, "others_at_times", "other processes took 1.0 CPUs from 3 of 12 quads"}};
+  builder.run.pairs = {pair};
+  const auto finding = titled(builder, "The machine was uneven: up to 2.0 times slower, so 7 trials were taken again");
+  EXPECT_EQ(finding.kind, FindingKind::quality);
+  EXPECT_NE(finding.evidence.find("2.0 times from 20 to 40 s, by 19 timings"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.evidence.find("took 1.0 CPUs"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.advice.find("corrected for it"), std::string::npos) << finding.advice;
+  for (auto& one : speed.tracks[0].readings)
+    if (one.at_s >= 10) one = reading_of_ms(one.at_s, 16);
+  const auto never = titled(builder, "The machine was uneven");
+  EXPECT_NE(never.advice.find("It was slow for 90 % of the run: nothing could be proven"), std::string::npos)
+      << never.advice;
+  for (auto& one : speed.tracks[0].readings) one = reading_of_ms(one.at_s, 8.1);
+  EXPECT_FALSE(says(builder, "uneven"));
+}
+
 TEST(Findings, state_the_gain_with_interval_and_trials) {
   TuneRunBuilder builder;
   builder.run.id = "r1";

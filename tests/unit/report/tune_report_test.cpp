@@ -230,12 +230,16 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
   EXPECT_NE(page.find("Trials that were nearly as fast, interleaved"), std::string::npos);
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
-  EXPECT_NE(text().find("could not be told apart, and the recommended one changes less"), std::string::npos) << text();
+  EXPECT_NE(text().find("the recommended one is shown to be at most 2 % slower"), std::string::npos) << text();
+  records.run.pairs.back().comparison = schema::Comparison{1.001, 0.97, 1.04, 0.5, 12, schema::Verdict::inconclusive};
+  EXPECT_NE(text().find("the two could not be told apart"), std::string::npos) << text();
   std::swap(records.run.pairs.back().a, records.run.pairs.back().b);
   records.run.pairs.back().comparison = schema::Comparison{0.95, 0.94, 0.96, 1e-9, 12, schema::Verdict::slower};
   EXPECT_NE(text().find("came to 1.05× of it"), std::string::npos) << text();
   records.run.pairs.pop_back();
   EXPECT_EQ(text().find("session of its own"), std::string::npos) << text();
+  EXPECT_NE(text().find("ranks first by its own time, 1.7 % ahead of it, which is less than counts"), std::string::npos)
+      << "the first row and the verdict agree, or a sentence says why not: " << text();
 }
 
 TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided) {
