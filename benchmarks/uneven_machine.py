@@ -60,7 +60,7 @@ def ridgeline(options, cpus, folder, arguments):
                           env={**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder), "XDG_STATE_HOME": str(folder)},
                           preexec_fn=lambda: os.sched_setaffinity(0, cpus))
     (folder / "stderr").write_text(done.stderr)
-    if done.returncode not in (0, 4):
+    if done.returncode not in (0, 1):
         raise SystemExit(f"exit code {done.returncode}\n{done.stderr[-3000:]}")
     return json.loads(done.stdout), time.monotonic() - begun
 
@@ -73,7 +73,7 @@ def recommended(run):
 def search(options, cpus, stressed, name):
     folder = pathlib.Path(options.folder) / name
     folder.mkdir(parents=True)
-    arguments = ["--db", "results.db"] + options.tune
+    arguments = ["--db", "results.db"] + (options.tune if stressed else [])
     if stressed:
         with Stress(shlex.split(options.stress), cpus):
             run, seconds = ridgeline(options, cpus, folder, arguments)
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--cpus", action="append")
     parser.add_argument("--stress", default="stress-ng --cpu 1")
     parser.add_argument("--folder", default="")
-    parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of tune")
+    parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of the runs beside the load")
     options = parser.parse_args()
     options.model = options.model.resolve()
     options.binary = str(pathlib.Path(options.binary).resolve())
