@@ -6,7 +6,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "analysis/ranking.hpp"
-#include "campaign/time_budget.hpp"
+#include "campaign/winner_simplifier.hpp"
 
 namespace ridgeline::campaign {
 
@@ -16,13 +16,10 @@ using schema::Configuration;
 
 namespace {
 
-constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
 // Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
 // exhaustive), so that of two trials either may be the faster up to twice that.
 constexpr double kSessionSpread = 0.06;
-constexpr double kDuelShare = 0.67;  // likewise of the finalists' quads; the interval goes on to be narrow
 constexpr int kMostDuels = 2;
-constexpr int kMostLeavings = 3;           // comparisons of a simplified winner with the fastest
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 std::string ratio_text(const Comparison& gain) {
@@ -52,11 +49,6 @@ DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneR
       observer_(observer),
       pairs_(runner, speed, request, result, observer, std::move(time_left_s)),
       cancelled_(std::move(cancelled)) {}
-
-void DecisionMaker::note(std::string text) {
-  result_.run.notes.push_back(std::move(text));
-  observer_.note(result_.run.notes.back());
-}
 
 void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
   auto& verdict = result_.run.verdict.emplace();
@@ -103,7 +95,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
     if (pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s()) {
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
       if (first->tie_group != 1 && may_win(ranking.front()))
-        note(
+        runner_.note(
             fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
                         "there was no time: a longer --max-time compares it",
                         ranking.front().trial->id, cost_of(ranking.front())));
@@ -121,20 +113,6 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
 bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
   return ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
          ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned;
-}
-
-template <typename T>
-bool DecisionMaker::was_cut(const Result<T>& measured) {
-  if (measured || measured.error().code != base::ErrorCode::out_of_time) return false;
-  note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before",
-                   measured.error().message));
-  return true;
-}
-
-schema::PairedPlan DecisionMaker::duel_plan(const Configuration& a, const Configuration& b) const {
-  auto plan = pairs_.plan_for(a, b, 1);
-  plan.min_time_s *= kDuelShare;
-  return plan;
 }
 
 std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
@@ -174,13 +152,13 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
       const auto& a = champion->trial->configuration;
       const auto& b = rival->trial->configuration;
       if (a == b) continue;
-      const auto plan = duel_plan(a, b);
+      const auto plan = pairs_.duel_plan(a, b);
       if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
         continue;
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
                                   champion->trial->id, rival->trial->id));
       const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
-      if (was_cut(measured)) break;
+      if (!measured && pairs_.was_cut(measured.error())) break;
       RL_TRY_ASSIGN(const auto pair, measured);
       ++duels;
       if (!pair.comparison || pair.comparison->quads == 0) continue;
@@ -214,7 +192,7 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
 schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
   auto plan = pairs_.decisive_plan(configuration);
   if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
-    note(
+    runner_.note(
         "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
         "2 or 3 %, so to be sure of so little takes a longer --max-time");
   }
@@ -234,156 +212,6 @@ Result<void> DecisionMaker::compare(Contender& contender) {
 
 bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const {
   return complexity(a, result_.run.current) < complexity(b, result_.run.current);
-}
-
-Result<DecisionMaker::Doubts> DecisionMaker::leave_one_out(const Configuration& winner) {
-  const auto& current = result_.run.current;
-  const double margin = result_.run.min_effect;
-  Doubts doubts;
-  std::vector<std::pair<double, std::string>> needless;  // with the bad end of its interval
-  double worst = 1;
-  bool left_out = false;
-  const auto keys = schema::differing_keys(winner, current);
-  if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
-    const auto without = without_keys(winner, {keys[i]});
-    if (without == winner || !space_.allows(without)) continue;
-    const auto plan = pairs_.plan_for(winner, without, kLeaveOneOutShare);
-    if (!pairs_.has_time_for(winner, without, plan, false)) {
-      left_out = true;
-      continue;
-    }
-    observer_.stage(fmt::format("what does {} contribute? ({} of {})", keys[i], i + 1, keys.size()));
-    const auto measured = pairs_.measure(schema::PairPurpose::leave_one_out, winner, without, keys[i], plan);
-    if (was_cut(measured)) break;
-    RL_TRY_ASSIGN(const auto pair, measured);
-    if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
-    const auto& found = *pair.comparison;
-    if (analysis::is_no_slower(found, margin))
-      needless.emplace_back(found.low, keys[i]);
-    else
-      doubts.undecided.push_back(keys[i]);
-    if (found.verdict != schema::Verdict::faster || found.ratio < worst) continue;
-    worst = found.ratio;
-    doubts.harmful = keys[i];
-  }
-  std::sort(needless.begin(), needless.end(), std::greater<>());
-  for (auto& [low, key] : needless) doubts.needless.push_back(std::move(key));
-  if (left_out) result_.run.notes.push_back("time budget spent: not every setting's own contribution was measured");
-  return doubts;
-}
-
-void DecisionMaker::note_what_stays() {
-  const auto differing = schema::differing_keys(result_.run.verdict->configuration, result_.run.current);
-  std::vector<std::string> stay;
-  for (const auto& key : no_time_without_)
-    if (std::find(differing.begin(), differing.end(), key) != differing.end()) stay.push_back(key);
-  if (stay.empty()) return;
-  note(
-      fmt::format("time budget spent: {} {} in the recommendation, although not shown to add anything; a longer "
-                  "--max-time compares it without",
-                  fmt::join(stay, ", "), stay.size() == 1 ? "stays" : "stay"));
-}
-
-Configuration DecisionMaker::without_keys(const Configuration& configuration,
-                                          const std::vector<std::string>& keys) const {
-  auto simpler = configuration;
-  for (const auto& key : keys) {
-    const auto* before = result_.run.current.find(key);
-    simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
-  }
-  return space_.canonical(simpler);
-}
-
-Result<void> DecisionMaker::simplify(const Configuration& winner) {
-  RL_TRY_ASSIGN(const auto doubts, leave_one_out(winner));
-  // All at once, then fewer of them, those first whose absence was seen to cost least: each by itself adds nothing,
-  // together they may.
-  auto keys = doubts.needless;
-  bool simplified = false;
-  for (int tries = 0; !simplified && !keys.empty() && tries < kMostLeavings; ++tries) {
-    RL_TRY_ASSIGN(simplified, leave_out(keys));
-    if (!simplified) keys.resize(keys.size() / 2);
-  }
-  if (!simplified && doubts.harmful) {
-    RL_TRY_ASSIGN(simplified, leave_out({*doubts.harmful}));
-    keys = {*doubts.harmful};
-  }
-  auto& verdict = *result_.run.verdict;
-  const auto differing = schema::differing_keys(verdict.configuration, result_.run.current);
-  const auto stays = [&](const std::string& key) {
-    return std::find(differing.begin(), differing.end(), key) != differing.end();
-  };
-  for (const auto* list : {&doubts.needless, &doubts.undecided})
-    for (const auto& key : *list)
-      if (stays(key)) verdict.unproven.push_back(key);
-  note_what_stays();
-  return {};
-}
-
-bool DecisionMaker::has_time_without(const std::vector<std::string>& keys, const Configuration& simpler,
-                                     double before_s) {
-  const auto plan = pairs_.plan_for(result_.run.current, simpler, 1);
-  if (pairs_.has_time_for(result_.run.current, simpler, plan, request_.fresh_finals, before_s)) return true;
-  for (const auto& key : keys)
-    if (std::find(no_time_without_.begin(), no_time_without_.end(), key) == no_time_without_.end())
-      no_time_without_.push_back(key);
-  return false;
-}
-
-Result<bool> DecisionMaker::is_as_good(const Configuration& simpler, const std::vector<std::string>& keys) {
-  const double margin = result_.run.min_effect;
-  if (simpler == fastest_) return true;
-  for (const auto& pair : result_.run.pairs) {
-    if (!pair.comparison || pair.a != fastest_ || pair.b != simpler) continue;
-    if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::duel)
-      return analysis::is_no_slower(*pair.comparison, margin);
-  }
-  const auto plan = duel_plan(fastest_, simpler);
-  if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
-  observer_.stage("comparing the simplified winner with the fastest");
-  const auto measured = pairs_.measure(schema::PairPurpose::duel, fastest_, simpler, "", plan);
-  if (was_cut(measured)) return false;
-  RL_TRY_ASSIGN(const auto pair, measured);
-  return pair.comparison && analysis::is_no_slower(*pair.comparison, margin);
-}
-
-Result<bool> DecisionMaker::leave_out(const std::vector<std::string>& keys) {
-  auto& run = result_.run;
-  const auto simpler = without_keys(run.verdict->configuration, keys);
-  if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return false;
-  int id = 0;
-  for (const auto& trial : run.trials)
-    if (trial.configuration == simpler) id = trial.id;
-  if (!has_time_without(keys, simpler, id == 0 ? longest_trial_s(result_) : 0)) return false;
-  if (id == 0) {
-    const auto measured =
-        runner_.trial(simpler, schema::TrialStage::finalist,
-                      fmt::format("the winner without what was not shown to add anything: {}", fmt::join(keys, ", ")),
-                      std::nullopt, 0);
-    if (was_cut(measured)) return false;
-    RL_TRY_ASSIGN(const auto outcome, measured);
-    if (outcome.status != schema::TrialStatus::ok) return false;
-    id = run.trials.back().id;
-  }
-  const auto ranking = analysis::rank(run, result_.outcomes);
-  const auto place =
-      std::find_if(ranking.begin(), ranking.end(), [&](const auto& ranked) { return ranked.trial->id == id; });
-  if (place == ranking.end() || !place->meets_constraints) return false;
-  if (!has_time_without(keys, simpler, 0)) return false;
-  RL_TRY_ASSIGN(const bool as_good, is_as_good(simpler, keys));
-  if (!as_good) return false;
-  observer_.stage("comparing the simplified winner with the current configuration");
-  const auto measured =
-      pairs_.measure(schema::PairPurpose::finalist, run.current, simpler, "", pairs_.plan_for(run.current, simpler, 1));
-  if (was_cut(measured)) return false;
-  RL_TRY_ASSIGN(const auto pair, measured);
-  if (!pair.comparison || pair.comparison->verdict != schema::Verdict::faster) return false;
-  run.verdict->configuration = simpler;
-  run.verdict->trial_id = id;
-  run.verdict->gain = pair.comparison;
-  return true;
 }
 
 bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
@@ -485,7 +313,8 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   verdict.gain = chosen->gain;
   verdict.tie_group = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
-    RL_TRY(simplify(verdict.configuration));
+    WinnerSimplifier simplifier(runner_, pairs_, request_, space_, result_, observer_, cancelled_, fastest_);
+    RL_TRY(simplifier.simplify());
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

@@ -40,41 +40,13 @@ class DecisionMaker {
                                         const std::vector<analysis::RankedTrial>& ranking);
   [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
       const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
-  [[nodiscard]] schema::PairedPlan duel_plan(const schema::Configuration& a, const schema::Configuration& b) const;
   [[nodiscard]] base::Result<void> compare(Contender& contender);
-  /// What leave-one-out says of the winner's settings.
-  struct Doubts {
-    std::vector<std::string> needless;   ///< without which the winner is shown to be as good, the surest first
-    std::vector<std::string> undecided;  ///< too noisy to tell
-    std::optional<std::string> harmful;  ///< the one of them without which the winner was faster (by most)
-  };
-  [[nodiscard]] base::Result<Doubts> leave_one_out(const schema::Configuration& winner);
-  /// Takes out of the verdict's configuration what can go, and notes what stays unproven.
-  [[nodiscard]] base::Result<void> simplify(const schema::Configuration& winner);
-  /// Takes `keys` out of the verdict if what is left is as good as the fastest and beats the current configuration.
-  /// False when the verdict stays.
-  [[nodiscard]] base::Result<bool> leave_out(const std::vector<std::string>& keys);
-  /// Whether `simpler` is shown to be as good as the fastest, by a comparison made before or now.
-  [[nodiscard]] base::Result<bool> is_as_good(const schema::Configuration& simpler,
-                                              const std::vector<std::string>& keys);
-  [[nodiscard]] bool has_time_without(const std::vector<std::string>& keys, const schema::Configuration& simpler,
-                                      double before_s);
-  /// With these back at their current values.
-  [[nodiscard]] schema::Configuration without_keys(const schema::Configuration& configuration,
-                                                   const std::vector<std::string>& keys) const;
-  /// Of what has no time to be taken out, one note.
-  void note_what_stays();
   /// That of the schedule, with a note where what was cut costs certainty.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
-  /// For the report, and for whoever watches.
-  void note(std::string text);
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
   [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
-  /// Whether --max-time ended it; then the run has a note of it.
-  template <typename T>
-  [[nodiscard]] bool was_cut(const base::Result<T>& measured);
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 
@@ -84,8 +56,7 @@ class DecisionMaker {
   TuneResult& result_;
   CampaignObserver& observer_;
   PairSchedule pairs_;
-  schema::Configuration fastest_;             ///< of those that met each other, before any simplification
-  std::vector<std::string> no_time_without_;  // settings that there was no time to take out
+  schema::Configuration fastest_;  ///< of those that met each other, before any simplification
   std::function<bool()> cancelled_;
 };
 

@@ -13,7 +13,8 @@ using schema::Configuration;
 
 namespace {
 
-constexpr int kMostTries = 3;  // of a comparison that other processes disturb all the time
+constexpr double kDuelShare = 0.67;  // of the finalists' quads; the interval goes on to be narrow
+constexpr int kMostTries = 3;        // of a comparison that other processes disturb all the time
 
 }  // namespace
 
@@ -24,6 +25,12 @@ double PairSchedule::whole_time_left_s() const {
 
 schema::PairedPlan PairSchedule::plan_for(const Configuration& a, const Configuration& b, double share) const {
   return pair_plan(result_, request_.paired, a, b, share);
+}
+
+schema::PairedPlan PairSchedule::duel_plan(const Configuration& a, const Configuration& b) const {
+  auto plan = plan_for(a, b, 1);
+  plan.min_time_s *= kDuelShare;
+  return plan;
 }
 
 schema::PairedPlan PairSchedule::decisive_plan(const Configuration& configuration) const {
@@ -78,9 +85,16 @@ base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpos
     if (expected > 0) pace_ = std::max(pace_, took / expected);
     const bool disturbed = pair && std::any_of(pair->flags.begin(), pair->flags.end(),
                                                [](const auto& flag) { return flag.code == "others_throughout"; });
-    if (!disturbed || tries == kMostTries || time_left_s() < 2 * took) return pair;
+    if (!disturbed || tries == kMostTries || std::min(time_left_s() / 2, speed_.extra_left_s()) < took) return pair;
     runner_.forget_pair();
+    speed_.spend_extra(took);
   }
+}
+
+bool PairSchedule::was_cut(const base::Error& error) {
+  if (error.code != base::ErrorCode::out_of_time) return false;
+  runner_.note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before", error.message));
+  return true;
 }
 
 }  // namespace ridgeline::campaign

@@ -30,6 +30,8 @@ class PairSchedule {
   /// pair_plan of the run's plan.
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
                                             double share) const;
+  /// Of a comparison of two that are nearly as fast.
+  [[nodiscard]] schema::PairedPlan duel_plan(const schema::Configuration& a, const schema::Configuration& b) const;
   /// Of the comparison with the current configuration without which there is no answer: cut to what is left.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration) const;
 
@@ -49,6 +51,8 @@ class PairSchedule {
   [[nodiscard]] base::Result<schema::TunedPair> measure(schema::PairPurpose purpose, const schema::Configuration& a,
                                                         const schema::Configuration& b, const std::string& setting,
                                                         const schema::PairedPlan& plan);
+  /// Whether it was --max-time that ended a comparison or a trial with this error; then the run has a note of it.
+  [[nodiscard]] bool was_cut(const base::Error& error);
 
  private:
   [[nodiscard]] base::Result<void> wait_for_quiet(double pair_s);

@@ -20,8 +20,6 @@ constexpr int kMostRetakes = 2;        // of one trial
 constexpr double kDoubt = 0.012;       // standard error of the machine's speed from which on a trial is in doubt
 constexpr double kReachErrors = 2;     // standard errors by which a trial may be better than it looks
 constexpr double kReach = 0.01;        // behind the best, within which a trial matters
-constexpr double kLeastRetakesS = 90;  // for all retakes of a run, waiting not counted, ...
-constexpr double kRetakeShare = 1;     // ... or so much of the time that its trials took
 constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
 constexpr double kWaitShare = 0.1;     // of --max-time, for the same
 constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
@@ -103,11 +101,6 @@ SearchLoop::~SearchLoop() {
   runner_.set_allowance([](const std::string&) { return 1.0; });
 }
 
-void SearchLoop::note(std::string text) {
-  result_.run.notes.push_back(std::move(text));
-  observer_.note(result_.run.notes.back());
-}
-
 bool SearchLoop::has_current() const {
   const auto& run = result_.run;
   return std::any_of(run.trials.begin(), run.trials.end(),
@@ -146,8 +139,8 @@ Result<bool> SearchLoop::run() {
     RL_TRY(runner_.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
   revise();
   if (run.speed && run.speed->taken_again > 0)
-    note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
-                     run.speed->taken_again == 1 ? " was" : "s were"));
+    runner_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
+                             run.speed->taken_again == 1 ? " was" : "s were"));
   return cut_short_;
 }
 
@@ -156,7 +149,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
   if (is_up(chosen)) {
     cut_short_ = true;
-    note(
+    runner_.note(
         fmt::format("time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
                     "a longer --max-time gives it more",
                     base::to_seconds(*request_.max_time), searcher_.remaining() + batch.size()));
@@ -164,16 +157,14 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
   const auto before = run.trials.size();
-  const double begun_s = runner_.elapsed_s();
   const auto measured = runner_.trials(chosen, searcher_.remaining() + batch.size() - 1);
-  trials_s_ += runner_.elapsed_s() - begun_s;
   if (!measured) {
     // Without the current configuration there is nothing to compare with.
     const bool goes_on =
         measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
     if (!goes_on) return tl::unexpected<base::Error>(measured.error());
     cut_short_ = true;
-    note(
+    runner_.note(
         fmt::format("{}, as --max-time had no more for it: that says nothing of these settings, and the same command "
                     "measures them again",
                     measured.error().message));
@@ -309,7 +300,8 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     // again; but what was given up in it says nothing at all, and the search cannot go on without it.
     const bool is_slow = speed_.is_slow_now();
     const auto at = most_doubtful(is_slow && !waits);
-    if (!at || is_spent() || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}})) return {};
+    if (!at || speed_.extra_left_s() <= 0 || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}}))
+      return {};
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
     if (is_slow && waits) {
       observer_.stage("waiting for the machine to be as fast as it was");
@@ -319,16 +311,13 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     }
     const double begun_s = runner_.elapsed_s();
     const auto taken = take_again(*at);
-    retakes_s_ += runner_.elapsed_s() - begun_s;
+    speed_.spend_extra(runner_.elapsed_s() - begun_s);
     if (!taken && taken.error().code != ErrorCode::out_of_time) return tl::unexpected<base::Error>(taken.error());
     revise();
     if (!taken) return {};  // what there is has to do
   }
   return {};
 }
-
-/// Whether as much time went into retakes as into what they are for.
-bool SearchLoop::is_spent() const { return retakes_s_ > std::max(kLeastRetakesS, kRetakeShare * trials_s_); }
 
 Result<void> SearchLoop::take_again(std::size_t at) {
   auto& seen = seen_[at];

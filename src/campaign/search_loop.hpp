@@ -48,12 +48,10 @@ class SearchLoop {
   [[nodiscard]] base::Result<void> take_doubtful_again(bool waits);
   /// The trial that may be the fastest of those that the machine's changes left in doubt and that matter.
   [[nodiscard]] std::optional<std::size_t> most_doubtful(bool given_up_only) const;
-  [[nodiscard]] bool is_spent() const;
   [[nodiscard]] base::Result<void> take_again(std::size_t at);
   [[nodiscard]] base::Result<bool> interleave(std::size_t at);
   [[nodiscard]] bool has_current() const;
   [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
-  void note(std::string text);
   [[nodiscard]] const std::string& device_of(std::size_t at) const;
 
   TrialRunner& runner_;
@@ -68,8 +66,6 @@ class SearchLoop {
   std::function<void()> on_current_;
   SessionLimit session_limit_;
   std::vector<Seen> seen_;  ///< by the run's trials
-  double trials_s_ = 0;     ///< that measuring the proposals took
-  double retakes_s_ = 0;    ///< that measuring them again took
   bool cut_short_ = false;
   bool looked_ = false;  ///< at the current configuration
 };

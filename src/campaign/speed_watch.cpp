@@ -19,6 +19,8 @@ constexpr double kSureErrors = 2.5;       // of the readings
 constexpr double kAllowedErrors = 2;      // of the estimate
 constexpr double kStale = 4;              // times what a reading takes
 constexpr double kPauseS = 1;             // between two readings of a machine that is waited for
+constexpr double kLeastExtraS = 90;       // for waiting and measuring again, also in a short run, ...
+constexpr double kLeastExtraTrials = 20;  // ... unless its trials are short as well
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
 double log_error(const schema::SpeedReading& reading) {
@@ -94,14 +96,19 @@ bool SpeedWatch::is_slow_now() const {
 Result<bool> SpeedWatch::wait_for_quiet(double most_s) {
   if (!begun()) return true;
   const double begun_s = runner_.elapsed_s();
-  const double until_s = begun_s + std::min(most_s, kMostWaitS - waited_s_);
+  const double until_s = begun_s + std::min(most_s, extra_left_s());
   if (!is_fresh()) RL_TRY(read());
   while (is_slow_now() && runner_.elapsed_s() < until_s) {
     runner_.pause(kPauseS);
     RL_TRY(read());
   }
-  waited_s_ += runner_.elapsed_s() - begun_s;
+  spend_extra(runner_.elapsed_s() - begun_s);
   return !is_slow_now();
+}
+
+double SpeedWatch::extra_left_s() const {
+  const double least_s = std::min(kLeastExtraS, kLeastExtraTrials * result_.run.plan.max_time_s);
+  return std::max(least_s, runner_.elapsed_s() - extra_s_) - extra_s_;
 }
 
 bool SpeedWatch::is_even() const {

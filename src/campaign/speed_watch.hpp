@@ -17,7 +17,6 @@ class SpeedWatch {
  public:
   static constexpr double kSlow = 0.25;        ///< log of the slow-down from which a stretch counts as slow
   static constexpr double kLongestWaitS = 45;  ///< for one slow stretch to end
-  static constexpr double kMostWaitS = 180;    ///< of a run, for all of them
 
   /// All must outlive the watch.
   SpeedWatch(TrialRunner& runner, TuneResult& result) : runner_(runner), result_(result) {}
@@ -45,8 +44,15 @@ class SpeedWatch {
   /// At the latest reading the machine was so much slower than at its quietest that whatever slows it may hit some
   /// configurations more than others (a process on one of two cores hurts two threads, not one).
   [[nodiscard]] bool is_slow_now() const;
-  /// Reads until that is over, for `most_s` at most, counted over all calls with kMostWaitS. True where it is over.
+  /// Reads until that is over, for `most_s` and extra_left_s() at most. True where it is over.
   [[nodiscard]] base::Result<bool> wait_for_quiet(double most_s);
+
+  /// Seconds that waiting and measuring again may still take, so that an uneven machine makes no run more than twice as
+  /// long, short runs of long trials apart.
+  [[nodiscard]] double extra_left_s() const;
+  /// So many seconds went into that.
+  void spend_extra(double seconds) noexcept { extra_s_ += seconds; }
+
   /// At no moment so far was the machine notably slower or faster than on the quiet machine.
   [[nodiscard]] bool is_even() const;
 
@@ -66,9 +72,9 @@ class SpeedWatch {
   TrialRunner& runner_;
   TuneResult& result_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
-  double waited_s_ = 0;
-  double last_s_ = 0;     ///< when the latest reading ended
-  double reading_s_ = 0;  ///< what one takes, on all slots side by side
+  double extra_s_ = 0;                                    ///< waiting and measuring again
+  double last_s_ = 0;                                     ///< when the latest reading ended
+  double reading_s_ = 0;                                  ///< what one takes, on all slots side by side
 };
 
 }  // namespace ridgeline::campaign

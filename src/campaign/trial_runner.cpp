@@ -7,18 +7,16 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/summary.hpp"
-#include "campaign/input_checks.hpp"
+#include "campaign/run_note.hpp"
 #include "campaign/stored_failure.hpp"
 #include "campaign/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
-using base::ErrorCode;
 using base::Result;
 
 namespace {
 
-constexpr double kMostFlopsOnOneThread = 5e9;
 constexpr double kGraceS = 1;  ///< for what is not in the plan: making the session, checking the outputs
 /// Of the reference, whose session is there: as short as a median of some per cent allows.
 const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
@@ -29,15 +27,9 @@ const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
                                            .max_time_s = 0.6,
                                            .target_interval_ratio = 0.01};
 constexpr std::string_view kDefaults = "the runtime's defaults";
-constexpr std::int64_t kOutputSets = 2;  ///< of a reference: files with another number of sets have another key
 
 std::string name_of(const schema::Configuration& configuration) {
   return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
-}
-
-/// An error of being out of time names what was under way.
-base::Error naming(base::Error error, std::string_view what) {
-  return error.code == ErrorCode::out_of_time ? std::move(error).in(what) : std::move(error);
 }
 
 /// Whether a comparison with more time would have had more pairs of sessions.
@@ -67,11 +59,16 @@ TrialRunner::TrialRunner(execute::Executor& executor, store::Store& store, const
       observer_(observer),
       request_(request),
       result_(result),
+      reference_(executor, store, clock, observer, request, result),
       start_(clock.now()),
       max_time_(request.max_time),
       save_pace_(clock) {}
 
 double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - start_); }
+
+Result<void> TrialRunner::prepare_reference() {
+  return reference_.prepare(spec_for(result_.run.current), time_left(0, 0));
+}
 
 execute::TimeLeft TrialRunner::time_left(double reserve_s, double more_s) const {
   if (!max_time_) return {};
@@ -91,94 +88,6 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
   spec.plan = run.plan;
   spec.io = run.io;
   return spec;
-}
-
-schema::TrialSpec TrialRunner::reference_spec(const schema::Configuration& like) const {
-  const auto& run = result_.run;
-  const auto* batch = like.find("batch_size");
-  const double flops = run.model.flops * (batch != nullptr ? batch->as_number(1) : 1);
-  // Another device's kernels are the better witness, but one CPU thread must not take longer than the trials.
-  const bool on_gpu = run.provider != "cpu" && (flops > kMostFlopsOnOneThread || flops <= 0);
-  auto spec = spec_for(on_gpu ? request_.gpu_reference : request_.reference);
-  // Outputs of another batch have another shape, so each batch has a reference of its own.
-  if (batch != nullptr) spec.configuration.set("batch_size", *batch);
-  spec.provider = on_gpu ? "cuda" : "cpu";
-  spec.io = "host";
-  spec.plan = {};
-  spec.plan.runs = 0;  // sets its key apart from that of a timed trial
-  spec.plan.max_runs = kOutputSets;
-  return spec;
-}
-
-Result<std::filesystem::path> TrialRunner::reference_outputs(const schema::Configuration& like) {
-  const auto spec = reference_spec(like);
-  const auto key = spec.key();
-  const auto path = request_.reference_folder / (key + ".outputs");
-  std::error_code ignored;
-  if (noise_.count(key) != 0 && std::filesystem::exists(path, ignored)) return path;
-
-  if (request_.use_store && std::filesystem::exists(path, ignored)) {
-    RL_TRY_ASSIGN(const auto known, store_.find_trial(key));
-    if (known && known->outcome.drift) {
-      noise_[key] = *known->outcome.drift;
-      return path;
-    }
-  }
-  std::filesystem::create_directories(request_.reference_folder, ignored);
-  observer_.stage("reference outputs");
-  const auto begun = clock_.now();
-  RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path, time_left(0, 0)).map_error([](auto error) {
-    return naming(std::move(error), "the reference outputs");
-  }));
-  if (drift.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, drift));
-  schema::TrialOutcome outcome;
-  outcome.drift = drift;
-  outcome.measured_utc = clock_.utc_now();
-  outcome.duration_s = base::to_seconds(clock_.now() - begun);
-  RL_TRY(store_.save_trial(spec, outcome));
-  noise_[key] = drift;
-  return path;
-}
-
-Result<void> TrialRunner::prepare_reference() {
-  auto& run = result_.run;
-  if (!request_.check_accuracy) return {};
-  // A repeated run whose trials are all in the store needs the noise only, not the file.
-  const auto spec = reference_spec(run.current);
-  schema::AccuracyDrift noise;
-  RL_TRY_ASSIGN(const auto known, store_.find_trial(spec.key()));
-  if (request_.use_store && known && known->outcome.drift) {
-    noise = *known->outcome.drift;
-  } else {
-    RL_TRY(reference_outputs(run.current));
-    noise = noise_[spec.key()];
-  }
-  run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
-                                                       : analysis::default_tolerance(run.model, noise.scaled_max_abs);
-  if (noise.tiny_outputs > 0) {
-    run.notes.push_back(
-        fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
-                    "give real inputs with --input NAME:FILE.npy",
-                    noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
-    observer_.note(run.notes.back());
-  }
-  return {};
-}
-
-void TrialRunner::accept_default_numerics(const schema::AccuracyDrift& drift) {
-  constexpr double kHeadroom = 2;      // other kernels of the same numerics round differently
-  constexpr double kMostDrift = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
-  auto& run = result_.run;
-  const double widened = kHeadroom * drift.scaled_max_abs;
-  // A check that is off stays off, also where the store knows the drift from a run that had one.
-  if (!request_.check_accuracy || request_.accuracy_tolerance || run.provider == "cpu") return;
-  if (widened <= run.accuracy_tolerance || widened > kMostDrift) return;
-  run.notes.push_back(fmt::format(
-      "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
-      "--accuracy-tolerance sets another limit",
-      drift.scaled_max_abs, widened));
-  observer_.note(run.notes.back());
-  run.accuracy_tolerance = widened;
 }
 
 bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
@@ -298,7 +207,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i])
       return tl::unexpected<base::Error>(
-          naming(std::move(outcomes[i]).error(), fmt::format("timing {} again", name_of(configuration))));
+          out_of_time_in(std::move(outcomes[i]).error(), fmt::format("timing {} again", name_of(configuration))));
     const auto& outcome = *outcomes[i];
     if (outcome.status == schema::TrialStatus::ok && outcome.measurement && !outcome.measurement->latency_ns.empty())
       readings.emplace_back(jobs[i].spec.device, reading_of(entry, outcome));
@@ -391,10 +300,9 @@ Result<void> TrialRunner::look_at_neighbours(std::vector<Begun>& trials) {
   }
   const auto left = [this, reserve_s = pair_reserve_s()] { return time_left(reserve_s, 0); };
   auto found = check_neighbours(executor_, specs, result_.run.objective, left);
-  if (!found) return tl::unexpected(naming(std::move(found).error(), "how much the GPUs disturb each other"));
+  if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
   neighbours_ = std::move(*found);
-  result_.run.notes.push_back(neighbours_->note);
-  observer_.note(neighbours_->note);
+  note(neighbours_->note);
   for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
   return {};
 }
@@ -410,7 +318,7 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
     if (!trial.outcome) open.push_back(&trial);
   if (request_.check_accuracy)
     for (auto* trial : open) {
-      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_outputs(trial->spec.configuration));
+      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_.outputs(trial->spec, time_left(0, 0)));
     }
   const auto devices = this->devices();
   const auto lanes = admitted();
@@ -435,7 +343,8 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
       }
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (!outcomes[i])
-        return tl::unexpected<base::Error>(naming(std::move(outcomes[i]).error(), name_of(jobs[i].spec.configuration)));
+        return tl::unexpected<base::Error>(
+            out_of_time_in(std::move(outcomes[i]).error(), name_of(jobs[i].spec.configuration)));
   }
   return {};
 }
@@ -444,7 +353,7 @@ Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
   auto& run = result_.run;
   trial.entry.key = trial.spec.key();
   if (trial.spec.device != run.device) trial.entry.device = trial.spec.device;
-  if (run.trials.empty() && trial.outcome->drift) accept_default_numerics(*trial.outcome->drift);
+  if (run.trials.empty() && trial.outcome->drift) reference_.accept_default_numerics(*trial.outcome->drift);
   auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
   result_.outcomes[trial.entry.key] = verdict;
   run.trials.push_back(trial.entry);
@@ -479,7 +388,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (!outcome) {
     const double usual_s = max_time_ ? expected_pair_s(result_, plan, spec.fresh_process, a, b) : 0;
     RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
-      return naming(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
+      return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
     }));
     RL_TRY(store_.save_pair(spec, *outcome));
   }
@@ -495,6 +404,8 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   observer_.pair_finished(entry);
   return entry;
 }
+
+void TrialRunner::note(std::string text) { add_note(result_, observer_, std::move(text)); }
 
 Result<void> TrialRunner::save_run(bool forced) {
   const auto save = [&] {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/accuracy_reference.hpp"
 #include "campaign/neighbour_check.hpp"
 #include "campaign/save_pace.hpp"
 #include "campaign/tune_campaign.hpp"
@@ -78,6 +79,8 @@ class TrialRunner {
   [[nodiscard]] double spent_s() const { return elapsed_s() - excused_s_; }
   /// So much of what has passed does not count.
   void excuse(double seconds) noexcept { excused_s_ += seconds; }
+  /// For the report, and for whoever watches.
+  void note(std::string text);
   /// Saves the run when it is time, or at once.
   [[nodiscard]] base::Result<void> save_run(bool forced);
 
@@ -108,10 +111,6 @@ class TrialRunner {
   [[nodiscard]] std::vector<std::size_t> admitted() const;
   /// Of --max-time, for the comparison that follows the search.
   [[nodiscard]] double pair_reserve_s() const;
-  [[nodiscard]] schema::TrialSpec reference_spec(const schema::Configuration& like) const;
-  [[nodiscard]] base::Result<std::filesystem::path> reference_outputs(const schema::Configuration& like);
-  /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
-  void accept_default_numerics(const schema::AccuracyDrift& drift);
   /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
   /// what a trial takes by plan, and `more_s`.
   [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
@@ -126,6 +125,7 @@ class TrialRunner {
   CampaignObserver& observer_;
   const TuneRequest& request_;
   TuneResult& result_;
+  AccuracyReference reference_;
   base::Nanoseconds start_;
   double excused_s_ = 0;
   /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
@@ -134,7 +134,6 @@ class TrialRunner {
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };
-  std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by reference key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign

@@ -44,7 +44,7 @@ std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& 
   const auto ticks = static_cast<double>(after.total_ticks - before.total_ticks);
   const auto stolen = ticks > 0 ? static_cast<double>(after.steal_ticks - before.steal_ticks) / ticks : 0;
   if (stolen > kMaxStealRatio)
-    return schema::QualityFlag{schema::FlagLevel::notice, "disturbed",
+    return schema::QualityFlag{schema::FlagLevel::notice, "stolen",
                                fmt::format("the hypervisor took {:.1f} % of the processor time", stolen * 100)};
   if (switches / seconds > kMaxSwitchesPerSecond &&
       switches / static_cast<double>(inferences) > kMaxSwitchesPerInference)

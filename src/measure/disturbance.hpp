@@ -20,8 +20,8 @@ struct DisturbanceCounters {
 [[nodiscard]] DisturbanceCounters read_disturbance();
 
 /// "disturbed" (notice) when, between two readings `seconds` apart, preemptions hit more than one inference in 20 and
-/// came more often than 50 times a second (an idle Linux machine stays below 20), or more than 1 % of the time was
-/// stolen.
+/// came more often than 50 times a second (an idle Linux machine stays below 20); "stolen" (notice) when the hypervisor
+/// took more than 1 % of the time.
 [[nodiscard]] std::optional<schema::QualityFlag> judge_disturbance(const DisturbanceCounters& before,
                                                                    const DisturbanceCounters& after, double seconds,
                                                                    std::int64_t inferences);

@@ -38,6 +38,13 @@ std::vector<std::byte> shifted_memory(base::Random& random) {
 }
 
 /// What the rounds have given so far.
+std::string without_figures(std::string text) {
+  text.erase(std::remove_if(text.begin(), text.end(),
+                            [](char letter) { return (letter >= '0' && letter <= '9') || letter == '.'; }),
+             text.end());
+  return text;
+}
+
 class Rounds {
  public:
   explicit Rounds(const schema::PairedPlan& plan)
@@ -177,9 +184,12 @@ class Rounds {
     return std::max(half_width(means, 2), over_quads) <= (far_apart ? kFarHalfWidth : plan_.target_half_width);
   }
 
+  /// What later rounds say again, with other figures, is said once.
   void add(schema::QualityFlag flag) {
-    if (std::none_of(all_.flags.begin(), all_.flags.end(),
-                     [&](const auto& known) { return known.code == flag.code && known.message == flag.message; }))
+    const auto words = without_figures(flag.message);
+    if (std::none_of(all_.flags.begin(), all_.flags.end(), [&](const auto& known) {
+          return known.code == flag.code && without_figures(known.message) == words;
+        }))
       all_.flags.push_back(std::move(flag));
   }
 

@@ -2,6 +2,7 @@
 // Quality flags of the measurements, one finding a kind of flag.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,8 @@ constexpr FlagText kTexts[] = {
      "Raise --max-time or --runs; percentiles need 100 (p90) to 1000 (p99) samples"},
     {"wide_interval", "ended with a wide interval", "Raise --max-time, or repeat on a quieter machine"},
     {"disturbed", "were disturbed by other processes", "Repeat on an idle machine"},
+    {"stolen", "had processor time taken by the hypervisor",
+     "Repeat at another time, or on a machine whose processors are not shared"},
     {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs"},
     {"throttled", "ran at a reduced clock",
      "Where heat holds it down, improve cooling and repeat; at its power limit a card does no better under full load"},
@@ -51,14 +54,17 @@ std::vector<Finding> of_comparisons(const schema::TuneRun& run) {
     bool deciding = false;
   };
   std::map<std::string, Comparisons> groups;
-  for (const auto& pair : run.pairs)
+  for (const auto& pair : run.pairs) {
+    std::set<std::string> counted;
     for (const auto& flag : pair.flags) {
       if (flag.level == schema::FlagLevel::info || text_of(flag.code) == nullptr) continue;
+      if (!counted.insert(flag.code).second) continue;
       auto& group = groups[flag.code];
       if (group.count++ == 0) group.message = flag.message;
       group.deciding = group.deciding || (pair.purpose == schema::PairPurpose::finalist && run.verdict &&
                                           pair.b == run.verdict->configuration);
     }
+  }
   std::vector<Finding> findings;
   for (const auto& [code, group] : groups)
     findings.push_back({FindingKind::quality,

@@ -43,7 +43,7 @@ std::vector<Stretch> slow_stretches(const std::vector<schema::SpeedReading>& rea
 /// What telemetry of the host or the GPU saw, of comparisons and trials.
 std::string likely_cause(const Evidence& evidence) {
   for (const auto* code : {"others_throughout", "others_at_times", "throttled", "throttled_rounds", "gpu_shared",
-                           "shared_rounds", "disturbed"}) {
+                           "shared_rounds", "stolen"}) {
     for (const auto& pair : evidence.run.pairs)
       for (const auto& flag : pair.flags)
         if (flag.code == code) return flag.message;
@@ -97,7 +97,10 @@ std::vector<Finding> uneven_machine_rule(const Evidence& evidence) {
                                    run.speed->taken_again == 1 ? " was" : "s were");
     finding.evidence =
         fmt::format("{}, by {} timings of one configuration", times_text(stretches), track.readings.size());
-    if (const auto cause = likely_cause(evidence); !cause.empty()) finding.evidence += "; " + cause;
+    if (const auto cause = likely_cause(evidence); !cause.empty())
+      finding.evidence += "; " + cause;
+    else
+      finding.evidence += "; no other process and no throttling was seen, so it may be a neighbour on the same host";
     const bool proven = run.verdict && run.verdict->decision == schema::Decision::change && run.verdict->gain;
     if (seen_s > 0 && slow_s > kMostlySlow * seen_s)
       finding.advice = fmt::format(

@@ -237,7 +237,7 @@ Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   state.gpu = std::move(measurement.gpu);
   if (state.gpu) state.gpu->samples.clear();
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed") state.disturbance = flag.message;
+    if (flag.code == "disturbed" || flag.code == "stolen") state.disturbance = flag.message;
   return out;
 }
 

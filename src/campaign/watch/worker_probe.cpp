@@ -73,7 +73,7 @@ Result<Observation> WorkerProbe::look() {
   auto& measurement = *outcome->measurement;
   seen.figure = analysis::figure_of(measurement);
   for (const auto& flag : measurement.flags)
-    if (flag.code == "disturbed") seen.state.disturbance = flag.message;
+    if (flag.code == "disturbed" || flag.code == "stolen") seen.state.disturbance = flag.message;
   seen.state.gpu = std::move(measurement.gpu);
   if (seen.state.gpu) seen.state.gpu->samples.clear();
   seen.state.process_names = process_names(seen.state.gpu);

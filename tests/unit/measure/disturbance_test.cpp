@@ -19,6 +19,7 @@ TEST(Disturbance, names_preemption_and_steal) {
             std::string::npos);
   const auto stolen = judge_disturbance({0, 0, 10, 1000}, {0, 0, 60, 2000}, 5, 500);
   ASSERT_TRUE(stolen);
+  EXPECT_EQ(stolen->code, "stolen");
   EXPECT_NE(stolen->message.find("5.0 %"), std::string::npos);
 }
 

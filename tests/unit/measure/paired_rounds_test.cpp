@@ -316,6 +316,17 @@ TEST(MeasurePairedRounds, a_budget_that_ends_every_round_is_told_once) {
   EXPECT_EQ(measured->flags[0].message, "the budget of 0.2 s ended after 8 of 12 quads");
 }
 
+TEST(MeasurePairedRounds, what_rounds_say_with_other_figures_is_told_once_an_arm) {
+  MeasureControl control;
+  auto plan = plan_of(12, 4);
+  plan.warmup.warmup_max_s = 0.01;
+  const auto measured = measure_paired_rounds(chancy({1, 2, 3}), chancy({4, 3, 2}), plan, control);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->flags.size(), 2U);
+  EXPECT_EQ(measured->flags[0].message.substr(0, 6), "arm B:") << "which the first round begins with";
+  EXPECT_EQ(measured->flags[1].message.substr(0, 6), "arm A:");
+}
+
 TEST(MeasurePairedRounds, a_round_lasts_as_long_as_making_its_sessions_did) {
   MeasureControl control;
   const auto slow_to_make = []() -> base::Result<std::unique_ptr<workload::Workload>> {
