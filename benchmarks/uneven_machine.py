@@ -53,6 +53,8 @@ def ridgeline(options, cpus, folder, arguments):
     command = [options.binary, "tune", str(options.model), "--provider", "cpu", "--json", "--no-apply"]
     for shape in options.shape:
         command += ["--shape", shape]
+    if "--config" not in arguments and options.config:
+        command += ["--config", options.config]
     if options.ort_library:
         command += ["--ort-library", options.ort_library]
     begun = time.monotonic()
@@ -66,8 +68,7 @@ def ridgeline(options, cpus, folder, arguments):
 
 
 def recommended(run):
-    verdict = run["verdict"]
-    return verdict["configuration"] if verdict["decision"] == "change" else {}
+    return run["verdict"]["configuration"]  # of an answer to keep, the current one
 
 
 def search(options, cpus, stressed, name):
@@ -114,6 +115,7 @@ def main():
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("--shape", action="append", default=[])
     parser.add_argument("--ort-library", default="")
+    parser.add_argument("--config", default="", help="current configuration (default: the runtime's defaults)")
     parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--cpus", action="append")
     parser.add_argument("--stress", default="stress-ng --cpu 1")
@@ -121,6 +123,7 @@ def main():
     parser.add_argument("--tune", type=shlex.split, default=[], help="further arguments of the runs beside the load")
     options = parser.parse_args()
     options.model = options.model.resolve()
+    options.config = options.config and str(pathlib.Path(options.config).resolve())
     options.binary = str(pathlib.Path(options.binary).resolve())
     if options.ort_library:
         options.ort_library = str(pathlib.Path(options.ort_library).resolve())

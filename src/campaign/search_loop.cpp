@@ -280,7 +280,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     if (!slowdown) continue;
     const bool slow = seen.interleaved ? seen.slow : slowdown->log > SpeedWatch::kSlow;
     const double error = seen.interleaved ? 0 : slowdown->error;
-    if (!slow && error < kDoubt) continue;
+    if (!slow && error < std::max(kDoubt, retake_error_)) continue;
     double optimistic = *known.cost;
     if (known.abandoned)
       optimistic *= std::exp(-kReachErrors * error);
@@ -347,6 +347,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
   ++run.trials[at].takes;
+  retake_error_ = log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
   seen_[at].slow = speed_.is_slow_now();
   return true;

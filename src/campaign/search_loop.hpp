@@ -66,6 +66,7 @@ class SearchLoop {
   std::function<void()> on_current_;
   SessionLimit session_limit_;
   std::vector<Seen> seen_;  ///< by the run's trials
+  double retake_error_ = 0;  ///< of the latest comparison with the reference: no less doubt asks for another
   bool cut_short_ = false;
   bool looked_ = false;  ///< at the current configuration
 };
