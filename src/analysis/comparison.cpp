@@ -298,6 +298,15 @@ bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept
   return b_against_a.quads > 0 && b_against_a.low * (1 + margin) >= 1;
 }
 
+bool is_of_quiet_machine(const schema::TunedPair& pair) noexcept {
+  return !schema::has_flag(pair.flags, schema::kOthersThroughout) &&
+         !schema::has_flag(pair.flags, schema::kSlowStretch);
+}
+
+bool is_as_good(const schema::TunedPair& pair, double margin) noexcept {
+  return pair.comparison && is_of_quiet_machine(pair) && is_no_slower(*pair.comparison, margin);
+}
+
 bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
   constexpr double kZ95 = 1.959964;
   constexpr double kZ99 = 2.575829;

@@ -53,6 +53,12 @@ inline constexpr double kUnbounded = 1e6;
 /// not shown.
 [[nodiscard]] bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept;
 
+/// Whether a comparison says how its arms would compare on the quiet machine: not where other processes disturbed all
+/// of it, or the machine was notably slower than at its quietest (schema::kOthersThroughout, kSlowStretch).
+[[nodiscard]] bool is_of_quiet_machine(const schema::TunedPair& pair) noexcept;
+/// Non-inferiority of B by a comparison of the run: is_no_slower, of a quiet machine.
+[[nodiscard]] bool is_as_good(const schema::TunedPair& pair, double margin) noexcept;
+
 /// Whether one ratio to the same configuration is lower than another by more than `effect` (a share), at 99 %: their
 /// logs as normal, with standard errors from the 95 % intervals. Not 95 %, as `best` is usually the highest of several.
 [[nodiscard]] bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept;

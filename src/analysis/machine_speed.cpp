@@ -12,6 +12,7 @@ namespace {
 constexpr double kZ95 = 1.959964;
 constexpr double kMedianOfSquare = 0.4549;  // of a standard normal value
 constexpr double kQuietShare = 0.1;         // of the readings, that may be faster: they are off, too
+constexpr double kQuietErrors = 2;          // of one reading, above which the quiet level surely is
 constexpr double kNotableSlowdown = 0.08;   // in log
 constexpr double kSureErrors = 3;
 constexpr double kLeastGapS = 1e-3;
@@ -72,6 +73,9 @@ MachineSpeed::MachineSpeed(std::vector<schema::SpeedReading> readings) {
   const auto at = static_cast<std::ptrdiff_t>(kQuietShare * static_cast<double>(count - 1));
   std::nth_element(levels.begin(), levels.begin() + at, levels.end());
   quiet_ = levels[static_cast<std::size_t>(at)];
+  // Quiet moments may be rare: what one of them surely reached.
+  for (const auto& state : states_)
+    quiet_ = std::min(quiet_, state.log_cost + kQuietErrors * std::sqrt(state.variance));
 }
 
 MachineSpeed::Estimate MachineSpeed::at(double at_s) const {

@@ -27,8 +27,8 @@ class MachineSpeed {
   /// `at_s`: seconds since the run began; before the first and after the last reading the error grows. Not of an empty
   /// one.
   [[nodiscard]] Estimate at(double at_s) const;
-  /// Log cost of the reference on the quiet machine: the fastest level, or what a tenth of the readings reach. 0 of an
-  /// empty one.
+  /// Log cost of the reference on the quiet machine: what a tenth of the readings reach, or less where one surely did.
+  /// 0 of an empty one.
   [[nodiscard]] double quiet_log_cost() const noexcept { return quiet_; }
   /// Standard deviation that the walk gathers in a second while nothing happens.
   [[nodiscard]] double wander() const noexcept;

@@ -5,6 +5,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/winner_simplifier.hpp"
 
@@ -20,6 +21,8 @@ namespace {
 // exhaustive), so that of two trials either may be the faster up to twice that.
 constexpr double kSessionSpread = 0.06;
 constexpr int kMostDuels = 2;
+constexpr std::size_t kMostOthers =
+    3;  // that are tried where the finalists lose against what they were expected to beat
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 std::string ratio_text(const Comparison& gain) {
@@ -101,6 +104,9 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
                         ranking.front().trial->id, cost_of(ranking.front())));
     }
   }
+  // Where the machine was uneven, the first by corrected times may be so by an error: the surest goes before it, and it
+  // has to show that it is faster.
+  add(surest_of(ranking, *first));
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
@@ -108,6 +114,15 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
   return contenders;
+}
+
+const analysis::RankedTrial* DecisionMaker::surest_of(const std::vector<analysis::RankedTrial>& ranking,
+                                                      const analysis::RankedTrial& first) const {
+  const auto* surest = &first;
+  if (!analysis::was_uneven(result_.run)) return surest;
+  for (const auto& ranked : ranking)
+    if (may_win(ranked) && ranked.cost.interval.high < surest->cost.interval.high) surest = &ranked;
+  return surest;
 }
 
 bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
@@ -162,6 +177,7 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
       RL_TRY_ASSIGN(const auto pair, measured);
       ++duels;
       if (!pair.comparison || pair.comparison->quads == 0) continue;
+      if (!analysis::is_of_quiet_machine(pair)) continue;
       const auto& found = *pair.comparison;
       const bool simpler = beats(b, a);
       if (found.ratio > 1 + (simpler ? 0 : result_.run.min_effect / 4)) {
@@ -207,6 +223,27 @@ Result<void> DecisionMaker::compare(Contender& contender) {
   RL_TRY_ASSIGN(const auto pair, pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "",
                                                 decisive_plan(configuration)));
   contender.gain = pair.comparison;
+  return {};
+}
+
+Result<void> DecisionMaker::try_others(std::vector<Contender>& contenders,
+                                       const std::vector<analysis::RankedTrial>& ranking,
+                                       const std::function<bool(const Contender&)>& wins) {
+  if (request_.finalists < 2 || !analysis::was_uneven(result_.run)) return {};
+  std::vector<const analysis::RankedTrial*> others;
+  for (const auto& ranked : ranking)
+    if (may_win(ranked) &&
+        std::none_of(contenders.begin(), contenders.end(), [&](const auto& known) { return known.ranked == &ranked; }))
+      others.push_back(&ranked);
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto* a, const auto* b) { return a->cost.interval.high < b->cost.interval.high; });
+  others.resize(std::min(others.size(), kMostOthers));
+  for (const auto* other : others) {
+    if (pairs_.final_s(other->trial->configuration) > pairs_.time_left_s()) continue;
+    contenders.push_back({other, std::nullopt});
+    RL_TRY(compare(contenders.back()));
+    if (wins(contenders.back())) return {};
+  }
   return {};
 }
 
@@ -269,6 +306,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
     if (!wins(contenders.front()) && contenders.size() > 1 &&
         pairs_.final_s(contenders.back().ranked->trial->configuration) < pairs_.time_left_s())
       RL_TRY(compare(contenders.back()));
+    if (!std::any_of(contenders.begin(), contenders.end(), wins)) RL_TRY(try_others(contenders, ranking, wins));
     for (const auto& contender : contenders)
       if (chosen == nullptr && wins(contender)) chosen = &contender;
   }

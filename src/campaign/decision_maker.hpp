@@ -47,6 +47,14 @@ class DecisionMaker {
   void conclude(schema::Decision decision, std::string reason);
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
   [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
+  /// Of an uneven machine, the trial whose cost is surely the lowest; else `first`.
+  [[nodiscard]] const analysis::RankedTrial* surest_of(const std::vector<analysis::RankedTrial>& ranking,
+                                                       const analysis::RankedTrial& first) const;
+  /// Where the finalists do not win on an uneven machine, their times were wrong: the surest of the other trials meet
+  /// the current configuration, as time allows, until one wins.
+  [[nodiscard]] base::Result<void> try_others(std::vector<Contender>& contenders,
+                                              const std::vector<analysis::RankedTrial>& ranking,
+                                              const std::function<bool(const Contender&)>& wins);
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 

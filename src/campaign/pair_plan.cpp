@@ -16,9 +16,7 @@ constexpr int kLeastQuads = 4;
 constexpr double kLimitMemoryS = 0.2;
 constexpr double kSustainedBlockS = 0.1;
 
-bool was_held_down(const schema::Measurement& seen) {
-  return std::any_of(seen.flags.begin(), seen.flags.end(), [](const auto& flag) { return flag.code == "throttled"; });
-}
+bool was_held_down(const schema::Measurement& seen) { return schema::has_flag(seen.flags, "throttled"); }
 
 schema::PairedPlan of_what_is_sustained(schema::PairedPlan plan) {
   plan.discard_time_s = std::max(plan.discard_time_s, kLimitMemoryS);

@@ -2,6 +2,7 @@
 #include "campaign/pair_schedule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "campaign/pair_plan.hpp"
@@ -70,6 +71,17 @@ base::Result<void> PairSchedule::wait_for_quiet(double pair_s) {
   return {};
 }
 
+base::Result<void> PairSchedule::note_slow_stretch(schema::TunedPair& pair) {
+  if (!speed_.begun() || speed_.is_even()) return {};
+  if (!was_slow_ && time_left_s() > speed_.reading_s()) RL_TRY(speed_.read());
+  if (!was_slow_ && !speed_.is_slow_now()) return {};
+  pair.flags.push_back({schema::FlagLevel::notice, std::string(schema::kSlowStretch),
+                        fmt::format("the machine was {:.1f} times slower than at its quietest",
+                                    std::exp(std::max(speed_.slowdown_now(), SpeedWatch::kSlow)))});
+  runner_.flag_pair(pair.flags.back());
+  return {};
+}
+
 base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpose, const Configuration& a,
                                                       const Configuration& b, const std::string& setting,
                                                       const schema::PairedPlan& plan) {
@@ -78,13 +90,14 @@ base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpos
   const double most_s = pace_ * expected;
   for (int tries = 1;; ++tries) {
     RL_TRY(wait_for_quiet(most_s));
+    was_slow_ = speed_.is_slow_now();
     const double begun = runner_.elapsed_s();
     auto pair = runner_.pair(purpose, a, b, setting, plan, tries > 1);
     const double took = runner_.elapsed_s() - begun;
     longest_s_ = std::max(longest_s_, took);
     if (expected > 0) pace_ = std::max(pace_, took / expected);
-    const bool disturbed = pair && std::any_of(pair->flags.begin(), pair->flags.end(),
-                                               [](const auto& flag) { return flag.code == "others_throughout"; });
+    const bool disturbed = pair && schema::has_flag(pair->flags, schema::kOthersThroughout);
+    if (pair && !pair->from_store) RL_TRY(note_slow_stretch(*pair));
     if (!disturbed || tries == kMostTries || std::min(time_left_s() / 2, speed_.extra_left_s()) < took) return pair;
     runner_.forget_pair();
     speed_.spend_extra(took);

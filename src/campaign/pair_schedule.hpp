@@ -56,6 +56,8 @@ class PairSchedule {
 
  private:
   [[nodiscard]] base::Result<void> wait_for_quiet(double pair_s);
+  /// Flags a comparison that was just made where the machine was slow before or after it.
+  [[nodiscard]] base::Result<void> note_slow_stretch(schema::TunedPair& pair);
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
@@ -63,8 +65,9 @@ class PairSchedule {
   const TuneResult& result_;
   CampaignObserver& observer_;
   std::function<double()> time_left_s_;
-  double longest_s_ = 0;  ///< comparison so far, setting up included
-  double pace_ = 1;       ///< by how much comparisons took longer than expected
+  bool was_slow_ = false;  ///< before the comparison under way
+  double longest_s_ = 0;   ///< comparison so far, setting up included
+  double pace_ = 1;        ///< by how much comparisons took longer than expected
 };
 
 }  // namespace ridgeline::campaign

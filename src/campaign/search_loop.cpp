@@ -232,6 +232,14 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   }
   if (speed_.is_even()) return observation;
   const double quiet = speed_.quiet_cost(device_of(at));
+  if (trial.configuration == result_.run.speed->reference && !observation.abandoned) {
+    // Its readings are its measurements.
+    const double error = speed_.quiet_error(device_of(at));
+    observation.cost = quiet;
+    observation.cost_low = quiet * std::exp(-1.96 * error);
+    observation.cost_high = quiet * std::exp(1.96 * error);
+    return observation;
+  }
   if (seen.interleaved) {
     observation.cost = quiet / seen.interleaved->ratio;
     observation.cost_low = quiet / seen.interleaved->high;
@@ -244,7 +252,9 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   const double error = std::hypot(log_error(observation.cost_low, observation.cost_high), slowdown->error);
   *observation.cost *= std::exp(-slowdown->log);
   observation.cost_low = *observation.cost * std::exp(-1.96 * error);
-  observation.cost_high = *observation.cost * std::exp(1.96 * error);
+  // In a slow stretch it may have been hit as the reference was, or not at all.
+  const double unshared = slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
+  observation.cost_high = *observation.cost * std::exp(unshared + 1.96 * error);
   return observation;
 }
 
@@ -272,7 +282,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     const auto& trial = result_.run.trials[at];
     const auto& seen = seen_[at];
     const auto known = corrected(at);
-    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes) continue;
+    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes || seen.disturbed >= kMostRetakes) continue;
     if (given_up_only && !known.abandoned) continue;
     if (trial.configuration == result_.run.speed->reference) continue;
     const auto& outcome = result_.outcomes.at(trial.key);
@@ -280,13 +290,16 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     if (!slowdown) continue;
     const bool slow = seen.interleaved ? seen.slow : slowdown->log > SpeedWatch::kSlow;
     const double error = seen.interleaved ? 0 : slowdown->error;
-    if (!slow && error < std::max(kDoubt, retake_error_)) continue;
+    // Given up by a limit that is known to have been too low.
+    const bool wronged = known.abandoned && *known.cost < best * (1 + kReach);
+    if (!wronged && !slow && error < std::max(kDoubt, retake_error_)) continue;
     double optimistic = *known.cost;
     if (known.abandoned)
       optimistic *= std::exp(-kReachErrors * error);
     else
       optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
-    const double limit = known.abandoned && seen.limit ? *seen.limit : best * (1 + (slow ? kSlowReach : kReach));
+    const double reach = best * (1 + (slow ? kSlowReach : kReach));
+    const double limit = known.abandoned && seen.limit ? std::max(*seen.limit, reach) : reach;
     if (optimistic > limit || optimistic >= least) continue;
     most = at;
     least = optimistic;
@@ -322,7 +335,7 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
 Result<void> SearchLoop::take_again(std::size_t at) {
   auto& seen = seen_[at];
   auto& run = result_.run;
-  if (++seen.retakes == 1) ++run.speed->taken_again;
+  ++seen.retakes;
   const bool is_full = !seen.observation.abandoned;
   if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
     RL_TRY_ASSIGN(const bool done, interleave(at));
@@ -331,10 +344,15 @@ Result<void> SearchLoop::take_again(std::size_t at) {
   observer_.stage(fmt::format("trial {} again, as the machine was slower or faster meanwhile", run.trials[at].id));
   RL_TRY_ASSIGN(const bool done, runner_.retake(at, seen.limit));
   if (done) {
+    count_take(at);
     seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
     seen.interleaved.reset();
   }
   return speed_.read();
+}
+
+void SearchLoop::count_take(std::size_t at) {
+  if (result_.run.trials[at].takes == 2) ++result_.run.speed->taken_again;
 }
 
 Result<bool> SearchLoop::interleave(std::size_t at) {
@@ -346,7 +364,14 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
+  if (schema::has_flag(pair.flags, schema::kOthersThroughout)) {
+    // What they took of one arm and not of the other nobody knows.
+    --seen_[at].retakes;
+    ++seen_[at].disturbed;
+    return true;
+  }
   ++run.trials[at].takes;
+  count_take(at);
   retake_error_ = log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
   seen_[at].slow = speed_.is_slow_now();

@@ -35,6 +35,7 @@ class SearchLoop {
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
     bool slow = false;                              ///< that was done in a slow stretch
     int retakes = 0;
+    int disturbed = 0;  ///< retakes that other processes spoilt
   };
 
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
@@ -50,6 +51,8 @@ class SearchLoop {
   [[nodiscard]] std::optional<std::size_t> most_doubtful(bool given_up_only) const;
   [[nodiscard]] base::Result<void> take_again(std::size_t at);
   [[nodiscard]] base::Result<bool> interleave(std::size_t at);
+  /// A trial was measured again just now.
+  void count_take(std::size_t at);
   [[nodiscard]] bool has_current() const;
   [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
   [[nodiscard]] const std::string& device_of(std::size_t at) const;
@@ -65,7 +68,7 @@ class SearchLoop {
   std::function<bool()> cancelled_;
   std::function<void()> on_current_;
   SessionLimit session_limit_;
-  std::vector<Seen> seen_;  ///< by the run's trials
+  std::vector<Seen> seen_;   ///< by the run's trials
   double retake_error_ = 0;  ///< of the latest comparison with the reference: no less doubt asks for another
   bool cut_short_ = false;
   bool looked_ = false;  ///< at the current configuration

@@ -86,11 +86,12 @@ bool SpeedWatch::is_unsteady() const {
   return false;
 }
 
-bool SpeedWatch::is_slow_now() const {
-  if (!begun()) return false;
-  return std::any_of(result_.run.speed->tracks.begin(), result_.run.speed->tracks.end(), [&](const auto& one) {
-    return std::log(one.readings.back().cost) - curves_.at(one.device).quiet_log_cost() > kSlow;
-  });
+double SpeedWatch::slowdown_now() const {
+  double most = 0;
+  if (begun())
+    for (const auto& one : result_.run.speed->tracks)
+      most = std::max(most, std::log(one.readings.back().cost) - curves_.at(one.device).quiet_log_cost());
+  return most;
 }
 
 Result<bool> SpeedWatch::wait_for_quiet(double most_s) {
@@ -134,6 +135,14 @@ std::optional<SpeedWatch::Slowdown> SpeedWatch::at(const std::string& device, do
 double SpeedWatch::quiet_cost(const std::string& device) const {
   const auto found = curves_.find(device);
   return found == curves_.end() ? 0 : std::exp(found->second.quiet_log_cost());
+}
+
+double SpeedWatch::quiet_error(const std::string& device) const {
+  std::vector<double> errors;
+  for (const auto& one : result_.run.speed->tracks)
+    if (one.device == device)
+      for (const auto& reading : one.readings) errors.push_back(log_error(reading));
+  return analysis::quantile(std::move(errors), 0.5);
 }
 
 double SpeedWatch::allowance(const std::string& device) const {

@@ -43,7 +43,9 @@ class SpeedWatch {
   [[nodiscard]] bool is_unsteady() const;
   /// At the latest reading the machine was so much slower than at its quietest that whatever slows it may hit some
   /// configurations more than others (a process on one of two cores hurts two threads, not one).
-  [[nodiscard]] bool is_slow_now() const;
+  [[nodiscard]] bool is_slow_now() const { return slowdown_now() > kSlow; }
+  /// In log, of the slowest slot at its latest reading.
+  [[nodiscard]] double slowdown_now() const;
   /// Reads until that is over, for `most_s` and extra_left_s() at most. True where it is over.
   [[nodiscard]] base::Result<bool> wait_for_quiet(double most_s);
 
@@ -65,6 +67,8 @@ class SpeedWatch {
   [[nodiscard]] std::optional<Slowdown> at(const std::string& device, double at_s) const;
   /// Cost of the reference on the quiet machine, in ns.
   [[nodiscard]] double quiet_cost(const std::string& device) const;
+  /// Standard error of its log: that of a reading.
+  [[nodiscard]] double quiet_error(const std::string& device) const;
   /// By what a limit for quiet times is to be multiplied now, so that nothing is given up that may be within it.
   [[nodiscard]] double allowance(const std::string& device) const;
 

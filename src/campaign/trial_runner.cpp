@@ -34,8 +34,7 @@ std::string name_of(const schema::Configuration& configuration) {
 
 /// Whether a comparison with more time would have had more pairs of sessions.
 bool lacks_time(const schema::PairedOutcome& outcome) {
-  return outcome.measurement && std::any_of(outcome.measurement->flags.begin(), outcome.measurement->flags.end(),
-                                            [](const auto& flag) { return flag.code == "few_rounds"; });
+  return outcome.measurement && schema::has_flag(outcome.measurement->flags, "few_rounds");
 }
 
 }  // namespace

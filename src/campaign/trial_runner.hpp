@@ -72,6 +72,8 @@ class TrialRunner {
   void pause(double seconds) const { clock_.sleep_for(base::from_seconds(seconds)); }
   /// Takes the latest comparison out of the run again.
   void forget_pair() { result_.run.pairs.pop_back(); }
+  /// Of the latest comparison, in this run only: the store keeps what was measured.
+  void flag_pair(schema::QualityFlag flag) { result_.run.pairs.back().flags.push_back(std::move(flag)); }
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
   /// Since the run began.
   [[nodiscard]] double elapsed_s() const;

@@ -44,11 +44,12 @@ Result<WinnerSimplifier::Doubts> WinnerSimplifier::leave_one_out() {
     RL_TRY_ASSIGN(const auto pair, measured);
     if (!pair.comparison || pair.comparison->verdict == schema::Verdict::slower) continue;
     const auto& found = *pair.comparison;
-    if (analysis::is_no_slower(found, margin))
+    if (analysis::is_as_good(pair, margin))
       needless.emplace_back(found.low, keys[i]);
     else
       doubts.undecided.push_back(keys[i]);
-    if (found.verdict != schema::Verdict::faster || found.ratio < worst) continue;
+    if (found.verdict != schema::Verdict::faster || found.ratio < worst || !analysis::is_of_quiet_machine(pair))
+      continue;
     worst = found.ratio;
     doubts.harmful = keys[i];
   }
@@ -122,7 +123,7 @@ Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const st
   for (const auto& pair : result_.run.pairs) {
     if (!pair.comparison || pair.a != fastest_ || pair.b != simpler) continue;
     if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::duel)
-      return analysis::is_no_slower(*pair.comparison, margin);
+      return analysis::is_as_good(pair, margin);
   }
   const auto plan = pairs_.duel_plan(fastest_, simpler);
   if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
@@ -130,7 +131,7 @@ Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const st
   const auto measured = pairs_.measure(schema::PairPurpose::duel, fastest_, simpler, "", plan);
   if (!measured && pairs_.was_cut(measured.error())) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
-  return pair.comparison && analysis::is_no_slower(*pair.comparison, margin);
+  return analysis::is_as_good(pair, margin);
 }
 
 Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {

@@ -164,7 +164,8 @@ class Rounds {
     if (ratios_.size() < marks_.size())
       add({schema::FlagLevel::info, "others_at_times", others + ", which do not count"});
     else
-      add({schema::FlagLevel::notice, "others_throughout", others + ": too many to go without them"});
+      add({schema::FlagLevel::notice, std::string(schema::kOthersThroughout),
+           others + ": too many to go without them"});
   }
 
   /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.

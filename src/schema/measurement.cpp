@@ -7,6 +7,10 @@
 
 namespace ridgeline::schema {
 
+bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noexcept {
+  return std::any_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.code == code; });
+}
+
 std::vector<int> counted_rounds(const std::vector<QuadMark>& quads) {
   std::vector<int> all;
   std::map<int, int> quiet;  // rounds with undisturbed quads

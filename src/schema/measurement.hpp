@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -23,6 +24,14 @@ struct QualityFlag {
   std::string code;  ///< stable identifier: "not_steady", "few_samples", "throttled"
   std::string message;
 };
+
+[[nodiscard]] bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noexcept;
+
+/// Of a comparison: other processes disturbed it so often that what they disturbed had to count.
+inline constexpr std::string_view kOthersThroughout = "others_throughout";
+/// Of a comparison: the machine was notably slower than at its quietest, which may hit one arm more than the other, so
+/// that it shows no two configurations to be alike.
+inline constexpr std::string_view kSlowStretch = "slow_stretch";
 
 /// What one trial observed. Raw samples are kept so that statistics can be redone.
 struct Measurement {

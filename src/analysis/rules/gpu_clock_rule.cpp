@@ -33,11 +33,6 @@ struct Throttling {
   bool chosen = false;
 };
 
-bool has_flag(const schema::Measurement& measurement, std::string_view code) {
-  return std::any_of(measurement.flags.begin(), measurement.flags.end(),
-                     [&](const auto& flag) { return flag.code == code; });
-}
-
 ReasonSamples samples_of(const schema::GpuTelemetry& gpu) {
   ReasonSamples found;
   for (const auto& name : gpu.clock_reasons) found.by[name] = 0;
@@ -61,12 +56,13 @@ Throttling collect(const Evidence& evidence) {
     const double window_ns = (gpu.timed_to_s - gpu.timed_from_s) * 1e9;
     double most_ns = 0;
     for (const auto& [cause, ns] : gpu.throttle_ns) most_ns = std::max(most_ns, ns);
-    const bool flagged = has_flag(measurement, "throttled");
+    const bool flagged = schema::has_flag(measurement.flags, "throttled");
     // A driver that counts no time may still have told reasons.
     const auto samples = gpu.throttle_ns.empty() ? samples_of(gpu) : ReasonSamples{};
     const bool held = gpu.throttle_ns.empty() ? !samples.by.empty() && samples.held >= kWorthSaying * samples.all
                                               : most_ns >= kWorthSaying * window_ns;
-    if (window_ns <= 0 || (!held && !flagged && (gpu.discarded_s <= 0 || has_flag(measurement, "shared_rounds"))))
+    if (window_ns <= 0 ||
+        (!held && !flagged && (gpu.discarded_s <= 0 || schema::has_flag(measurement.flags, "shared_rounds"))))
       continue;
     found.ids.push_back(trial.id);
     found.timed_ns += window_ns;
