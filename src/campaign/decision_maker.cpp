@@ -2,6 +2,7 @@
 #include "campaign/decision_maker.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
@@ -46,6 +47,7 @@ DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneR
                              const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer,
                              std::function<double()> time_left_s, std::function<bool()> cancelled)
     : runner_(runner),
+      speed_(speed),
       request_(request),
       space_(space),
       result_(result),
@@ -260,7 +262,19 @@ bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
   return true;
 }
 
-Result<void> DecisionMaker::decide(bool cut_short) {
+bool DecisionMaker::is_outdated() const {
+  return returns_ < kMostReturns && request_.finalists > 1 &&
+         speed_.lowest_quiet_cost() < quiet_cost_ * std::exp(-SpeedWatch::kSlow);
+}
+
+Result<bool> DecisionMaker::decide(bool cut_short) {
+  quiet_cost_ = speed_.lowest_quiet_cost();
+  const auto start_over = [this] {
+    ++returns_;
+    pairs_.start_over();
+    runner_.note("the machine became faster than it was in all of the search, which went on");
+    return false;
+  };
   auto& run = result_.run;
   const auto ranking = analysis::rank(run, result_.outcomes);
   if (ranking.empty()) {
@@ -269,14 +283,14 @@ Result<void> DecisionMaker::decide(bool cut_short) {
       if (first.empty()) first = fmt::format("; trial {}: {}", trial.id, failure_text(result_.outcomes[trial.key]));
     conclude(schema::Decision::none,
              fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
-    return {};
+    return true;
   }
   if (!ranking.front().meets_constraints) {
     conclude(schema::Decision::none,
              fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}; loosen "
                          "--constraint, or let other settings vary",
                          ranking.front().trial->id, ranking.front().broken_constraint));
-    return {};
+    return true;
   }
   if (request_.finalists == 0) {
     const auto& best = *ranking.front().trial;
@@ -284,7 +298,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
                                                  "same command without --no-comparisons compares it",
                                                  best.id, best.configuration.to_text()));
     run.verdict->trial_id = best.id;
-    return {};
+    return true;
   }
   const auto current = std::find_if(ranking.begin(), ranking.end(),
                                     [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
@@ -293,13 +307,15 @@ Result<void> DecisionMaker::decide(bool cut_short) {
   std::vector<int> ties;
   for (const auto& ranked : ranking)
     if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
-  if (current != ranking.end() && lacks_percentile(*current)) return {};
+  if (current != ranking.end() && lacks_percentile(*current)) return true;
   for (const auto& contender : contenders)
-    if (lacks_percentile(*contender.ranked)) return {};
+    if (lacks_percentile(*contender.ranked)) return true;
   RL_TRY(duel(contenders, ranking));
+  if (is_outdated()) return start_over();
   const Contender* chosen = nullptr;
   if (!contenders.empty()) {
     RL_TRY(compare(contenders.front()));
+    if (is_outdated()) return start_over();
     const auto wins = [&](const Contender& contender) {
       return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
     };
@@ -341,7 +357,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
     }
     if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
     run.verdict->tie_group = std::move(ties);
-    return {};
+    return true;
   }
 
   conclude(schema::Decision::change, "");
@@ -362,7 +378,7 @@ Result<void> DecisionMaker::decide(bool cut_short) {
         fmt::format("the current configuration {}; trial {} is the best that does",
                     current == ranking.end() ? "does not run to the end" : "breaks " + current->broken_constraint,
                     verdict.trial_id);
-  return {};
+  return true;
 }
 
 }  // namespace ridgeline::campaign

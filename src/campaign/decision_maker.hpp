@@ -19,15 +19,18 @@ class DecisionMaker {
                 TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
                 std::function<bool()> cancelled);
 
-  /// Sets run.verdict. `cut_short`: the time ended before the search, which an answer to keep has to say. Errors: the
-  /// executor's or the store's own (cancelled included).
-  [[nodiscard]] base::Result<void> decide(bool cut_short = false);
+  /// Sets run.verdict and returns true; false and no verdict where the machine turned out to be so much faster than in
+  /// all of the search that this has to go on first, which happens kMostReturns times at most. `cut_short`: the time
+  /// ended before the search, which an answer to keep has to say. Errors: the executor's or the store's own (cancelled
+  /// included).
+  [[nodiscard]] base::Result<bool> decide(bool cut_short = false);
 
   /// The answer when the run ended before the comparisons: decision none, naming the best trial so far. `why` says what
   /// ended it ("interrupted"), `next` what to do.
   void give_up(std::string_view why, std::string_view next);
 
  private:
+  static constexpr int kMostReturns = 2;
   struct Contender {
     const analysis::RankedTrial* ranked = nullptr;
     std::optional<schema::Comparison> gain;
@@ -58,7 +61,11 @@ class DecisionMaker {
   /// Not the current configuration, within the constraints, and measured to the end.
   [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
 
+  /// Since decide began the machine was seen much faster than ever before.
+  [[nodiscard]] bool is_outdated() const;
+
   TrialRunner& runner_;
+  SpeedWatch& speed_;
   const TuneRequest& request_;
   const search::SearchSpace& space_;
   TuneResult& result_;
@@ -66,6 +73,8 @@ class DecisionMaker {
   PairSchedule pairs_;
   schema::Configuration fastest_;  ///< of those that met each other, before any simplification
   std::function<bool()> cancelled_;
+  double quiet_cost_ = 0;  ///< SpeedWatch::lowest_quiet_cost when decide began
+  int returns_ = 0;
 };
 
 }  // namespace ridgeline::campaign

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/comparison.hpp"
 #include "campaign/pair_plan.hpp"
 #include "campaign/time_budget.hpp"
 
@@ -61,13 +62,15 @@ bool PairSchedule::has_time_for(const Configuration& a, const Configuration& b, 
 }
 
 base::Result<void> PairSchedule::wait_for_quiet(double pair_s) {
+  if (speed_.is_due() && time_left_s() > pair_s + speed_.reading_s()) RL_TRY(speed_.read());
   if (!speed_.begun() || speed_.is_even()) return {};
-  const double most_s = std::min(SpeedWatch::kLongestWaitS, (time_left_s() - pair_s) / 2);
+  const double most_s = std::min({SpeedWatch::kLongestWaitS, (time_left_s() - pair_s) / 2, extra_left_s()});
   if (most_s < speed_.reading_s()) return {};
   if (!speed_.is_fresh()) RL_TRY(speed_.read());
   if (!speed_.is_slow_now()) return {};
   observer_.stage("waiting for the machine to be as fast as it was");
-  RL_TRY(speed_.wait_for_quiet(most_s));
+  RL_TRY_ASSIGN(const double waited_s, speed_.wait_for_quiet(most_s));
+  extra_s_ += waited_s;
   return {};
 }
 
@@ -92,16 +95,22 @@ base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpos
     RL_TRY(wait_for_quiet(most_s));
     was_slow_ = speed_.is_slow_now();
     const double begun = runner_.elapsed_s();
-    auto pair = runner_.pair(purpose, a, b, setting, plan, tries > 1);
+    auto pair = runner_.pair(purpose, a, b, setting, plan, again_ || tries > 1);
     const double took = runner_.elapsed_s() - begun;
     longest_s_ = std::max(longest_s_, took);
     if (expected > 0) pace_ = std::max(pace_, took / expected);
-    const bool disturbed = pair && schema::has_flag(pair->flags, schema::kOthersThroughout);
     if (pair && !pair->from_store) RL_TRY(note_slow_stretch(*pair));
-    if (!disturbed || tries == kMostTries || std::min(time_left_s() / 2, speed_.extra_left_s()) < took) return pair;
+    if (!pair || analysis::is_of_quiet_machine(*pair) || tries == kMostTries ||
+        std::min(time_left_s() / 2, extra_left_s()) < took)
+      return pair;
     runner_.forget_pair();
-    speed_.spend_extra(took);
+    extra_s_ += took;
   }
+}
+
+void PairSchedule::start_over() {
+  runner_.forget_verdicts();
+  again_ = true;
 }
 
 bool PairSchedule::was_cut(const base::Error& error) {

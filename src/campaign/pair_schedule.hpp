@@ -46,11 +46,13 @@ class PairSchedule {
   [[nodiscard]] bool has_time_for(const schema::Configuration& a, const schema::Configuration& b,
                                   const schema::PairedPlan& plan, bool fresh, double before_s = 0) const;
 
-  /// Once a slow stretch of the machine is over, as far as there is time to wait for that; again where other processes
-  /// disturbed too much of it. Errors: those of TrialRunner::pair.
+  /// Once a slow stretch of the machine is over, as far as there is time to wait for that; again where it was none of
+  /// the quiet machine (analysis::is_of_quiet_machine). Errors: those of TrialRunner::pair.
   [[nodiscard]] base::Result<schema::TunedPair> measure(schema::PairPurpose purpose, const schema::Configuration& a,
                                                         const schema::Configuration& b, const std::string& setting,
                                                         const schema::PairedPlan& plan);
+  /// What was compared so far does not count, and is compared again where it is asked for.
+  void start_over();
   /// Whether it was --max-time that ended a comparison or a trial with this error; then the run has a note of it.
   [[nodiscard]] bool was_cut(const base::Error& error);
 
@@ -65,6 +67,9 @@ class PairSchedule {
   const TuneResult& result_;
   CampaignObserver& observer_;
   std::function<double()> time_left_s_;
+  [[nodiscard]] double extra_left_s() const { return speed_.least_extra_s() - extra_s_; }
+  double extra_s_ = 0;  ///< went into waiting, and into comparisons that were made again
+  bool again_ = false;
   bool was_slow_ = false;  ///< before the comparison under way
   double longest_s_ = 0;   ///< comparison so far, setting up included
   double pace_ = 1;        ///< by how much comparisons took longer than expected

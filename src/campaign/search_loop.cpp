@@ -116,6 +116,7 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 }
 
 Result<bool> SearchLoop::run() {
+  revise();
   for (auto batch = next_batch(searcher_, runner_.lanes()); !batch.empty();
        batch = next_batch(searcher_, runner_.lanes())) {
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
@@ -132,16 +133,20 @@ Result<bool> SearchLoop::run() {
     revise();
   }
   RL_TRY(take_doubtful_again(true));
+  if (!has_current())
+    RL_TRY(
+        runner_.trial(result_.run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+  revise();
+  return cut_short_;
+}
+
+void SearchLoop::finish() {
   auto& run = result_.run;
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
-  if (!has_current())
-    RL_TRY(runner_.trial(run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
-  revise();
   if (run.speed && run.speed->taken_again > 0)
     runner_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
                              run.speed->taken_again == 1 ? " was" : "s were"));
-  return cut_short_;
 }
 
 Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
@@ -318,8 +323,10 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
     if (is_slow && waits) {
       observer_.stage("waiting for the machine to be as fast as it was");
-      RL_TRY(speed_.wait_for_quiet(request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time)
-                                                     : SpeedWatch::kLongestWaitS));
+      const double most_s =
+          request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time) : SpeedWatch::kLongestWaitS;
+      RL_TRY_ASSIGN(const double waited_s, speed_.wait_for_quiet(std::min(most_s, speed_.extra_left_s())));
+      speed_.spend_extra(waited_s);
       revise();
     }
     const double begun_s = runner_.elapsed_s();
@@ -362,7 +369,8 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
   const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
   if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
-  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan));
+  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,
+                                              seen_[at].disturbed > 0));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
   if (schema::has_flag(pair.flags, schema::kOthersThroughout)) {
     // What they took of one arm and not of the other nobody knows.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/summary.hpp"
 
@@ -94,23 +95,23 @@ double SpeedWatch::slowdown_now() const {
   return most;
 }
 
-Result<bool> SpeedWatch::wait_for_quiet(double most_s) {
-  if (!begun()) return true;
+Result<double> SpeedWatch::wait_for_quiet(double most_s) {
+  if (!begun()) return 0;
   const double begun_s = runner_.elapsed_s();
-  const double until_s = begun_s + std::min(most_s, extra_left_s());
+  const double until_s = begun_s + most_s;
   if (!is_fresh()) RL_TRY(read());
   while (is_slow_now() && runner_.elapsed_s() < until_s) {
     runner_.pause(kPauseS);
     RL_TRY(read());
   }
-  spend_extra(runner_.elapsed_s() - begun_s);
-  return !is_slow_now();
+  return runner_.elapsed_s() - begun_s;
 }
 
-double SpeedWatch::extra_left_s() const {
-  const double least_s = std::min(kLeastExtraS, kLeastExtraTrials * result_.run.plan.max_time_s);
-  return std::max(least_s, runner_.elapsed_s() - extra_s_) - extra_s_;
+double SpeedWatch::least_extra_s() const {
+  return std::min(kLeastExtraS, kLeastExtraTrials * result_.run.plan.max_time_s);
 }
+
+double SpeedWatch::extra_left_s() const { return std::max(least_extra_s(), runner_.elapsed_s() - extra_s_) - extra_s_; }
 
 bool SpeedWatch::is_even() const {
   if (!begun()) return true;
@@ -135,6 +136,12 @@ std::optional<SpeedWatch::Slowdown> SpeedWatch::at(const std::string& device, do
 double SpeedWatch::quiet_cost(const std::string& device) const {
   const auto found = curves_.find(device);
   return found == curves_.end() ? 0 : std::exp(found->second.quiet_log_cost());
+}
+
+double SpeedWatch::lowest_quiet_cost() const {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const auto& [device, curve] : curves_) lowest = std::min(lowest, std::exp(curve.quiet_log_cost()));
+  return lowest;
 }
 
 double SpeedWatch::quiet_error(const std::string& device) const {

@@ -46,11 +46,14 @@ class SpeedWatch {
   [[nodiscard]] bool is_slow_now() const { return slowdown_now() > kSlow; }
   /// In log, of the slowest slot at its latest reading.
   [[nodiscard]] double slowdown_now() const;
-  /// Reads until that is over, for `most_s` and extra_left_s() at most. True where it is over.
-  [[nodiscard]] base::Result<bool> wait_for_quiet(double most_s);
+  /// Reads until that is over, for `most_s` at most. Seconds that it took.
+  [[nodiscard]] base::Result<double> wait_for_quiet(double most_s);
 
-  /// Seconds that waiting and measuring again may still take, so that an uneven machine makes no run more than twice as
-  /// long, short runs of long trials apart.
+  /// Seconds that waiting and measuring again may take in any run, of the search and of its comparisons each: in line
+  /// with how long the trials are.
+  [[nodiscard]] double least_extra_s() const;
+  /// Seconds that they may still take in the search, so that an uneven machine makes it no more than twice as long,
+  /// short ones apart.
   [[nodiscard]] double extra_left_s() const;
   /// So many seconds went into that.
   void spend_extra(double seconds) noexcept { extra_s_ += seconds; }
@@ -67,6 +70,8 @@ class SpeedWatch {
   [[nodiscard]] std::optional<Slowdown> at(const std::string& device, double at_s) const;
   /// Cost of the reference on the quiet machine, in ns.
   [[nodiscard]] double quiet_cost(const std::string& device) const;
+  /// The same of the device on which it is lowest; infinite before any reading.
+  [[nodiscard]] double lowest_quiet_cost() const;
   /// Standard error of its log: that of a reading.
   [[nodiscard]] double quiet_error(const std::string& device) const;
   /// By what a limit for quiet times is to be multiplied now, so that nothing is given up that may be within it.

@@ -72,6 +72,10 @@ class TrialRunner {
   void pause(double seconds) const { clock_.sleep_for(base::from_seconds(seconds)); }
   /// Takes the latest comparison out of the run again.
   void forget_pair() { result_.run.pairs.pop_back(); }
+  /// And all but retakes.
+  void forget_verdicts() {
+    std::erase_if(result_.run.pairs, [](const auto& pair) { return pair.purpose != schema::PairPurpose::retake; });
+  }
   /// Of the latest comparison, in this run only: the store keeps what was measured.
   void flag_pair(schema::QualityFlag flag) { result_.run.pairs.back().flags.push_back(std::move(flag)); }
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;

@@ -317,13 +317,19 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
       read_loaded_libraries(executor_, request, run);
       if (budget.has_time_for_graph()) read_graph(executor_, runner, run.current, run, observer_);
     });
-    RL_TRY_ASSIGN(const bool cut_short, loop.run());
+    RL_TRY_ASSIGN(bool cut_short, loop.run());
     if (const auto ranking = analysis::rank(run, result.outcomes);
         !ranking.empty() && !run.runtime_graphs.empty() && !budget.is_up(expected_graph_s(result), {}))
       read_graph(executor_, runner, ranking.front().trial->configuration, run, observer_);
     // The probes end the worker, which a search without fresh processes still needs.
     measure_ceilings(executor_, request, result.run, observer_, request.fresh_finals && !budget.is_up(kCeilingsS, {}));
-    RL_TRY(decision.decide(cut_short));
+    auto decided = decision.decide(cut_short);
+    while (decided && !*decided) {
+      RL_TRY_ASSIGN(cut_short, loop.run());
+      decided = decision.decide(cut_short);
+    }
+    loop.finish();
+    RL_TRY(std::move(decided));
     measure_alone(runner, request, result);
     return {};
   };

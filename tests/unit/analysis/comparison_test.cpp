@@ -388,6 +388,19 @@ schema::Comparison ratio_of(double ratio, double low, double high) {
 }
 
 // Both are uncertain: the point of the one outside the interval of the other says little.
+TEST(IsAsGood, is_not_shown_in_a_slow_stretch_nor_beside_other_processes) {
+  schema::TunedPair pair;
+  EXPECT_FALSE(is_as_good(pair, 0.02));
+  pair.comparison = schema::Comparison{1, 0.995, 1.005, 0.9, 12, schema::Verdict::no_difference};
+  EXPECT_TRUE(is_as_good(pair, 0.02));
+  EXPECT_FALSE(is_as_good(pair, 0.001)) << "by the bad end of the interval";
+  for (const auto code : {schema::kSlowStretch, schema::kOthersThroughout}) {
+    pair.flags = {{schema::FlagLevel::notice, std::string(code), "2 times slower"}};
+    EXPECT_FALSE(is_of_quiet_machine(pair)) << code;
+    EXPECT_FALSE(is_as_good(pair, 0.02)) << code;
+  }
+}
+
 TEST(IsBehind, takes_both_intervals) {
   EXPECT_FALSE(is_behind(ratio_of(1.526, 1.512, 1.541), ratio_of(1.577, 1.529, 1.627), 0));
   EXPECT_TRUE(is_behind(ratio_of(1.526, 1.512, 1.541), ratio_of(1.577, 1.570, 1.584), 0));

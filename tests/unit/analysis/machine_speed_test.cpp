@@ -59,6 +59,20 @@ TEST(MachineSpeed, quiet_is_what_few_readings_reach) {
   EXPECT_NEAR(MachineSpeed(readings).quiet_log_cost(), std::log(1e6), 0.01);
 }
 
+// A tenth of 52 readings are five; the machine was quiet for three of them.
+TEST(MachineSpeed, quiet_is_what_it_surely_was_however_rarely) {
+  std::vector<schema::SpeedReading> readings;
+  for (int i = 0; i < 52; ++i) readings.push_back(reading(i, i == 20 || i == 21 || i == 40 ? 7.6e6 : 12.5e6));
+  EXPECT_NEAR(MachineSpeed(readings).quiet_log_cost(), std::log(7.6e6), 0.05);
+}
+
+TEST(MachineSpeed, noise_makes_no_quiet_level) {
+  base::Random random(7);
+  std::vector<schema::SpeedReading> readings;
+  for (int i = 0; i < 200; ++i) readings.push_back(reading(i, 1e6 * std::exp(0.05 * random.normal()), 0.05));
+  EXPECT_NEAR(MachineSpeed(readings).quiet_log_cost(), std::log(1e6), 0.05);
+}
+
 TEST(MachineSpeed, the_order_of_the_readings_does_not_matter_and_senseless_ones_are_left_out) {
   const MachineSpeed speed({reading(2, 2e6), {1, 0, 0, 0}, reading(0, 1e6)});
   EXPECT_NEAR(speed.at(0).log_cost, std::log(1e6), 0.01);
