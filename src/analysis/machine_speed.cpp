@@ -12,7 +12,7 @@ namespace {
 constexpr double kZ95 = 1.959964;
 constexpr double kMedianOfSquare = 0.4549;  // of a standard normal value
 constexpr double kQuietShare = 0.1;         // of the readings, that may be faster: they are off, too
-constexpr double kQuietErrors = 2;          // of one reading, above which the quiet level surely is
+constexpr double kQuietErrors = 3;          // of one reading, above which the quiet level surely is
 constexpr double kNotableSlowdown = 0.08;   // in log
 constexpr double kSureErrors = 3;
 constexpr double kLeastGapS = 1e-3;

@@ -248,7 +248,7 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   if (seen.interleaved) {
     observation.cost = quiet / seen.interleaved->ratio;
     observation.cost_low = quiet / seen.interleaved->high;
-    observation.cost_high = quiet / seen.interleaved->low;
+    observation.cost_high = quiet / seen.interleaved->low * std::exp(unshared(at));
     return observation;
   }
   const auto& outcome = result_.outcomes.at(trial.key);
@@ -257,10 +257,16 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   const double error = std::hypot(log_error(observation.cost_low, observation.cost_high), slowdown->error);
   *observation.cost *= std::exp(-slowdown->log);
   observation.cost_low = *observation.cost * std::exp(-1.96 * error);
-  // In a slow stretch it may have been hit as the reference was, or not at all.
-  const double unshared = slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
-  observation.cost_high = *observation.cost * std::exp(unshared + 1.96 * error);
+  observation.cost_high = *observation.cost * std::exp(unshared(at) + 1.96 * error);
   return observation;
+}
+
+double SearchLoop::unshared(std::size_t at) const {
+  const auto& trial = result_.run.trials[at];
+  const double at_s = seen_[at].interleaved ? seen_[at].interleaved_at_s
+                                            : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
+  const auto slowdown = speed_.at(device_of(at), at_s);
+  return slowdown && slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
 }
 
 void SearchLoop::revise() {
@@ -293,7 +299,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     const auto& outcome = result_.outcomes.at(trial.key);
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
     if (!slowdown) continue;
-    const bool slow = seen.interleaved ? seen.slow : slowdown->log > SpeedWatch::kSlow;
+    const bool slow = unshared(at) > 0;
     const double error = seen.interleaved ? 0 : slowdown->error;
     // Given up by a limit that is known to have been too low.
     const bool wronged = known.abandoned && *known.cost < best * (1 + kReach);
@@ -369,6 +375,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
   const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
   if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
+  const double begun_s = runner_.elapsed_s();
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,
                                               seen_[at].disturbed > 0));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
@@ -382,7 +389,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   count_take(at);
   retake_error_ = log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
-  seen_[at].slow = speed_.is_slow_now();
+  seen_[at].interleaved_at_s = (begun_s + runner_.elapsed_s()) / 2;
   return true;
 }
 

@@ -36,7 +36,7 @@ class SearchLoop {
     search::Observation observation;                ///< as measured
     std::optional<double> limit;                    ///< Proposal::abandon_above, for quiet times
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
-    bool slow = false;                              ///< that was done in a slow stretch
+    double interleaved_at_s = 0;                    ///< middle of that
     int retakes = 0;
     int disturbed = 0;  ///< retakes that other processes spoilt
   };
@@ -46,6 +46,9 @@ class SearchLoop {
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
   /// What the searcher and the ranking are told of a trial.
   [[nodiscard]] search::Observation corrected(std::size_t at) const;
+  /// In log, how much of the machine's slow-down a trial may have been spared when it was measured: all of it in a slow
+  /// stretch, which may hit some configurations more than others; else 0.
+  [[nodiscard]] double unshared(std::size_t at) const;
   /// Tells the searcher and the record what is known now of every trial.
   void revise();
   /// `waits`: for slow stretches to end.

@@ -111,6 +111,14 @@ TEST_F(UnevenMachineTest, what_a_neighbour_does_not_hit_is_not_taken_for_fast) {
   EXPECT_GE(right, 5) << "of 6";
 }
 
+// All that was tried was tried beside a neighbour, and nothing told so before the comparisons.
+TEST_F(UnevenMachineTest, a_search_in_one_slow_stretch_goes_on_when_it_is_over) {
+  const auto result = run("conv", "noise=1%,step=3x@0s..11s if intra_op_num_threads!=1");
+  EXPECT_LT(regret(result), 0.05);
+  const auto quiet = run("conv", "noise=1%");
+  EXPECT_LT(truth(result.run.verdict->configuration), 1.05 * truth(quiet.run.verdict->configuration));
+}
+
 TEST_F(UnevenMachineTest, where_nothing_helps_nothing_is_recommended) {
   for (const std::string machine : {"drift=50%,drift_period=60s", "bursts=2x,duty=30%,mean=5s", "step=2x@5s..15s"})
     for (std::uint64_t seed = 1; seed <= 2; ++seed)
