@@ -25,10 +25,6 @@ schema::TrialSpec gpu_spec(const std::string& location) {
   return spec;
 }
 
-bool has_flag(const std::vector<schema::QualityFlag>& flags, std::string_view code) {
-  return std::any_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.code == code; });
-}
-
 TEST(WorkerOnGpu, records_what_the_gpu_did) {
   const auto executor = make_local_executor(options_with_gpu());
   const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
@@ -42,8 +38,8 @@ TEST(WorkerOnGpu, records_what_the_gpu_did) {
   EXPECT_GT(measurement.gpu->kept_s, 0);
   EXPECT_EQ(measurement.gpu->throttle_ns.at("power"), 0);
   EXPECT_EQ(measurement.metrics.count("gpu_memory_gb"), 1U);
-  EXPECT_FALSE(has_flag(measurement.flags, "gpu_shared"));
-  EXPECT_FALSE(has_flag(measurement.flags, "throttled"));
+  EXPECT_FALSE(schema::has_flag(measurement.flags, "gpu_shared"));
+  EXPECT_FALSE(schema::has_flag(measurement.flags, "throttled"));
 }
 
 TEST(WorkerOnGpu, flags_somebody_elses_process) {
@@ -51,7 +47,7 @@ TEST(WorkerOnGpu, flags_somebody_elses_process) {
   for (int trial = 0; trial < 2; ++trial) {
     const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
     ASSERT_TRUE(outcome && outcome->measurement);
-    EXPECT_TRUE(has_flag(outcome->measurement->flags, "gpu_shared"));
+    EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
     ASSERT_EQ(outcome->measurement->gpu->neighbours_before.size(), 1U);
     EXPECT_EQ(outcome->measurement->gpu->neighbours_before[0].pid, 4711);
   }
@@ -69,7 +65,7 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   const auto outcome = executor->run_pair(spec, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
-  EXPECT_TRUE(has_flag(outcome->measurement->flags, "gpu_shared"));
+  EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
 }
 
 TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
@@ -104,7 +100,7 @@ TEST(WorkerOnGpu, leaves_virtual_time_and_cpu_trials_alone) {
   const auto virtual_time = executor->run_trial(gpu_spec("surface=flat"), {});
   ASSERT_TRUE(virtual_time && virtual_time->measurement);
   EXPECT_FALSE(virtual_time->measurement->gpu.has_value());
-  EXPECT_FALSE(has_flag(virtual_time->measurement->flags, "gpu_unobserved"));
+  EXPECT_FALSE(schema::has_flag(virtual_time->measurement->flags, "gpu_unobserved"));
   const auto cpu = executor->run_trial(synthetic_spec("clock=real"), {});
   ASSERT_TRUE(cpu && cpu->measurement);
   EXPECT_FALSE(cpu->measurement->gpu.has_value());

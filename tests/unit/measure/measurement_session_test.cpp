@@ -27,10 +27,6 @@ FakeWorkload::Latency noisy(double ns, double ratio, std::uint64_t seed = 5) {
   };
 }
 
-bool has_flag(const std::vector<schema::QualityFlag>& flags, std::string_view code) {
-  return std::any_of(flags.begin(), flags.end(), [&](const auto& flag) { return flag.code == code; });
-}
-
 schema::MeasurementPlan fixed_plan(std::int64_t runs, std::int64_t warmup = 0) {
   schema::MeasurementPlan plan;
   plan.runs = runs;
@@ -86,7 +82,7 @@ TEST(Measure, warms_up_until_a_drift_has_ended) {
   const auto result = measure(workload, {}, control);
   ASSERT_TRUE(result);
   EXPECT_GE(result->warmup_runs, 200);
-  EXPECT_FALSE(has_flag(result->flags, "not_steady"));
+  EXPECT_FALSE(schema::has_flag(result->flags, "not_steady"));
   EXPECT_NEAR(*std::max_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond,
               0.06 * kMillisecond);
 }
@@ -108,7 +104,7 @@ TEST(Measure, says_so_when_times_never_settle) {
   plan.warmup_max_s = 0.5;
   const auto result = measure(workload, plan, control);
   ASSERT_TRUE(result);
-  EXPECT_TRUE(has_flag(result->flags, "not_steady"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "not_steady"));
   EXPECT_NEAR(result->warmup_ns, 500 * kMillisecond, kMillisecond);
 }
 
@@ -117,7 +113,7 @@ TEST(Measure, remarks_on_a_drift_too_slow_for_the_warm_up_to_see) {
   MeasureControl control;
   const auto result = measure(workload, fixed_plan(2000, 20), control);
   ASSERT_TRUE(result);
-  EXPECT_TRUE(has_flag(result->flags, "drift"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "drift"));
 }
 
 TEST(Measure, does_the_warm_up_floor_however_slow) {
@@ -130,8 +126,8 @@ TEST(Measure, does_the_warm_up_floor_however_slow) {
   EXPECT_EQ(result->warmup_runs, 4);
   EXPECT_EQ(result->latency_ns.size(), 2U);  // the budget of 5 s wins over the least count
   EXPECT_EQ(result->stop_reason, StopReason::time_budget);
-  EXPECT_TRUE(has_flag(result->flags, "not_steady"));
-  EXPECT_TRUE(has_flag(result->flags, "few_samples"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "not_steady"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "few_samples"));
 }
 
 TEST(Measure, stops_once_the_interval_is_tight) {
@@ -142,7 +138,7 @@ TEST(Measure, stops_once_the_interval_is_tight) {
   EXPECT_EQ(result->stop_reason, StopReason::interval_reached);
   EXPECT_GE(result->latency_ns.size(), 199U);   // min_time_s 0.2
   EXPECT_LE(result->latency_ns.size(), 1500U);  // 5 % noise needs about 150
-  EXPECT_FALSE(has_flag(result->flags, "wide_interval"));
+  EXPECT_FALSE(schema::has_flag(result->flags, "wide_interval"));
 }
 
 TEST(Measure, spends_its_budget_on_a_noisy_workload_and_says_how_well_it_knows) {
@@ -155,7 +151,7 @@ TEST(Measure, spends_its_budget_on_a_noisy_workload_and_says_how_well_it_knows) 
   ASSERT_TRUE(result);
   EXPECT_EQ(result->stop_reason, StopReason::time_budget);
   EXPECT_NEAR(result->wall_ns, 500 * kMillisecond, 3 * kMillisecond);
-  EXPECT_TRUE(has_flag(result->flags, "wide_interval"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "wide_interval"));
 }
 
 TEST(Measure, stops_at_the_run_limit) {
@@ -241,7 +237,7 @@ TEST(Measure, passes_on_the_workloads_flags) {
   MeasureControl control;
   const auto result = measure(workload, fixed_plan(10), control);
   ASSERT_TRUE(result);
-  EXPECT_TRUE(has_flag(result->flags, "ineffective_setting"));
+  EXPECT_TRUE(schema::has_flag(result->flags, "ineffective_setting"));
 }
 
 TEST(Measure, refuses_a_plan_out_of_range) {
