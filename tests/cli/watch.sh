@@ -333,7 +333,7 @@ ln -s "$FAKE_NVML" nvml/libnvidia-ml.so.1
 export LD_LIBRARY_PATH="$WORK/nvml" RIDGELINE_SYNTHETIC_GPU=1 RL_FAKE_NVML_SCRIPT=healthy
 G="synthetic:surface=flat,clock=real,base=300us,load=$WORK/load"
 printf 'onnxruntime:\n  graph_optimization_level: all\n' >gpu.yaml
-run 0 tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
+run '0|1' tune "$G" --quick --trial-time 200ms --config gpu.yaml --no-apply --provider cuda -q
 gpu_watch() { # EXIT ARGUMENTS...: on the GPU, in its own state
   local expected=$1
   shift
