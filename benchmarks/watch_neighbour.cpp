@@ -30,6 +30,8 @@
 #include "base/random.hpp"
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
+#include "stats/interval.hpp"
+#include "stats/quantile.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace {
@@ -153,13 +155,13 @@ double added(const std::vector<const Cycle*>& cycles, int weight) {
   std::vector<double> all;
   for (const auto* cycle : cycles)
     for (int i = 0; i < weight; ++i) all.insert(all.end(), cycle->alone.begin(), cycle->alone.end());
-  const double alone = analysis::quantile(all, 0.99);
+  const double alone = stats::quantile(all, 0.99);
   for (const auto* cycle : cycles) all.insert(all.end(), cycle->touched.begin(), cycle->touched.end());
-  return analysis::quantile(all, 0.99) / alone - 1;
+  return stats::quantile(all, 0.99) / alone - 1;
 }
 
 /// 95 % interval: whole cycles drawn with replacement.
-analysis::Interval interval_of(const std::vector<const Cycle*>& cycles, int weight) {
+stats::Interval interval_of(const std::vector<const Cycle*>& cycles, int weight) {
   base::Random random(1);
   std::vector<double> drawn;
   for (int i = 0; i < 400; ++i) {
@@ -167,7 +169,7 @@ analysis::Interval interval_of(const std::vector<const Cycle*>& cycles, int weig
     for (std::size_t k = 0; k < cycles.size(); ++k) sample.push_back(cycles[random.below(cycles.size())]);
     drawn.push_back(added(sample, weight));
   }
-  return {analysis::quantile(drawn, 0.025), analysis::quantile(drawn, 0.975)};
+  return {stats::quantile(drawn, 0.025), stats::quantile(drawn, 0.975)};
 }
 
 }  // namespace
@@ -250,8 +252,8 @@ int main(int argc, char** argv) {
     count += cycle.touched.size() + cycle.alone.size() * static_cast<std::size_t>(weight);
     fmt::print("| {} | {:.2f} | {} | {} | {:.4f} | {:.4f} | {:.4f} |\n", i + 1,
                base::to_seconds(probes[i + 1].end - probes[i + 1].begin), cycle.touched.size() + cycle.alone.size(),
-               cycle.touched.size(), analysis::quantile(cycle.alone, 0.5), analysis::quantile(cycle.touched, 0.5),
-               analysis::quantile(cycle.alone, 0.99));
+               cycle.touched.size(), stats::quantile(cycle.alone, 0.5), stats::quantile(cycle.touched, 0.5),
+               stats::quantile(cycle.alone, 0.99));
   }
   const double more = added(all, weight);
   const auto interval = interval_of(all, weight);

@@ -18,6 +18,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_service.hpp"
 #include "measure/measurement_session.hpp"
+#include "stats/quantile.hpp"
 #include "workload/synthetic/synthetic_workload.hpp"
 
 namespace {
@@ -177,8 +178,8 @@ void detection(int cases) {
       const auto found = std::count_if(minutes.begin(), minutes.end(), [](double taken) { return taken <= 5; });
       const auto all = minutes.size() + static_cast<std::size_t>(missed);
       fmt::print("| {} | {:.0f} % | {:.1f} % | {:.0f} | {:.0f} | {} |\n", temper.name, (slow_down - 1) * 100,
-                 100.0 * static_cast<double>(found) / static_cast<double>(all), analysis::quantile(minutes, 0.5),
-                 analysis::quantile(minutes, 0.95), missed);
+                 100.0 * static_cast<double>(found) / static_cast<double>(all), stats::quantile(minutes, 0.5),
+                 stats::quantile(minutes, 0.95), missed);
     }
 }
 

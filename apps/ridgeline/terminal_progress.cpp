@@ -11,6 +11,7 @@
 #include "campaign/gpu_choice.hpp"
 #include "campaign/time_forecast.hpp"
 #include "report/utf8.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -86,7 +87,7 @@ std::string_view stage_name(schema::TrialStage stage) {
 std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
   if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
   if (objective == schema::Objective::p99 &&
-      static_cast<std::int64_t>(measurement.latency_ns.size()) < analysis::samples_needed(0.99))
+      static_cast<std::int64_t>(measurement.latency_ns.size()) < stats::samples_needed(0.99))
     return "too few samples for p99";
   const auto cost = analysis::cost_of(measurement, objective);
   return base::format_duration(cost.value);

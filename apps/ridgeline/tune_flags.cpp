@@ -12,6 +12,7 @@
 #include "ridgeline/flag_values.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
+#include "stats/quantile.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::app {
@@ -110,7 +111,7 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     request.finalists = 2;
   }
   const bool by_p99 = request.objective == schema::Objective::p99;
-  const auto p99_runs = analysis::samples_needed(0.99);
+  const auto p99_runs = stats::samples_needed(0.99);
   auto tail_runs = by_p99 ? p99_runs : 0;
   for (const auto& constraint : request.constraints)
     tail_runs = std::max(tail_runs, analysis::samples_wanted(constraint));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/summary.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
 
@@ -29,14 +30,14 @@ std::optional<BenchEvidence> find_evidence(const schema::BenchRun& run, const sc
   const bool outvoted = out.count > 2;  // one that was disturbed
   const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
   out.spread = *fastest / *slowest - 1;
-  out.rate = quantile(rates, 0.5);
+  out.rate = stats::quantile(rates, 0.5);
   const auto& typical = **std::min_element(seen.begin(), seen.end(), [&](const auto* a, const auto* b) {
     return std::abs(a->samples_per_s.value - out.rate) < std::abs(b->samples_per_s.value - out.rate);
   });
   out.resources = typical.resources;
   out.phases = typical.phases;
-  out.low = outvoted ? quantile(lows, 0.5) : quantile(lows, 0);
-  out.high = outvoted ? quantile(highs, 0.5) : quantile(highs, 1);
+  out.low = outvoted ? stats::quantile(lows, 0.5) : stats::quantile(lows, 0);
+  out.high = outvoted ? stats::quantile(highs, 0.5) : stats::quantile(highs, 1);
   return out;
 }
 

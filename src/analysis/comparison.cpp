@@ -8,18 +8,22 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
-#include "analysis/round_estimate.hpp"
 #include "analysis/summary.hpp"
 #include "base/random.hpp"
+#include "stats/block_bootstrap.hpp"
+#include "stats/interval.hpp"
+#include "stats/quantile.hpp"
+#include "stats/round_estimate.hpp"
+#include "stats/rounds.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
 using schema::Objective;
 
-schema::Comparison to_comparison(const Estimate& estimate, double min_effect) {
+schema::Comparison to_comparison(const stats::LogEstimate& estimate, double min_effect) {
   const boost::math::students_t student(estimate.freedom);
-  const double half = half_width(estimate);
+  const double half = stats::half_width(estimate);
   const auto bounded = [](double log) { return std::clamp(std::exp(log), 1 / kUnbounded, kUnbounded); };
   schema::Comparison comparison;
   comparison.ratio = bounded(estimate.location);
@@ -52,15 +56,15 @@ std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks)
   return quads;
 }
 
-/// The quads that count (schema::counted_rounds), with the number of their rounds.
+/// The quads that count (stats::counted_rounds), with the number of their rounds.
 struct CountedQuads {
   std::vector<Quad> quads;
   int rounds = 0;
 };
 CountedQuads without_disturbed(const std::vector<Quad>& quads, int rounds) {
-  std::vector<schema::QuadMark> marks;
+  std::vector<stats::QuadMark> marks;
   for (const auto& quad : quads) marks.push_back({quad.round(), quad.block[0]->taken > schema::kTakenCpus});
-  const auto counted = schema::counted_rounds(marks);
+  const auto counted = stats::counted_rounds(marks);
   CountedQuads out;
   for (std::size_t at = 0; at < quads.size(); ++at) {
     if (counted[at] < 0) continue;
@@ -72,28 +76,23 @@ CountedQuads without_disturbed(const std::vector<Quad>& quads, int rounds) {
   return out;
 }
 
-/// log(cost of A / cost of B) of a block pair: positive when B is better.
-double log_ratio(double cost_first, double cost_second, const schema::PairedBlock& first) {
-  return first.arm == 'A' ? std::log(cost_first / cost_second) : std::log(cost_second / cost_first);
-}
-
 /// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
-std::vector<RoundRatio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
-                                    Objective objective) {
+std::vector<stats::RoundRatio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
+                                           Objective objective) {
   const auto cost = [&](const schema::PairedBlock& block) {
-    if (objective == Objective::latency) return quantile(block.latency_ns, 0.5);
+    if (objective == Objective::latency) return stats::quantile(block.latency_ns, 0.5);
     const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
     return block.wall_ns / (static_cast<double>(block.latency_ns.size()) * items);
   };
-  std::vector<RoundRatio> ratios;
+  std::vector<stats::RoundRatio> ratios;
   for (const auto& quad : quads) {
     double costs[4];
     for (int i = 0; i < 4; ++i) costs[i] = cost(*quad.block[i]);
     if (std::any_of(costs, costs + 4, [](double value) { return !(value > 0); })) continue;
-    const double first = log_ratio(costs[0], costs[1], *quad.block[0]);
-    const double second = log_ratio(costs[3], costs[2], *quad.block[3]);
-    if (quads.size() == 1) return {{first, 0}, {second, 0}};
-    ratios.push_back({(first + second) / 2, quad.round()});
+    const double sign = quad.block[0]->arm == 'A' ? 1 : -1;  // above 0 where B is better
+    if (quads.size() == 1)
+      return {{sign * std::log(costs[0] / costs[1]), 0}, {sign * std::log(costs[3] / costs[2]), 0}};
+    ratios.push_back({sign * stats::quad_log_ratio(costs), quad.round()});
   }
   return ratios;
 }
@@ -117,13 +116,13 @@ std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
 
 /// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group
 /// are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
-/// samples beyond the quantile suffice.
+/// samples beyond the stats::quantile suffice.
 std::vector<double> tail_ratios(const std::vector<Quad>& quads, double q, std::size_t samples) {
   constexpr std::size_t kLeastGroups = 4;
   const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
   const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
   auto limits = round_limits(quads);
-  if (limits.size() - 1 < static_cast<std::size_t>(schema::kScatterRounds)) {
+  if (limits.size() - 1 < static_cast<std::size_t>(stats::kScatterRounds)) {
     limits.resize(quads.size() + 1);
     std::iota(limits.begin(), limits.end(), std::size_t{0});
   }
@@ -133,85 +132,12 @@ std::vector<double> tail_ratios(const std::vector<Quad>& quads, double q, std::s
   for (std::size_t group = 0; group < groups; ++group) {
     const std::size_t begin = limits[group * parts / groups];
     const std::size_t end = limits[(group + 1) * parts / groups];
-    const double a = quantile(pooled(quads, begin, end, 'A'), q);
-    const double b = quantile(pooled(quads, begin, end, 'B'), q);
+    const double a = stats::quantile(pooled(quads, begin, end, 'A'), q);
+    const double b = stats::quantile(pooled(quads, begin, end, 'B'), q);
     if (a > 0 && b > 0) ratios.push_back(std::log(a / b));
   }
   return ratios;
 }
-
-/// A run cut into blocks of equal sample count in time order; a resample draws whole blocks with replacement. The
-/// samples are sorted once into at most kBins bins of equal count, so that a resample costs the same however long the
-/// run was.
-class BlockBootstrap {
- public:
-  static constexpr std::size_t kMostBlocks =
-      10;  ///< long enough to hold seconds of drift inside a block of a typical run
-  /// q: the quantile that is the cost; nullopt: the mean (wall time an item is proportional to it).
-  BlockBootstrap(const std::vector<double>& samples, std::optional<double> q)
-      : q_(q), blocks_(std::clamp<std::size_t>(samples.size() / 4, 1, kMostBlocks)), sums_(blocks_), counts_(blocks_) {
-    std::vector<std::pair<double, std::size_t>> sorted;
-    sorted.reserve(samples.size());
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::size_t block = i * blocks_ / samples.size();
-      sorted.emplace_back(samples[i], block);
-      sums_[block] += samples[i];
-      ++counts_[block];
-    }
-    if (!q_) return;
-    std::sort(sorted.begin(), sorted.end());
-    const std::size_t bins = std::min(kBins, sorted.size());
-    for (std::size_t bin = 0; bin < bins; ++bin) {
-      const std::size_t begin = bin * sorted.size() / bins;
-      const std::size_t end = (bin + 1) * sorted.size() / bins;
-      bins_.push_back({sorted[(begin + end) / 2].first, std::vector<double>(blocks_)});
-      for (std::size_t i = begin; i < end; ++i) ++bins_.back().counts[sorted[i].second];
-    }
-  }
-
-  [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
-
-  /// Standard deviation of the log cost. Needs two blocks.
-  [[nodiscard]] double log_error(base::Random& random) const {
-    std::vector<double> logs;
-    for (int round = 0; round < kRounds; ++round) {
-      std::vector<double> weight(blocks_);
-      for (std::size_t draw = 0; draw < blocks_; ++draw) ++weight[random.below(blocks_)];
-      logs.push_back(std::log(cost(weight)));
-    }
-    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / kRounds;
-    double squares = 0;
-    for (const double value : logs) squares += (value - mean) * (value - mean);
-    // The plug-in variance of a resampled mean is short by (blocks - 1) / blocks.
-    const auto count = static_cast<double>(blocks_);
-    return std::sqrt(squares / (kRounds - 1) * count / (count - 1));
-  }
-
- private:
-  static constexpr std::size_t kBins = 1000;
-  static constexpr int kRounds = 300;
-  struct Bin {
-    double value;
-    std::vector<double> counts;  ///< by block
-  };
-
-  [[nodiscard]] double cost(const std::vector<double>& weight) const {
-    const double total = std::inner_product(counts_.begin(), counts_.end(), weight.begin(), 0.0);
-    if (!q_) return std::inner_product(sums_.begin(), sums_.end(), weight.begin(), 0.0) / total;
-    double below = 0;
-    for (const auto& bin : bins_) {
-      below += std::inner_product(bin.counts.begin(), bin.counts.end(), weight.begin(), 0.0);
-      if (below >= *q_ * total) return bin.value;
-    }
-    return bins_.back().value;
-  }
-
-  std::optional<double> q_;
-  std::size_t blocks_;
-  std::vector<double> sums_;
-  std::vector<double> counts_;
-  std::vector<Bin> bins_;
-};
 
 }  // namespace
 
@@ -229,14 +155,14 @@ schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, 
   const auto counted = without_disturbed(complete_quads(measurement.blocks), measurement.rounds);
   const auto& quads = counted.quads;
   double tail = 0;
-  std::optional<Estimate> found;
+  std::optional<stats::LogEstimate> found;
   if (objective == Objective::p99) {
     const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
     const auto samples = std::min(all('A'), all('B'));
-    tail = supported_tail(static_cast<std::int64_t>(samples));
-    found = estimate_of_groups(tail_ratios(quads, tail, samples), counted.rounds, session_stdev);
+    tail = stats::supported_tail(static_cast<std::int64_t>(samples));
+    found = stats::estimate_of_groups(tail_ratios(quads, tail, samples), counted.rounds, session_stdev);
   } else {
-    found = estimate_of_rounds(quad_ratios(quads, measurement, objective), counted.rounds, session_stdev);
+    found = stats::estimate_of_rounds(quad_ratios(quads, measurement, objective), counted.rounds, session_stdev);
   }
   if (!found) return {};
   auto comparison = to_comparison(*found, min_effect);
@@ -251,15 +177,15 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   std::optional<double> q;
   if (objective == Objective::latency) q = 0.5;
   if (objective == Objective::p99)
-    q = supported_tail(static_cast<std::int64_t>(std::min(a.latency_ns.size(), b.latency_ns.size())));
+    q = stats::supported_tail(static_cast<std::int64_t>(std::min(a.latency_ns.size(), b.latency_ns.size())));
   const auto cost = [&](const schema::Measurement& measurement) {
-    return q ? quantile(measurement.latency_ns, *q) : cost_of(measurement, objective).value;
+    return q ? stats::quantile(measurement.latency_ns, *q) : cost_of(measurement, objective).value;
   };
   const double cost_a = cost(a);
   const double cost_b = cost(b);
   if (!(cost_a > 0) || !(cost_b > 0)) return {};
-  const BlockBootstrap bootstrap_a(a.latency_ns, q);
-  const BlockBootstrap bootstrap_b(b.latency_ns, q);
+  const stats::BlockBootstrap bootstrap_a(a.latency_ns, q);
+  const stats::BlockBootstrap bootstrap_b(b.latency_ns, q);
   const double tail = objective == Objective::p99 ? *q : 0;
   schema::Comparison comparison;
   if (std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) < 2) {
@@ -272,7 +198,8 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   base::Random random(20260101);
   const double error_a = bootstrap_a.log_error(random);
   const double error_b = bootstrap_b.log_error(random);
-  const double error = std::sqrt(error_a * error_a + error_b * error_b + 2 * kRunToRunStdev * kRunToRunStdev);
+  const double error =
+      std::sqrt(error_a * error_a + error_b * error_b + 2 * stats::kRunToRunStdev * stats::kRunToRunStdev);
   // Fewer degrees of freedom than Welch would give: the run-to-run share is an assumption, not an estimate.
   const auto freedom = static_cast<double>(std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) - 1);
   comparison = to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
@@ -291,7 +218,8 @@ schema::Comparison inverted(const schema::Comparison& comparison) noexcept {
 }
 
 double separate_floor() {
-  return std::expm1(half_width({0, std::sqrt(2.0) * kRunToRunStdev, BlockBootstrap::kMostBlocks - 1.0}));
+  return std::expm1(
+      stats::half_width({0, std::sqrt(2.0) * stats::kRunToRunStdev, stats::BlockBootstrap::kMostBlocks - 1.0}));
 }
 
 bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept {
@@ -308,9 +236,8 @@ bool is_as_good(const schema::TunedPair& pair, double margin) noexcept {
 }
 
 bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
-  constexpr double kZ95 = 1.959964;
   constexpr double kZ99 = 2.575829;
-  const auto error = [](const schema::Comparison& ratio) { return std::log(ratio.high / ratio.low) / (2 * kZ95); };
+  const auto error = [](const schema::Comparison& ratio) { return stats::log_error(ratio.low, ratio.high); };
   const double gap = std::log(best.ratio / one.ratio) - std::log1p(effect);
   return gap > 0 && gap > kZ99 * std::hypot(error(one), error(best));
 }

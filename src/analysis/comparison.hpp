@@ -28,11 +28,6 @@ namespace ridgeline::analysis {
 /// The same comparison of A against B.
 [[nodiscard]] schema::Comparison inverted(const schema::Comparison& comparison) noexcept;
 
-/// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks)
-/// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens
-/// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
-inline constexpr double kRunToRunStdev = 0.01;
-
 /// Standard deviation of log cost from one session of a configuration to the next on a GPU: 1 to 1.5 % on H200s. Making
 /// a pair of them takes up to seconds, so that a comparison has too few to tell by themselves.
 inline constexpr double kGpuSessionStdev = 0.015;

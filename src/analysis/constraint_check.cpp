@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/constraint_check.hpp"
+#include "stats/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +22,8 @@ std::optional<double> percentile_of(std::string_view metric) {
   return std::nullopt;
 }
 
-/// "At most bound" for quantile q from the number of samples beyond the bound: met when so few would be unlikely if the
-/// true share beyond were 1 - q, broken when so many would be (mlcommons/inference loadgen, early stopping).
+/// "At most bound" for stats::quantile q from the number of samples beyond the bound: met when so few would be unlikely
+/// if the true share beyond were 1 - q, broken when so many would be (mlcommons/inference loadgen, early stopping).
 std::optional<std::string> binomial_check(const schema::Constraint& constraint, double q,
                                           const std::vector<double>& samples_ns) {
   const double bound_ns = constraint.bound * 1e6;
@@ -38,7 +39,7 @@ std::optional<std::string> binomial_check(const schema::Constraint& constraint, 
   if (constraint.at_most ? above : below)
     return fmt::format("{}: {} of {} samples above {:g} ms", constraint.to_text(), beyond, count, constraint.bound);
   return fmt::format("{} undecided: {} of {} samples above {:g} ms, {} samples would decide", constraint.metric, beyond,
-                     count, constraint.bound, samples_needed(q));
+                     count, constraint.bound, stats::samples_needed(q));
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ std::optional<std::string> broken_constraint(const schema::Constraint& constrain
 
 std::int64_t samples_wanted(const schema::Constraint& constraint) noexcept {
   const auto q = percentile_of(constraint.metric);
-  return q ? std::min(samples_needed(*q), kMostWanted) : 0;
+  return q ? std::min(stats::samples_needed(*q), kMostWanted) : 0;
 }
 
 }  // namespace ridgeline::analysis

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/drift_detector.hpp"
+#include "stats/interval.hpp"
+#include "stats/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,17 +33,17 @@ double DriftDetector::alarm_level() const {
 
 double DriftDetector::probe_deviation() const {
   if (state_.steps.size() < kStepsToTrust) return kUsualDeviation;
-  return std::max(kLeastDeviation, quantile(state_.steps, 0.5) / kMedianStepOfUnit);
+  return std::max(kLeastDeviation, stats::quantile(state_.steps, 0.5) / kMedianStepOfUnit);
 }
 
 double DriftDetector::offset() const {
   if (state_.level.size() < kStepsToTrust) return 0;
-  return std::clamp(quantile(state_.level, 0.5), 0.0, std::log1p(options_.threshold) * kLargestOffset);
+  return std::clamp(stats::quantile(state_.level, 0.5), 0.0, std::log1p(options_.threshold) * kLargestOffset);
 }
 
 std::optional<double> DriftDetector::recent_level() const {
   if (state_.since.size() < kStepsToTrust) return std::nullopt;
-  return quantile({state_.since.end() - static_cast<std::ptrdiff_t>(kStepsToTrust), state_.since.end()}, 0.5);
+  return stats::quantile({state_.since.end() - static_cast<std::ptrdiff_t>(kStepsToTrust), state_.since.end()}, 0.5);
 }
 
 double DriftDetector::evidence_of(double x) const {
@@ -100,16 +102,18 @@ DriftEvent DriftDetector::observe(double ratio, double worth) {
   return DriftEvent::recovered;
 }
 
-double DriftDetector::slow_down() const { return state_.since.empty() ? 1 : std::exp(quantile(state_.since, 0.5)); }
+double DriftDetector::slow_down() const {
+  return state_.since.empty() ? 1 : std::exp(stats::quantile(state_.since, 0.5));
+}
 
-std::optional<Interval> DriftDetector::slow_down_interval() const {
+std::optional<stats::Interval> DriftDetector::slow_down_interval() const {
   if (state_.since.size() < 3) return std::nullopt;
   const double quantile_of_unit = boost::math::quantile(boost::math::normal(), 0.5 + options_.confidence / 2);
   // The median of n normal values is pi/2 as variable as their mean.
   const double half =
       quantile_of_unit * probe_deviation() * std::sqrt(1.5707963267948966 / static_cast<double>(state_.since.size()));
   const double middle = std::log(slow_down());
-  return Interval{std::exp(middle - half), std::exp(middle + half)};
+  return stats::Interval{std::exp(middle - half), std::exp(middle + half)};
 }
 
 RL_DEFINE_JSON(DriftDetector::State, rising, falling, degraded, since, steps, last, level)

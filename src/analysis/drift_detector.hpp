@@ -7,6 +7,7 @@
 
 #include "analysis/summary.hpp"
 #include "base/json.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::analysis {
 
@@ -63,7 +64,7 @@ class DriftDetector {
   /// Median ratio of the probes since the change began; 1 without one.
   [[nodiscard]] double slow_down() const;
   /// At `confidence`, from the same probes; nullopt with fewer than three.
-  [[nodiscard]] std::optional<Interval> slow_down_interval() const;
+  [[nodiscard]] std::optional<stats::Interval> slow_down_interval() const;
 
  private:
   [[nodiscard]] double alarm_level() const;

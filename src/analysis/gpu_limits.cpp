@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/model_rate.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -112,7 +113,7 @@ std::optional<double> busy_share(const schema::Measurement& measurement) {
     if (sample.utilization_percent && sample.at_s >= from_s && sample.at_s <= telemetry.timed_to_s)
       shares.push_back(*sample.utilization_percent / 100);
   if (shares.empty()) return std::nullopt;
-  return quantile(std::move(shares), 0.5);
+  return stats::quantile(std::move(shares), 0.5);
 }
 
 /// `bytes` at `gb_per_s`, in ns: a GB/s is a byte a ns.

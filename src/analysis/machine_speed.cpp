@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/summary.hpp"
+#include "stats/interval.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
 namespace {
 
-constexpr double kZ95 = 1.959964;
 constexpr double kMedianOfSquare = 0.4549;  // of a standard normal value
 constexpr double kQuietShare = 0.1;         // of the readings, that may be faster: they are off, too
 constexpr double kQuietErrors = 3;          // of one reading, above which the quiet level surely is
@@ -19,8 +19,7 @@ constexpr double kLeastGapS = 1e-3;
 constexpr double kLeastError = 0.003;  // two sessions, or two moments, are never quite alike
 
 double error_of(const schema::SpeedReading& reading) {
-  const double half = reading.low > 0 && reading.high > reading.low ? std::log(reading.high / reading.low) / 2 : 0;
-  return std::max(kLeastError, half / kZ95);
+  return std::max(kLeastError, stats::log_error(reading.low, reading.high));
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ MachineSpeed::MachineSpeed(std::vector<schema::SpeedReading> readings) {
     const double change = seen[i + 1] - seen[i];
     walks.push_back(std::max(0.0, change * change - noise[i] - noise[i + 1]) / gap(i));
   }
-  if (!walks.empty()) usual_walk_ = quantile(walks, 0.5) / kMedianOfSquare;
+  if (!walks.empty()) usual_walk_ = stats::median(walks) / kMedianOfSquare;
 
   // Forwards (Kalman) ...
   states_.resize(count);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/summary.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -22,10 +23,10 @@ ProbeFigure figure_of(const schema::Measurement& measurement) {
   const auto& samples = measurement.latency_ns;
   if (samples.empty()) return figure;
   figure.count = static_cast<std::int64_t>(samples.size());
-  figure.median_ns = quantile(samples, 0.5);
-  figure.p90_ns = quantile(samples, 0.9);
-  figure.p95_ns = quantile(samples, 0.95);
-  figure.p99_ns = quantile(samples, 0.99);
+  figure.median_ns = stats::quantile(samples, 0.5);
+  figure.p90_ns = stats::quantile(samples, 0.9);
+  figure.p95_ns = stats::quantile(samples, 0.95);
+  figure.p99_ns = stats::quantile(samples, 0.99);
   if (const double rate = measurement.throughput_per_s(); rate > 0) figure.ns_per_item = 1e9 / rate;
   return figure;
 }
@@ -36,7 +37,7 @@ ProbeFigure median_figure(const std::vector<ProbeFigure>& figures) {
   const auto median = [&](double ProbeFigure::*number) {
     std::vector<double> values;
     for (const auto& figure : figures) values.push_back(figure.*number);
-    return quantile(std::move(values), 0.5);
+    return stats::quantile(std::move(values), 0.5);
   };
   out.median_ns = median(&ProbeFigure::median_ns);
   out.p90_ns = median(&ProbeFigure::p90_ns);
@@ -53,7 +54,8 @@ double figure_value(const ProbeFigure& figure, const ProbeFigure& beside, schema
     case schema::Objective::latency: return figure.median_ns;
     case schema::Objective::throughput:
       return figure.ns_per_item > 0 && beside.ns_per_item > 0 ? figure.ns_per_item : figure.median_ns;
-    case schema::Objective::p99: return percentile_value(figure, supported_tail(std::min(figure.count, beside.count)));
+    case schema::Objective::p99:
+      return percentile_value(figure, stats::supported_tail(std::min(figure.count, beside.count)));
   }
   return 0;
 }

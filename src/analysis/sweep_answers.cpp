@@ -7,9 +7,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <boost/math/distributions/students_t.hpp>
 
 #include "analysis/comparison.hpp"
+#include "stats/mean.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -29,30 +29,11 @@ struct Point {
   std::map<std::string, std::vector<double>> metrics;
 };
 
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
-double variance_of(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return squares / static_cast<double>(values.size() - 1);
-}
-
-double t_quantile(double degrees, double alpha) {
-  return boost::math::quantile(boost::math::students_t(degrees), 1 - alpha / 2);
-}
-
 SweepEstimate mean_with_interval(const std::vector<double>& values) {
   SweepEstimate out;
-  out.value = out.low = out.high = mean_of(values);
+  out.value = out.low = out.high = stats::mean(values);
   if (values.size() < 2) return out;
-  const auto count = static_cast<double>(values.size());
-  const double half = t_quantile(count - 1, kAlpha) * std::sqrt(variance_of(values) / count);
+  const double half = stats::mean_half_width(values);
   out.low -= half;
   out.high += half;
   return out;
@@ -99,7 +80,7 @@ std::vector<Point> points_of(const SweepRun& run) {
   }
   for (auto& point : points) {
     point.summary.objective = mean_with_interval(point.values);
-    for (const auto& [name, values] : point.metrics) point.summary.metrics[name] = mean_of(values);
+    for (const auto& [name, values] : point.metrics) point.summary.metrics[name] = stats::mean(values);
   }
   return points;
 }
@@ -150,7 +131,7 @@ SweepEstimate compare(const Point& point, const Point& best, const Noise& noise,
   for (const auto& [round, value] : point.log_cost)
     if (const auto other = best.log_cost.find(round); other != best.log_cost.end())
       differences.push_back(value - other->second);
-  const double mean = differences.empty() ? mean_log(point) - mean_log(best) : mean_of(differences);
+  const double mean = differences.empty() ? mean_log(point) - mean_log(best) : stats::mean(differences);
   SweepEstimate out;
   out.value = std::exp(mean);
   if (noise.degrees <= 0) {
@@ -159,9 +140,9 @@ SweepEstimate compare(const Point& point, const Point& best, const Noise& noise,
     return out;
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, differences.size()));
-  const double own = differences.size() > 1 ? variance_of(differences) / count : 0;
+  const double own = differences.size() > 1 ? stats::variance(differences) / count : 0;
   const double error = std::sqrt(std::max(2 * noise.variance / count, own));
-  const double half = t_quantile(noise.degrees, kAlpha / static_cast<double>(comparisons)) * error;
+  const double half = stats::student_half_width(noise.degrees, 1 - kAlpha / static_cast<double>(comparisons)) * error;
   out.low = std::max(std::exp(mean - half), 1 / kUnbounded);
   out.high = std::min(std::exp(mean + half), kUnbounded);
   return out;

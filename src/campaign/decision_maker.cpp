@@ -9,6 +9,7 @@
 #include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/winner_simplifier.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 
@@ -258,7 +259,7 @@ bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
   conclude(schema::Decision::none,
            fmt::format("no 99th percentile to decide by: trial {} has {} of the {} samples that one needs; give more "
                        "--trial-time or --runs, or tune for --objective latency",
-                       ranked.trial->id, ranked.summary.count, analysis::samples_needed(0.99)));
+                       ranked.trial->id, ranked.summary.count, stats::samples_needed(0.99)));
   return true;
 }
 

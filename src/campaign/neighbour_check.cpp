@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/summary.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -40,7 +41,7 @@ bool is_past(double deviation) { return std::abs(deviation) > Neighbours::kMostD
 /// What the sessions say together.
 double level(const std::vector<double>& deviations) {
   const bool failed = std::any_of(deviations.begin(), deviations.end(), [](double d) { return std::isinf(d); });
-  return failed ? HUGE_VAL : analysis::quantile(deviations, 0.5);
+  return failed ? HUGE_VAL : stats::quantile(deviations, 0.5);
 }
 
 /// Whether another session may change the answer. What is within the limit at once is not doubted, so that the usual

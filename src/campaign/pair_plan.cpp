@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/summary.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -44,7 +45,7 @@ schema::PairedPlan pair_plan(const TuneResult& result, schema::PairedPlan plan, 
     measured_a = measured_a || trial.configuration == a;
     measured_b = measured_b || trial.configuration == b;
     held_down = held_down || was_held_down(seen);
-    slowest_ns = std::max(slowest_ns, analysis::quantile(seen.latency_ns, 0.5));
+    slowest_ns = std::max(slowest_ns, stats::quantile(seen.latency_ns, 0.5));
   }
   // What was not measured may be held down as another was.
   if (!measured_a || !measured_b) held_down = any_held_down;

@@ -8,6 +8,7 @@
 #include "analysis/ranking.hpp"
 #include "campaign/pair_plan.hpp"
 #include "campaign/time_budget.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::campaign {
 
@@ -76,8 +77,6 @@ schema::PairedPlan retake_plan(schema::PairedPlan plan) {
   plan.min_samples = 0;
   return plan;
 }
-
-double log_error(double low, double high) { return low > 0 && high > low ? std::log(high / low) / (2 * 1.96) : 0; }
 
 }  // namespace
 
@@ -241,8 +240,8 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
     // Its readings are its measurements.
     const double error = speed_.quiet_error(device_of(at));
     observation.cost = quiet;
-    observation.cost_low = quiet * std::exp(-1.96 * error);
-    observation.cost_high = quiet * std::exp(1.96 * error);
+    observation.cost_low = quiet * std::exp(-stats::kNormal95 * error);
+    observation.cost_high = quiet * std::exp(stats::kNormal95 * error);
     return observation;
   }
   if (seen.interleaved) {
@@ -254,10 +253,10 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   const auto& outcome = result_.outcomes.at(trial.key);
   const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
   if (!slowdown) return observation;
-  const double error = std::hypot(log_error(observation.cost_low, observation.cost_high), slowdown->error);
+  const double error = std::hypot(stats::log_error(observation.cost_low, observation.cost_high), slowdown->error);
   *observation.cost *= std::exp(-slowdown->log);
-  observation.cost_low = *observation.cost * std::exp(-1.96 * error);
-  observation.cost_high = *observation.cost * std::exp(unshared(at) + 1.96 * error);
+  observation.cost_low = *observation.cost * std::exp(-stats::kNormal95 * error);
+  observation.cost_high = *observation.cost * std::exp(unshared(at) + stats::kNormal95 * error);
   return observation;
 }
 
@@ -308,7 +307,7 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     if (known.abandoned)
       optimistic *= std::exp(-kReachErrors * error);
     else
-      optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / 1.96);
+      optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / stats::kNormal95);
     const double reach = best * (1 + (slow ? kSlowReach : kReach));
     const double limit = known.abandoned && seen.limit ? std::max(*seen.limit, reach) : reach;
     if (optimistic > limit || optimistic >= least) continue;
@@ -387,7 +386,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   }
   ++run.trials[at].takes;
   count_take(at);
-  retake_error_ = log_error(pair.comparison->low, pair.comparison->high);
+  retake_error_ = stats::log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
   seen_[at].interleaved_at_s = (begun_s + runner_.elapsed_s()) / 2;
   return true;

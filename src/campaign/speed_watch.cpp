@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/summary.hpp"
+#include "stats/interval.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 
@@ -24,9 +25,7 @@ constexpr double kLeastExtraS = 90;       // for waiting and measuring again, al
 constexpr double kLeastExtraTrials = 20;  // ... unless its trials are short as well
 constexpr double kReferenceError = 0.01;  // of a first reading by another session: kRunToRunStdev
 
-double log_error(const schema::SpeedReading& reading) {
-  return reading.low > 0 ? std::log(reading.high / reading.low) / (2 * 1.96) : 0;
-}
+double log_error(const schema::SpeedReading& reading) { return stats::log_error(reading.low, reading.high); }
 
 }  // namespace
 
@@ -149,7 +148,7 @@ double SpeedWatch::quiet_error(const std::string& device) const {
   for (const auto& one : result_.run.speed->tracks)
     if (one.device == device)
       for (const auto& reading : one.readings) errors.push_back(log_error(reading));
-  return analysis::quantile(std::move(errors), 0.5);
+  return stats::median(std::move(errors));
 }
 
 double SpeedWatch::allowance(const std::string& device) const {

@@ -12,6 +12,7 @@
 #include "analysis/summary.hpp"
 #include "campaign/pair_plan.hpp"
 #include "campaign/session_limit.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -65,13 +66,13 @@ double usual_untimed_s(const TuneResult& result) {
     return measured(outcome) ? std::optional<double>(untimed_s(outcome, sessions_of(trial.configuration)))
                              : std::nullopt;
   });
-  return seconds.empty() ? 0 : analysis::quantile(seconds, 0.5);
+  return seconds.empty() ? 0 : stats::quantile(seconds, 0.5);
 }
 
 Arm arm_of(const schema::TrialOutcome* outcome, double sessions, double usual_s, bool on_gpu) {
   if (outcome == nullptr || !measured(*outcome)) return {};
   const auto& seen = *outcome->measurement;
-  const double inference_s = analysis::quantile(seen.latency_ns, 0.5) * 1e-9;
+  const double inference_s = stats::quantile(seen.latency_ns, 0.5) * 1e-9;
   const double untimed = untimed_s(*outcome, sessions);
   // Of several sessions the record has the first one's first run only; the others', which search for convolutions on a
   // GPU, are somewhere in the rest.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/telemetry_sampler.hpp"
+#include "stats/quantile.hpp"
 
 #include <unistd.h>
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr std::int64_t kNotableBytes = 16 << 20;  // a step of memory that a time line should show
 constexpr double kLeastGapS = 0.04;               // below one coarse interval
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::optional<std::uint64_t> growth(const std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& to) {
   if (!from || !to || *to < *from) return std::nullopt;  // a driver that was reloaded starts again at 0
@@ -225,7 +220,7 @@ RoundReading TelemetrySampler::end_part() {
   part_counters_ = counters;
   const std::lock_guard lock(mutex_);
   if (!part_clocks_.empty())
-    reading.sm_clock_mhz = median_of(part_clocks_);
+    reading.sm_clock_mhz = stats::median(part_clocks_);
   else
     reading.sm_clock_mhz = clock;
   if (part_looks_ > 0)
@@ -266,7 +261,7 @@ void TelemetrySampler::end_timing(const TimedTotals& totals) {
   record_.clock_reasons = schema::clock_reason_names(reasons);
   if (clocks.empty()) return;
   record_.sm_clock_min_mhz = *std::min_element(clocks.begin(), clocks.end());
-  record_.sm_clock_mhz = median_of(std::move(clocks));
+  record_.sm_clock_mhz = stats::median(std::move(clocks));
 }
 
 std::optional<int> TelemetrySampler::neighbours() {

@@ -20,6 +20,7 @@
 #include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
 #include "measure/warm_up.hpp"
+#include "stats/mean.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -99,7 +100,8 @@ using Quad = std::array<schema::PairedBlock, 4>;
 bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s, bool has_samples) {
   const auto quads = static_cast<int>(ratios.size());
   return quads >= plan.quads && has_samples &&
-         (quads >= plan.max_quads || (spent_s >= plan.min_time_s && half_width(ratios) <= plan.target_half_width));
+         (quads >= plan.max_quads ||
+          (spent_s >= plan.min_time_s && stats::mean_half_width(ratios) <= plan.target_half_width));
 }
 
 /// What other processes took from quad to quad; of quads too short for that, over several.

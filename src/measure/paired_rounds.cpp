@@ -18,6 +18,8 @@
 #include "measure/paired_budget.hpp"
 #include "measure/quad_ratio.hpp"
 #include "measure/stopping_criterion.hpp"
+#include "stats/mean.hpp"
+#include "stats/rounds.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -121,7 +123,7 @@ class Rounds {
       add({schema::FlagLevel::notice, kFewRounds,
            fmt::format("{} of sessions {} compared, as there was no time for more{}",
                        rounds_ == 1 ? "one pair" : fmt::format("{} pairs", rounds_), rounds_ == 1 ? "was" : "were",
-                       rounds_ < schema::kScatterRounds ? ": sessions of one configuration differ by 1 to 3 %" : "")});
+                       rounds_ < stats::kScatterRounds ? ": sessions of one configuration differ by 1 to 3 %" : "")});
     all_.rounds = rounds_;
     return std::move(all_);
   }
@@ -142,7 +144,7 @@ class Rounds {
 
   /// Which quads count, and the means of their rounds.
   void count() {
-    const auto counted = schema::counted_rounds(marks_);
+    const auto counted = stats::counted_rounds(marks_);
     ratios_.clear();
     for (std::size_t at = 0; at < counted.size(); ++at)
       if (counted[at] >= 0) ratios_.push_back({logs_[at], counted[at]});
@@ -170,19 +172,20 @@ class Rounds {
 
   /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.
   [[nodiscard]] bool known() const {
-    const double effect = schema::turn_effect(means_);
+    const double effect = stats::turn_effect(means_);
     std::vector<double> ratios;
-    for (const auto& ratio : ratios_) ratios.push_back(schema::without_turn(ratio.log, ratio.round, effect));
-    const double over_quads = half_width(ratios);
+    for (const auto& ratio : ratios_) ratios.push_back(stats::without_turn(ratio.log, ratio.round, effect));
+    const double over_quads = stats::mean_half_width(ratios);
     const auto rounds = static_cast<int>(means_.size());
     if (rounds == 0) return false;
     const double apart = std::abs(std::accumulate(means_.begin(), means_.end(), 0.0) / rounds);
     const bool far_apart = apart - over_quads >= kFarApart;
-    if (rounds < schema::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
+    if (rounds < stats::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
     std::vector<double> means;
     for (std::size_t round = 0; round < means_.size(); ++round)
-      means.push_back(schema::without_turn(means_[round], static_cast<int>(round), effect));
-    return std::max(half_width(means, 2), over_quads) <= (far_apart ? kFarHalfWidth : plan_.target_half_width);
+      means.push_back(stats::without_turn(means_[round], static_cast<int>(round), effect));
+    return std::max(stats::mean_half_width(means, 2), over_quads) <=
+           (far_apart ? kFarHalfWidth : plan_.target_half_width);
   }
 
   /// What later rounds say again, with other figures, is said once.
@@ -201,10 +204,10 @@ class Rounds {
   PairedBudget budget_;
   double again_s_ = 0;    // making and warming up the sessions of a round; 0 before the first, which starts the runtime
   double slowest_s_ = 0;  // an inference, of the slower arm
-  std::vector<double> logs_;             // of all quads
-  std::vector<schema::QuadMark> marks_;  // of the same
-  std::vector<Ratio> ratios_;            // of those that count
-  std::vector<double> means_;            // of their rounds
+  std::vector<double> logs_;            // of all quads
+  std::vector<stats::QuadMark> marks_;  // of the same
+  std::vector<Ratio> ratios_;           // of those that count
+  std::vector<double> means_;           // of their rounds
   schema::PairedMeasurement all_;
 };
 

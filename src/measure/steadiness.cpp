@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "stats/quantile.hpp"
+
 namespace ridgeline::measure {
 namespace {
 
@@ -17,13 +19,6 @@ constexpr double kAgreeErrors = 3;
 constexpr double kFallErrors = 1.5;
 constexpr double kDeviationsPerMad = 1.4826;   // of a normal distribution
 constexpr double kMedianErrorFactor = 1.2533;  // standard error of a median against that of a mean, normal case
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 }  // namespace
 
@@ -41,15 +36,15 @@ Steadiness check_steadiness(std::span<const double> samples, double tolerance) {
     std::vector<double> medians;
     for (std::size_t batch = 0; batch < batches; ++batch) {
       const auto part = used.subspan((third * batches + batch) * size, size);
-      medians.push_back(median({part.begin(), part.end()}));
+      medians.push_back(stats::median({part.begin(), part.end()}));
     }
-    level[third] = median(medians);
+    level[third] = stats::median(medians);
     for (const double value : medians) deviations.push_back(std::abs(value - level[third]));
   }
   // Deviations are taken from a median of few values, which fits them: n-1 for n.
   const double shrink =
       std::sqrt(static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, batches - 1)));
-  const double scatter = kDeviationsPerMad * median(deviations) * shrink;
+  const double scatter = kDeviationsPerMad * stats::median(deviations) * shrink;
   const double error = scatter * kMedianErrorFactor * std::sqrt(2.0 / static_cast<double>(batches));
 
   const auto [low, high] = std::minmax_element(level.begin(), level.end());

@@ -8,29 +8,9 @@
 
 #include "schema/measurement.hpp"
 #include "schema/trial_spec.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::measure {
-
-/// A location with its 95 % interval, in the samples' unit.
-struct IntervalEstimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-
-/// Distribution-free 95 % interval of the median by order statistics (ranks of the sign test: Conover 1999, 3.2; Le
-/// Boudec 2010, 2.2), widened by the lag-1 autocorrelation of "above the median". nullopt below 8 samples (or so few
-/// independent ones): no interval of that kind exists. `scratch` is overwritten; it allocates only to grow. O(n).
-[[nodiscard]] std::optional<IntervalEstimate> median_interval(std::span<const double> samples,
-                                                              std::vector<double>& scratch);
-
-/// Mean with a 95 % Student interval over ten batches of consecutive samples (batch means absorb autocorrelation).
-/// nullopt below 20 samples.
-[[nodiscard]] std::optional<IntervalEstimate> mean_interval(std::span<const double> samples);
-
-/// Half width of the 95 % interval of the mean (Student's t over single samples). `estimated`: what was taken from the
-/// samples beforehand, their mean included; infinite for no more samples than that.
-[[nodiscard]] double half_width(std::span<const double> samples, int estimated = 1);
 
 /// Decides between rounds of samples whether enough were taken. Lives in measure and not in analysis, because a worker
 /// times without judging: its rule may change without touching how records are interpreted, and layers forbid the edge.
@@ -58,7 +38,7 @@ class StoppingCriterion {
                                                          double elapsed_s);
 
   /// The interval at the last look that computed one.
-  [[nodiscard]] const std::optional<IntervalEstimate>& interval() const noexcept { return interval_; }
+  [[nodiscard]] const std::optional<stats::Estimate>& interval() const noexcept { return interval_; }
 
  private:
   [[nodiscard]] bool clearly_lost(std::span<const double> samples) const;
@@ -66,7 +46,7 @@ class StoppingCriterion {
   Options options_;
   std::int64_t run_limit_ = 0;  ///< a lane
   std::vector<double> scratch_;
-  std::optional<IntervalEstimate> interval_;
+  std::optional<stats::Estimate> interval_;
 };
 
 }  // namespace ridgeline::measure

@@ -10,6 +10,9 @@
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
+#include "stats/mean.hpp"
+#include "stats/median_interval.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -22,32 +25,21 @@ constexpr double kSteadyTolerance = 0.03;  ///< loaders jitter more than inferen
 constexpr double kLongWindowMs = 500;      ///< waiting for the device at a window's end costs little against this
 constexpr std::size_t kLeastSteps = 3;
 constexpr std::size_t kBatchMeansFrom = 20;
+constexpr std::size_t kStepBatches = 10;
 constexpr double kIdentityLimit = 0.05;
 
 schema::Estimate estimate(const std::vector<double>& samples, std::vector<double>& scratch) {
-  schema::Estimate out;
-  if (const auto interval = median_interval(samples, scratch)) {
-    out = {interval->value, interval->low, interval->high};
-  } else if (!samples.empty()) {
-    auto sorted = samples;
-    std::sort(sorted.begin(), sorted.end());
-    const auto middle = sorted.size() / 2;
-    out.value = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-    out.low = sorted.front();
-    out.high = sorted.back();
-  }
-  return out;
+  if (const auto interval = stats::median_interval(samples, scratch))
+    return {interval->value, interval->low, interval->high};
+  if (samples.empty()) return {};
+  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+  return {stats::median(samples), *low, *high};
 }
 
 /// Mean with its 95 % interval; batch means where there are enough steps, else Student's over single steps.
-std::optional<IntervalEstimate> mean_of(const std::vector<double>& samples) {
-  if (samples.size() >= kBatchMeansFrom) return mean_interval(samples);
+std::optional<stats::Estimate> mean_of(const std::vector<double>& samples) {
   if (samples.size() < kLeastSteps) return std::nullopt;
-  const auto count = static_cast<double>(samples.size());
-  double mean = 0;
-  for (const double sample : samples) mean += sample / count;
-  const double half = half_width(samples);
-  return IntervalEstimate{mean, mean - half, mean + half};
+  return stats::batch_mean(samples, samples.size() >= kBatchMeansFrom ? kStepBatches : samples.size());
 }
 
 class Session {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/steadiness.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -13,11 +14,7 @@ namespace {
 constexpr std::size_t kKeptSamples = 1U << 16U;
 
 double median_of_later_half(const std::vector<double>& samples) {
-  if (samples.empty()) return 0;
-  std::vector<double> later(samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end());
-  const auto middle = later.begin() + static_cast<std::ptrdiff_t>(later.size() / 2);
-  std::nth_element(later.begin(), middle, later.end());
-  return *middle;
+  return stats::median({samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end()});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -32,7 +33,7 @@ std::string Scale::text(double raw) const {
   return std::isfinite(convert(raw)) ? fmt::format("{} {}", number(raw), unit) : std::string(kAbsent);
 }
 
-std::string Scale::interval(const analysis::Interval& raw) const {
+std::string Scale::interval(const stats::Interval& raw) const {
   return inverse ? fmt::format("{}–{}", number(raw.high), number(raw.low))
                  : fmt::format("{}–{}", number(raw.low), number(raw.high));
 }

@@ -8,6 +8,7 @@
 #include "analysis/summary.hpp"
 #include "schema/objective.hpp"
 #include "schema/tune_run.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::report {
 
@@ -27,7 +28,7 @@ struct Scale {
   /// "12.34 ms"
   [[nodiscard]] std::string text(double raw) const;
   /// "12.30–12.38", lower end first whatever the direction.
-  [[nodiscard]] std::string interval(const analysis::Interval& raw) const;
+  [[nodiscard]] std::string interval(const stats::Interval& raw) const;
 };
 
 /// ns, µs, ms or s, with four significant digits at `typical_ns`.

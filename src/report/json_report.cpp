@@ -8,13 +8,14 @@
 #include "analysis/gpu_limits.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::report {
 namespace {
 
 using base::Json;
 
-Json interval_json(const analysis::Interval& interval) { return Json::array({interval.low, interval.high}); }
+Json interval_json(const stats::Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 Json comparison_json(const schema::Comparison& found) {
   return {{"ratio", found.ratio},

@@ -7,16 +7,10 @@
 #include "report/inline_text.hpp"
 #include "report/utf8.hpp"
 #include "schema/catalog.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
-
-double typical(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::string value_or_default(const schema::Configuration& configuration, const std::string& key) {
   const auto value = schema::effective_value(configuration, key);
@@ -43,9 +37,9 @@ TuneView::TuneView(const schema::TuneRun& the_run, const analysis::OutcomesByKey
     medians.push_back(entry.summary.median_ns);
     rates.push_back(entry.summary.throughput_per_s);
   }
-  objective = objective_scale(run.objective, typical(costs));
-  latency = duration_scale(typical(medians));
-  rate = rate_scale(typical(rates));
+  objective = objective_scale(run.objective, stats::median(costs));
+  latency = duration_scale(stats::median(medians));
+  rate = rate_scale(stats::median(rates));
   for (const auto& trial : run.trials) {
     const auto better =
         current_ == nullptr || (trial.stage == schema::TrialStage::current && current_->stage != trial.stage);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/step_prediction.hpp"
+#include "stats/quantile.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,12 +46,6 @@ double time_at(std::int64_t batch, const std::map<std::int64_t, double>& curve) 
   if (curve.size() == 1) return below->second * ratio_of(batch, below->first);
   return std::clamp(on_line(batch, *std::prev(below), *below), below->second,
                     below->second * ratio_of(batch, below->first));
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
@@ -140,12 +135,12 @@ double StepPrediction::load_ms(const schema::TrainingSettings& settings) const {
 /// Workers take cores from the training thread: hardly at first, then ever more.
 double StepPrediction::crowding(int workers) const {
   const auto known = crowding_.find(workers);
-  if (known != crowding_.end()) return median_of(known->second);
+  if (known != crowding_.end()) return stats::median(known->second);
   const auto more = crowding_.upper_bound(workers);
-  const double fewer = more == crowding_.begin() ? 1 : median_of(std::prev(more)->second);
+  const double fewer = more == crowding_.begin() ? 1 : stats::median(std::prev(more)->second);
   if (more == crowding_.end()) return fewer;
   const double share = static_cast<double>(workers) / more->first;
-  return std::max(fewer, 1 + (median_of(more->second) - 1) * share * share);
+  return std::max(fewer, 1 + (stats::median(more->second) - 1) * share * share);
 }
 
 std::optional<double> StepPrediction::plain_ms(const schema::TrainingSettings& settings) const {

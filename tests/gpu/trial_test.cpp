@@ -5,6 +5,7 @@
 
 #include "analysis/summary.hpp"
 #include "device_fixture.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -142,7 +143,7 @@ TEST_F(DeviceTrialTest, the_first_session_of_a_process_is_no_faster_than_later_o
     trial.plan.max_time_s = 0.5;
     const auto outcome = run(trial);
     EXPECT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
-    return outcome.measurement ? analysis::quantile(outcome.measurement->latency_ns, 0.5) / 1e3 : 0;
+    return outcome.measurement ? stats::quantile(outcome.measurement->latency_ns, 0.5) / 1e3 : 0;
   };
   const double first = median_us(false);
   median_us(false);
@@ -186,7 +187,7 @@ TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
     std::vector<double> times;
     for (const auto& block : blocks)
       if (block.arm == arm) times.insert(times.end(), block.latency_ns.begin(), block.latency_ns.end());
-    return analysis::quantile(times, 0.5);
+    return stats::quantile(times, 0.5);
   };
   EXPECT_NEAR(median_of('A') / median_of('B'), 1, 0.2);
 }

@@ -10,6 +10,7 @@
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/json.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::campaign {
 
@@ -40,7 +41,7 @@ struct WatchEvent {
   std::string config;               ///< file, "" without one
   std::int64_t probes = 0;          ///< taken so far, restarts included
   std::optional<double> slow_down;  ///< times as slow as the baseline
-  std::optional<analysis::Interval> slow_down_interval;
+  std::optional<stats::Interval> slow_down_interval;
   std::optional<double> confidence;  ///< of that interval
   std::optional<double> baseline_ms;
   std::optional<double> now_ms;  ///< of the last probe

@@ -7,6 +7,7 @@
 
 #include "analysis/summary.hpp"
 #include "campaign/watch/utc_seconds.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
 
@@ -285,8 +286,7 @@ Result<void> WatchLoop::step() {
   if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions)
     return {};
   const auto together = std::exchange(doubted_, {});
-  return judge(seen, analysis::quantile(together, 0.5),
-               first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
+  return judge(seen, stats::quantile(together, 0.5), first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
 }
 
 }  // namespace ridgeline::campaign

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "doctor/checks/per_gpu.hpp"
+#include "stats/quantile.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/smoke_model.hpp"
 
@@ -17,13 +18,6 @@ namespace {
 constexpr double kStartUpS = 60;        // CUDA's start and the first kernels of a large build
 constexpr double kBuildEngineS = 300;   // TensorRT compiles the model
 constexpr std::int64_t kOldOpset = 13;  // that of the smoke test
-
-double median_ms(std::vector<double> latency_ns) {
-  if (latency_ns.empty()) return 0;
-  const auto middle = latency_ns.begin() + static_cast<std::ptrdiff_t>(latency_ns.size() / 2);
-  std::nth_element(latency_ns.begin(), middle, latency_ns.end());
-  return *middle * 1e-6;
-}
 
 }  // namespace
 
@@ -65,7 +59,7 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
     run.signal = outcome->failure->signal;
   }
   if (outcome->measurement) {
-    run.median_ms = median_ms(outcome->measurement->latency_ns);
+    run.median_ms = stats::median(outcome->measurement->latency_ns) * 1e-6;
     if (outcome->measurement->gpu) run.gpu_bytes = outcome->measurement->gpu->peak_bytes();
   }
   if (outcome->drift)

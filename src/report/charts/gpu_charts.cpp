@@ -5,6 +5,7 @@
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -78,7 +79,7 @@ Json curve(const Line& line, std::vector<double> Bin::*values) {
     const auto& numbers = line.bins[i].*values;
     const auto at = rounded((static_cast<double>(i) + 0.5) * line.width_s);
     if (!numbers.empty())
-      data.push_back({at, rounded(analysis::quantile(numbers, 0.5))});
+      data.push_back({at, rounded(stats::quantile(numbers, 0.5))});
     else if (!broken)
       data.push_back({at, nullptr});
     broken = numbers.empty();
@@ -91,7 +92,7 @@ void add_throttle_marks(Json& data, const Line& line, const std::string& name) {
   for (std::size_t i = 0; i < kBins; ++i) {
     const auto& bin = line.bins[i];
     if (bin.reasons.empty() || bin.clocks_mhz.empty()) continue;
-    const auto clock = analysis::quantile(bin.clocks_mhz, 0.5);
+    const auto clock = stats::quantile(bin.clocks_mhz, 0.5);
     data.push_back(datum(
         {rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
         Json::array(

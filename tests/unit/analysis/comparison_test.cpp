@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/round_estimate.hpp"
 #include "base/random.hpp"
 #include "fakes/noisy_machine.hpp"
 #include "fakes/uneven_sessions.hpp"
+#include "stats/round_estimate.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -244,7 +244,7 @@ TEST(CompareSeparate, never_claims_more_than_the_run_to_run_allowance) {
   for (double& value : b.latency_ns) value = 1.005e6;
   const auto comparison = compare_separate(a, b, Objective::latency, 0);
   EXPECT_EQ(comparison.verdict, Verdict::inconclusive);
-  EXPECT_GT(std::log(comparison.high / comparison.low), 2 * kRunToRunStdev);
+  EXPECT_GT(std::log(comparison.high / comparison.low), 2 * stats::kRunToRunStdev);
 }
 
 TEST(CompareSeparate, of_a_handful_of_samples_is_unbounded) {
@@ -360,7 +360,7 @@ TEST(ComparePaired, sessions_that_were_there_before_have_no_allowance) {
   const auto made = compare_paired(measurement, Objective::latency, 0.02);
   measurement.rounds = 0;
   const auto given = compare_paired(measurement, Objective::latency, 0.02);
-  EXPECT_GT(made.high - made.low, 2 * 1.96 * std::hypot(std::sqrt(2.0) * kRunToRunStdev, kTurnStdev));
+  EXPECT_GT(made.high - made.low, 2 * 1.96 * std::hypot(std::sqrt(2.0) * stats::kRunToRunStdev, stats::kTurnStdev));
   EXPECT_LT(given.high - given.low, 0.04);
 }
 

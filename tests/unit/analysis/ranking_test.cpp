@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/constraint_check.hpp"
+#include "stats/quantile.hpp"
 #include "tune_run_builder.hpp"
 
 namespace ridgeline::analysis {
@@ -114,8 +115,8 @@ TEST(Rank, decides_a_percentile_constraint_by_the_samples_wanted_for_it_whatever
 }
 
 TEST(SamplesWanted, is_of_percentiles_only) {
-  EXPECT_EQ(samples_wanted({"latency_p90_ms", true, 20}), samples_needed(0.9));
-  EXPECT_EQ(samples_wanted({"latency_p95_ms", true, 20}), samples_needed(0.95));
+  EXPECT_EQ(samples_wanted({"latency_p90_ms", true, 20}), stats::samples_needed(0.9));
+  EXPECT_EQ(samples_wanted({"latency_p95_ms", true, 20}), stats::samples_needed(0.95));
   EXPECT_EQ(samples_wanted({"latency_p99_ms", true, 20}), 300);
   EXPECT_EQ(samples_wanted({"latency_median_ms", true, 20}), 0);
   EXPECT_EQ(samples_wanted({"throughput_per_s", false, 20}), 0);

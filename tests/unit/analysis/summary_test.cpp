@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.hpp"
+#include "stats/quantile.hpp"
+#include "unit/stats/samples.hpp"
 
 namespace ridgeline::analysis {
 namespace {
@@ -20,97 +21,21 @@ schema::Measurement of(std::vector<double> samples, int lanes = 1) {
   return measurement;
 }
 
-std::vector<double> normal_samples(std::size_t count, std::uint64_t seed, double mean = 1000, double stdev = 50) {
-  base::Random random(seed);
-  std::vector<double> samples(count);
-  for (double& value : samples) value = mean + stdev * random.normal();
-  return samples;
-}
-
-/// AR(1) of unit variance around `mean`.
-std::vector<double> correlated_samples(std::size_t count, std::uint64_t seed, double correlation, double mean) {
-  base::Random random(seed);
-  std::vector<double> samples(count);
-  double state = random.normal();
-  for (double& value : samples) {
-    state = correlation * state + std::sqrt(1 - correlation * correlation) * random.normal();
-    value = mean + state;
-  }
-  return samples;
-}
-
-TEST(Quantile, interpolates_linearly_like_type_7) {
-  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0.5), 2.5);
-  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0.25), 1.75);
-  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0), 1);
-  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 1), 4);
-  EXPECT_DOUBLE_EQ(quantile({7}, 0.99), 7);
-  EXPECT_DOUBLE_EQ(quantile({}, 0.5), 0);
-}
-
-TEST(Quantile, needs_ten_samples_beyond_it) {
-  EXPECT_EQ(samples_needed(0.99), 1000);
-  EXPECT_EQ(samples_needed(0.95), 200);
-  EXPECT_EQ(samples_needed(0.9), 100);
-  EXPECT_EQ(samples_needed(0.5), 20);
-  EXPECT_DOUBLE_EQ(supported_tail(1000), 0.99);
-  EXPECT_DOUBLE_EQ(supported_tail(999), 0.95);
-  EXPECT_DOUBLE_EQ(supported_tail(150), 0.9);
-  EXPECT_DOUBLE_EQ(supported_tail(3), 0.5);
-}
-
-TEST(QuantileInterval, uses_the_textbook_ranks) {
-  std::vector<double> sorted(100);
-  std::iota(sorted.begin(), sorted.end(), 1.0);
-  const auto median = quantile_interval(sorted, 0.5, 0.95);
-  EXPECT_DOUBLE_EQ(median.low, 40);  // P(Bin(100, 0.5) <= 39) = 0.0176, <= 40 would be 0.0284
-  EXPECT_DOUBLE_EQ(median.high, 61);
-  sorted.resize(5);
-  const auto few = quantile_interval(sorted, 0.5, 0.95);
-  EXPECT_DOUBLE_EQ(few.low, 1);
-  EXPECT_DOUBLE_EQ(few.high, 5);
-}
-
-TEST(QuantileInterval, covers_the_true_median_and_p99_at_least_95_times_in_100) {
-  for (const double q : {0.5, 0.99}) {
-    const double truth = q == 0.5 ? 1000 : 1000 + 50 * 2.3263478740408408;
-    int covered = 0;
-    constexpr int kRounds = 400;
-    for (int round = 0; round < kRounds; ++round) {
-      auto sorted = normal_samples(1200, 1000 + static_cast<std::uint64_t>(round));
-      std::sort(sorted.begin(), sorted.end());
-      const auto interval = quantile_interval(sorted, q, 0.95);
-      covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
-    }
-    EXPECT_GE(covered, static_cast<int>(kRounds * 0.93)) << q;  // 2 standard errors below 95 %
-    EXPECT_LE(covered, static_cast<int>(kRounds * 0.99)) << q;
-  }
-}
-
 TEST(QuantileInterval, still_covers_when_samples_are_correlated) {
   int covered = 0;
   int covered_without_widening = 0;
   constexpr int kRounds = 300;
   for (int round = 0; round < kRounds; ++round) {
-    const auto samples = correlated_samples(1000, 5000 + static_cast<std::uint64_t>(round), 0.8, 100);
+    const auto samples = stats::correlated_samples(1000, 5000 + static_cast<std::uint64_t>(round), 0.8, 100);
     const auto interval = summarize(of(samples)).median_interval_ns;
     covered += interval.low <= 100 && 100 <= interval.high ? 1 : 0;
     auto sorted = samples;
     std::sort(sorted.begin(), sorted.end());
-    const auto narrow = quantile_interval(sorted, 0.5, 0.95);
+    const auto narrow = stats::quantile_interval(sorted, 0.5, 0.95);
     covered_without_widening += narrow.low <= 100 && 100 <= narrow.high ? 1 : 0;
   }
   EXPECT_GE(covered, static_cast<int>(kRounds * 0.90));
   EXPECT_LT(covered_without_widening, static_cast<int>(kRounds * 0.75));
-}
-
-TEST(EffectiveShare, follows_the_correlation_and_ignores_a_spike) {
-  auto independent = normal_samples(4000, 3);
-  EXPECT_GT(effective_share(independent, 1000), 0.8);
-  independent[100] = 1e9;
-  EXPECT_GT(effective_share(independent, 1000), 0.8);
-  EXPECT_LT(effective_share(correlated_samples(4000, 3, 0.9, 100), 100), 0.2);
-  EXPECT_DOUBLE_EQ(effective_share(std::vector<double>(50, 7.0), 7), 1);
 }
 
 TEST(Summary, reports_the_moments_and_withholds_unsupported_percentiles) {
@@ -123,7 +48,7 @@ TEST(Summary, reports_the_moments_and_withholds_unsupported_percentiles) {
   EXPECT_DOUBLE_EQ(summary.max_ns, 4);
   EXPECT_FALSE(summary.p90_ns.has_value());
   EXPECT_FALSE(summary.p99_ns.has_value());
-  const auto many = summarize(of(normal_samples(1000, 9)));
+  const auto many = summarize(of(stats::normal_samples(1000, 9)));
   ASSERT_TRUE(many.p99_ns.has_value());
   EXPECT_NEAR(*many.p99_ns, 1116, 20);
   EXPECT_LE(many.p99_interval_ns->low, *many.p99_ns);
@@ -136,7 +61,7 @@ TEST(Summary, counts_throughput_over_the_window_that_the_lanes_share) {
   const auto summary = summarize(measurement);
   EXPECT_DOUBLE_EQ(summary.throughput_per_s, 4 * 8 * 1000);
   EXPECT_DOUBLE_EQ(summary.throughput_interval_per_s.low, summary.throughput_per_s);
-  const auto noisy = summarize(of(normal_samples(2000, 4), 4));
+  const auto noisy = summarize(of(stats::normal_samples(2000, 4), 4));
   EXPECT_LT(noisy.throughput_interval_per_s.low, noisy.throughput_per_s);
   EXPECT_GT(noisy.throughput_interval_per_s.high, noisy.throughput_per_s);
   EXPECT_NEAR(noisy.throughput_interval_per_s.high / noisy.throughput_per_s, 1.002, 0.002);
@@ -150,7 +75,7 @@ TEST(Summary, of_nothing_is_all_zero) {
 }
 
 TEST(Cost, turns_every_objective_into_lower_is_better) {
-  auto measurement = of(normal_samples(1000, 11), 2);
+  auto measurement = of(stats::normal_samples(1000, 11), 2);
   measurement.items_per_inference = 4;
   const auto summary = summarize(measurement);
   EXPECT_DOUBLE_EQ(cost_of(measurement, schema::Objective::latency).value, summary.median_ns);
@@ -162,8 +87,8 @@ TEST(Cost, turns_every_objective_into_lower_is_better) {
 }
 
 TEST(Cost, falls_back_to_the_largest_supported_percentile) {
-  const auto samples = normal_samples(300, 12);
-  EXPECT_DOUBLE_EQ(cost_of(of(samples), schema::Objective::p99).value, quantile(samples, 0.95));
+  const auto samples = stats::normal_samples(300, 12);
+  EXPECT_DOUBLE_EQ(cost_of(of(samples), schema::Objective::p99).value, stats::quantile(samples, 0.95));
   EXPECT_DOUBLE_EQ(cost_of(of({1, 2, 9}), schema::Objective::p99).value, 2);
 }
 

@@ -4,17 +4,22 @@
 #include <optional>
 #include <vector>
 
-namespace ridgeline::analysis {
+namespace ridgeline::stats {
 
 /// A log ratio with its standard error and degrees of freedom.
-struct Estimate {
+struct LogEstimate {
   double location = 0;
   double error = 0;
   double freedom = 0;
 };
 
 /// Half width of its 95 % interval by Student's t.
-[[nodiscard]] double half_width(const Estimate& estimate);
+[[nodiscard]] double half_width(const LogEstimate& estimate);
+
+/// Standard deviation of log cost between processes that run the same thing (memory layout, page placement, clocks)
+/// and between states of a machine that last longer than a run. Usual for a tended machine; careless harnesses see tens
+/// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
+inline constexpr double kRunToRunStdev = 0.01;
 
 /// A quad's log ratio and the pair of sessions that it comes from.
 struct RoundRatio {
@@ -26,7 +31,7 @@ struct RoundRatio {
 /// turned order tells: ResNet-50 on H200s took 2 to 3 % longer in one of the two.
 inline constexpr double kTurnStdev = 0.02;
 
-/// The mean log ratio of quads from `rounds` pairs of sessions made in turned order (PairedMeasurement::rounds). Two
+/// The mean log ratio of quads from `rounds` pairs of sessions made in turned order. Two
 /// sessions of one configuration differ for as long as they live, so the quads of one round are wrong together, and by
 /// which was made first, so a round is wrong the other way than the next (turn_effect is taken out). From
 /// kScatterRounds on the interval is that over the rounds' means (analysis of variance with the order as its factor),
@@ -36,12 +41,12 @@ inline constexpr double kTurnStdev = 0.02;
 /// 95 % up to sessions that differ by 1.5 %, and find 3 % in 79 to 99 % where they differ by 1 % (in 55 to 99 %
 /// without). Fewer rounds say nothing of the scatter: session_stdev takes its place, at least kRunToRunStdev, and of a
 /// lone round that and kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two ratios.
-[[nodiscard]] std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds,
-                                                         double session_stdev = 0);
+[[nodiscard]] std::optional<LogEstimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds,
+                                                            double session_stdev = 0);
 
 /// The same of log ratios that each stand for a group of quads, of whole rounds from kScatterRounds on. What the order
 /// of the rounds does stays in, as groups may mix them: the interval is the wider for it.
-[[nodiscard]] std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds,
-                                                         double session_stdev = 0);
+[[nodiscard]] std::optional<LogEstimate> estimate_of_groups(const std::vector<double>& ratios, int rounds,
+                                                            double session_stdev = 0);
 
-}  // namespace ridgeline::analysis
+}  // namespace ridgeline::stats

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/round_estimate.hpp"
+#include "stats/round_estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,10 @@
 #include <map>
 #include <numeric>
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/mean.hpp"
+#include "stats/rounds.hpp"
 
-#include "analysis/comparison.hpp"
-#include "analysis/summary.hpp"
-#include "schema/measurement.hpp"
-
-namespace ridgeline::analysis {
+namespace ridgeline::stats {
 namespace {
 
 constexpr double kTrim = 0.2;
@@ -24,7 +21,7 @@ constexpr std::size_t kFewRounds = 16;  // whose means are near enough to normal
 
 /// Trimmed mean and its standard error: sqrt(Winsorized sum of squares / (h (h - 1))), h values left after trimming.
 /// Needs two values. Below `few` the degrees of freedom are too few to give any away: the plain mean.
-Estimate robust_location(std::vector<double> values, std::size_t few = kFewQuads) {
+LogEstimate robust_location(std::vector<double> values, std::size_t few = kFewQuads) {
   std::sort(values.begin(), values.end());
   const auto trim = values.size() < few ? 0 : static_cast<std::size_t>(kTrim * static_cast<double>(values.size()));
   const auto first = values.begin() + static_cast<std::ptrdiff_t>(trim);
@@ -51,22 +48,23 @@ double round_location(std::vector<double> values) {
 }
 
 /// With what so few pairs of sessions cannot show.
-Estimate with_allowance(Estimate estimate, int rounds, double session_stdev) {
-  if (rounds < 1 || rounds >= schema::kScatterRounds) return estimate;
+LogEstimate with_allowance(LogEstimate estimate, int rounds, double session_stdev) {
+  if (rounds < 1 || rounds >= kScatterRounds) return estimate;
   const double session = rounds == 1 ? kRunToRunStdev : std::max(kRunToRunStdev, session_stdev);
   estimate.error = std::hypot(estimate.error, session * std::sqrt(2.0 / rounds), rounds == 1 ? kTurnStdev : 0);
   return estimate;
 }
 
 /// One degree of freedom was spent on the order of the turns.
-Estimate with_turn_estimated(Estimate estimate) {
+LogEstimate with_turn_estimated(LogEstimate estimate) {
   estimate.error *= std::sqrt(estimate.freedom / (estimate.freedom - 1));
   estimate.freedom -= 1;
   return estimate;
 }
 
 /// Of rounds, with what is known of sessions beforehand. `over_ratios`: of all their quads.
-Estimate moderated(const Estimate& over_rounds, const Estimate& over_ratios, double rounds, double session_stdev) {
+LogEstimate moderated(const LogEstimate& over_rounds, const LogEstimate& over_ratios, double rounds,
+                      double session_stdev) {
   const double expected = 2 * session_stdev * session_stdev + rounds * over_ratios.error * over_ratios.error;
   const double seen = rounds * over_rounds.error * over_rounds.error;
   const double freedom = kKnownFreedom + over_rounds.freedom;
@@ -76,26 +74,24 @@ Estimate moderated(const Estimate& over_rounds, const Estimate& over_ratios, dou
 
 }  // namespace
 
-double half_width(const Estimate& estimate) {
-  return boost::math::quantile(boost::math::students_t(estimate.freedom), 0.5 + kConfidence / 2) * estimate.error;
-}
+double half_width(const LogEstimate& estimate) { return student_half_width(estimate.freedom) * estimate.error; }
 
-std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds, double session_stdev) {
+std::optional<LogEstimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds, double session_stdev) {
   if (ratios.size() < 2) return std::nullopt;
   std::map<int, std::vector<double>> by_round;
   for (const auto& ratio : ratios) by_round[ratio.round].push_back(ratio.log);
   std::vector<double> means;
   for (const auto& [round, values] : by_round) means.push_back(round_location(values));
-  const double effect = schema::turn_effect(means);
+  const double effect = turn_effect(means);
   std::vector<double> logs;
-  for (const auto& ratio : ratios) logs.push_back(schema::without_turn(ratio.log, ratio.round, effect));
+  for (const auto& ratio : ratios) logs.push_back(without_turn(ratio.log, ratio.round, effect));
   auto over_ratios = robust_location(std::move(logs));
   if (means.size() < 2) return with_allowance(over_ratios, rounds, session_stdev);
   for (std::size_t round = 0; round < means.size(); ++round)
-    means[round] = schema::without_turn(means[round], static_cast<int>(round), effect);
+    means[round] = without_turn(means[round], static_cast<int>(round), effect);
   auto over_rounds = robust_location(std::move(means), kFewRounds);
   over_ratios.location = over_rounds.location;
-  if (by_round.size() < static_cast<std::size_t>(schema::kScatterRounds))
+  if (by_round.size() < static_cast<std::size_t>(kScatterRounds))
     return with_allowance(over_ratios, rounds, session_stdev);
   over_rounds = with_turn_estimated(over_rounds);
   if (session_stdev > 0)
@@ -103,9 +99,9 @@ std::optional<Estimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios
   return half_width(over_rounds) >= half_width(over_ratios) ? over_rounds : over_ratios;
 }
 
-std::optional<Estimate> estimate_of_groups(const std::vector<double>& ratios, int rounds, double session_stdev) {
+std::optional<LogEstimate> estimate_of_groups(const std::vector<double>& ratios, int rounds, double session_stdev) {
   if (ratios.size() < 2) return std::nullopt;
   return with_allowance(robust_location(ratios), rounds, session_stdev);
 }
 
-}  // namespace ridgeline::analysis
+}  // namespace ridgeline::stats

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "schema/measurement.hpp"
+#include "stats/rounds.hpp"
 
-namespace ridgeline::schema {
+namespace ridgeline::stats {
 namespace {
 
 /// Two quads a round; `disturbed` names rounds.
@@ -47,4 +47,4 @@ TEST(CountedRounds, one_pair_of_sessions_has_no_turn) {
 }
 
 }  // namespace
-}  // namespace ridgeline::schema
+}  // namespace ridgeline::stats

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+namespace ridgeline::stats {
+
+inline constexpr double kConfidence = 0.95;    ///< of every interval
+inline constexpr double kNormal95 = 1.959964;  ///< half width of a normal one, in standard errors
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// A value with its 95 % interval, in its own unit.
+struct Estimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Standard error of log value, from the ends of its 95 % interval by the normal distribution; 0 where they are not
+/// positive or not apart.
+[[nodiscard]] inline double log_error(double low, double high) noexcept {
+  return low > 0 && high > low ? std::log(high / low) / (2 * kNormal95) : 0;
+}
+
+}  // namespace ridgeline::stats
