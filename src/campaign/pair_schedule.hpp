@@ -58,6 +58,8 @@ class PairSchedule {
 
  private:
   [[nodiscard]] base::Result<void> wait_for_quiet(double pair_s);
+  /// Seconds that waiting and comparing again may still take.
+  [[nodiscard]] double extra_left_s() const { return speed_.least_extra_s() - extra_s_; }
   /// Flags a comparison that was just made where the machine was slow before or after it.
   [[nodiscard]] base::Result<void> note_slow_stretch(schema::TunedPair& pair);
 
@@ -67,9 +69,8 @@ class PairSchedule {
   const TuneResult& result_;
   CampaignObserver& observer_;
   std::function<double()> time_left_s_;
-  [[nodiscard]] double extra_left_s() const { return speed_.least_extra_s() - extra_s_; }
-  double extra_s_ = 0;  ///< went into waiting, and into comparisons that were made again
-  bool again_ = false;
+  double extra_s_ = 0;     ///< went into waiting, and into comparisons that were made again
+  bool again_ = false;     ///< whatever the store knows
   bool was_slow_ = false;  ///< before the comparison under way
   double longest_s_ = 0;   ///< comparison so far, setting up included
   double pace_ = 1;        ///< by how much comparisons took longer than expected
