@@ -370,6 +370,10 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
     WinnerSimplifier simplifier(runner_, pairs_, request_, space_, result_, observer_, cancelled_, fastest_);
     RL_TRY(simplifier.simplify());
+    if (is_outdated()) {
+      run.verdict.reset();
+      return start_over();
+    }
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)

@@ -75,8 +75,9 @@ base::Result<void> PairSchedule::wait_for_quiet(double pair_s) {
 }
 
 base::Result<void> PairSchedule::note_slow_stretch(schema::TunedPair& pair) {
-  if (!speed_.begun() || speed_.is_even()) return {};
-  if (!was_slow_ && time_left_s() > speed_.reading_s()) RL_TRY(speed_.read());
+  if (!speed_.begun()) return {};
+  const bool asks = speed_.is_even() ? speed_.is_due() : !was_slow_;
+  if (asks && time_left_s() > speed_.reading_s()) RL_TRY(speed_.read());
   if (!was_slow_ && !speed_.is_slow_now()) return {};
   pair.flags.push_back({schema::FlagLevel::notice, std::string(schema::kSlowStretch),
                         fmt::format("the machine was {:.1f} times slower than at its quietest",

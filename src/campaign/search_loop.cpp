@@ -177,7 +177,8 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
     auto& trial = run.trials[at];
     const auto& outcome = result_.outcomes[trial.key];
     if (trial.from_store) trial.corrected = earlier_.corrected(trial.key);
-    Seen seen{observation_of(run, trial, outcome), std::nullopt, std::nullopt, false, 0};
+    Seen seen;
+    seen.observation = observation_of(run, trial, outcome);
     for (const auto& proposal : chosen)
       if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
     seen_.push_back(std::move(seen));

@@ -113,7 +113,10 @@ TEST_F(UnevenMachineTest, what_a_neighbour_does_not_hit_is_not_taken_for_fast) {
 
 // All that was tried was tried beside a neighbour, and nothing told so before the comparisons.
 TEST_F(UnevenMachineTest, a_search_in_one_slow_stretch_goes_on_when_it_is_over) {
-  const auto result = run("conv", "noise=1%,step=3x@0s..11s if intra_op_num_threads!=1");
+  const auto result = run("conv", "noise=1%,step=3x@0s..20s if intra_op_num_threads!=1");
+  EXPECT_TRUE(std::any_of(result.run.notes.begin(), result.run.notes.end(), [](const auto& note) {
+    return note.find("which went on") != std::string::npos;
+  })) << fmt::format("{}", fmt::join(result.run.notes, "\n"));
   EXPECT_LT(regret(result), 0.05);
   const auto quiet = run("conv", "noise=1%");
   EXPECT_LT(truth(result.run.verdict->configuration), 1.05 * truth(quiet.run.verdict->configuration));
