@@ -235,6 +235,24 @@ bool is_as_good(const schema::TunedPair& pair, double margin) noexcept {
   return pair.comparison && is_of_quiet_machine(pair) && is_no_slower(*pair.comparison, margin);
 }
 
+bool agrees(const schema::Comparison& b_against_a, double cost_a, double cost_b) noexcept {
+  if (!(cost_a > 0) || !(cost_b > 0)) return true;
+  const double ratio = cost_a / cost_b;
+  return ratio >= b_against_a.low && ratio <= b_against_a.high;
+}
+
+std::optional<ArmMedians> arm_medians(const schema::PairedMeasurement& measurement) {
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const auto& block : measurement.blocks) {
+    if (block.taken >= schema::kTakenCpus) continue;
+    auto& arm = block.arm == 'A' ? a : b;
+    arm.insert(arm.end(), block.latency_ns.begin(), block.latency_ns.end());
+  }
+  if (a.empty() || b.empty()) return std::nullopt;
+  return ArmMedians{stats::median(std::move(a)), stats::median(std::move(b))};
+}
+
 bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept {
   constexpr double kZ99 = 2.575829;
   const auto error = [](const schema::Comparison& ratio) { return stats::log_error(ratio.low, ratio.high); };

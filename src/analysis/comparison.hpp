@@ -54,6 +54,17 @@ inline constexpr double kUnbounded = 1e6;
 /// Non-inferiority of B by a comparison of the run: is_no_slower, of a quiet machine.
 [[nodiscard]] bool is_as_good(const schema::TunedPair& pair, double margin) noexcept;
 
+/// Whether two costs that were measured at different times (analysis::Cost) give a ratio that the comparison of the two
+/// allows: on an uneven machine they often do not, and only the comparison counts.
+[[nodiscard]] bool agrees(const schema::Comparison& b_against_a, double cost_a, double cost_b) noexcept;
+/// Medians of the two arms of a comparison, in ns, blocks during which others took CPUs left out. nullopt: an arm is
+/// empty.
+struct ArmMedians {
+  double a_ns = 0;
+  double b_ns = 0;
+};
+[[nodiscard]] std::optional<ArmMedians> arm_medians(const schema::PairedMeasurement& measurement);
+
 /// Whether one ratio to the same configuration is lower than another by more than `effect` (a share), at 99 %: their
 /// logs as normal, with standard errors from the 95 % intervals. Not 95 %, as `best` is usually the highest of several.
 [[nodiscard]] bool is_behind(const schema::Comparison& one, const schema::Comparison& best, double effect) noexcept;

@@ -2,6 +2,7 @@
 // What the run as a whole gained.
 #include <fmt/format.h>
 
+#include "analysis/comparison.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
 #include "base/text.hpp"
@@ -25,6 +26,7 @@ std::string numbers(const Evidence& evidence) {
   const auto& gain = evidence.run.verdict->gain;
   if (gain) text = fmt::format("{}, {} interleaved quads", interval_text(*gain), gain->quads);
   if (chosen == nullptr || reference == nullptr || chosen == reference) return text;
+  if (gain && !agrees(*gain, reference->cost.value, chosen->cost.value)) return text;
   return fmt::format("{}{}{} {} (trial {}) against {} (trial {})", text, text.empty() ? "" : "; ", what,
                      cost_text(*chosen, evidence.run.objective), chosen->trial->id,
                      cost_text(*reference, evidence.run.objective), reference->trial->id);

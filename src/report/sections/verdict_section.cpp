@@ -22,6 +22,24 @@ const analysis::RankedTrial* ranked_of(const TuneView& view, const schema::Tuned
   return ranked != nullptr && has_objective(view.run, *ranked) ? ranked : nullptr;
 }
 
+/// What the two took in the comparison of them, where their own trials give another ratio: they were measured at
+/// different times, at which the machine was not equally fast.
+std::optional<analysis::ArmMedians> medians_in_turns(const TuneView& view) {
+  const auto* best = ranked_of(view, view.recommended());
+  const auto* now = ranked_of(view, view.current());
+  const auto& verdict = *view.run.verdict;
+  if (best == nullptr || now == nullptr || !verdict.gain || view.run.objective != Objective::latency) return {};
+  if (analysis::agrees(*verdict.gain, now->cost.value, best->cost.value)) return {};
+  for (const auto& pair : view.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::finalist || pair.b != verdict.configuration || !pair.comparison) continue;
+    const auto stored = view.pairs.find(pair.key);
+    if (stored == view.pairs.end() || !stored->second.measurement) continue;
+    const auto medians = analysis::arm_medians(*stored->second.measurement);
+    if (medians && analysis::agrees(*verdict.gain, medians->a_ns, medians->b_ns)) return medians;
+  }
+  return {};
+}
+
 /// ": median latency 9.83 ms instead of 14.1 ms", or "" when one of the two is not known.
 std::string instead_of(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
@@ -29,18 +47,18 @@ std::string instead_of(const TuneView& view) {
   if (best == nullptr || now == nullptr) return {};
   auto title = std::string(objective_title(view.run.objective));
   title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
-  return fmt::format(": {} {} instead of {}", title, view.objective.text(best->cost.value),
-                     view.objective.text(now->cost.value));
+  const auto turns = medians_in_turns(view);
+  return fmt::format(": {} {} instead of {}{}", title, view.objective.text(turns ? turns->b_ns : best->cost.value),
+                     view.objective.text(turns ? turns->a_ns : now->cost.value), turns ? ", interleaved" : "");
 }
 
 /// Whoever divides the two medians should not wonder.
 std::string why_other_ratio(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
-  const auto& gain = *view.run.verdict->gain;
-  if (best == nullptr || now == nullptr || !(best->cost.value > 0)) return {};
-  const double ratio = now->cost.value / best->cost.value;
-  if (ratio >= gain.low && ratio <= gain.high) return {};
+  if (best == nullptr || now == nullptr || medians_in_turns(view) ||
+      analysis::agrees(*view.run.verdict->gain, now->cost.value, best->cost.value))
+    return {};
   return " The two were taken at different times, at which this machine was not equally fast; the ratio is from "
          "measuring both in turns.";
 }
@@ -129,12 +147,17 @@ Callout verdict_callout(const TuneView& view) {
 
 KeyFigures key_figures(const TuneView& view) {
   KeyFigures out;
+  const auto turns = view.changes() ? medians_in_turns(view) : std::nullopt;
   const auto figure = [&](const char* label, const schema::TunedTrial* trial, Tone tone) {
     const auto* ranked = ranked_of(view, trial);
     if (ranked == nullptr) return;
-    out.figures.push_back(
-        {label, view.objective.text(ranked->cost.value),
-         fmt::format("trial {}, {}", trial_link(trial->id), view.objective.interval(ranked->cost.interval)), tone});
+    const auto link = trial_link(trial->id);
+    if (turns)
+      out.figures.push_back({label, view.objective.text(tone == Tone::good ? turns->b_ns : turns->a_ns),
+                             fmt::format("trial {}, interleaved", link), tone});
+    else
+      out.figures.push_back({label, view.objective.text(ranked->cost.value),
+                             fmt::format("trial {}, {}", link, view.objective.interval(ranked->cost.interval)), tone});
   };
   figure("Now", view.current(), Tone::neutral);
   if (view.changes()) {
