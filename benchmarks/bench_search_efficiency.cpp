@@ -63,7 +63,7 @@ struct Outcome {
 
 class Runs {
  public:
-  Runs() : store_(rl::store::BenchStore::open(folder_ / "runs.db").value()) {}
+  Runs() : store_(rl::store::Store::open(folder_ / "runs.db").value()) {}
   ~Runs() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -110,7 +110,7 @@ class Runs {
     std::filesystem::create_directories(path);
     return path;
   }();
-  rl::store::BenchStore store_;
+  rl::store::Store store_;
 };
 
 struct Tally {

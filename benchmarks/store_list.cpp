@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
       trial.configuration = spec.configuration;
       trial.reason = "grid";
       run.trials.push_back(std::move(trial));
-      if ((number + 1) % kTrialsPerRun == 0) good = good && store->save_run(run);
+      if ((number + 1) % kTrialsPerRun == 0) good = good && store->save_run(schema::to_run(run));
     }
     const double spent = ms_since(start);
     if (!good) {
@@ -141,13 +141,13 @@ int main(int argc, char** argv) {
              "count_trials", [&] { return *store->count_trials() == static_cast<std::size_t>(trials); }, kListGoalMs) &&
          good;
   good = report(
-             "load_run(latest)", [&] { return store->load_run("latest").has_value(); }, kListGoalMs) &&
+             "load_run(latest)", [&] { return store->load<schema::TuneRun>("latest").has_value(); }, kListGoalMs) &&
          good;
   int number = 0;
   good = report("find_trial", [&] { return store->find_trial(make_spec(number++).key())->has_value(); }) && good;
   good = report("load_run(latest) + its 100 trials",
                 [&] {
-                  const auto run = store->load_run("latest");
+                  const auto run = store->load<schema::TuneRun>("latest");
                   if (!run) return false;
                   return std::all_of(run->trials.begin(), run->trials.end(),
                                      [&](const auto& trial) { return store->find_trial(trial.key)->has_value(); });

@@ -7,7 +7,6 @@
 #include "campaign/gpu_profiles.hpp"
 #include "campaign/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
-#include "ridgeline/other_runs.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 
@@ -107,8 +106,8 @@ base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
                       "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  const auto loaded = store.load_run(flags.run);
-  if (!loaded) return tl::unexpected(name_other_command(loaded.error(), context, flags.run));
+  const auto loaded = store.load<schema::TuneRun>(flags.run);
+  if (!loaded) return tl::unexpected(loaded.error());
   const auto& run = *loaded;
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
     return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,

@@ -226,8 +226,8 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
 Result<int> show(const BenchFlags& flags, const Context& context, const Terminal& terminal) {
   RL_TRY(check_write_flags(flags.write));
   RL_TRY_ASSIGN(const auto file, existing_results(context));
-  RL_TRY_ASSIGN(auto store, store::BenchStore::open(file, {.access = store::Access::read}));
-  RL_TRY_ASSIGN(const auto run, store.load_run(flags.show));
+  RL_TRY_ASSIGN(auto store, store::Store::open(file, {.access = store::Access::read}));
+  RL_TRY_ASSIGN(const auto run, store.load<schema::BenchRun>(flags.show));
   BenchDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
   display.started(run);
   for (const auto& trial : run.trials) display.trial_finished(trial);
@@ -250,7 +250,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
       return explain_python_loader(spec);
     };
   RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job, flags.torch_plugin));
-  RL_TRY_ASSIGN(auto store, store::BenchStore::open(context.database_path()));
+  RL_TRY_ASSIGN(auto store, context.open_store());
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(terminal, err, !flags.json && !flags.quiet);

@@ -7,8 +7,6 @@
 #include "report/utf8.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
-#include "store/bench_store.hpp"
-#include "store/sweep_store.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -19,142 +17,57 @@ struct HistoryFlags {
   bool json = false;
 };
 
-/// One line, of whatever command made it.
-struct Line {
-  std::string id;
-  std::string started_utc;
-  std::string command;
-  std::string what;
-  std::string provider;
-  std::string objective;
-  int trials = 0;
-  double duration_s = 0;
-  std::string answer;
-  report::Tone tone = report::Tone::neutral;
-  base::Json json;
-};
-
-std::string outcome_of(const store::RunSummary& run) {
+std::string answer_text(const schema::RunSummary& run) {
   if (!run.finished) return "not finished";
-  if (run.decision == "change" && run.gain_ratio) return fmt::format("change, {:.2f}x", *run.gain_ratio);
-  return run.decision.empty() || run.decision == "none" ? "no verdict" : run.decision;
+  return run.line.answer.empty() ? "no recommendation" : run.line.answer;
 }
 
-std::string answer_text(bool finished, const std::string& recommended) {
-  if (!finished) return "not finished";
-  return recommended.empty() ? "no recommendation" : recommended;
-}
-
-Line line_of(const store::RunSummary& run) {
-  Line line{run.id,        run.started_utc, run.command,    run.model,      run.provider,
-            run.objective, run.trials,      run.duration_s, outcome_of(run)};
-  if (run.decision == "change") line.tone = report::Tone::good;
-  if (!run.finished) line.tone = report::Tone::warning;
-  line.json = {{"id", run.id},
-               {"started_utc", run.started_utc},
-               {"command", run.command},
-               {"model", run.model},
-               {"provider", run.provider},
-               {"device", run.device},
-               {"objective", run.objective},
-               {"trials", run.trials},
-               {"decision", run.decision},
-               {"gain_ratio", run.gain_ratio},
-               {"duration_s", run.duration_s},
-               {"finished", run.finished}};
-  return line;
-}
-
-Line line_of(const store::BenchRunSummary& run) {
-  Line line{run.id,     run.started_utc, "bench",
-            run.job,    run.device,      "samples/s",
-            run.trials, run.duration_s,  answer_text(run.finished, run.recommended)};
-  if (!run.finished) line.tone = report::Tone::warning;
-  line.json = {{"id", run.id},
-               {"started_utc", run.started_utc},
-               {"command", "bench"},
-               {"job", run.job},
-               {"device", run.device},
-               {"trials", run.trials},
-               {"recommended", run.recommended},
-               {"samples_per_s", run.samples_per_s},
-               {"duration_s", run.duration_s},
-               {"finished", run.finished}};
-  return line;
-}
-
-Line line_of(const store::SweepRunSummary& run) {
-  Line line{run.id,
-            run.started_utc,
-            "sweep",
-            run.command,
-            "",
-            run.objective,
-            run.trials,
-            run.duration_s,
-            answer_text(run.finished, run.recommended)};
-  if (!run.finished) line.tone = report::Tone::warning;
-  line.json = {{"id", run.id},
-               {"started_utc", run.started_utc},
-               {"command", "sweep"},
-               {"swept", run.command},
-               {"objective", run.objective},
-               {"trials", run.trials},
-               {"recommended", run.recommended},
-               {"value", run.value},
-               {"duration_s", run.duration_s},
-               {"finished", run.finished}};
-  return line;
-}
-
-base::Result<std::vector<Line>> read_lines(const Context& context, std::size_t limit) {
-  std::vector<Line> lines;
-  const auto add = [&](const auto& runs) {
-    for (const auto& run : runs) lines.push_back(line_of(run));
-  };
-  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  RL_TRY_ASSIGN(const auto tuned, store.list_runs(limit));
-  add(tuned);
-  RL_TRY_ASSIGN(auto benches, store::BenchStore::open(context.database_path(), {.access = store::Access::read}));
-  RL_TRY_ASSIGN(const auto trained, benches.list_runs(limit));
-  add(trained);
-  RL_TRY_ASSIGN(auto sweeps, store::SweepStore::open(context.database_path(), {.access = store::Access::read}));
-  RL_TRY_ASSIGN(const auto swept, sweeps.list_runs(limit));
-  add(swept);
-  // Each kind comes with its last saved first, which runs of one second keep.
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const Line& a, const Line& b) { return a.started_utc > b.started_utc; });
-  if (lines.size() > limit) lines.resize(limit);
-  return lines;
+base::Json json_of(const schema::RunSummary& run) {
+  return {{"id", run.id},
+          {"kind", run.kind},
+          {"started_utc", run.started_utc},
+          {"subject", run.line.subject},
+          {"provider", run.line.provider},
+          {"device", run.line.device},
+          {"objective", run.line.objective},
+          {"trials", run.trials},
+          {"decision", run.line.decision},
+          {"answer", run.line.answer},
+          {"value", run.line.value},
+          {"duration_s", run.duration_s},
+          {"finished", run.finished}};
 }
 
 /// Ids are never cut; what was run and the answer share the room that is left.
-report::Table table_of(const std::vector<Line>& lines, int width) {
+report::Table table_of(const std::vector<schema::RunSummary>& runs, int width) {
   using report::Align;
-  constexpr int kOthers = 58;  ///< id, command, trials, time and what is between them
+  constexpr int kOthers = 58;  ///< id, kind, trials, time and what is between them
   const auto room = static_cast<std::size_t>(std::max(20, width - kOthers));
   report::Table table;
   table.columns = {{"Run", Align::left},
                    {"Started (UTC)", Align::left, true},
-                   {"Command", Align::left},
+                   {"Kind", Align::left},
                    {"What", Align::left},
                    {"Provider", Align::left, true},
                    {"Objective", Align::left, true},
                    {"Trials", Align::right},
                    {"Took", Align::right},
                    {"Answer", Align::left}};
-  for (const auto& line : lines) {
+  for (const auto& run : runs) {
     report::Table::Row row;
-    row.cells = {line.id,
-                 line.started_utc,
-                 line.command,
-                 report::shorten(report::one_line(line.what), room / 2),
-                 line.provider,
-                 line.objective,
-                 fmt::format("{}", line.trials),
-                 base::format_duration(line.duration_s * 1e9),
-                 report::shorten(report::one_line(line.answer), room / 2)};
-    row.tone = line.tone;
+    row.cells = {run.id,
+                 run.started_utc,
+                 run.kind,
+                 report::shorten(report::one_line(run.line.subject), room / 2),
+                 run.line.provider,
+                 run.line.objective,
+                 fmt::format("{}", run.trials),
+                 base::format_duration(run.duration_s * 1e9),
+                 report::shorten(report::one_line(answer_text(run)), room / 2)};
+    if (!run.finished)
+      row.tone = report::Tone::warning;
+    else if (run.line.decision == "change")
+      row.tone = report::Tone::good;
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -164,18 +77,19 @@ base::Result<int> history(const HistoryFlags& flags, const Context& context) {
   const auto limit = base::parse_integer(flags.limit, "--limit");
   if (!limit || *limit < 1)
     return base::fail(base::ErrorCode::invalid_argument, "--limit {}: expected a whole number above 0", flags.limit);
-  RL_TRY_ASSIGN(const auto lines, read_lines(context, static_cast<std::size_t>(*limit)));
+  RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
+  RL_TRY_ASSIGN(const auto runs, store.list_runs(static_cast<std::size_t>(*limit)));
   if (flags.json) {
     base::Json out = base::Json::array();
-    for (const auto& line : lines) out.push_back(line.json);
+    for (const auto& run : runs) out.push_back(json_of(run));
     fmt::print("{}\n", base::dump_json(out));
   } else if (flags.ids) {
-    for (const auto& line : lines) fmt::print("{}\n", line.id);
-  } else if (lines.empty()) {
+    for (const auto& run : runs) fmt::print("{}\n", run.id);
+  } else if (runs.empty()) {
     fmt::print("no runs yet in {}; start with: ridgeline tune model.onnx\n", context.database_path().string());
   } else {
     const auto terminal = inspect_terminal(stdout);
-    fmt::print("{}", report::render_table(table_of(lines, terminal.width), terminal.width, terminal.colour));
+    fmt::print("{}", report::render_table(table_of(runs, terminal.width), terminal.width, terminal.colour));
   }
   return kOk;
 }

@@ -4,7 +4,6 @@
 #include "campaign/tune_campaign.hpp"
 #include "report/renderers.hpp"
 #include "report/tune_report.hpp"
-#include "ridgeline/other_runs.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -31,7 +30,7 @@ void add_report(CLI::App& app, Context& context) {
         RL_TRY(check_writable(html, "--report-html"));
         RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
         auto loaded = campaign::load_result(store, flags->run);
-        if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
+        if (!loaded) return tl::unexpected(std::move(loaded).error());
         const auto& result = *loaded;
         RL_TRY(write_reports(result, flags->output, html));
         if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);

@@ -4,7 +4,6 @@
 #include "campaign/tune_campaign.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
-#include "ridgeline/other_runs.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -22,7 +21,7 @@ void add_show(CLI::App& app, Context& context) {
       [flags, &context]() -> base::Result<int> {
         RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
         auto loaded = campaign::load_result(store, flags->run);
-        if (!loaded) return tl::unexpected(name_other_command(std::move(loaded).error(), context, flags->run));
+        if (!loaded) return tl::unexpected(std::move(loaded).error());
         const auto& result = *loaded;
         if (flags->json) {
           fmt::print("{}\n", base::dump_json(report::tune_json(result.run, result.outcomes, result.pairs)));

@@ -97,8 +97,8 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
 Result<int> show(const SweepFlags& flags, const Context& context, const Terminal& terminal) {
   RL_TRY(check_write_flags(flags.write));
   RL_TRY_ASSIGN(const auto file, existing_results(context));
-  RL_TRY_ASSIGN(auto store, store::SweepStore::open(file, {.access = store::Access::read}));
-  RL_TRY_ASSIGN(auto run, store.load_run(flags.show));
+  RL_TRY_ASSIGN(auto store, store::Store::open(file, {.access = store::Access::read}));
+  RL_TRY_ASSIGN(auto run, store.load<schema::SweepRun>(flags.show));
   if (run.finished_utc.empty()) {  // killed, or still under way: what its trials tell so far
     run.points = analysis::summarize_sweep(run);
     run.answers = analysis::answer_sweep(run, run.points);
@@ -125,7 +125,7 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto plan, read_sweep_flags(flags, context));
   if (!flags.json && !flags.quiet)
     for (const auto& line : plan.notes) fmt::print("current    {}\n", line);
-  RL_TRY_ASSIGN(auto store, store::SweepStore::open(context.database_path()));
+  RL_TRY_ASSIGN(auto store, context.open_store());
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   SweepDisplay display(terminal, err, !flags.json && !flags.quiet);

@@ -70,7 +70,7 @@ search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) 
 /// One run under way.
 class RunningBench {
  public:
-  RunningBench(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+  RunningBench(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
                const std::function<bool()>& cancelled, const BenchRequest& request)
       : executor_(executor),
         store_(store),
@@ -96,7 +96,7 @@ class RunningBench {
     note_flags();
     run_.duration_s = elapsed_s();
     run_.finished_utc = base::system_clock().utc_now();
-    RL_TRY(store_.save_run(run_));
+    RL_TRY(store_.save_run(schema::to_run(run_)));
     return std::move(run_);
   }
 
@@ -284,7 +284,7 @@ class RunningBench {
   /// Whether the results file holds the whole soak, so that it takes no time.
   [[nodiscard]] bool soaked_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
     if (!request_.use_store) return false;
-    const auto stored = store_.find_trial(spec_of(trial, plan).key());
+    const auto stored = store_.find_outcome<schema::TrainingOutcome>(spec_of(trial, plan).key());
     return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
   }
 
@@ -427,7 +427,7 @@ class RunningBench {
     trial.started_s = elapsed_s();
     std::optional<schema::TrainingOutcome> stored;
     if (request_.use_store) {
-      RL_TRY_ASSIGN(stored, store_.find_trial(trial.key));
+      RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
     }
     if (stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s)) {
       trial.from_store = true;
@@ -438,19 +438,19 @@ class RunningBench {
       auto run_spec = spec;
       run_spec.plan.max_time_s = limit_s;
       RL_TRY_ASSIGN(trial.outcome, executor_.run(run_spec));
-      if (!refused(trial.outcome)) RL_TRY(store_.save_trial(spec, trial.outcome));
+      if (!refused(trial.outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec, trial.outcome));
     }
     if (cut(trial, plan, trial.outcome)) analysis::mark_cut_soak(trial, plan.steps, why_cut(limit_s, plan));
     observer_.trial_finished(trial);
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));
     if (all_refused()) return outcome;  // maybe bad input, which leaves no file behind
-    RL_TRY(save_pace_.when_due([&] { return store_.save_run(run_); }));
+    RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
     return outcome;
   }
 
   execute::TrainingExecutor& executor_;
-  store::BenchStore& store_;
+  store::Store& store_;
   BenchObserver& observer_;
   const std::function<bool()>& cancelled_;
   const BenchRequest& request_;
@@ -462,7 +462,7 @@ class RunningBench {
 
 }  // namespace
 
-BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
                              std::function<bool()> cancelled)
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "execute/training_executor.hpp"
 #include "schema/training_run.hpp"
-#include "store/bench_store.hpp"
+#include "store/store.hpp"
 
 namespace ridgeline::campaign {
 
@@ -57,7 +57,7 @@ class BenchObserver {
 /// is stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
 class BenchCampaign {
  public:
-  BenchCampaign(execute::TrainingExecutor& executor, store::BenchStore& store, BenchObserver& observer,
+  BenchCampaign(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
                 std::function<bool()> cancelled);
   /// Errors: what ends a run before its first answer; invalid_argument where every setting tried was refused (batches
   /// larger than the data set), and nothing of it is stored. Stopped by a signal or by its time, the run comes back
@@ -66,7 +66,7 @@ class BenchCampaign {
 
  private:
   execute::TrainingExecutor& executor_;
-  store::BenchStore& store_;
+  store::Store& store_;
   BenchObserver& observer_;
   std::function<bool()> cancelled_;
 };

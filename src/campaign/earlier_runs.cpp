@@ -12,15 +12,15 @@ constexpr std::size_t kRead = 10;     // of this one
 bool EarlierRuns::read_next() {
   if (!ids_) {
     ids_.emplace();
-    const auto runs = store_.list_runs(kListed);
+    const auto runs = store_.list_runs(kListed, schema::TuneRun::kLayout.kind);
     if (runs)
       for (const auto& one : *runs)
-        if (one.id != run_.id && one.device == run_.device && one.model == store::model_name(run_) &&
+        if (one.id != run_.id && one.line.device == run_.device && one.line.subject == schema::model_name(run_) &&
             ids_->size() < kRead)
           ids_->insert(ids_->begin(), one.id);
   }
   if (ids_->empty()) return false;
-  const auto other = store_.load_run(ids_->back());
+  const auto other = store_.load<schema::TuneRun>(ids_->back());
   ids_->pop_back();
   if (!other) return true;
   for (const auto& trial : other->trials) known_.emplace(trial.key, trial.corrected);

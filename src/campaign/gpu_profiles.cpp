@@ -224,12 +224,12 @@ Result<CollectedProfiles> collect_profiles(store::Store& store, const schema::Tu
     if (!known(profile.name)) profiles.push_back(std::move(profile));
   };
   add(run);
-  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsForProfiles));
+  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsForProfiles, schema::TuneRun::kLayout.kind));
   for (const auto& summary : summaries) {
-    if (!summary.finished || seen_devices.count(summary.device) != 0 ||
-        summary.objective != base::enum_name(run.objective))
+    if (!summary.finished || seen_devices.count(summary.line.device) != 0 ||
+        summary.line.objective != base::enum_name(run.objective))
       continue;
-    RL_TRY_ASSIGN(const auto other, store.load_run(summary.id));
+    RL_TRY_ASSIGN(const auto other, store.load<schema::TuneRun>(summary.id));
     if (!other.interrupted && is_of_the_same(run, other)) add(other);
   }
   std::sort(profiles.begin(), profiles.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -56,10 +56,10 @@ bool fails_again(const store::StoredTrial& stored, const schema::Environment& en
 
 base::Result<std::set<std::string>> trials_of_interrupted(store::Store& store, const schema::TuneRun& run) {
   std::set<std::string> keys;
-  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsWithFailures));
+  RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsWithFailures, schema::TuneRun::kLayout.kind));
   for (const auto& summary : summaries) {
-    if (summary.id == run.id || summary.provider != run.provider || summary.device != run.device) continue;
-    RL_TRY_ASSIGN(const auto other, store.load_run(summary.id));
+    if (summary.id == run.id || summary.line.provider != run.provider || summary.line.device != run.device) continue;
+    RL_TRY_ASSIGN(const auto other, store.load<schema::TuneRun>(summary.id));
     if (other.command_line != run.command_line) continue;
     if (other.interrupted || !summary.finished)
       for (const auto& trial : other.trials) keys.insert(trial.key);

@@ -66,7 +66,7 @@ bool answers_for_good(const schema::SweepOutcome& outcome, double timeout_s) {
 
 class RunningSweep {
  public:
-  RunningSweep(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
+  RunningSweep(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
                const std::function<bool()>& cancelled, const SweepRequest& request)
       : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
 
@@ -84,7 +84,7 @@ class RunningSweep {
     run_.answers = analysis::answer_sweep(run_, run_.points);
     run_.duration_s = elapsed_s();
     run_.finished_utc = base::system_clock().utc_now();
-    RL_TRY(store_.save_run(run_));
+    RL_TRY(store_.save_run(schema::to_run(run_)));
     return std::move(run_);
   }
 
@@ -209,7 +209,7 @@ class RunningSweep {
   Result<std::optional<schema::SweepOutcome>> stored(const schema::SweepTrialSpec& spec) {
     std::optional<schema::SweepOutcome> none;
     if (!request_.use_store) return none;
-    RL_TRY_ASSIGN(auto found, store_.find_trial(spec.key()));
+    RL_TRY_ASSIGN(auto found, store_.find_outcome<schema::SweepOutcome>(spec.key()));
     if (!found || !answers_for_good(*found, spec.job.timeout_s)) return none;
     if (files_.unchanged(found->files).size() != found->files.size()) return none;
     return found;
@@ -239,11 +239,12 @@ class RunningSweep {
                     executor_.run(spec, std::filesystem::path(run_.folder) / fmt::format("trial-{}", trial.id), left));
       check_objective(trial.outcome);
       trial.outcome.files = files_.unchanged(std::move(files));
-      RL_TRY(store_.save_trial(spec, trial.outcome));
+      RL_TRY(store_.save_outcome(store::kCommandKind, trial.key,
+                                 {{"command", spec.job.command}, {"point", spec.point}}, trial.outcome));
     }
     run_.trials.push_back(std::move(trial));
     observer_.trial_finished(run_, run_.trials.back());
-    RL_TRY(save_pace_.when_due([&] { return store_.save_run(run_); }));
+    RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
     return run_.trials.back().outcome;
   }
 
@@ -270,7 +271,7 @@ class RunningSweep {
   }
 
   execute::SweepExecutor& executor_;
-  store::SweepStore& store_;
+  store::Store& store_;
   SweepObserver& observer_;
   const std::function<bool()>& cancelled_;
   const SweepRequest& request_;
@@ -283,7 +284,7 @@ class RunningSweep {
 
 }  // namespace
 
-SweepCampaign::SweepCampaign(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
+SweepCampaign::SweepCampaign(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
                              std::function<bool()> cancelled)
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "execute/sweep_executor.hpp"
 #include "schema/sweep.hpp"
-#include "store/sweep_store.hpp"
+#include "store/store.hpp"
 
 namespace ridgeline::campaign {
 
@@ -49,7 +49,7 @@ class SweepObserver {
 /// rested on are the same. Stored failures but out-of-memory and equal or longer timeouts are tried again.
 class SweepCampaign {
  public:
-  SweepCampaign(execute::SweepExecutor& executor, store::SweepStore& store, SweepObserver& observer,
+  SweepCampaign(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
                 std::function<bool()> cancelled);
   /// Errors: what ends a run before its first answer. Stopped by a signal or by its time, the run comes back with what
   /// was found and `interrupted` or `interruption` set.
@@ -57,7 +57,7 @@ class SweepCampaign {
 
  private:
   execute::SweepExecutor& executor_;
-  store::SweepStore& store_;
+  store::Store& store_;
   SweepObserver& observer_;
   std::function<bool()> cancelled_;
 };

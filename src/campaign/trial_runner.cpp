@@ -409,7 +409,7 @@ void TrialRunner::note(std::string text) { add_note(result_, observer_, std::mov
 Result<void> TrialRunner::save_run(bool forced) {
   const auto save = [&] {
     result_.run.duration_s = elapsed_s();
-    return store_.save_run(result_.run);
+    return store_.save_run(schema::to_run(result_.run));
   };
   return forced ? save() : save_pace_.when_due(save);
 }

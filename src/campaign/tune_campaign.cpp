@@ -193,10 +193,10 @@ void suit_time(TuneRequest& request) {
 
 /// Whether the results file may know trials of this model on this device.
 bool has_runs_of(store::Store& store, const schema::TuneRun& run) {
-  const auto runs = store.list_runs(kRunsOfModel);
+  const auto runs = store.list_runs(kRunsOfModel, schema::TuneRun::kLayout.kind);
   if (!runs) return false;
-  return std::any_of(runs->begin(), runs->end(), [&, name = store::model_name(run)](const auto& one) {
-    return one.trials > 0 && one.device == run.device && one.model == name;
+  return std::any_of(runs->begin(), runs->end(), [&, name = schema::model_name(run)](const auto& one) {
+    return one.trials > 0 && one.line.device == run.device && one.line.subject == name;
   });
 }
 
@@ -350,7 +350,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
 
 Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
   TuneResult result;
-  RL_TRY_ASSIGN(result.run, store.load_run(run_id));
+  RL_TRY_ASSIGN(result.run, store.load<schema::TuneRun>(run_id));
   for (const auto& trial : result.run.trials) {
     RL_TRY_ASSIGN(auto stored, store.find_trial(trial.key));
     if (stored) result.outcomes[trial.key] = judged(std::move(stored->outcome), result.run.accuracy_tolerance);

@@ -10,7 +10,7 @@
 namespace ridgeline::report {
 namespace {
 
-std::string model_name(const schema::TuneRun& run) {
+std::string model_title(const schema::TuneRun& run) {
   auto name = run.model.path.empty() ? run.workload.location : run.model.path;
   const auto slash = name.find_last_of('/');
   if (slash != std::string::npos) name.erase(0, slash + 1);
@@ -43,7 +43,7 @@ ReportModel build_tune_report(const schema::TuneRun& run, const analysis::Outcom
       model_section,   runtime_section,  method_section,  reproduce_section, trials_section};
   const TuneView view(run, outcomes, pairs);
   ReportModel report;
-  const auto name = model_name(run);
+  const auto name = model_title(run);
   report.title = name.empty() ? "Tuning report" : "Tuning report: " + name;
   report.subtitle = subtitle(view);
   for (const auto build : kSections) {

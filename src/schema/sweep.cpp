@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/sweep.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(SweepParam, name, values)
@@ -17,5 +21,23 @@ RL_DEFINE_JSON(SweepTrial, id, stage, key, point, repeat, from_store, started_s,
 RL_DEFINE_JSON(SweepRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, job,
                objective, search, repeats, min_effect, tolerance, space_size, environment, device_id, folder, trials,
                points, answers)
+
+Run to_run(const SweepRun& run) {
+  RunLine line;
+  line.subject = fmt::format("{}", fmt::join(run.job.command, " "));
+  line.objective = run.objective.to_text();
+  if (run.answers)
+    for (const auto& point : run.points)
+      if (point.point == run.answers->recommended) {
+        const bool is_first = std::all_of(run.job.parameters.begin(), run.job.parameters.end(), [&](const auto& param) {
+          const auto value = point.point.find(param.name);
+          return !param.values.empty() && value != point.point.end() && value->second == param.values.front();
+        });
+        line.decision = is_first ? "keep" : "change";
+        line.answer = point_text(point.point, run.job.parameters);
+        line.value = point.objective.value;
+      }
+  return wrap_run(SweepRun::kLayout, run, std::move(line));
+}
 
 }  // namespace ridgeline::schema

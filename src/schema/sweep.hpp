@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/run.hpp"
 #include "schema/trial_outcome.hpp"
 
 namespace ridgeline::schema {
@@ -146,6 +147,8 @@ RL_DECLARE_JSON(SweepAnswers)
 
 /// One `ridgeline sweep` as recorded: every table, answer and report can be rebuilt from it.
 struct SweepRun {
+  static constexpr RunLayout kLayout{"sweep", "point", "answers"};
+
   std::string id;
   std::string command_line;
   std::string started_utc;
@@ -201,5 +204,7 @@ RL_DECLARE_JSON(SweepMetric)
 RL_DECLARE_JSON(SweepJob)
 RL_DECLARE_JSON(SweepTrial)
 RL_DECLARE_JSON(SweepRun)
+
+[[nodiscard]] Run to_run(const SweepRun& run);
 
 }  // namespace ridgeline::schema

@@ -15,4 +15,17 @@ RL_DEFINE_JSON(BenchRun, id, command_line, started_utc, finished_utc, duration_s
                device, device_id, environment, search, space, plan, current, has_current, origins, trials, skipped,
                answers, findings, notes)
 
+Run to_run(const BenchRun& run) {
+  RunLine line;
+  line.subject = run.job.kind + " " + run.job.target;
+  line.device = run.device;
+  line.objective = "samples/s";
+  if (run.answers && run.answers->recommended) {
+    line.decision = run.has_current && run.answers->recommended->settings == run.current ? "keep" : "change";
+    line.answer = describe(run.answers->recommended->settings);
+    line.value = run.answers->recommended->samples_per_s;
+  }
+  return wrap_run(BenchRun::kLayout, run, std::move(line));
+}
+
 }  // namespace ridgeline::schema

@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "schema/environment.hpp"
+#include "schema/run.hpp"
 #include "schema/training_trial.hpp"
 
 namespace ridgeline::schema {
@@ -105,6 +106,8 @@ struct BenchOrigin {
 
 /// One `ridgeline bench` as recorded: every table, answer and report can be rebuilt from it.
 struct BenchRun {
+  static constexpr RunLayout kLayout{"bench", "settings", "answers"};
+
   std::string id;
   std::string command_line;
   std::string started_utc;
@@ -148,5 +151,7 @@ RL_DECLARE_JSON(BenchAnswers)
 RL_DECLARE_JSON(BenchFinding)
 RL_DECLARE_JSON(BenchOrigin)
 RL_DECLARE_JSON(BenchRun)
+
+[[nodiscard]] Run to_run(const BenchRun& run);
 
 }  // namespace ridgeline::schema

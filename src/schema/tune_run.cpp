@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/tune_run.hpp"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(PrunedParam, key, values, reason)
@@ -18,5 +22,27 @@ RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
                min_effect, accuracy_tolerance, search, seed, provider, io, device, environment, model, workload,
                runtime, plan, current, current_origins, space, space_size, pruned, trials, pairs, verdict, notes,
                gpu_ceilings, runtime_graphs, speed, config_path)
+
+std::string model_name(const TuneRun& run) {
+  if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;
+  return std::filesystem::path(run.workload.location).filename().string();
+}
+
+Run to_run(const TuneRun& run) {
+  RunLine line;
+  line.subject = model_name(run);
+  line.provider = run.provider;
+  line.device = run.device;
+  line.objective = base::enum_name(run.objective);
+  if (const auto& verdict = run.verdict) {
+    line.decision = base::enum_name(verdict->decision);
+    if (verdict->gain) line.value = verdict->gain->ratio;
+    if (verdict->decision == Decision::change && line.value)
+      line.answer = fmt::format("change, {:.2f}x", *line.value);
+    else if (verdict->decision != Decision::none)
+      line.answer = line.decision;
+  }
+  return wrap_run(TuneRun::kLayout, run, std::move(line));
+}
 
 }  // namespace ridgeline::schema

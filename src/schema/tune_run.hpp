@@ -12,6 +12,7 @@
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/objective.hpp"
+#include "schema/run.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -140,6 +141,8 @@ struct TuneVerdict {
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
 struct TuneRun {
+  static constexpr RunLayout kLayout{"tune", "configuration", "verdict"};
+
   std::string id;  ///< "20261121-081500-3f2a": sortable, unique
   std::string command_line;
   std::string started_utc;
@@ -210,5 +213,9 @@ RL_DECLARE_JSON(TunedTrial)
 RL_DECLARE_JSON(TunedPair)
 RL_DECLARE_JSON(TuneVerdict)
 RL_DECLARE_JSON(TuneRun)
+
+[[nodiscard]] Run to_run(const TuneRun& run);
+/// What lists call a run's model: its file name, or "synthetic:OPTIONS".
+[[nodiscard]] std::string model_name(const TuneRun& run);
 
 }  // namespace ridgeline::schema

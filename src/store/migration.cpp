@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/migration.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "store/one_table_migration.hpp"
 
 namespace ridgeline::store {
 namespace {
@@ -116,7 +120,8 @@ CREATE TABLE sweep_run_records (
 ) STRICT;
 )sql";
 
-constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}, Migration{3, kVersion3}};
+constexpr std::array kMigrations{Migration{1, kVersion1}, Migration{2, kVersion2}, Migration{3, kVersion3},
+                                 Migration{4, nullptr, &move_to_one_table, kOneTableSchema}};
 
 /// Entering WAL needs the file alone, and SQLite does not call its busy handler for that; so ask until it works.
 base::Result<void> enter_wal(const Connection& connection) {
@@ -157,25 +162,65 @@ base::Result<std::int64_t> known_version(const Connection& connection, int newes
   return version;
 }
 
+/// What another process migrated meanwhile is no copy of the older file.
+base::Result<void> copy_file(const Connection& connection, std::int64_t version) {
+  const auto copy = copy_before_migration(connection.path(), version);
+  std::error_code error;
+  if (std::filesystem::exists(copy, error)) return {};
+  auto half = copy;
+  half += fmt::format(".{}", ::getpid());
+  std::filesystem::remove(half, error);
+  const auto written = [&]() -> base::Result<bool> {
+    RL_TRY_ASSIGN(auto statement, connection.prepare("VACUUM INTO ?1"));
+    const auto name = half.string();
+    RL_TRY(statement.bind(1, name).run());
+    RL_TRY_ASSIGN(const auto copied, Connection::open(half, connection.busy_timeout()));
+    RL_TRY_ASSIGN(const auto of, copied->query_integer("PRAGMA user_version"));
+    return of == version;
+  }();
+  if (written && *written) std::filesystem::rename(half, copy, error);
+  if (!written || !*written || error) {
+    std::error_code ignored;
+    std::filesystem::remove(half, ignored);
+  }
+  if (written && !error) return {};
+  return base::fail(base::ErrorCode::io,
+                    "database {} is of an older version (schema {}) and is brought up to date only with a copy beside "
+                    "it, which cannot be written: {}; free some space, or make {} writable",
+                    connection.path().string(), version, written ? error.message() : written.error().message,
+                    copy.parent_path().empty() ? "this folder" : copy.parent_path().string());
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
+
+std::filesystem::path copy_before_migration(const std::filesystem::path& file, std::int64_t version) {
+  auto copy = file;
+  copy += fmt::format(".schema{}", version);
+  return copy;
+}
 
 base::Result<void> migrate(const Connection& connection, std::span<const Migration> steps) {
   const int newest = steps.back().to;
   // Before anything is written: a file that is not ours stays as it is.
   RL_TRY_ASSIGN(auto version, known_version(connection, newest));
   RL_TRY(enter_wal(connection));
+  if (version > 0 && version < newest) RL_TRY(copy_file(connection, version));
   for (const auto& step : steps) {
     if (step.to <= version) continue;
     RL_TRY_ASSIGN(auto transaction, connection.begin());
     // Again under the lock: another process may have done it meanwhile.
     RL_TRY_ASSIGN(version, known_version(connection, newest));
     if (step.to <= version) continue;
-    RL_TRY(connection.execute(step.sql));
+    const bool is_fresh = version == 0 && steps.back().fresh != nullptr;
+    const auto& made = is_fresh ? steps.back() : step;
+    if (is_fresh || made.sql != nullptr) RL_TRY(connection.execute(is_fresh ? made.fresh : made.sql));
+    if (!is_fresh && made.move != nullptr) RL_TRY(made.move(connection));
     RL_TRY(connection.execute(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, step.to)));
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, made.to)));
     RL_TRY(transaction.commit());
+    version = made.to;
   }
   return {};
 }

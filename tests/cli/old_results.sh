@@ -28,9 +28,10 @@ P
 run 0 history "${DB[@]}"
 golden history.txt
 run 0 history --json "${DB[@]}"
+jq . out >pretty && cp pretty out
 golden history.json
 
-kind_of() { "$RIDGELINE" history --json "${DB[@]}" | jq -r --arg id "$1" '.[] | select(.id == $id).command'; }
+kind_of() { "$RIDGELINE" history --json "${DB[@]}" | jq -r --arg id "$1" '.[] | select(.id == $id).kind'; }
 # view RUN ARGUMENTS...
 view() {
   local id=$1

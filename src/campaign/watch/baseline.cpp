@@ -62,7 +62,7 @@ std::string device_text(const schema::TuneRun& run, const std::string& device) {
   return device;
 }
 
-std::string model_name(const std::string& model) {
+std::string file_name_of(const std::string& model) {
   return model.rfind("synthetic:", 0) == 0 ? model : std::filesystem::path(model).filename().string();
 }
 
@@ -130,9 +130,9 @@ struct Newest {
   std::string id{};
   std::set<std::string> models{};
 
-  void add(const store::RunSummary& run) {
+  void add(const schema::RunSummary& run) {
     if (id.empty()) id = run.id;
-    if (models.size() <= kModelsTold) models.insert(run.model);
+    if (models.size() <= kModelsTold) models.insert(run.line.subject);
   }
 };
 
@@ -141,21 +141,21 @@ struct Candidates {
   std::string own;  ///< was given the request's file of settings; nothing else is looked for then
   Newest perhaps_own;
   Newest any;
-  std::optional<store::RunSummary> elsewhere;  ///< the newest of another machine; one that was given the file first
+  std::optional<schema::RunSummary> elsewhere;  ///< the newest of another machine; one that was given the file first
   bool own_is_elsewhere = false;
 };
 
 Result<Candidates> find_candidates(store::Store& store, const BaselineRequest& request,
                                    const schema::Environment& environment) {
-  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsForBaseline));
+  RL_TRY_ASSIGN(const auto runs, store.list_runs(kRunsForBaseline, schema::TuneRun::kLayout.kind));
   Candidates found;
   for (const auto& run : runs) {
-    if (run.command != "tune" || (run.decision != "change" && run.decision != "keep")) continue;
-    if (!request.model.empty() && model_name(run.model) != model_name(request.model)) continue;
-    const bool here = is_here(run.device, environment);
+    if (run.line.decision != "change" && run.line.decision != "keep") continue;
+    if (!request.model.empty() && file_name_of(run.line.subject) != file_name_of(request.model)) continue;
+    const bool here = is_here(run.line.device, environment);
     if (!here && !found.elsewhere) found.elsewhere = run;
     if (!here && (request.config.empty() || found.own_is_elsewhere)) continue;
-    RL_TRY_ASSIGN(const auto whole, store.load_run(run.id));
+    RL_TRY_ASSIGN(const auto whole, store.load<schema::TuneRun>(run.id));
     const auto given = was_given(whole, request.config);
     if (!here) {
       found.own_is_elsewhere = given == Given::yes;
@@ -181,7 +181,7 @@ Result<std::string> newest_run(store::Store& store, const BaselineRequest& reque
   if (!found.own.empty()) return found.own;
   const auto& [newest, models] = found.perhaps_own.id.empty() ? found.any : found.perhaps_own;
   // When the file's own run was measured elsewhere, one of another model is another service's.
-  const bool others = found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->model};
+  const bool others = found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->line.subject};
   if (models.size() == 1 && !others) return newest;
   if (models.size() > 1 && !others)
     return fail(ErrorCode::invalid_argument, "runs of several models fit ({}); name one with --model FILE or --run RUN",
@@ -196,10 +196,10 @@ Result<std::string> newest_run(store::Store& store, const BaselineRequest& reque
   if (cannot_be_read(environment.gpus))
     return fail(ErrorCode::not_found,
                 "no {} is known to be of this machine: {}; the newest, {}, is of {}; see ridgeline doctor", run,
-                devices_text(environment), found.elsewhere->id, found.elsewhere->device);
+                devices_text(environment), found.elsewhere->id, found.elsewhere->line.device);
   return fail(ErrorCode::not_found,
               "no {} was measured on this machine's {}: the newest, {}, is of {}; tune here first", run,
-              devices_text(environment), found.elsewhere->id, found.elsewhere->device);
+              devices_text(environment), found.elsewhere->id, found.elsewhere->line.device);
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& reque
   if (id.empty() || id == "latest") {
     RL_TRY_ASSIGN(id, newest_run(store, request, environment));
   }
-  RL_TRY_ASSIGN(const auto run, store.load_run(id));
+  RL_TRY_ASSIGN(const auto run, store.load<schema::TuneRun>(id));
   RL_TRY_ASSIGN(auto baseline, baseline_of(store, run));
   const bool here = is_here(baseline.spec.device, environment);
   if (!here && cannot_be_read(environment.gpus))
@@ -257,7 +257,7 @@ Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& reque
     return fail(ErrorCode::invalid_argument,
                 "run {} was measured on {}, and this machine has {}; tune here for a baseline", run.id,
                 device_text(run, baseline.spec.device), devices_text(environment));
-  if (!request.model.empty() && model_name(run.model.path) != model_name(request.model))
+  if (!request.model.empty() && file_name_of(run.model.path) != file_name_of(request.model))
     return fail(ErrorCode::invalid_argument, "run {} is of {}, not of {}; choose another run or leave out --model",
                 run.id, run.model.path, request.model);
   return baseline;

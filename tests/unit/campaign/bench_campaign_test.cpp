@@ -61,7 +61,7 @@ class BenchCampaignTest : public ::testing::Test {
   }
   base::Result<schema::BenchRun> run(
       const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
-    auto store = store::BenchStore::open(folder_ / "r.db");
+    auto store = store::Store::open(folder_ / "r.db");
     BenchObserver observer;
     return BenchCampaign(executor_, *store, observer, std::move(cancelled)).run(request);
   }

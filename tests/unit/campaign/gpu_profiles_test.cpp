@@ -193,7 +193,7 @@ class GpuProfilesOfRuns : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   schema::TuneRun save(schema::TuneRun run) {
-    EXPECT_TRUE(store_->save_run(run));
+    EXPECT_TRUE(store_->save_run(schema::to_run(run)));
     return run;
   }
   std::string collected(const schema::TuneRun& run) {

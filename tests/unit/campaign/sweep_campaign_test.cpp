@@ -57,7 +57,7 @@ class SweepCampaignTest : public testing::Test {
   }
   base::Result<schema::SweepRun> run(FakeSweepExecutor& executor) {
     SweepObserver observer;
-    auto store = store::SweepStore::open(folder_ / "r.db").value();
+    auto store = store::Store::open(folder_ / "r.db").value();
     return SweepCampaign(executor, store, observer, cancelled_).run(request_);
   }
 

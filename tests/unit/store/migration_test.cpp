@@ -37,6 +37,59 @@ TEST(Migration, brings_an_older_file_up_to_date_and_keeps_its_rows) {
   EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM words"), 1);
 }
 
+TEST(Migration, makes_the_newest_schema_in_an_empty_file_at_once) {
+  const TempFolder folder;
+  const auto connection = open_file(folder);
+  constexpr Migration kLast{3, "no SQL", nullptr, "CREATE TABLE words (word TEXT NOT NULL) STRICT"};
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond, kLast}));
+  EXPECT_EQ(*connection->query_integer("PRAGMA user_version"), 3);
+  EXPECT_EQ(*connection->query_integer("SELECT count(*) FROM words"), 0);
+}
+
+TEST(Migration, keeps_the_older_file_beside_it) {
+  const TempFolder folder;
+  const auto connection = open_file(folder);
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "m.db.schema1"));
+  ASSERT_TRUE(migrate(*connection, std::array{kFirst, kSecond}));
+  const auto copy = std::move(*Connection::open(folder / "m.db.schema1", std::chrono::seconds(1)));
+  EXPECT_EQ(*copy->query_integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(*copy->query_text("SELECT word FROM words"), "kept");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 4) << "database, log, index, copy";
+}
+
+// Written by commit 64c6e21.
+TEST(Migration, moves_the_runs_and_trials_of_schema_3_into_one_table_each) {
+  const TempFolder folder;
+  std::filesystem::copy_file(std::filesystem::path(RL_TEST_DATA) / "results" / "schema3.db", folder / "m.db");
+  std::filesystem::permissions(folder / "m.db", std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  const auto old = std::move(*Connection::open(folder / "m.db", std::chrono::seconds(1)));
+  const auto trials = *old->query_integer("SELECT count(*) FROM trials");
+  const auto pairs = *old->query_integer("SELECT count(*) FROM pairs");
+  const auto blocks = *old->query_integer("SELECT count(*) FROM pair_samples");
+  const auto others = *old->query_integer(
+      "SELECT (SELECT count(*) FROM training_trials) + (SELECT count(*) FROM sweep_trials)");
+  auto store = std::move(*Store::open(folder / "m.db"));
+  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM trials"), trials + pairs + others);
+  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM samples WHERE key IN (SELECT key FROM trials WHERE kind = 'pair')"),
+            blocks);
+  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 4);
+  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+  const auto runs = *store.list_runs(100);
+  ASSERT_EQ(runs.size(), 11U);
+  for (const auto& summary : runs) {
+    const auto run = store.load_run(summary.id);
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->kind, summary.kind);
+    for (const auto& trial : run->trials) {
+      const auto stored = store.find_record(trial.key);
+      ASSERT_TRUE(stored) << stored.error().message;
+      EXPECT_TRUE(*stored || summary.kind != "tune") << summary.id << "/" << trial.id << ": refused ones are not kept";
+    }
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "m.db.schema3"));
+}
+
 TEST(Migration, undoes_a_step_that_fails) {
   const TempFolder folder;
   const auto connection = open_file(folder);

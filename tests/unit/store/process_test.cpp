@@ -38,7 +38,7 @@ TEST(StoreProcesses, create_and_write_one_file_at_once) {
         return 2;
       }
     }
-    return store->save_run(make_run(fmt::format("run-{}", first), "2026-11-21T08:15:00Z")) ? 0 : 3;
+    return store->save_run(schema::to_run(make_run(fmt::format("run-{}", first), "2026-11-21T08:15:00Z"))) ? 0 : 3;
   };
   std::array<pid_t, 3> children{};
   for (std::size_t i = 0; i < children.size(); ++i)

@@ -103,7 +103,7 @@ TEST_F(Reading, refuses_an_older_schema_that_it_cannot_migrate) {
 TEST_F(Reading, makes_no_file) {
   auto store = *Store::open(folder_ / "none.db", kRead);
   EXPECT_EQ(*store.count_trials(), 0U);
-  EXPECT_FALSE(store.find_trial("none"));
+  EXPECT_FALSE(*store.find_trial("none"));
   EXPECT_EQ(files(), 1);
 }
 

@@ -111,27 +111,27 @@ TEST_F(StoreFile, returns_a_pair_with_the_samples_of_every_block) {
 
 TEST_F(StoreFile, returns_a_run_as_it_was_saved_last) {
   auto run = make_run("20261121-081500-3f2a", "2026-11-21T08:15:00Z");
-  ASSERT_TRUE(store.save_run(run));
+  ASSERT_TRUE(store.save_run(schema::to_run(run)));
   run.finished_utc = "2026-11-21T08:25:00Z";
   run.duration_s = 600;
   run.verdict = schema::TuneVerdict{};
   run.verdict->decision = schema::Decision::change;
   run.verdict->gain = schema::Comparison{};
   run.verdict->gain->ratio = 1.37;
-  ASSERT_TRUE(store.save_run(run));
-  const auto loaded = store.load_run(run.id);
+  ASSERT_TRUE(store.save_run(schema::to_run(run)));
+  const auto loaded = store.load<schema::TuneRun>(run.id);
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(text_of(*loaded), text_of(run));
   const auto runs = *store.list_runs(10);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].id, run.id);
-  EXPECT_EQ(runs[0].command, "tune");
-  EXPECT_EQ(runs[0].model, "det.onnx");
-  EXPECT_EQ(runs[0].provider, "cpu");
-  EXPECT_EQ(runs[0].objective, "latency");
+  EXPECT_EQ(runs[0].kind, "tune");
+  EXPECT_EQ(runs[0].line.subject, "det.onnx");
+  EXPECT_EQ(runs[0].line.provider, "cpu");
+  EXPECT_EQ(runs[0].line.objective, "latency");
   EXPECT_EQ(runs[0].trials, 2);
-  EXPECT_EQ(runs[0].decision, "change");
-  EXPECT_EQ(runs[0].gain_ratio, 1.37);
+  EXPECT_EQ(runs[0].line.decision, "change");
+  EXPECT_EQ(runs[0].line.value, 1.37);
   EXPECT_EQ(runs[0].duration_s, 600);
   EXPECT_TRUE(runs[0].finished);
 }
@@ -139,26 +139,26 @@ TEST_F(StoreFile, returns_a_run_as_it_was_saved_last) {
 TEST_F(StoreFile, lists_runs_newest_first_up_to_a_limit) {
   for (const int day : {12, 10, 14, 11})
     ASSERT_TRUE(
-        store.save_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day))));
+        store.save_run(schema::to_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day)))));
   auto synthetic = make_run("20261113-000000-aaaa", "2026-11-13T00:00:00Z");
   synthetic.workload.kind = "synthetic";
   synthetic.workload.location = "noise=0.1";
-  ASSERT_TRUE(store.save_run(synthetic));
+  ASSERT_TRUE(store.save_run(schema::to_run(synthetic)));
   const auto runs = *store.list_runs(3);
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[0].id, "20261114-000000-aaaa");
-  EXPECT_EQ(runs[1].model, "synthetic:noise=0.1");
+  EXPECT_EQ(runs[1].line.subject, "synthetic:noise=0.1");
   EXPECT_EQ(runs[2].id, "20261112-000000-aaaa");
   EXPECT_FALSE(runs[0].finished);
-  EXPECT_EQ(runs[0].decision, "");
-  EXPECT_FALSE(runs[0].gain_ratio);
+  EXPECT_EQ(runs[0].line.decision, "");
+  EXPECT_FALSE(runs[0].line.value);
   EXPECT_EQ(store.list_runs(SIZE_MAX)->size(), 5U);
 }
 
 TEST_F(StoreFile, finds_a_run_by_prefix_and_as_the_latest) {
-  ASSERT_TRUE(store.save_run(make_run("20261121-081500-3f2a", "2026-11-21T08:15:00Z")));
-  ASSERT_TRUE(store.save_run(make_run("20261121-091500-77aa", "2026-11-21T09:15:00Z")));
-  ASSERT_TRUE(store.save_run(make_run("20261121-09", "2026-11-20T09:15:00Z")));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-081500-3f2a", "2026-11-21T08:15:00Z"))));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-091500-77aa", "2026-11-21T09:15:00Z"))));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-09", "2026-11-20T09:15:00Z"))));
   EXPECT_EQ(store.load_run("20261121-08")->id, "20261121-081500-3f2a");
   EXPECT_EQ(store.load_run("latest")->id, "20261121-091500-77aa");
   EXPECT_EQ(store.load_run("20261121-09")->id, "20261121-09");  // whole, though a prefix of another
@@ -166,8 +166,8 @@ TEST_F(StoreFile, finds_a_run_by_prefix_and_as_the_latest) {
 
 // The end of an id is chance, and scripts start several runs a second.
 TEST_F(StoreFile, the_latest_of_two_runs_of_one_second_is_the_one_saved_last) {
-  ASSERT_TRUE(store.save_run(make_run("20261121-081500-ffff", "2026-11-21T08:15:00Z")));
-  ASSERT_TRUE(store.save_run(make_run("20261121-081500-0000", "2026-11-21T08:15:00Z")));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-081500-ffff", "2026-11-21T08:15:00Z"))));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-081500-0000", "2026-11-21T08:15:00Z"))));
   EXPECT_EQ(store.load_run("latest")->id, "20261121-081500-0000");
 }
 
@@ -175,8 +175,8 @@ TEST_F(StoreFile, explains_a_run_that_it_cannot_name) {
   auto missing = store.load_run("latest");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
-  ASSERT_TRUE(store.save_run(make_run("20261121-081500-3f2a", "2026-11-21T08:15:00Z")));
-  ASSERT_TRUE(store.save_run(make_run("20261121-091500-77aa", "2026-11-21T09:15:00Z")));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-081500-3f2a", "2026-11-21T08:15:00Z"))));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("20261121-091500-77aa", "2026-11-21T09:15:00Z"))));
 
   missing = store.load_run("20261121-081500-3f2b");
   ASSERT_FALSE(missing);
@@ -219,11 +219,11 @@ TEST_F(StoreFile, stores_text_that_is_not_utf8) {
 TEST_F(StoreFile, names_a_damaged_record) {
   const auto spec = make_spec(4);
   ASSERT_TRUE(store.save_trial(spec, make_outcome()));
-  ASSERT_TRUE(store.save_run(make_run("r1", "2026-11-21T08:15:00Z")));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("r1", "2026-11-21T08:15:00Z"))));
   {
     const auto connection = *Connection::open(store.path(), std::chrono::seconds(1));
     ASSERT_TRUE(connection->execute(
-        "UPDATE trial_samples SET samples = x'0105'; UPDATE run_records SET record = '{\"seed\":\"x\"}'"));
+        "UPDATE samples SET samples = x'0105'; UPDATE run_records SET record = '{\"id\":7}'"));
   }
   const auto found = store.find_trial(spec.key());
   ASSERT_FALSE(found);
@@ -236,9 +236,9 @@ TEST_F(StoreFile, names_a_damaged_record) {
 
 TEST_F(StoreFile, reads_no_samples_when_it_lists_and_counts) {
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(store.save_trial(make_spec(i), make_outcome()));
-  ASSERT_TRUE(store.save_run(make_run("r1", "2026-11-21T08:15:00Z")));
+  ASSERT_TRUE(store.save_run(schema::to_run(make_run("r1", "2026-11-21T08:15:00Z"))));
   const auto connection = *Connection::open(store.path(), std::chrono::seconds(1));
-  ASSERT_TRUE(connection->execute("DROP TABLE trial_samples; DROP TABLE pair_samples; DROP TABLE run_records"));
+  ASSERT_TRUE(connection->execute("DROP TABLE samples; DROP TABLE run_records"));
   EXPECT_EQ(store.list_runs(10)->size(), 1U);
   EXPECT_EQ(*store.count_trials(), 20U);
 }

@@ -57,7 +57,7 @@ class BaselineTest : public ::testing::Test {
     return run;
   }
   void save(const schema::TuneRun& run) {
-    const auto saved = store_->save_run(run);
+    const auto saved = store_->save_run(schema::to_run(run));
     ASSERT_TRUE(saved) << saved.error().message;
   }
   std::string refusal(const BaselineRequest& request) {

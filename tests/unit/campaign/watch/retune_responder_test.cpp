@@ -187,7 +187,7 @@ TEST_F(RetuneResponderTest, its_run_says_which_file_it_is_of) {
   std::filesystem::current_path(here);
   ASSERT_TRUE(response.baseline);
   EXPECT_EQ(response.baseline->run.config_path, file);
-  const auto stored = store_->load_run(response.baseline->run.id);
+  const auto stored = store_->load<schema::TuneRun>(response.baseline->run.id);
   ASSERT_TRUE(stored) << stored.error().message;
   EXPECT_EQ(stored->config_path, file);
 }
