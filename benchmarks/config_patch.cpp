@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "campaign/config_patch.hpp"
+#include "config/config_patch.hpp"
 
 int main() {
   using namespace ridgeline;
@@ -17,8 +17,8 @@ int main() {
     constexpr int kRepeats = 5;
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < kRepeats; ++i) {
-      const auto patched = campaign::patch_settings(yaml, "config.yaml",
-                                                    {{"intra_op_num_threads", 4}, {"execution_mode", "parallel"}}, {});
+      const auto patched = config::patch_settings(yaml, "config.yaml",
+                                                  {{"intra_op_num_threads", 4}, {"execution_mode", "parallel"}}, {});
       if (!patched || patched->edits.size() != 2) {
         fmt::print(stderr, "the patch failed: {}\n", patched ? "no edits" : patched.error().message);
         return 1;

@@ -24,7 +24,7 @@ std::string coloured_diff(std::string_view diff, bool colour) {
   return out;
 }
 
-std::string without_comment(const campaign::PatchResult& patch) {
+std::string without_comment(const config::PatchResult& patch) {
   std::string keys;
   for (const auto& edit : patch.edits)
     if (!edit.commented) keys += (keys.empty() ? "" : ", ") + edit.key;
@@ -53,7 +53,7 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   if (request.provenance)
     request.patch.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
-  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, request.file, request.patch));
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, request.file, request.patch));
   schema::Configuration in_file;
   for (const auto& setting : found) in_file.set(setting.key, setting.value);
   const auto current = campaign::as_seen_by(run, in_file);
@@ -65,15 +65,15 @@ base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest
   if (!wanted.empty() && current != campaign::as_seen_by(run, run.current))
     say(fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured\n",
                     run.current.to_text(), request.file, current.to_text()));
-  RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, request.file, wanted, request.patch));
+  RL_TRY_ASSIGN(const auto patch, config::patch_settings(text, request.file, wanted, request.patch));
   const auto write = [&] {
-    return campaign::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
+    return config::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
   };
   return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
                       terminal);
 }
 
-void tell_removals(const ApplyRequest& request, const std::vector<campaign::FoundSetting>& settings,
+void tell_removals(const ApplyRequest& request, const std::vector<config::FoundSetting>& settings,
                    std::string_view who) {
   if (request.quiet) return;
   for (const auto& setting : settings)
@@ -86,13 +86,12 @@ base::Result<std::string> read_apply_file(const std::string& file, bool dry_run,
   std::error_code error;
   if (std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found)
     return base::fail(base::ErrorCode::not_found, "{}: no such file; {}", file, next);
-  if (!dry_run) RL_TRY(campaign::check_patchable(file));
+  if (!dry_run) RL_TRY(config::check_patchable(file));
   return base::read_file(file);
 }
 
-base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,
-                                const campaign::PatchResult& patch, const WriteChange& write, const std::string& later,
-                                const Terminal& terminal) {
+base::Result<void> apply_change(const ApplyRequest& request, const std::string& text, const config::PatchResult& patch,
+                                const WriteChange& write, const std::string& later, const Terminal& terminal) {
   const auto say = [&](const std::string& line) {
     if (!request.quiet) fmt::print(request.out, "{}", line);
   };
@@ -100,7 +99,7 @@ base::Result<void> apply_change(const ApplyRequest& request, const std::string& 
     say(fmt::format("{}: already holds the recommended values\n", request.file));
     return {};
   }
-  say(coloured_diff(campaign::unified_diff(text, patch.text, request.file), terminal.colour));
+  say(coloured_diff(config::unified_diff(text, patch.text, request.file), terminal.colour));
   if (request.provenance)
     if (const auto keys = without_comment(patch); !keys.empty())
       say(fmt::format(

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
 #include "campaign/tune_campaign.hpp"
+#include "config/config_patch.hpp"
 #include "ridgeline/terminal.hpp"
 
 namespace ridgeline::app {
@@ -23,7 +23,7 @@ enum class ApplyMode {
 
 struct ApplyRequest {
   std::string file;
-  campaign::PatchOptions patch;
+  config::PatchOptions patch;
   ApplyMode mode = ApplyMode::ask;
   bool provenance = false;
   bool quiet = false;       ///< print nothing but errors and a question
@@ -37,19 +37,19 @@ struct ApplyRequest {
 
 /// Names settings of the file whose default should hold and has no spelling: they are to be removed by hand. `who`
 /// leaves them at the default.
-void tell_removals(const ApplyRequest& request, const std::vector<campaign::FoundSetting>& settings,
+void tell_removals(const ApplyRequest& request, const std::vector<config::FoundSetting>& settings,
                    std::string_view who);
 
 /// The text of the file that is to be changed, read before anything is measured. `next` is what to do where there is
 /// none. Unless it is a dry run, the file must be one that can be written.
 [[nodiscard]] base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next);
 
-using WriteChange = std::function<base::Result<campaign::AppliedPatch>()>;
+using WriteChange = std::function<base::Result<config::AppliedPatch>()>;
 
 /// Shows a patch of the file's text as a diff and, as the mode says, calls `write`. `later` is the command that does so
 /// when the user says no.
 [[nodiscard]] base::Result<void> apply_change(const ApplyRequest& request, const std::string& text,
-                                              const campaign::PatchResult& patch, const WriteChange& write,
+                                              const config::PatchResult& patch, const WriteChange& write,
                                               const std::string& later, const Terminal& terminal);
 
 }  // namespace ridgeline::app

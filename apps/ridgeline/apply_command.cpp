@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "campaign/gpu_profiles.hpp"
-#include "campaign/space_file.hpp"
+#include "config/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
@@ -39,7 +39,7 @@ ApplyRequest request_of(const ApplyFlags& flags) {
 base::Result<void> read_mapping(const ApplyFlags& flags, ApplyRequest& request) {
   if (flags.space.empty()) return {};
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.space));
-  RL_TRY_ASSIGN(auto file, campaign::parse_space_file(text, flags.space));
+  RL_TRY_ASSIGN(auto file, config::parse_space_file(text, flags.space));
   request.patch.mapping = std::move(file.mapping);
   return {};
 }
@@ -77,7 +77,7 @@ base::Result<int> apply_match(const ApplyFlags& flags) {
   if (!flags.run.empty() || flags.for_gpu)
     return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}",
                       flags.config, flags.for_gpu ? "--for-gpu" : "the run");
-  if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
+  if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   const auto environment = find_environment();
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto profiles, campaign::read_profiles(text, flags.config));
@@ -88,11 +88,11 @@ base::Result<int> apply_match(const ApplyFlags& flags) {
   auto request = request_of(flags);
   RL_TRY(read_mapping(flags, request));
   if (flags.provenance) request.patch.provenance = "ridgeline profile " + name;
-  RL_TRY_ASSIGN(const auto patch, campaign::patch_settings(text, flags.config, wanted, request.patch));
+  RL_TRY_ASSIGN(const auto patch, config::patch_settings(text, flags.config, wanted, request.patch));
   RL_TRY_ASSIGN(const auto left, campaign::left_by_match(text, flags.config, profiles, wanted, request.patch));
   tell_removals(request, left, fmt::format("the profile {}", name));
   const auto write = [&] {
-    return campaign::apply_patch(flags.config, wanted, request.patch, base::system_clock().utc_now());
+    return config::apply_patch(flags.config, wanted, request.patch, base::system_clock().utc_now());
   };
   RL_TRY(apply_change(request, text, patch, write, fmt::format("ridgeline apply --match --config {}", flags.config),
                       inspect_terminal(stdout)));
@@ -104,7 +104,7 @@ base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
   if (flags.run.empty())
     return base::fail(base::ErrorCode::invalid_argument,
                       "no run is named; for example: ridgeline apply latest --config {}", flags.config);
-  if (!flags.dry_run) RL_TRY(campaign::check_patchable(flags.config));
+  if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   const auto loaded = store.load<schema::TuneRun>(flags.run);
   if (!loaded) return tl::unexpected(loaded.error());

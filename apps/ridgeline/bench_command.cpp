@@ -129,7 +129,7 @@ base::Json advice_json(const campaign::BatchAdvice& advice, const std::string& f
 }
 
 /// Names keys that the file did not have: a training that never read them does not begin to.
-void say_added(const campaign::PatchResult& patch, const BenchFlags& flags) {
+void say_added(const config::PatchResult& patch, const BenchFlags& flags) {
   std::vector<std::string> added;
   for (const auto& edit : patch.edits)
     if (!edit.before) added.push_back(edit.path);
@@ -140,7 +140,7 @@ void say_added(const campaign::PatchResult& patch, const BenchFlags& flags) {
 }
 
 /// A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
-bool has_settings(const campaign::PatchResult& patch) {
+bool has_settings(const config::PatchResult& patch) {
   return std::any_of(patch.edits.begin(), patch.edits.end(), [](const auto& edit) { return edit.before.has_value(); });
 }
 

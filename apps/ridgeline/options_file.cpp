@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/config_patch/yaml_tree.hpp"
+#include "config/yaml_tree.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -16,18 +16,18 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using campaign::YamlKind;
+using config::YamlKind;
 
 /// Asked for on the command line or not at all.
 constexpr std::array<std::string_view, 6> kCommandLineOnly{"help", "options", "apply", "yes", "dry-run", "show"};
 
 class OptionsReader {
  public:
-  OptionsReader(CLI::App& command, const campaign::YamlTree& tree, const std::string& file)
+  OptionsReader(CLI::App& command, const config::YamlTree& tree, const std::string& file)
       : command_(command), tree_(tree), file_(file) {}
 
   Result<void> read() {
-    if (tree_.documents.empty() || campaign::is_null(tree_.at(tree_.documents.front().root))) return {};
+    if (tree_.documents.empty() || config::is_null(tree_.at(tree_.documents.front().root))) return {};
     const int root = tree_.resolved(tree_.documents.front().root);
     if (tree_.at(root).kind != YamlKind::mapping) return bad(root, "expected lines \"option: value\"");
     const auto& children = tree_.at(root).children;
@@ -68,7 +68,7 @@ class OptionsReader {
     for (const int item : items) {
       const auto& one = tree_.at(tree_.resolved(item));
       if (one.kind != YamlKind::scalar) return bad(key, "{}: expected a value or a list of values", name);
-      if (!campaign::is_null(one)) words.push_back(one.value);
+      if (!config::is_null(one)) words.push_back(one.value);
     }
     return words;
   }
@@ -93,7 +93,7 @@ class OptionsReader {
   }
 
   CLI::App& command_;
-  const campaign::YamlTree& tree_;
+  const config::YamlTree& tree_;
   const std::string& file_;
 };
 
@@ -105,7 +105,7 @@ Result<void> read_options_file(CLI::App& command, const std::string& file) {
     return fail(ErrorCode::not_found, "--options {}: no such file; expected a YAML file with lines \"option: value\"",
                 file);
   RL_TRY_ASSIGN(const auto text, base::read_file(file));
-  RL_TRY_ASSIGN(const auto tree, campaign::parse_yaml(text, file));
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(text, file));
   return OptionsReader(command, tree, file).read();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "campaign/config_patch.hpp"
+#include "config/config_patch.hpp"
 #include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
@@ -13,7 +13,7 @@ void add_rollback(CLI::App& app, Context& context) {
       app, context, "rollback", "Put back the config.yaml that was there before the last change",
       "  ridgeline rollback --config config.yaml", [config, yes]() -> base::Result<int> {
         RL_TRY_ASSIGN(const auto backup,
-                      campaign::rollback(*config, *yes ? campaign::LaterEdits::lose : campaign::LaterEdits::refuse));
+                      config::rollback(*config, *yes ? config::LaterEdits::lose : config::LaterEdits::refuse));
         fmt::print("{}: restored from {}\n", *config, backup.filename().string());
         return kOk;
       });

@@ -59,14 +59,14 @@ std::string file_for(const std::string& file, const schema::GpuDescription& gpu)
 }
 
 /// Whether each setting that is searched could be written to the file: said before anything is measured.
-Result<void> check_places(const std::string& file, const campaign::PatchOptions& patch,
+Result<void> check_places(const std::string& file, const config::PatchOptions& patch,
                           const schema::Configuration& current, const std::vector<schema::Dimension>& space) {
   RL_TRY_ASSIGN(const auto text, base::read_file(file));
   for (const auto& dimension : space) {
     const auto* now = current.find(dimension.key);
     for (const auto& value : dimension.values) {
       if (now != nullptr && *now == value) continue;
-      RL_TRY(campaign::patch_settings(text, file, schema::Configuration{{dimension.key, value}}, patch));
+      RL_TRY(config::patch_settings(text, file, schema::Configuration{{dimension.key, value}}, patch));
       break;
     }
   }

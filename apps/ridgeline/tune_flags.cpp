@@ -7,8 +7,8 @@
 #include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/space_file.hpp"
 #include "campaign/watch/baseline.hpp"
+#include "config/space_file.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
@@ -144,7 +144,7 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
 }
 
 Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneRequest& request,
-                                         campaign::PatchOptions& patch) {
+                                         config::PatchOptions& patch) {
   const auto names = search::named_spaces();
   if (std::find(names.begin(), names.end(), flags.space) != names.end()) {
     request.space.named = flags.space;
@@ -160,13 +160,13 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
   if (!text)
     return fail(text.error().code, "--space {}: {}; expected a YAML file, or one of: {}", flags.space,
                 text.error().message, fmt::join(names, ", "));
-  RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
+  RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
   request.space = std::move(file.request);
   patch.mapping = std::move(file.mapping);
   return {};
 }
 
-Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, campaign::PatchOptions& patch) {
+Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, config::PatchOptions& patch) {
   if (!flags.space.empty()) RL_TRY(read_named_or_written_space(flags, request, patch));
   for (const auto& text : flags.set) {
     RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
@@ -179,11 +179,11 @@ Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, 
   return {};
 }
 
-Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request, const campaign::PatchOptions& patch) {
+Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request, const config::PatchOptions& patch) {
   if (flags.write.config.empty()) return {};
-  if (flags.write.writes() || asks_to_write(flags.write)) RL_TRY(campaign::check_patchable(flags.write.config));
+  if (flags.write.writes() || asks_to_write(flags.write)) RL_TRY(config::check_patchable(flags.write.config));
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.write.config));
-  RL_TRY_ASSIGN(const auto found, campaign::read_settings(text, flags.write.config, patch));
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, flags.write.config, patch));
   for (const auto& setting : found) {
     request.current.set(setting.key, setting.value);
     request.current_origins.push_back(

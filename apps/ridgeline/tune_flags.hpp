@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
 #include "campaign/tune_campaign.hpp"
+#include "config/config_patch.hpp"
 #include "execute/executor.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/write_flags.hpp"
@@ -58,7 +58,7 @@ struct TuneFlags {
 /// The flags read and checked.
 struct TunePlan {
   campaign::TuneRequest request;
-  campaign::PatchOptions patch;
+  config::PatchOptions patch;
   execute::Isolation isolation = execute::Isolation::pooled;
 };
 

@@ -4,7 +4,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "campaign/space_file.hpp"
+#include "config/space_file.hpp"
 
 namespace ridgeline::app {
 
@@ -102,11 +102,11 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
                   "--space: {}; expected a YAML file whose mapping section says where keys live; name it, or leave "
                   "--space out",
                   text.error().message);
-    RL_TRY_ASSIGN(auto file, campaign::parse_space_file(*text, flags.space));
+    RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
     plan.patch.mapping = std::move(file.mapping);
   }
   if (flags.config.empty()) return {};
-  if (plan.retune) RL_TRY(campaign::check_patchable(flags.config));
+  if (plan.retune) RL_TRY(config::check_patchable(flags.config));
   RL_TRY(campaign::read_watched_settings(flags.config, plan.patch));
   return {};
 }

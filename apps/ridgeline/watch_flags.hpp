@@ -9,8 +9,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
 #include "campaign/watch/worker_probe.hpp"
+#include "config/config_patch.hpp"
 
 namespace ridgeline::app {
 
@@ -55,7 +55,7 @@ struct WatchPlan {
   std::string run;     ///< "latest" or an id
   std::string source;  ///< what WatchLoop::Options::source says
   std::filesystem::path state;
-  campaign::PatchOptions patch;
+  config::PatchOptions patch;
   std::optional<std::int64_t> count;  ///< end after so many probes
 };
 

@@ -7,9 +7,9 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
-#include "campaign/environment_probe.hpp"
 #include "execute/device_pool_executor.hpp"
 #include "gpu/gpu_inventory.hpp"
+#include "host/environment_probe.hpp"
 
 namespace ridgeline::app {
 
@@ -22,7 +22,7 @@ execute::WorkerOptions worker_options(execute::Isolation isolation) {
 }
 
 schema::Environment find_environment() {
-  auto environment = campaign::probe_environment();
+  auto environment = host::probe_environment();
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   campaign::describe_gpus(environment, gpu::GpuInventory::read(),
                           visible != nullptr ? std::optional<std::string>(visible) : std::nullopt);

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "campaign/config_patch/one_line.hpp"
-#include "campaign/config_patch/setting_text.hpp"
-#include "campaign/config_patch/yaml_tree.hpp"
+#include "config/one_line.hpp"
+#include "config/setting_text.hpp"
+#include "config/yaml_tree.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -21,12 +21,12 @@ constexpr std::int64_t kMostSteps = 1000000;
 
 class BenchConfigReader {
  public:
-  BenchConfigReader(const YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
+  BenchConfigReader(const config::YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
 
   Result<BenchConfig> read() {
-    if (tree_.documents.empty() || is_null(tree_.at(tree_.documents.front().root))) return BenchConfig{};
+    if (tree_.documents.empty() || config::is_null(tree_.at(tree_.documents.front().root))) return BenchConfig{};
     const int root = tree_.resolved(tree_.documents.front().root);
-    if (tree_.at(root).kind != YamlKind::mapping)
+    if (tree_.at(root).kind != config::YamlKind::mapping)
       return bad(root, "expected the sections benchmark, data and training");
     const auto& children = tree_.at(root).children;
     for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
@@ -56,7 +56,7 @@ class BenchConfigReader {
 
   /// "${BATCH}" is a value once another program has filled it in.
   [[nodiscard]] bool is_filled_in(int node) const {
-    return tree_.at(node).kind == YamlKind::scalar && is_template(tree_.at(node).value);
+    return tree_.at(node).kind == config::YamlKind::scalar && config::is_template(tree_.at(node).value);
   }
 
   /// A key that is not under its section, at the only place of its name.
@@ -67,14 +67,15 @@ class BenchConfigReader {
     if (places.size() != 1) return {};
     const int found = places.front();
     const int value = tree_.resolved(found);
-    if (is_null(tree_.at(value))) return {};
+    if (config::is_null(tree_.at(value))) return {};
     // In a place of the user's own any value may be right.
     const auto before = config_;
     if (is_filled_in(value) || !read_key(path, value)) {
       config_ = before;
-      leave(found, path,
-            fmt::format("{} is {}", key,
-                        tree_.at(value).kind == YamlKind::scalar ? tree_.at(value).value : "a list or section"));
+      leave(
+          found, path,
+          fmt::format("{} is {}", key,
+                      tree_.at(value).kind == config::YamlKind::scalar ? tree_.at(value).value : "a list or section"));
       return {};
     }
     config_.lines[path] = tree_.at(found).line;
@@ -82,8 +83,8 @@ class BenchConfigReader {
   }
 
   Result<void> read_section(const std::string& section, int node) {
-    if (is_null(tree_.at(node))) return {};
-    if (tree_.at(node).kind != YamlKind::mapping) {
+    if (config::is_null(tree_.at(node))) return {};
+    if (tree_.at(node).kind != config::YamlKind::mapping) {
       if (section != "benchmark") return {};
       return bad(node, "{} is not what it should be: expected a mapping of keys", section);
     }
@@ -100,7 +101,7 @@ class BenchConfigReader {
         continue;
       }
       const int value = tree_.resolved(children[i + 1]);
-      if (is_null(tree_.at(value))) continue;
+      if (config::is_null(tree_.at(value))) continue;
       if (section != "benchmark" && is_filled_in(value)) {
         leave(value, section + "." + key,
               fmt::format("{} is {}, which another program fills in", key, tree_.at(value).value));
@@ -180,13 +181,13 @@ class BenchConfigReader {
   }
   Result<void> read_rate(const std::string& path, int node) {
     const auto rate = base::parse_number(tree_.at(node).value, path);
-    if (tree_.at(node).kind != YamlKind::scalar || !rate || *rate <= 0)
+    if (tree_.at(node).kind != config::YamlKind::scalar || !rate || *rate <= 0)
       return bad(node, "{}={} is not legal: expected a number above 0", path, tree_.at(node).value);
     config_.learning_rate = *rate;
     return {};
   }
   Result<void> read_data_path(const std::string& path, int node) {
-    if (tree_.at(node).kind != YamlKind::scalar || tree_.at(node).value.empty())
+    if (tree_.at(node).kind != config::YamlKind::scalar || tree_.at(node).value.empty())
       return bad(node, "{}: expected a path", path);
     config_.data_path = tree_.at(node).value;
     return {};
@@ -201,7 +202,7 @@ class BenchConfigReader {
 
   Result<std::int64_t> whole(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
     const auto value = base::parse_integer(tree_.at(node).value, path);
-    if (tree_.at(node).kind != YamlKind::scalar || !value || *value < low || *value > high)
+    if (tree_.at(node).kind != config::YamlKind::scalar || !value || *value < low || *value > high)
       return bad(node, "{}={} is not legal: expected a whole number from {} to {}", path, tree_.at(node).value, low,
                  high);
     return *value;
@@ -211,13 +212,13 @@ class BenchConfigReader {
     schema::ParamDef def;
     def.key = path;
     def.type = schema::ParamType::boolean;
-    RL_TRY_ASSIGN(const auto value, read_setting(def, tree_, node, file_));
+    RL_TRY_ASSIGN(const auto value, config::read_setting(def, tree_, node, file_));
     return value && value->as_bool();
   }
 
   Result<std::vector<std::int64_t>> list(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
     std::vector<int> items{node};
-    if (tree_.at(node).kind == YamlKind::sequence) items = tree_.at(node).children;
+    if (tree_.at(node).kind == config::YamlKind::sequence) items = tree_.at(node).children;
     if (items.empty()) return bad(node, "{} is an empty list: give it values, or leave it out", path);
     std::vector<std::int64_t> out;
     for (const int item : items) {
@@ -229,7 +230,7 @@ class BenchConfigReader {
     return out;
   }
 
-  const YamlTree& tree_;
+  const config::YamlTree& tree_;
   std::string_view file_;
   BenchConfig config_;
 };
@@ -237,9 +238,9 @@ class BenchConfigReader {
 }  // namespace
 
 Result<BenchConfig> parse_bench_config(std::string_view yaml, std::string_view file_name) {
-  const auto tree = parse_yaml(yaml, file_name);
-  if (!tree) return tl::unexpected(one_line(tree.error()));
-  return BenchConfigReader(*tree, file_name).read().map_error(one_line);
+  const auto tree = config::parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(config::one_line(tree.error()));
+  return BenchConfigReader(*tree, file_name).read().map_error(config::one_line);
 }
 
 }  // namespace ridgeline::campaign

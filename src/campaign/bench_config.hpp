@@ -10,7 +10,7 @@
 
 #include "analysis/bench_answers.hpp"
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
+#include "config/config_patch.hpp"
 #include "schema/training_settings.hpp"
 
 namespace ridgeline::campaign {
@@ -73,12 +73,13 @@ struct BatchAdvice {
 /// the only place of that name, else they are added under data and training (edits without `before`). Bytes beside them
 /// stay as they are. Errors (invalid_argument): malformed YAML, several places of one name (with their lines), a value
 /// with an anchor that is used elsewhere or one that another program fills in.
-[[nodiscard]] base::Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
-                                                                const schema::TrainingSettings& settings);
+[[nodiscard]] base::Result<config::PatchResult> patch_training_settings(std::string_view yaml,
+                                                                        std::string_view file_name,
+                                                                        const schema::TrainingSettings& settings);
 
 /// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
-[[nodiscard]] base::Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file,
-                                                                 const schema::TrainingSettings& settings,
-                                                                 std::string_view utc);
+[[nodiscard]] base::Result<config::AppliedPatch> apply_training_settings(const std::filesystem::path& file,
+                                                                         const schema::TrainingSettings& settings,
+                                                                         std::string_view utc);
 
 }  // namespace ridgeline::campaign

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/file.hpp"
-#include "campaign/config_patch/file_swap.hpp"
-#include "campaign/config_patch/one_line.hpp"
-#include "campaign/config_patch/profile_section.hpp"
-#include "campaign/config_patch/setting_finder.hpp"
-#include "campaign/config_patch/setting_text.hpp"
 #include "campaign/recommendation.hpp"
+#include "config/file_swap.hpp"
+#include "config/one_line.hpp"
+#include "config/profile_section.hpp"
+#include "config/setting_finder.hpp"
+#include "config/setting_text.hpp"
 #include "schema/catalog.hpp"
 
 namespace ridgeline::campaign {
@@ -73,28 +73,29 @@ std::string names_of(const std::vector<GpuProfile>& profiles) {
   return names;
 }
 
-Result<std::vector<FoundSetting>> settings_in(const YamlTree& tree, int mapping, std::string_view file_name) {
-  std::vector<FoundSetting> settings;
+Result<std::vector<config::FoundSetting>> settings_in(const config::YamlTree& tree, int mapping,
+                                                      std::string_view file_name) {
+  std::vector<config::FoundSetting> settings;
   const auto& children = tree.at(mapping).children;
   for (std::size_t i = 0; i + 1 < children.size(); i += 2) {
     const int node = children[i + 1];
     const auto& param = *schema::find_param(tree.at(children[i]).value);
-    RL_TRY_ASSIGN(const auto value, read_setting(param, tree, node, file_name));
+    RL_TRY_ASSIGN(const auto value, config::read_setting(param, tree, node, file_name));
     if (value) settings.push_back({param.key, tree.path(node), tree.at(node).line, *value});
   }
   return settings;
 }
 
 Result<std::vector<GpuProfile>> read_all(std::string_view yaml, std::string_view file_name) {
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
-  const auto section = find_profiles(tree);
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
+  const auto section = config::find_profiles(tree);
   if (section.stranger >= 0) {
     const auto& node = tree.at(section.stranger);
     return fail(ErrorCode::invalid_argument,
                 "{}:{}:{}: \"{}\" does not fit into a GPU profile: expected {}: to hold one mapping of parameters for "
                 "each GPU name",
                 file_name, node.line, node.column,
-                node.kind == YamlKind::scalar ? node.value : tree.path(section.stranger), kProfiles);
+                node.kind == config::YamlKind::scalar ? node.value : tree.path(section.stranger), config::kProfiles);
   }
   std::vector<GpuProfile> profiles;
   for (const auto& [name, mapping] : section.profiles) {
@@ -120,27 +121,28 @@ Configuration spelled_out(const GpuProfile& profile, const std::vector<GpuProfil
 }
 
 /// Those of the keys that the file sets outside its profiles.
-Result<std::vector<FoundSetting>> find_settings(const YamlTree& tree, std::string_view file_name,
-                                                const std::set<std::string>& keys, const PatchOptions& options) {
-  const SettingFinder finder(tree, file_name, options);
-  std::vector<FoundSetting> settings;
+Result<std::vector<config::FoundSetting>> find_settings(const config::YamlTree& tree, std::string_view file_name,
+                                                        const std::set<std::string>& keys,
+                                                        const config::PatchOptions& options) {
+  const config::SettingFinder finder(tree, file_name, options);
+  std::vector<config::FoundSetting> settings;
   for (const auto& key : keys) {
     RL_TRY_ASSIGN(const auto place, finder.find(key));
     if (!place) continue;
     const int node = place->value >= 0 ? place->value : place->inherited;
-    RL_TRY_ASSIGN(const auto value, read_setting(*schema::find_param(key), tree, node, file_name));
+    RL_TRY_ASSIGN(const auto value, config::read_setting(*schema::find_param(key), tree, node, file_name));
     if (value) settings.push_back({key, tree.path(node), tree.at(node).line, *value});
   }
   return settings;
 }
 
-Result<std::vector<FoundSetting>> left_of_profiles(std::string_view yaml, std::string_view file_name,
-                                                   const std::vector<GpuProfile>& profiles,
-                                                   const PatchOptions& options) {
+Result<std::vector<config::FoundSetting>> left_of_profiles(std::string_view yaml, std::string_view file_name,
+                                                           const std::vector<GpuProfile>& profiles,
+                                                           const config::PatchOptions& options) {
   RL_TRY_ASSIGN(const auto before, read_all(yaml, file_name));
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
-  std::vector<FoundSetting> left;
-  const auto section = find_profiles(tree);
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
+  std::vector<config::FoundSetting> left;
+  const auto section = config::find_profiles(tree);
   for (const auto& in_file : section.profiles) {
     const auto profile =
         std::find_if(profiles.begin(), profiles.end(), [&](const auto& one) { return one.name == in_file.first; });
@@ -162,21 +164,21 @@ Result<std::vector<FoundSetting>> left_of_profiles(std::string_view yaml, std::s
   return left;
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
-                              const std::vector<GpuProfile>& profiles, const std::string& provenance) {
+Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                                      const std::vector<GpuProfile>& profiles, const std::string& provenance) {
   RL_TRY_ASSIGN(const auto before, read_all(yaml, file_name));
-  PatchResult result{std::string(yaml), {}};
+  config::PatchResult result{std::string(yaml), {}};
   for (const auto& profile : profiles) {
     if (profile.name.empty() || profile.name.find('.') != std::string::npos)
       return fail(ErrorCode::invalid_argument,
                   "GPU name \"{}\" cannot be a profile's name: expected text without a dot", profile.name);
     const auto settings = spelled_out(profile, profiles, before);
-    PatchOptions options;
+    config::PatchOptions options;
     options.provenance =
         provenance.empty() || profile.run_id.empty() ? provenance : fmt::format("{} {}", provenance, profile.run_id);
     for (const auto& [key, value] : settings.values())
-      options.mapping[key] = fmt::format("{}.{}.{}", kProfiles, profile.name, key);
-    RL_TRY_ASSIGN(auto patch, patch_settings(result.text, file_name, settings, options));
+      options.mapping[key] = fmt::format("{}.{}.{}", config::kProfiles, profile.name, key);
+    RL_TRY_ASSIGN(auto patch, config::patch_settings(result.text, file_name, settings, options));
     result.text = std::move(patch.text);
     result.edits.insert(result.edits.end(), patch.edits.begin(), patch.edits.end());
   }
@@ -237,29 +239,29 @@ Result<CollectedProfiles> collect_profiles(store::Store& store, const schema::Tu
 }
 
 Result<std::vector<GpuProfile>> read_profiles(std::string_view yaml, std::string_view file_name) {
-  return read_all(yaml, file_name).map_error(one_line);
+  return read_all(yaml, file_name).map_error(config::one_line);
 }
 
-Result<PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
-                                   const std::vector<GpuProfile>& profiles, const std::string& provenance) {
-  return patch_all(yaml, file_name, profiles, provenance).map_error(one_line);
+Result<config::PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
+                                           const std::vector<GpuProfile>& profiles, const std::string& provenance) {
+  return patch_all(yaml, file_name, profiles, provenance).map_error(config::one_line);
 }
 
-Result<std::vector<FoundSetting>> left_by_profiles(std::string_view yaml, std::string_view file_name,
-                                                   const std::vector<GpuProfile>& profiles,
-                                                   const PatchOptions& options) {
-  return left_of_profiles(yaml, file_name, profiles, options).map_error(one_line);
+Result<std::vector<config::FoundSetting>> left_by_profiles(std::string_view yaml, std::string_view file_name,
+                                                           const std::vector<GpuProfile>& profiles,
+                                                           const config::PatchOptions& options) {
+  return left_of_profiles(yaml, file_name, profiles, options).map_error(config::one_line);
 }
 
-Result<AppliedPatch> apply_profiles(const std::filesystem::path& file, const std::vector<GpuProfile>& profiles,
-                                    const std::string& provenance, std::string_view utc) {
-  RL_TRY(check_patchable(file));
-  const auto target = link_target(file);
+Result<config::AppliedPatch> apply_profiles(const std::filesystem::path& file, const std::vector<GpuProfile>& profiles,
+                                            const std::string& provenance, std::string_view utc) {
+  RL_TRY(config::check_patchable(file));
+  const auto target = config::link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));
   RL_TRY_ASSIGN(auto patch, patch_profiles(before, file.string(), profiles, provenance));
-  if (patch.edits.empty()) return AppliedPatch{std::move(patch), {}};
-  RL_TRY_ASSIGN(auto backup, swap_with_backup(target, before, patch.text, utc));
-  return AppliedPatch{std::move(patch), std::move(backup)};
+  if (patch.edits.empty()) return config::AppliedPatch{std::move(patch), {}};
+  RL_TRY_ASSIGN(auto backup, config::swap_with_backup(target, before, patch.text, utc));
+  return config::AppliedPatch{std::move(patch), std::move(backup)};
 }
 
 Result<Configuration> settings_for(const std::vector<GpuProfile>& profiles, const std::string& name,
@@ -274,13 +276,14 @@ Result<Configuration> settings_for(const std::vector<GpuProfile>& profiles, cons
   return settings;
 }
 
-Result<std::vector<FoundSetting>> left_by_match(std::string_view yaml, std::string_view file_name,
-                                                const std::vector<GpuProfile>& profiles, const Configuration& wanted,
-                                                const PatchOptions& options) {
+Result<std::vector<config::FoundSetting>> left_by_match(std::string_view yaml, std::string_view file_name,
+                                                        const std::vector<GpuProfile>& profiles,
+                                                        const Configuration& wanted,
+                                                        const config::PatchOptions& options) {
   auto keys = keys_of(profiles);
   std::erase_if(keys, [&](const auto& key) { return wanted.contains(key); });
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name).map_error(one_line));
-  return find_settings(tree, file_name, keys, options).map_error(one_line);
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name).map_error(config::one_line));
+  return find_settings(tree, file_name, keys, options).map_error(config::one_line);
 }
 
 }  // namespace ridgeline::campaign

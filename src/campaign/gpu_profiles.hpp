@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
+#include "config/config_patch.hpp"
 #include "schema/tune_run.hpp"
 #include "store/store.hpp"
 
@@ -38,26 +38,27 @@ struct CollectedProfiles {
 /// objective, io, constraints and accuracy tolerance. `run` itself is the answer for its own GPU.
 [[nodiscard]] base::Result<CollectedProfiles> collect_profiles(store::Store& store, const schema::TuneRun& run);
 
-/// Errors (invalid_argument): as patch_settings has them, and a "profiles:" that holds something else.
+/// Errors (invalid_argument): as config::patch_settings has them, and a "profiles:" that holds something else.
 [[nodiscard]] base::Result<std::vector<GpuProfile>> read_profiles(std::string_view yaml, std::string_view file_name);
 
-/// Pure, as patch_settings: writes each profile into its mapping below "profiles:", both made when absent. Settings
-/// that an older profile of that name has beyond the new ones go back to their defaults, but for left_by_profiles.
-[[nodiscard]] base::Result<PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
-                                                       const std::vector<GpuProfile>& profiles,
-                                                       const std::string& provenance);
+/// Pure, as config::patch_settings: writes each profile into its mapping below "profiles:", both made when absent.
+/// Settings that an older profile of that name has beyond the new ones go back to their defaults, but for
+/// left_by_profiles.
+[[nodiscard]] base::Result<config::PatchResult> patch_profiles(std::string_view yaml, std::string_view file_name,
+                                                               const std::vector<GpuProfile>& profiles,
+                                                               const std::string& provenance);
 
 /// What patch_profiles leaves in the file although no profile given wants it, since its default has no spelling: to be
 /// taken out by hand. In older profiles of the same names, and, of GpuProfile::unset, in the application's own section.
-[[nodiscard]] base::Result<std::vector<FoundSetting>> left_by_profiles(std::string_view yaml,
-                                                                       std::string_view file_name,
-                                                                       const std::vector<GpuProfile>& profiles,
-                                                                       const PatchOptions& options);
+[[nodiscard]] base::Result<std::vector<config::FoundSetting>> left_by_profiles(std::string_view yaml,
+                                                                               std::string_view file_name,
+                                                                               const std::vector<GpuProfile>& profiles,
+                                                                               const config::PatchOptions& options);
 
-/// As apply_patch, with all its care.
-[[nodiscard]] base::Result<AppliedPatch> apply_profiles(const std::filesystem::path& file,
-                                                        const std::vector<GpuProfile>& profiles,
-                                                        const std::string& provenance, std::string_view utc);
+/// As config::apply_patch, with all its care.
+[[nodiscard]] base::Result<config::AppliedPatch> apply_profiles(const std::filesystem::path& file,
+                                                                const std::vector<GpuProfile>& profiles,
+                                                                const std::string& provenance, std::string_view utc);
 
 /// What to write into the main section for the GPU of that name: its profile, and the defaults of what only other
 /// profiles set, but for left_by_match. Error (not_found): no such profile; lists those there are.
@@ -66,9 +67,10 @@ struct CollectedProfiles {
 
 /// What only other profiles set, stands in the application's own section, and `wanted` (by settings_for) cannot undo,
 /// since its default has no spelling: to be taken out by hand.
-[[nodiscard]] base::Result<std::vector<FoundSetting>> left_by_match(std::string_view yaml, std::string_view file_name,
-                                                                    const std::vector<GpuProfile>& profiles,
-                                                                    const schema::Configuration& wanted,
-                                                                    const PatchOptions& options);
+[[nodiscard]] base::Result<std::vector<config::FoundSetting>> left_by_match(std::string_view yaml,
+                                                                            std::string_view file_name,
+                                                                            const std::vector<GpuProfile>& profiles,
+                                                                            const schema::Configuration& wanted,
+                                                                            const config::PatchOptions& options);
 
 }  // namespace ridgeline::campaign

@@ -239,8 +239,8 @@ class RunningSweep {
                     executor_.run(spec, std::filesystem::path(run_.folder) / fmt::format("trial-{}", trial.id), left));
       check_objective(trial.outcome);
       trial.outcome.files = files_.unchanged(std::move(files));
-      RL_TRY(store_.save_outcome(store::kCommandKind, trial.key,
-                                 {{"command", spec.job.command}, {"point", spec.point}}, trial.outcome));
+      RL_TRY(store_.save_outcome(store::kCommandKind, trial.key, {{"command", spec.job.command}, {"point", spec.point}},
+                                 trial.outcome));
     }
     run_.trials.push_back(std::move(trial));
     observer_.trial_finished(run_, run_.trials.back());

@@ -7,12 +7,12 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/config_patch/file_swap.hpp"
-#include "campaign/config_patch/one_line.hpp"
-#include "campaign/config_patch/patch_result.hpp"
-#include "campaign/config_patch/setting_finder.hpp"
-#include "campaign/config_patch/setting_text.hpp"
-#include "campaign/config_patch/yaml_tree.hpp"
+#include "config/file_swap.hpp"
+#include "config/one_line.hpp"
+#include "config/patch_result.hpp"
+#include "config/setting_finder.hpp"
+#include "config/setting_text.hpp"
+#include "config/yaml_tree.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -44,14 +44,14 @@ Typed typed(const std::string& name, const std::string& text) {
   return out;
 }
 
-std::vector<std::string> without_place(const YamlTree& tree, const std::vector<SweepSetting>& settings) {
+std::vector<std::string> without_place(const config::YamlTree& tree, const std::vector<SweepSetting>& settings) {
   std::vector<std::string> out;
   for (const auto& setting : settings)
     if (setting.path.empty() && tree.places_of(setting.name).empty()) out.push_back(setting.name);
   return out;
 }
 
-Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
+Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
   if (!setting.path.empty()) return setting.path;
   const auto places = tree.places_of(setting.name);
   if (places.size() == 1) {
@@ -64,8 +64,9 @@ Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, co
               file_name, setting.name, fmt::join(lines, ", "), setting.name);
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name, std::vector<SweepSetting> settings) {
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                                      std::vector<SweepSetting> settings) {
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
   const auto absent = without_place(tree, settings);
   if (!settings.empty() && absent.size() == settings.size())
     return fail(ErrorCode::invalid_argument,
@@ -76,12 +77,12 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
                                   return std::find(absent.begin(), absent.end(), setting.name) != absent.end();
                                 }),
                  settings.end());
-  PatchOptions options;
+  config::PatchOptions options;
   for (const auto& setting : settings) {
     RL_TRY_ASSIGN(options.mapping[setting.name], path_of(tree, file_name, setting));
   }
-  const SettingFinder finder(tree, file_name, options);
-  PatchBuilder builder(yaml, tree, file_name, "");
+  const config::SettingFinder finder(tree, file_name, options);
+  config::PatchBuilder builder(yaml, tree, file_name, "");
   std::map<std::string, std::string> before;
   for (const auto& setting : settings) {
     const auto [param, value] = typed(setting.name, setting.value);
@@ -99,10 +100,10 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
       continue;
     }
     const auto& node = tree.at(place.value);
-    if (node.kind == YamlKind::sequence || node.kind == YamlKind::mapping)
+    if (node.kind == config::YamlKind::sequence || node.kind == config::YamlKind::mapping)
       return fail(ErrorCode::invalid_argument, "{}:{}: {} holds a list or section, expected a single value", file_name,
                   node.line, setting.name);
-    const auto old = read_setting(param, tree, place.value, file_name);
+    const auto old = config::read_setting(param, tree, place.value, file_name);
     if (old && *old && **old == value) continue;
     // A value that another program fills in is not ours to replace.
     if (!node.tag.empty() || node.value.find('$') != std::string::npos || node.value.find("{{") != std::string::npos)
@@ -114,7 +115,7 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
     before[setting.name] = std::string(base::trim(source));
     RL_TRY(builder.change(place.value, param, value));
   }
-  return patch_result(builder, before);
+  return config::patch_result(builder, before);
 }
 
 }  // namespace
@@ -135,8 +136,8 @@ std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
 Result<std::map<std::string, SweepCurrent>> read_sweep_values(std::string_view yaml, std::string_view file_name,
                                                               const std::vector<schema::SweepParam>& parameters,
                                                               const std::map<std::string, std::string>& paths) {
-  const auto tree = parse_yaml(yaml, file_name);
-  if (!tree) return tl::unexpected(one_line(tree.error()));
+  const auto tree = config::parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(config::one_line(tree.error()));
   std::map<std::string, SweepCurrent> out;
   for (const auto& param : parameters) {
     const auto path = paths.find(param.name);
@@ -145,7 +146,8 @@ Result<std::map<std::string, SweepCurrent>> read_sweep_values(std::string_view y
     if (path != paths.end()) std::erase_if(places, [&](const int place) { return tree->path(place) != path->second; });
     if (places.size() != 1) continue;
     const auto& node = tree->at(tree->resolved(places.front()));
-    if (node.kind == YamlKind::scalar && !is_null(node)) out[param.name] = {node.value, tree->at(places.front()).line};
+    if (node.kind == config::YamlKind::scalar && !config::is_null(node))
+      out[param.name] = {node.value, tree->at(places.front()).line};
   }
   return out;
 }
@@ -156,25 +158,25 @@ bool same_sweep_value(const std::string& a, const std::string& b) {
 
 Result<std::vector<std::string>> names_without_place(std::string_view yaml, std::string_view file_name,
                                                      const std::vector<SweepSetting>& settings) {
-  const auto tree = parse_yaml(yaml, file_name);
-  if (!tree) return tl::unexpected(one_line(tree.error()));
+  const auto tree = config::parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(config::one_line(tree.error()));
   return without_place(*tree, settings);
 }
 
-Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
-                                         const std::vector<SweepSetting>& settings) {
-  return patch_all(yaml, file_name, settings).map_error(one_line);
+Result<config::PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
+                                                 const std::vector<SweepSetting>& settings) {
+  return patch_all(yaml, file_name, settings).map_error(config::one_line);
 }
 
-Result<AppliedPatch> apply_sweep_settings(const std::filesystem::path& file, const std::vector<SweepSetting>& settings,
-                                          std::string_view utc) {
-  RL_TRY(check_patchable(file));
-  const auto target = link_target(file);
+Result<config::AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
+                                                  const std::vector<SweepSetting>& settings, std::string_view utc) {
+  RL_TRY(config::check_patchable(file));
+  const auto target = config::link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));
   RL_TRY_ASSIGN(auto patch, patch_sweep_settings(before, file.string(), settings));
-  if (patch.edits.empty()) return AppliedPatch{std::move(patch), {}};
-  RL_TRY_ASSIGN(auto backup, swap_with_backup(target, before, patch.text, utc));
-  return AppliedPatch{std::move(patch), std::move(backup)};
+  if (patch.edits.empty()) return config::AppliedPatch{std::move(patch), {}};
+  RL_TRY_ASSIGN(auto backup, config::swap_with_backup(target, before, patch.text, utc));
+  return config::AppliedPatch{std::move(patch), std::move(backup)};
 }
 
 }  // namespace ridgeline::campaign

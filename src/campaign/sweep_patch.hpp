@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
+#include "config/config_patch.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::campaign {
@@ -50,12 +50,12 @@ struct SweepCurrent {
 /// Pure: puts the values where the file has them, and leaves out those without a place. Bytes beside them stay as they
 /// are; a number stays a number, text is quoted where YAML would read it otherwise. Errors (invalid_argument):
 /// malformed YAML, several places of one name (with their lines), no place for any of them.
-[[nodiscard]] base::Result<PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
-                                                             const std::vector<SweepSetting>& settings);
+[[nodiscard]] base::Result<config::PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
+                                                                     const std::vector<SweepSetting>& settings);
 
 /// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
-[[nodiscard]] base::Result<AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
-                                                              const std::vector<SweepSetting>& settings,
-                                                              std::string_view utc);
+[[nodiscard]] base::Result<config::AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
+                                                                      const std::vector<SweepSetting>& settings,
+                                                                      std::string_view utc);
 
 }  // namespace ridgeline::campaign

@@ -8,12 +8,12 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "campaign/bench_config.hpp"
-#include "campaign/config_patch/file_swap.hpp"
-#include "campaign/config_patch/one_line.hpp"
-#include "campaign/config_patch/patch_result.hpp"
-#include "campaign/config_patch/setting_finder.hpp"
-#include "campaign/config_patch/setting_text.hpp"
-#include "campaign/config_patch/yaml_tree.hpp"
+#include "config/file_swap.hpp"
+#include "config/one_line.hpp"
+#include "config/patch_result.hpp"
+#include "config/setting_finder.hpp"
+#include "config/setting_text.hpp"
+#include "config/yaml_tree.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -43,8 +43,9 @@ std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings) {
           {param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off}};
 }
 
-tl::unexpected<base::Error> several_places(const YamlTree& tree, std::string_view file_name, const std::string& key,
-                                           const std::vector<int>& places, const std::string& usual) {
+tl::unexpected<base::Error> several_places(const config::YamlTree& tree, std::string_view file_name,
+                                           const std::string& key, const std::vector<int>& places,
+                                           const std::string& usual) {
   std::vector<std::string> lines;
   for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
   return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
@@ -52,26 +53,26 @@ tl::unexpected<base::Error> several_places(const YamlTree& tree, std::string_vie
 }
 
 /// A path that says which document it is in, where there are several.
-std::string whole_path(const YamlTree& tree, int place) {
+std::string whole_path(const config::YamlTree& tree, int place) {
   auto path = tree.path(place);
   return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
 }
 
 /// Whether a key that the file lacks can be added under the usual path.
-Result<void> check_home(const YamlTree& tree, std::string_view file_name, const std::string& key,
+Result<void> check_home(const config::YamlTree& tree, std::string_view file_name, const std::string& key,
                         const std::string& usual) {
   std::vector<int> roots;
   for (const auto& document : tree.documents)
-    if (!is_null(tree.at(document.root))) roots.push_back(tree.resolved(document.root));
+    if (!config::is_null(tree.at(document.root))) roots.push_back(tree.resolved(document.root));
   if (roots.size() > 1)
     return fail(ErrorCode::invalid_argument,
                 "{}: {} stands in none of the {} documents: add it to the one that your "
                 "training reads",
                 file_name, key, roots.size());
-  if (roots.empty() || tree.at(roots.front()).kind != YamlKind::mapping) return {};
+  if (roots.empty() || tree.at(roots.front()).kind != config::YamlKind::mapping) return {};
   const auto section = usual.substr(0, usual.find('.'));
   const int home = tree.find(roots.front(), section);
-  if (home >= 0 && tree.at(home).kind == YamlKind::alias)
+  if (home >= 0 && tree.at(home).kind == config::YamlKind::alias)
     return fail(ErrorCode::invalid_argument,
                 "{}:{}: {} would go into {}, which is the alias *{}, so that it would show elsewhere too: add {} there "
                 "yourself",
@@ -80,25 +81,26 @@ Result<void> check_home(const YamlTree& tree, std::string_view file_name, const 
 }
 
 /// A value that is not ours to replace: one that is used elsewhere too, or that another program fills in.
-Result<void> check_value(const YamlTree& tree, std::string_view file_name, const schema::ParamDef& param, int value) {
+Result<void> check_value(const config::YamlTree& tree, std::string_view file_name, const schema::ParamDef& param,
+                         int value) {
   const auto& node = tree.at(value);
   if (!node.users.empty())
     return fail(ErrorCode::invalid_argument,
                 "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
                 "value out in both places",
                 file_name, node.line, param.key, node.anchor, tree.at(node.users.front()).line);
-  if (node.kind == YamlKind::scalar && is_template(node.value))
+  if (node.kind == config::YamlKind::scalar && config::is_template(node.value))
     return fail(ErrorCode::invalid_argument,
                 "{}:{}: {} is {}, which another program fills in: write the plain value, or give --config the file "
                 "that it comes from",
                 file_name, node.line, param.key, node.value);
-  if (is_null(node)) return {};
-  RL_TRY(read_setting(param, tree, value, file_name));
+  if (config::is_null(node)) return {};
+  RL_TRY(config::read_setting(param, tree, value, file_name));
   return {};
 }
 
 /// The path to change: the usual one when the file has it, else the only place of that name, else the usual one anew.
-Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, const std::string& key,
+Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_name, const std::string& key,
                             const std::string& usual) {
   const auto places = tree.places_of(key);
   for (const int place : places)
@@ -109,23 +111,24 @@ Result<std::string> path_of(const YamlTree& tree, std::string_view file_name, co
   return usual;
 }
 
-Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
-                              const schema::TrainingSettings& settings) {
-  RL_TRY_ASSIGN(const auto tree, parse_yaml(yaml, file_name));
+Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
+                                      const schema::TrainingSettings& settings) {
+  RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
   const auto wanted = wanted_of(settings);
-  PatchOptions options;
+  config::PatchOptions options;
   options.section = "data";
   for (const auto& one : wanted) {
     RL_TRY_ASSIGN(options.mapping[one.param.key], path_of(tree, file_name, one.param.key, one.path));
   }
-  const SettingFinder finder(tree, file_name, options);
-  PatchBuilder builder(yaml, tree, file_name, "");
+  const config::SettingFinder finder(tree, file_name, options);
+  config::PatchBuilder builder(yaml, tree, file_name, "");
   std::map<std::string, std::string> before;
   for (const auto& one : wanted) {
     RL_TRY_ASSIGN(const auto found, finder.find(one.param.key));
     if (found && found->value >= 0) RL_TRY(check_value(tree, file_name, one.param, found->value));
     if (found) {
-      const auto old = read_setting(one.param, tree, found->value >= 0 ? found->value : found->inherited, file_name);
+      const auto old =
+          config::read_setting(one.param, tree, found->value >= 0 ? found->value : found->inherited, file_name);
       if (old && *old && **old == one.value) continue;
     }
     RL_TRY_ASSIGN(const auto place, finder.place_for(one.param.key));
@@ -138,13 +141,13 @@ Result<PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
     before[one.param.key] = std::string(base::trim(yaml.substr(begin, node.end - begin)));
     RL_TRY(builder.change(place.value, one.param, one.value));
   }
-  return patch_result(builder, before);
+  return config::patch_result(builder, before);
 }
 
 /// Reads numbers of a file for the advice. What is there and cannot be read is kept as a line.
 class NumberReader {
  public:
-  NumberReader(const YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
+  NumberReader(const config::YamlTree& tree, std::string_view file) : tree_(tree), file_(file) {}
 
   /// At the first of the usual paths that the file has, else at the key's only place.
   std::optional<double> at(const std::string& key, const std::vector<std::string>& usual, bool whole) {
@@ -158,14 +161,15 @@ class NumberReader {
       return std::nullopt;
     }
     const auto& node = tree_.at(tree_.resolved(found));
-    if (is_null(node)) return std::nullopt;
+    if (config::is_null(node)) return std::nullopt;
     const auto value = base::parse_number(node.value, key);
-    if (node.kind == YamlKind::scalar && value && *value > 0 &&
+    if (node.kind == config::YamlKind::scalar && value && *value > 0 &&
         (!whole || (*value == std::floor(*value) && *value < kMostWhole)))
       return *value;
-    unreadable[key] = fmt::format(
-        "{}:{}: {} is {}, which cannot be read here: expected a {} number above 0", file_, tree_.at(found).line, key,
-        node.kind == YamlKind::scalar ? node.value : std::string("a list or section"), whole ? "whole" : "plain");
+    unreadable[key] = fmt::format("{}:{}: {} is {}, which cannot be read here: expected a {} number above 0", file_,
+                                  tree_.at(found).line, key,
+                                  node.kind == config::YamlKind::scalar ? node.value : std::string("a list or section"),
+                                  whole ? "whole" : "plain");
     return std::nullopt;
   }
   std::optional<std::int64_t> whole(const std::string& key, const std::vector<std::string>& usual) {
@@ -176,7 +180,7 @@ class NumberReader {
 
  private:
   static constexpr double kMostWhole = 1e9;
-  const YamlTree& tree_;
+  const config::YamlTree& tree_;
   std::string_view file_;
 };
 
@@ -253,8 +257,8 @@ std::optional<BatchAdvice> advise_on_batch(const TrainingConfig& now, std::int64
 }
 
 Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_view file_name) {
-  const auto tree = parse_yaml(yaml, file_name);
-  if (!tree) return tl::unexpected(one_line(tree.error()));
+  const auto tree = config::parse_yaml(yaml, file_name);
+  if (!tree) return tl::unexpected(config::one_line(tree.error()));
   NumberReader reader(*tree, file_name);
   TrainingConfig out;
   out.batch_size = reader.whole("batch_size", {"data.batch_size"});
@@ -262,24 +266,24 @@ Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_v
       "gradient_accumulation_steps", {"training.gradient_accumulation_steps", "data.gradient_accumulation_steps"});
   out.learning_rate = reader.at("learning_rate", {"training.learning_rate", "data.learning_rate"}, false);
   for (const auto& [key, line] : reader.unreadable)
-    out.unreadable[key] = one_line(base::Error{ErrorCode::invalid_argument, line}).message;
+    out.unreadable[key] = config::one_line(base::Error{ErrorCode::invalid_argument, line}).message;
   return out;
 }
 
-Result<PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
-                                            const schema::TrainingSettings& settings) {
-  return patch_all(yaml, file_name, settings).map_error(one_line);
+Result<config::PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
+                                                    const schema::TrainingSettings& settings) {
+  return patch_all(yaml, file_name, settings).map_error(config::one_line);
 }
 
-Result<AppliedPatch> apply_training_settings(const std::filesystem::path& file,
-                                             const schema::TrainingSettings& settings, std::string_view utc) {
-  RL_TRY(check_patchable(file));
-  const auto target = link_target(file);
+Result<config::AppliedPatch> apply_training_settings(const std::filesystem::path& file,
+                                                     const schema::TrainingSettings& settings, std::string_view utc) {
+  RL_TRY(config::check_patchable(file));
+  const auto target = config::link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));
   RL_TRY_ASSIGN(auto patch, patch_training_settings(before, file.string(), settings));
-  if (patch.edits.empty()) return AppliedPatch{std::move(patch), {}};
-  RL_TRY_ASSIGN(auto backup, swap_with_backup(target, before, patch.text, utc));
-  return AppliedPatch{std::move(patch), std::move(backup)};
+  if (patch.edits.empty()) return config::AppliedPatch{std::move(patch), {}};
+  RL_TRY_ASSIGN(auto backup, config::swap_with_backup(target, before, patch.text, utc));
+  return config::AppliedPatch{std::move(patch), std::move(backup)};
 }
 
 }  // namespace ridgeline::campaign

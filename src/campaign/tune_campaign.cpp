@@ -10,7 +10,6 @@
 #include "base/version.hpp"
 #include "campaign/ceilings_cache.hpp"
 #include "campaign/decision_maker.hpp"
-#include "campaign/environment_probe.hpp"
 #include "campaign/input_checks.hpp"
 #include "campaign/provider_choice.hpp"
 #include "campaign/run_budget.hpp"
@@ -19,6 +18,7 @@
 #include "campaign/time_budget.hpp"
 #include "campaign/time_forecast.hpp"
 #include "campaign/trial_runner.hpp"
+#include "host/environment_probe.hpp"
 #include "measure/gpu_plans.hpp"
 #include "search/relevance.hpp"
 #include "search/searcher.hpp"
@@ -235,7 +235,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.current_origins = request.current_origins;
   TrialRunner runner(executor_, store_, clock_, observer_, request, result);
 
-  run.environment = request.environment ? *request.environment : probe_environment();
+  run.environment = request.environment ? *request.environment : host::probe_environment();
   run.environment.ridgeline_version = base::version();
   // The model first: most slips are in its path or shapes.
   RL_TRY(hash_input_files(run.workload));

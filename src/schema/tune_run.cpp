@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/tune_run.hpp"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 
 namespace ridgeline::schema {
@@ -25,7 +23,8 @@ RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s,
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;
-  return std::filesystem::path(run.workload.location).filename().string();
+  const auto& path = run.workload.location;
+  return path.substr(path.find_last_of('/') + 1);
 }
 
 Run to_run(const TuneRun& run) {

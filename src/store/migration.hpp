@@ -11,8 +11,8 @@ namespace ridgeline::store {
 /// A step from schema version `to - 1` to `to`. Append-only: a released step is never edited.
 struct Migration {
   int to = 0;
-  const char* sql = nullptr;                                   ///< the step, ...
-  base::Result<void> (*move)(const Connection&) = nullptr;     ///< ... or a function that makes it
+  const char* sql = nullptr;                                ///< the step, ...
+  base::Result<void> (*move)(const Connection&) = nullptr;  ///< ... or a function that makes it
   const char* fresh = nullptr;  ///< makes this schema in an empty file; nullptr: by all steps up to it
 };
 

@@ -60,10 +60,12 @@ base::Result<void> move_to_one_table(const Connection& connection) {
   RL_TRY(connection.execute(kSetAside));
   RL_TRY(connection.execute(kOneTableSchema));
   RL_TRY(connection.execute(kMoveTrials));
-  RL_TRY(move_runs<schema::SweepRun>(connection, "SELECT record FROM sweep_run_records r JOIN sweep_runs s ON s.id = "
-                                                 "r.id ORDER BY s.started_utc, s.rowid"));
-  RL_TRY(move_runs<schema::BenchRun>(connection, "SELECT record FROM bench_run_records r JOIN bench_runs s ON s.id = "
-                                                 "r.id ORDER BY s.started_utc, s.rowid"));
+  RL_TRY(move_runs<schema::SweepRun>(connection,
+                                     "SELECT record FROM sweep_run_records r JOIN sweep_runs s ON s.id = "
+                                     "r.id ORDER BY s.started_utc, s.rowid"));
+  RL_TRY(move_runs<schema::BenchRun>(connection,
+                                     "SELECT record FROM bench_run_records r JOIN bench_runs s ON s.id = "
+                                     "r.id ORDER BY s.started_utc, s.rowid"));
   RL_TRY(move_runs<schema::TuneRun>(
       connection, "SELECT record FROM run_records_3 r JOIN runs_3 s ON s.id = r.id ORDER BY s.started_utc, s.rowid"));
   return connection.execute(kDropOld);

@@ -69,8 +69,10 @@ Result<std::string> latest_run(const Connection& connection, std::string_view ki
 
 Result<std::string> of_kind(const Found& found, std::string_view kind) {
   if (kind.empty() || found.kind == kind) return found.id;
-  return base::fail(ErrorCode::invalid_argument, "run {} is one of ridgeline {}, expected one of ridgeline {}; see "
-                    "ridgeline history", found.id, found.kind, kind);
+  return base::fail(ErrorCode::invalid_argument,
+                    "run {} is one of ridgeline {}, expected one of ridgeline {}; see "
+                    "ridgeline history",
+                    found.id, found.kind, kind);
 }
 
 }  // namespace
@@ -146,7 +148,8 @@ Result<std::string> resolve_run(const Connection& connection, const std::string&
                       fmt::join(ids, ", "), matches.size() > kMostNamed ? ", ..." : "");
   }
   RL_TRY_ASSIGN(const auto all, query_runs(connection, kRunIds, ""));
-  if (all.empty()) return base::fail(ErrorCode::not_found, "run {} is not in {}, which holds no runs yet", reference, file);
+  if (all.empty())
+    return base::fail(ErrorCode::not_found, "run {} is not in {}, which holds no runs yet", reference, file);
   std::vector<std::string> ids;
   for (const auto& run : all) ids.push_back(run.id);
   const auto hint = base::did_you_mean(reference, ids);

@@ -52,8 +52,7 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const std::filesystem::path& path, const StoreOptions& options) {
   auto impl = std::make_unique<Impl>();
-  RL_TRY_ASSIGN(impl->connection,
-                Connection::open_for_use(path, options.busy_timeout, options.access, prepare_file));
+  RL_TRY_ASSIGN(impl->connection, Connection::open_for_use(path, options.busy_timeout, options.access, prepare_file));
   return Store(std::move(impl));
 }
 
@@ -122,8 +121,14 @@ Result<std::optional<StoredTrial>> Store::find_trial(const std::string& key) {
 
 Result<void> Store::save_trial(const schema::TrialSpec& spec, const schema::TrialOutcome& outcome) {
   auto slim = outcome;
-  TrialRecord record{spec.key(), std::string(kTrialKind), std::string(base::enum_name(outcome.status)),
-                     outcome.measured_utc, outcome.duration_s, spec, {}, {}};
+  TrialRecord record{spec.key(),
+                     std::string(kTrialKind),
+                     std::string(base::enum_name(outcome.status)),
+                     outcome.measured_utc,
+                     outcome.duration_s,
+                     spec,
+                     {},
+                     {}};
   if (slim.measurement) record.samples.push_back(std::exchange(slim.measurement->latency_ns, {}));
   record.outcome = slim;
   return save_record(record);
@@ -147,8 +152,14 @@ Result<std::optional<StoredPair>> Store::find_pair(const std::string& key) {
 
 Result<void> Store::save_pair(const schema::PairedSpec& spec, const schema::PairedOutcome& outcome) {
   auto slim = outcome;
-  TrialRecord record{spec.key(), std::string(kPairKind), std::string(base::enum_name(outcome.status)),
-                     outcome.measured_utc, outcome.duration_s, spec, {}, {}};
+  TrialRecord record{spec.key(),
+                     std::string(kPairKind),
+                     std::string(base::enum_name(outcome.status)),
+                     outcome.measured_utc,
+                     outcome.duration_s,
+                     spec,
+                     {},
+                     {}};
   if (slim.measurement)
     for (auto& block : slim.measurement->blocks) record.samples.push_back(std::exchange(block.latency_ns, {}));
   record.outcome = slim;

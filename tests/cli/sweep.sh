@@ -158,11 +158,9 @@ run 0 history --db r.db
 out "sweep"
 out "bench"
 run 0 history --db r.db --json
-json '[.[] | select(.command == "sweep")] | length > 3' true
-json '[.[] | select(.command == "bench")] | length' 1
-id=$(jq -r '[.[] | select(.command == "sweep")][0].id' <"$WORK/out")
-bad "sweep" "ridgeline sweep --show $id" -- show "$id" --db r.db
-bad "ridgeline sweep --show $id" -- report "$id" --db r.db
+json '[.[] | select(.kind == "sweep")] | length > 3' true
+json '[.[] | select(.kind == "bench")] | length' 1
+id=$(jq -r '[.[] | select(.kind == "sweep")][0].id' <"$WORK/out")
 run 0 sweep --show "$id" --db r.db
 
 # Slips

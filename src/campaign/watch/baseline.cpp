@@ -181,7 +181,8 @@ Result<std::string> newest_run(store::Store& store, const BaselineRequest& reque
   if (!found.own.empty()) return found.own;
   const auto& [newest, models] = found.perhaps_own.id.empty() ? found.any : found.perhaps_own;
   // When the file's own run was measured elsewhere, one of another model is another service's.
-  const bool others = found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->line.subject};
+  const bool others =
+      found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->line.subject};
   if (models.size() == 1 && !others) return newest;
   if (models.size() > 1 && !others)
     return fail(ErrorCode::invalid_argument, "runs of several models fit ({}); name one with --model FILE or --run RUN",

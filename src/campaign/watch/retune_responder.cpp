@@ -80,7 +80,7 @@ Result<TuneRequest> RetuneResponder::request() const {
 
 Result<Response> RetuneResponder::tune_and_apply() {
   RL_TRY_ASSIGN(const auto asked, request());
-  RL_TRY(check_patchable(options_.config));
+  RL_TRY(config::check_patchable(options_.config));
   source_.reset();
   const auto executor = options_.make_executor();
   TuneCampaign campaign(*executor, store_, clock_, observer_, cancelled_);
@@ -105,7 +105,7 @@ Result<Response> RetuneResponder::tune_and_apply() {
     return response;
   }
   const auto wanted = settings_to_write(run, run.current);
-  RL_TRY_ASSIGN(const auto applied, apply_patch(options_.config, wanted, options_.patch, clock_.utc_now()));
+  RL_TRY_ASSIGN(const auto applied, config::apply_patch(options_.config, wanted, options_.patch, clock_.utc_now()));
   RL_TRY_ASSIGN(auto baseline, baseline_of(store_, run));
   event.details["settings"] = wanted;
   event.details["backup"] = applied.backup.string();

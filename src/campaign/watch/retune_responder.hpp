@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "campaign/config_patch.hpp"
 #include "campaign/tune_campaign.hpp"
 #include "campaign/watch/watch_loop.hpp"
+#include "config/config_patch.hpp"
 
 namespace ridgeline::campaign {
 
@@ -19,7 +19,7 @@ class RetuneResponder final : public Responder {
  public:
   struct Options {
     std::filesystem::path config;
-    PatchOptions patch;
+    config::PatchOptions patch;
     base::Nanoseconds budget{300'000'000'000};
     std::string search = "quick";
     std::string ort_library;

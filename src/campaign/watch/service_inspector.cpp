@@ -11,14 +11,15 @@ namespace ridgeline::campaign {
 
 using base::Result;
 
-Result<std::vector<FoundSetting>> read_watched_settings(const std::filesystem::path& file, const PatchOptions& patch) {
+Result<std::vector<config::FoundSetting>> read_watched_settings(const std::filesystem::path& file,
+                                                                const config::PatchOptions& patch) {
   const auto text = base::read_file(file);
   if (!text)
     return base::fail(text.error().code,
                       "{}; expected the YAML file with the service's settings; put it there, or name another with "
                       "--config FILE",
                       text.error().message);
-  return read_settings(*text, file.string(), patch);
+  return config::read_settings(*text, file.string(), patch);
 }
 
 ServiceInspector::FileStamp ServiceInspector::stamp_of(const std::string& path) {

@@ -12,16 +12,16 @@
 
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
-#include "campaign/config_patch.hpp"
 #include "campaign/watch/cpu_use.hpp"
+#include "config/config_patch.hpp"
 #include "execute/executor.hpp"
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::campaign {
 
-/// What the file of settings of a watched service holds. Errors: as read_settings, or it cannot be read.
-[[nodiscard]] base::Result<std::vector<FoundSetting>> read_watched_settings(const std::filesystem::path& file,
-                                                                            const PatchOptions& patch);
+/// What the file of settings of a watched service holds. Errors: as config::read_settings, or it cannot be read.
+[[nodiscard]] base::Result<std::vector<config::FoundSetting>> read_watched_settings(const std::filesystem::path& file,
+                                                                                    const config::PatchOptions& patch);
 
 /// Finds out what a service consists of now: the settings in its file, its model, the runtime, the machine. What is on
 /// disk is read again only when it changed, so that this can be done at every probe.
@@ -32,7 +32,7 @@ class ServiceInspector {
     std::string ort_library;       ///< "": as `tune` finds it
     std::string device;            ///< TrialSpec::device: a GPU must be among those of the environment
     std::filesystem::path config;  ///< "": the configuration is `recommended`
-    PatchOptions patch;
+    config::PatchOptions patch;
     schema::Configuration recommended;  ///< the baseline's
     std::function<std::unique_ptr<execute::Executor>()> make_executor;
     std::function<schema::Environment()> environment;

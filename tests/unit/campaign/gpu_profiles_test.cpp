@@ -100,12 +100,12 @@ TEST(GpuProfiles, another_programs_profiles_are_left_alone) {
 
 TEST(GpuProfiles, the_current_settings_are_never_read_from_or_written_into_a_profile) {
   const std::string yaml = patched("onnxruntime:\n  prefer_nhwc: false\n", kTwo);
-  const auto found = read_settings(yaml, "c.yaml", {});
+  const auto found = config::read_settings(yaml, "c.yaml", {});
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->size(), 1U);
   EXPECT_EQ(found->front().path, "onnxruntime.prefer_nhwc");
   const auto only_profiles =
-      patch_settings(patched("", {kTwo[1]}), "c.yaml", {{"cudnn_conv_algo_search", "HEURISTIC"}}, {});
+      config::patch_settings(patched("", {kTwo[1]}), "c.yaml", {{"cudnn_conv_algo_search", "HEURISTIC"}}, {});
   ASSERT_TRUE(only_profiles) << only_profiles.error().message;
   ASSERT_EQ(only_profiles->edits.size(), 1U);
   EXPECT_EQ(only_profiles->edits.front().path, "onnxruntime.cudnn_conv_algo_search");
@@ -122,7 +122,7 @@ TEST(GpuProfiles, a_match_sets_its_own_values_and_undoes_those_of_others) {
 }
 
 /// "path=value ..." of settings to be taken out by hand.
-std::string paths_of(const base::Result<std::vector<FoundSetting>>& settings) {
+std::string paths_of(const base::Result<std::vector<config::FoundSetting>>& settings) {
   if (!settings) return "error: " + settings.error().message;
   std::string text;
   for (const auto& one : *settings)
@@ -287,7 +287,7 @@ TEST_F(GpuProfilesOfRuns, files_are_replaced_with_a_backup_that_rollback_restore
   EXPECT_FALSE(applied->backup.empty());
   EXPECT_EQ(applied->patch.edits.size(), 3U);
   EXPECT_NE(base::read_file(file)->find("prefer_nhwc: true  # ridgeline r1"), std::string::npos);
-  ASSERT_TRUE(rollback(file));
+  ASSERT_TRUE(config::rollback(file));
   EXPECT_EQ(*base::read_file(file), before);
 }
 

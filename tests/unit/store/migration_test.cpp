@@ -62,17 +62,19 @@ TEST(Migration, keeps_the_older_file_beside_it) {
 TEST(Migration, moves_the_runs_and_trials_of_schema_3_into_one_table_each) {
   const TempFolder folder;
   std::filesystem::copy_file(std::filesystem::path(RL_TEST_DATA) / "results" / "schema3.db", folder / "m.db");
-  std::filesystem::permissions(folder / "m.db", std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  std::filesystem::permissions(folder / "m.db", std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
   const auto old = std::move(*Connection::open(folder / "m.db", std::chrono::seconds(1)));
   const auto trials = *old->query_integer("SELECT count(*) FROM trials");
   const auto pairs = *old->query_integer("SELECT count(*) FROM pairs");
   const auto blocks = *old->query_integer("SELECT count(*) FROM pair_samples");
-  const auto others = *old->query_integer(
-      "SELECT (SELECT count(*) FROM training_trials) + (SELECT count(*) FROM sweep_trials)");
+  const auto others =
+      *old->query_integer("SELECT (SELECT count(*) FROM training_trials) + (SELECT count(*) FROM sweep_trials)");
   auto store = std::move(*Store::open(folder / "m.db"));
   EXPECT_EQ(*old->query_integer("SELECT count(*) FROM trials"), trials + pairs + others);
-  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM samples WHERE key IN (SELECT key FROM trials WHERE kind = 'pair')"),
-            blocks);
+  EXPECT_EQ(
+      *old->query_integer("SELECT count(*) FROM samples WHERE key IN (SELECT key FROM trials WHERE kind = 'pair')"),
+      blocks);
   EXPECT_EQ(*old->query_integer("SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 4);
   EXPECT_EQ(*old->query_integer("SELECT count(*) FROM pragma_foreign_key_check"), 0);
   const auto runs = *store.list_runs(100);

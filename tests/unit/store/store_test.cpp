@@ -138,8 +138,8 @@ TEST_F(StoreFile, returns_a_run_as_it_was_saved_last) {
 
 TEST_F(StoreFile, lists_runs_newest_first_up_to_a_limit) {
   for (const int day : {12, 10, 14, 11})
-    ASSERT_TRUE(
-        store.save_run(schema::to_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day)))));
+    ASSERT_TRUE(store.save_run(
+        schema::to_run(make_run(fmt::format("202611{}-000000-aaaa", day), fmt::format("2026-11-{}T00:00:00Z", day)))));
   auto synthetic = make_run("20261113-000000-aaaa", "2026-11-13T00:00:00Z");
   synthetic.workload.kind = "synthetic";
   synthetic.workload.location = "noise=0.1";
@@ -222,8 +222,8 @@ TEST_F(StoreFile, names_a_damaged_record) {
   ASSERT_TRUE(store.save_run(schema::to_run(make_run("r1", "2026-11-21T08:15:00Z"))));
   {
     const auto connection = *Connection::open(store.path(), std::chrono::seconds(1));
-    ASSERT_TRUE(connection->execute(
-        "UPDATE samples SET samples = x'0105'; UPDATE run_records SET record = '{\"id\":7}'"));
+    ASSERT_TRUE(
+        connection->execute("UPDATE samples SET samples = x'0105'; UPDATE run_records SET record = '{\"id\":7}'"));
   }
   const auto found = store.find_trial(spec.key());
   ASSERT_FALSE(found);
