@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/recommendation.hpp"
+#include "campaign/tune_kind.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -43,43 +43,39 @@ bool agreed(const std::string& file) {
 }  // namespace
 
 base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request, const Terminal& terminal) {
-  const auto say = [&](const std::string& text) {
-    if (!request.quiet) fmt::print(request.out, "{}", text);
-  };
   if (!run.verdict || run.verdict->decision != schema::Decision::change) {
-    say(fmt::format("{}: not touched\n", request.file));
+    if (!request.quiet) fmt::print(request.out, "{}: not touched\n", request.file);
     return {};
   }
-  if (request.provenance)
-    request.patch.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   RL_TRY_ASSIGN(const auto text, base::read_file(request.file));
-  RL_TRY_ASSIGN(const auto found, config::read_settings(text, request.file, request.patch));
-  schema::Configuration in_file;
-  for (const auto& setting : found) in_file.set(setting.key, setting.value);
-  const auto current = campaign::as_seen_by(run, in_file);
-  const auto wanted = campaign::settings_to_write(run, current);
-  const auto keys = campaign::settings_to_remove(run, current);
-  auto left = found;
-  std::erase_if(left, [&](const auto& one) { return std::find(keys.begin(), keys.end(), one.key) == keys.end(); });
-  tell_removals(request, left, "the recommendation");
-  if (!wanted.empty() && current != campaign::as_seen_by(run, run.current))
-    say(fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured\n",
-                    run.current.to_text(), request.file, current.to_text()));
-  RL_TRY_ASSIGN(const auto patch, config::patch_settings(text, request.file, wanted, request.patch));
-  const auto write = [&] {
-    return config::apply_patch(request.file, wanted, request.patch, base::system_clock().utc_now());
+  RL_TRY_ASSIGN(const auto change,
+                campaign::tune_change(run, text, {request.file, request.patch, request.provenance, {}}));
+  return apply_known(change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
+                     terminal);
+}
+
+base::Result<void> apply_known(const run::Change& change, const ApplyRequest& request, const std::string& text,
+                               const std::string& later, const Terminal& terminal) {
+  const auto say = [&](const std::vector<std::string>& lines) {
+    for (const auto& line : lines)
+      if (!request.quiet) fmt::print(request.out, "{}\n", line);
   };
-  return apply_change(request, text, patch, write, fmt::format("ridgeline apply {} --config {}", run.id, request.file),
-                      terminal);
+  say(change.before);
+  if (change.keeps) {
+    say({request.file + ": not touched"});
+    return {};
+  }
+  RL_TRY(apply_change(
+      request, text, change.patch, [&] { return change.write(base::system_clock().utc_now()); }, later, terminal));
+  say(change.after);
+  return {};
 }
 
 void tell_removals(const ApplyRequest& request, const std::vector<config::FoundSetting>& settings,
                    std::string_view who) {
   if (request.quiet) return;
   for (const auto& setting : settings)
-    fmt::print(request.out,
-               "{}: remove {}: {} by hand: {} leaves it at the runtime's own default, which cannot be written out\n",
-               request.file, setting.path, setting.value.to_text(), who);
+    fmt::print(request.out, "{}\n", campaign::removal_text(request.file, setting, who));
 }
 
 base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next) {

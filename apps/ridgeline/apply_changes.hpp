@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/tune_campaign.hpp"
 #include "config/config_patch.hpp"
 #include "ridgeline/terminal.hpp"
+#include "run/kind.hpp"
+#include "schema/tune_run.hpp"
 
 namespace ridgeline::app {
 
@@ -34,6 +35,11 @@ struct ApplyRequest {
 /// written when the run's answer is to keep what there is.
 [[nodiscard]] base::Result<void> apply_recommendation(const schema::TuneRun& run, ApplyRequest request,
                                                       const Terminal& terminal);
+
+/// The same of a change that is known, to the text of the request's file. `later` as for apply_change.
+[[nodiscard]] base::Result<void> apply_known(const run::Change& change, const ApplyRequest& request,
+                                             const std::string& text, const std::string& later,
+                                             const Terminal& terminal);
 
 /// Names settings of the file whose default should hold and has no spelling: they are to be removed by hand. `who`
 /// leaves them at the default.

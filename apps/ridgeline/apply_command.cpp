@@ -7,7 +7,9 @@
 #include "campaign/gpu_profiles.hpp"
 #include "config/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/sweep_flags.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -18,6 +20,7 @@ struct ApplyFlags {
   std::string config;
   std::string section = "onnxruntime";
   std::string space;
+  std::vector<std::string> apply_to;
   bool dry_run = false;
   bool provenance = false;
   bool yes = false;
@@ -106,17 +109,23 @@ base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
                       "no run is named; for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  const auto loaded = store.load<schema::TuneRun>(flags.run);
-  if (!loaded) return tl::unexpected(loaded.error());
-  const auto& run = *loaded;
-  if (!run.verdict || run.verdict->decision == schema::Decision::none)
-    return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
-                      run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");
-  if (flags.for_gpu) return apply_profiles(flags, store, run);
+  if (flags.for_gpu) {
+    RL_TRY_ASSIGN(const auto tuned, store.load<schema::TuneRun>(flags.run));
+    if (!tuned.verdict || tuned.verdict->decision == schema::Decision::none)
+      return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply",
+                        tuned.id, tuned.verdict ? ": " : "", tuned.verdict ? tuned.verdict->reason : "");
+    return apply_profiles(flags, store, tuned);
+  }
   auto request = request_of(flags);
   RL_TRY(read_mapping(flags, request));
-  if (run.verdict->decision == schema::Decision::keep) fmt::print("run {}: keep: {}\n", run.id, run.verdict->reason);
-  RL_TRY(apply_recommendation(run, request, inspect_terminal(stdout)));
+  RL_TRY_ASSIGN(const auto run, store.load_run(flags.run));
+  run::Target target{flags.config, request.patch, flags.provenance, {}};
+  RL_TRY_ASSIGN(target.paths, read_apply_to(flags.apply_to));
+  RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
+  const auto kinds = known_kinds();
+  RL_TRY_ASSIGN(const auto change, kinds.change(run, text, target, store));
+  RL_TRY(apply_known(change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, flags.config),
+                     inspect_terminal(stdout)));
   return kOk;
 }
 
@@ -130,13 +139,18 @@ void add_apply(CLI::App& app, Context& context) {
                      "  ridgeline apply latest --config config.yaml --for-gpu   (a profile for each GPU model tuned)\n"
                      "  ridgeline apply --match --config config.yaml            (the profile of this machine's GPU)",
                      [flags, &context] { return apply(*flags, context); });
-  command->add_option("RUN", flags->run, "Run id, its beginning, or latest");
+  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep)");
   command->add_option("--config", flags->config, "YAML file to change")->type_name("FILE")->required();
   command->add_option("--config-section", flags->section, "Section for keys it does not have yet")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--space", flags->space, "Space file whose mapping section says where keys live")
       ->type_name("FILE.yaml");
+  command
+      ->add_option("--apply-to", flags->apply_to,
+                   "Where a sweep's parameter stands, when under another name; repeatable")
+      ->type_name("NAME=PATH")
+      ->allow_extra_args(false);
   command->add_flag("--for-gpu", flags->for_gpu,
                     "Write profiles instead: the newest answer for each GPU model to the run's question");
   command->add_flag("--match", flags->match, "Use the profile of the GPU in this machine (without one: cpu)");

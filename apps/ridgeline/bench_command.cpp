@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "campaign/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
 #include "report/renderers.hpp"
@@ -77,27 +78,12 @@ class BenchDisplay final : public campaign::BenchObserver {
   std::string doing_;
 };
 
-/// What bench.yaml says of the training now, as the run keeps it.
-campaign::TrainingConfig config_of(const schema::BenchRun& run) {
-  campaign::TrainingConfig out;
-  if (run.has_current) out.batch_size = run.current.batch;
-  for (const auto& origin : run.origins) {
-    if (origin.name == kRateOrigin)
-      if (const auto rate = base::parse_number(origin.value, origin.name)) out.learning_rate = *rate;
-    if (origin.name == kAccumulationOrigin)
-      if (const auto steps = base::parse_integer(origin.value, origin.name)) out.gradient_accumulation_steps = *steps;
-  }
-  return out;
-}
-
 /// What the recommended batch means for the training in the file to change, as it stands before.
-Result<std::optional<campaign::BatchAdvice>> batch_advice(const schema::BenchRun& run, const BenchFlags& flags) {
+Result<std::optional<campaign::BatchAdvice>> advice_for(const schema::BenchRun& run, const BenchFlags& flags) {
   const auto& file = flags.write.file();
-  if (file.empty() || run.interrupted || !run.answers || !run.answers->recommended) return std::nullopt;
+  if (file.empty() || run.interrupted) return std::nullopt;
   RL_TRY_ASSIGN(const auto text, base::read_file(file));
-  RL_TRY_ASSIGN(auto now, campaign::read_training_config(text, file));
-  return campaign::advise_on_batch(campaign::merged(std::move(now), config_of(run)),
-                                   run.answers->recommended->settings.batch);
+  return campaign::batch_advice(run, text, file);
 }
 
 base::Json advice_json(const campaign::BatchAdvice& advice, const std::string& file) {
@@ -128,22 +114,6 @@ base::Json advice_json(const campaign::BatchAdvice& advice, const std::string& f
   return out;
 }
 
-/// Names keys that the file did not have: a training that never read them does not begin to.
-void say_added(const config::PatchResult& patch, const BenchFlags& flags) {
-  std::vector<std::string> added;
-  for (const auto& edit : patch.edits)
-    if (!edit.before) added.push_back(edit.path);
-  if (added.empty()) return;
-  fmt::print("{}: {} {} not in the file {}: see that your training reads {}\n", flags.write.file(),
-             fmt::join(added, ", "), added.size() == 1 ? "was" : "were",
-             flags.write.writes() ? "before" : "and would be added", added.size() == 1 ? "it" : "them");
-}
-
-/// A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
-bool has_settings(const config::PatchResult& patch) {
-  return std::any_of(patch.edits.begin(), patch.edits.end(), [](const auto& edit) { return edit.before.has_value(); });
-}
-
 Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
                           const std::optional<campaign::BatchAdvice>& advice, const Terminal& terminal) {
   const auto& file = flags.write.file();
@@ -151,27 +121,20 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
     if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
   }
-  const auto& settings = run.answers->recommended->settings;
   ApplyRequest request;
   request.file = file;
   request.mode = flags.write.mode();
   request.quiet = flags.json || flags.quiet;
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoTrainingFile));
-  const auto patch = campaign::patch_training_settings(text, file, settings);
-  if (request.mode == ApplyMode::ask && (!patch || !has_settings(*patch))) return {};
-  if (!patch) return tl::unexpected<base::Error>(patch.error());
-  const auto write = [&] { return campaign::apply_training_settings(file, settings, base::system_clock().utc_now()); };
-  RL_TRY(apply_change(request, text, *patch, write,
-                      fmt::format("ridgeline bench --show {} --config {} --apply", run.id, file), terminal));
-  if (!request.quiet) say_added(*patch, flags);
-  if (!request.quiet && settings.amp != schema::AmpMode::off)
-    fmt::print("{}: use_amp was measured as {}\n", file, base::enum_name(settings.amp));
+  const auto change = campaign::training_change(run, text, file);
+  // A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
+  if (request.mode == ApplyMode::ask && (!change || !campaign::has_training_settings(change->patch))) return {};
+  if (!change) return tl::unexpected<base::Error>(change.error());
+  RL_TRY(apply_known(*change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, file), terminal));
   // What training converges to is not silenced: with --json it is in there, with --quiet on standard error.
-  if (flags.json || !advice || (flags.quiet && request.mode == ApplyMode::ask)) return {};
-  for (const auto& line : advice->lines) {
-    const bool placed = line.rfind(file + ":", 0) == 0;  // what could not be read names file and line itself
-    fmt::print(flags.quiet ? stderr : stdout, "{}{}\n", placed ? "" : file + ": ", line);
-  }
+  if (flags.quiet && !flags.json && advice && request.mode != ApplyMode::ask)
+    for (const auto& line : advice->lines)
+      fmt::print(stderr, "{}{}\n", line.rfind(file + ":", 0) == 0 ? "" : file + ": ", line);
   return {};
 }
 
@@ -197,7 +160,7 @@ void print_summary(const schema::BenchRun& run, int width) {
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
   // A file that cannot be read any more is told when it is to be changed, after what was found.
-  const auto found = batch_advice(run, flags);
+  const auto found = advice_for(run, flags);
   const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
     auto json = report::bench_json(run);
@@ -218,7 +181,7 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
   RL_TRY(write_outputs(run, flags));
   const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
   if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
-  if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline bench --show {})\n", run.id, run.id);
+  if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline show {})\n", run.id, run.id);
   if (run.interrupted) return kCancelled;
   return run.answers ? kOk : kFinding;
 }

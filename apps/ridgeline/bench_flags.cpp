@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
+#include "campaign/training_change.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -393,9 +394,10 @@ class BenchReader {
   Result<void> read_current() {
     const auto& config = plan_.config;
     if (config.learning_rate)
-      note(std::string(kRateOrigin), fmt::format("{}", *config.learning_rate), place("training.learning_rate"));
+      note(std::string(campaign::kRateOrigin), fmt::format("{}", *config.learning_rate),
+           place("training.learning_rate"));
     if (config.gradient_accumulation_steps)
-      note(std::string(kAccumulationOrigin), fmt::format("{}", *config.gradient_accumulation_steps),
+      note(std::string(campaign::kAccumulationOrigin), fmt::format("{}", *config.gradient_accumulation_steps),
            place("training.gradient_accumulation_steps"));
     if (!config.batch_size && !config.num_workers && !config.pin_memory && !config.use_amp) return {};
     if (!config.batch_size) {

@@ -58,10 +58,6 @@ struct BenchPlan {
   std::string gpu_uuid;  ///< of the device, "" on a CPU
 };
 
-/// The origins under which a run keeps what bench.yaml says of learning rate and accumulation now.
-inline constexpr std::string_view kRateOrigin = "learning rate";
-inline constexpr std::string_view kAccumulationOrigin = "accumulation";
-
 /// What to do where the file to change is not there.
 inline constexpr const char* kNoTrainingFile =
     "create it (it may be empty), or name your training's file with --config";

@@ -71,7 +71,7 @@ std::string empty_value(const CLI::App& cli, int argc, char** argv) {
   return {};
 }
 
-int run(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   app::Context context;
   context.arguments.assign(argv, argv + argc);
   CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   base::install_cancel_signals();
   int code = app::kInternal;
   try {
-    code = run(argc, argv);
+    code = run_program(argc, argv);
   } catch (const std::exception& error) {
     // What did not fit on standard output, or on standard error, is no fault of ours.
     if (std::ferror(stderr) != 0) return app::kBadInput;

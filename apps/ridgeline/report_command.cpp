@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "campaign/tune_campaign.hpp"
 #include "report/renderers.hpp"
-#include "report/tune_report.hpp"
+#include "ridgeline/kinds.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -29,18 +28,18 @@ void add_report(CLI::App& app, Context& context) {
         RL_TRY(check_writable(flags->output, "--output"));
         RL_TRY(check_writable(html, "--report-html"));
         RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-        auto loaded = campaign::load_result(store, flags->run);
-        if (!loaded) return tl::unexpected(std::move(loaded).error());
-        const auto& result = *loaded;
-        RL_TRY(write_reports(result, flags->output, html));
+        RL_TRY_ASSIGN(const auto run, store.load_run(flags->run));
+        const auto kinds = known_kinds();
+        RL_TRY_ASSIGN(const auto* kind, kinds.of(run));
+        RL_TRY_ASSIGN(const auto model, kind->report(run, store));
+        RL_TRY(write_reports(model, flags->output, html));
         if (!flags->output.empty()) fmt::print("report   {}\n", flags->output);
         if (!html.empty()) fmt::print("report   {}\n", html);
-        if (flags->output.empty() && html.empty())
-          fmt::print("{}",
-                     report::render_markdown(report::build_tune_report(result.run, result.outcomes, result.pairs)));
+        if (flags->output.empty() && html.empty()) fmt::print("{}", report::render_markdown(model));
         return kOk;
       });
-  command->add_option("RUN", flags->run, "Run id, its beginning, or latest")->required();
+  command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep)")
+      ->required();
   command->add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
   command->add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
       ->type_name("FILE")

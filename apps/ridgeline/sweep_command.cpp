@@ -3,11 +3,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "analysis/sweep_answers.hpp"
 #include "base/cancel.hpp"
-#include "base/clock.hpp"
 #include "base/file.hpp"
-#include "campaign/sweep_patch.hpp"
+#include "campaign/sweep_kind.hpp"
 #include "execute/supervisor.hpp"
 #include "report/renderers.hpp"
 #include "report/sweep_report.hpp"
@@ -45,23 +43,17 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
     if (!request.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
   }
-  RL_TRY_ASSIGN(const auto paths, read_apply_to(flags.apply_to, run.job.parameters));
-  const auto settings = campaign::settings_of(run.answers->recommended, run.job.parameters, paths);
+  RL_TRY_ASSIGN(const auto paths, read_apply_to(flags.apply_to));
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoSweepFile));
-  const auto patch = campaign::patch_sweep_settings(text, file, settings);
-  if (!patch && request.mode == ApplyMode::ask) {
-    if (!request.quiet) fmt::print("not applied: {}\n", patch.error().message);
+  const auto change = campaign::sweep_change(run, text, file, paths);
+  if (!change && request.mode == ApplyMode::ask) {
+    if (!request.quiet) fmt::print("not applied: {}\n", change.error().message);
     return {};
   }
-  if (!patch) return tl::unexpected<base::Error>(patch.error());
-  RL_TRY_ASSIGN(const auto absent, campaign::names_without_place(text, file, settings));
-  const auto write = [&] { return campaign::apply_sweep_settings(file, settings, base::system_clock().utc_now()); };
-  RL_TRY(apply_change(request, text, *patch, write,
-                      fmt::format("ridgeline sweep --show {} --config {} --apply", run.id, file), terminal));
-  if (!absent.empty())
-    fmt::print(request.quiet ? stderr : stdout,
-               "{}: {} not written, the file has no such name: add it, or say where with --apply-to {}=PATH\n", file,
-               fmt::join(absent, ", "), absent.front());
+  if (!change) return tl::unexpected<base::Error>(change.error());
+  RL_TRY(apply_known(*change, request, text, fmt::format("ridgeline apply {} --config {}", run.id, file), terminal));
+  if (request.quiet)
+    for (const auto& line : change->after) fmt::print(stderr, "{}\n", line);
   return {};
 }
 
@@ -89,7 +81,7 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
   RL_TRY(write_outputs(run, flags));
   const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
   if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
-  if (!flags.json && !flags.quiet) fmt::print("run          {}  (ridgeline sweep --show {})\n", run.id, run.id);
+  if (!flags.json && !flags.quiet) fmt::print("run          {}  (ridgeline show {})\n", run.id, run.id);
   if (run.interrupted) return kCancelled;
   return run.answers ? kOk : kFinding;
 }
@@ -98,12 +90,8 @@ Result<int> show(const SweepFlags& flags, const Context& context, const Terminal
   RL_TRY(check_write_flags(flags.write));
   RL_TRY_ASSIGN(const auto file, existing_results(context));
   RL_TRY_ASSIGN(auto store, store::Store::open(file, {.access = store::Access::read}));
-  RL_TRY_ASSIGN(auto run, store.load<schema::SweepRun>(flags.show));
-  if (run.finished_utc.empty()) {  // killed, or still under way: what its trials tell so far
-    run.points = analysis::summarize_sweep(run);
-    run.answers = analysis::answer_sweep(run, run.points);
-    run.interruption = "not finished; the same sweep goes on from there";
-  }
+  RL_TRY_ASSIGN(const auto stored, store.load_run(flags.show, schema::SweepRun::kLayout.kind));
+  RL_TRY_ASSIGN(const auto run, campaign::sweep_so_far(stored));
   SweepDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
   display.started(run);
   for (const auto& trial : run.trials) display.trial_finished(run, trial);

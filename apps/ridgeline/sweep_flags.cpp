@@ -173,7 +173,8 @@ class SweepReader {
       return fail(ErrorCode::invalid_argument, "--apply-to: no file to write is named; add --config FILE");
     if (write.file().empty()) return {};
     RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoSweepFile));
-    RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to, request.job.parameters));
+    RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to));
+    RL_TRY(campaign::check_paths(paths, request.job.parameters, "this sweep"));
     if (!write.config.empty()) RL_TRY(put_current_first(text, paths));
     if (!write.concerns_file()) return {};
     schema::SweepPoint first;
@@ -226,21 +227,14 @@ class SweepReader {
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> read_apply_to(const std::vector<std::string>& texts,
-                                                         const std::vector<schema::SweepParam>& parameters) {
-  std::vector<std::string> names;
-  for (const auto& param : parameters) names.push_back(param.name);
+Result<std::map<std::string, std::string>> read_apply_to(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> out;
   for (const auto& text : texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       return fail(ErrorCode::invalid_argument,
                   "--apply-to {}: expected PARAMETER=PATH, for example --apply-to batch=data.batch_size", text);
-    const auto name = text.substr(0, equals);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      return fail(ErrorCode::invalid_argument, "--apply-to {}: {} is no parameter{}", text, name,
-                  base::did_you_mean(name, names));
-    out[name] = text.substr(equals + 1);
+    out[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return out;
 }

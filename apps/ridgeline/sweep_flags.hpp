@@ -56,8 +56,7 @@ struct SweepPlan {
 /// Reads the flags and checks everything that can be checked before anything is run.
 [[nodiscard]] base::Result<SweepPlan> read_sweep_flags(const SweepFlags& flags, const Context& context);
 
-/// --apply-to NAME=PATH by name. Errors: another form, a name that is no parameter.
-[[nodiscard]] base::Result<std::map<std::string, std::string>> read_apply_to(
-    const std::vector<std::string>& texts, const std::vector<schema::SweepParam>& parameters);
+/// --apply-to NAME=PATH by name. Errors: another form.
+[[nodiscard]] base::Result<std::map<std::string, std::string>> read_apply_to(const std::vector<std::string>& texts);
 
 }  // namespace ridgeline::app

@@ -120,6 +120,17 @@ Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view fi
 
 }  // namespace
 
+base::Result<void> check_paths(const std::map<std::string, std::string>& paths,
+                               const std::vector<schema::SweepParam>& parameters, std::string_view whose) {
+  std::vector<std::string> names;
+  for (const auto& param : parameters) names.push_back(param.name);
+  for (const auto& [name, path] : paths)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return base::fail(ErrorCode::invalid_argument, "--apply-to {}={}: {} is no parameter of {}{}", name, path, name,
+                        whose, base::did_you_mean(name, names));
+  return {};
+}
+
 std::vector<SweepSetting> settings_of(const schema::SweepPoint& point,
                                       const std::vector<schema::SweepParam>& parameters,
                                       const std::map<std::string, std::string>& paths) {

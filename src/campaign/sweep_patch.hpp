@@ -26,6 +26,10 @@ struct SweepSetting {
                                                     const std::vector<schema::SweepParam>& parameters,
                                                     const std::map<std::string, std::string>& paths);
 
+/// Errors (invalid_argument): a name that is no parameter of `whose`, with the nearest one.
+[[nodiscard]] base::Result<void> check_paths(const std::map<std::string, std::string>& paths,
+                                             const std::vector<schema::SweepParam>& parameters, std::string_view whose);
+
 /// A parameter's value as a file holds it.
 struct SweepCurrent {
   std::string value;

@@ -349,21 +349,26 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
 }
 
 Result<TuneResult> load_result(store::Store& store, const std::string& run_id) {
+  RL_TRY_ASSIGN(const auto stored, store.load_run(run_id, schema::TuneRun::kLayout.kind));
+  return complete_result(store, stored);
+}
+
+Result<TuneResult> complete_result(store::Store& store, const schema::Run& stored) {
   TuneResult result;
-  RL_TRY_ASSIGN(result.run, store.load<schema::TuneRun>(run_id));
+  RL_TRY_ASSIGN(result.run, schema::run_as<schema::TuneRun>(stored));
   for (const auto& trial : result.run.trials) {
-    RL_TRY_ASSIGN(auto stored, store.find_trial(trial.key));
-    if (stored) result.outcomes[trial.key] = judged(std::move(stored->outcome), result.run.accuracy_tolerance);
+    RL_TRY_ASSIGN(auto found, store.find_trial(trial.key));
+    if (found) result.outcomes[trial.key] = judged(std::move(found->outcome), result.run.accuracy_tolerance);
   }
   const auto verdict = result.run.verdict.value_or(schema::TuneVerdict{});
   for (const auto& key : {verdict.alone_key, verdict.alone_current_key}) {
     if (key.empty()) continue;
-    RL_TRY_ASSIGN(auto stored, store.find_trial(key));
-    if (stored) result.outcomes[key] = std::move(stored->outcome);
+    RL_TRY_ASSIGN(auto found, store.find_trial(key));
+    if (found) result.outcomes[key] = std::move(found->outcome);
   }
   for (const auto& pair : result.run.pairs) {
-    RL_TRY_ASSIGN(auto stored, store.find_pair(pair.key));
-    if (stored) result.pairs[pair.key] = std::move(stored->outcome);
+    RL_TRY_ASSIGN(auto found, store.find_pair(pair.key));
+    if (found) result.pairs[pair.key] = std::move(found->outcome);
   }
   return result;
 }

@@ -46,11 +46,20 @@ std::string kind_of(const schema::BenchTrial& trial) {
 }  // namespace
 
 const std::vector<Table::Column>& bench_columns() {
-  static const std::vector<Table::Column> columns{
-      {"Batch", Align::right},   {"Workers", Align::right},   {"AMP", Align::left},        {"Pin", Align::left},
-      {"I/O(ms)", Align::right}, {"H2D(ms)", Align::right},   {"Fwd(ms)", Align::right},   {"Bwd(ms)", Align::right},
-      {"Opt(ms)", Align::right}, {"Total(ms)", Align::right}, {"Samples/s", Align::right}, {"GPU%", Align::right},
-      {"Mem(GB)", Align::right}, {"Status", Align::left}};
+  static const std::vector<Table::Column> columns{{"Batch", Align::right},
+                                                  {"Workers", Align::right},
+                                                  {"AMP", Align::left},
+                                                  {"Pin", Align::left},
+                                                  {"I/O(ms)", Align::right, true},
+                                                  {"H2D(ms)", Align::right, true},
+                                                  {"Fwd(ms)", Align::right, true},
+                                                  {"Bwd(ms)", Align::right, true},
+                                                  {"Opt(ms)", Align::right, true},
+                                                  {"Total(ms)", Align::right},
+                                                  {"Samples/s", Align::right},
+                                                  {"GPU%", Align::right, true},
+                                                  {"Mem(GB)", Align::right},
+                                                  {"Status", Align::left}};
   return columns;
 }
 

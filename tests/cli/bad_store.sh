@@ -48,8 +48,8 @@ P
     run 0 show --db $db
     run 0 report latest --db $db
     run 0 compare latest latest --db $db
-    bad "benchmark none is not in" -- bench --show none --db $db
-    bad "sweep none is not in" -- sweep --show none --db $db
+    bad "run none is not in" -- bench --show none --db $db
+    bad "run none is not in" -- sweep --show none --db $db
     bad "$db" "read-only" -- tune synthetic:base=1ms --quick "${FAST[@]}" --db $db
   done
   bad "theirs/new.db" "Permission denied" -- tune synthetic:base=1ms --quick "${FAST[@]}" --db theirs/new.db

@@ -91,7 +91,7 @@ same default.yaml before.yaml
 OWN=(--batch-sizes 64 128 --num-workers 2 --amp off --search grid --no-diagnosis --db own.db)
 run 0 bench --model $S --config default.yaml "${OWN[@]}"
 out "current       batch 32, 0 workers, no AMP, not pinned  (default.yaml)"
-out "default.yaml: not touched; to write it: ridgeline bench --show "
+out "default.yaml: not touched; to write it: ridgeline apply "
 same default.yaml before.yaml
 run 0 bench --model $S --config default.yaml "${OWN[@]}" --no-apply
 no_out "not touched"

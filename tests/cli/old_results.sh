@@ -32,7 +32,7 @@ jq . out >pretty && cp pretty out
 golden history.json
 
 kind_of() { "$RIDGELINE" history --json "${DB[@]}" | jq -r --arg id "$1" '.[] | select(.id == $id).kind'; }
-# view RUN ARGUMENTS...
+# view RUN ARGUMENTS...: as the command that made it shows it.
 view() {
   local id=$1
   shift
@@ -41,27 +41,22 @@ view() {
     *) run "0|1|130" "$(kind_of "$id")" --show "$id" "${DB[@]}" "$@" ;;
   esac
 }
-# report RUN: report.md and report.html.
-report() {
-  case $(kind_of "$1") in
-    tune) run 0 report "$1" "${DB[@]}" --output report.md --report-html ;;
-    *) run "0|1|130" "$(kind_of "$1")" --show "$1" "${DB[@]}" --quiet --output report.md --report-html ;;
-  esac
-}
 number=0
 for id in $("$RIDGELINE" history --ids "${DB[@]}"); do
   number=$((number + 1))
   name=$(kind_of "$id")$number
   view "$id"
   golden "$name.txt"
-  report "$id"
+  run 0 report "$id" "${DB[@]}" --output report.md --report-html
   cp report.md out
   golden "$name.md"
   case $number in 2 | 6 | 8 | 9) ;; *) continue ;; esac
   view "$id" --json
   jq . out >pretty && cp pretty out
   golden "$name.json"
-  report "$id"
+  run 0 show "$id" --json "${DB[@]}"
+  jq . out >pretty && cp pretty out
+  golden "$name.json"
   cp report.html out
   golden "$name.html"
 done

@@ -139,7 +139,7 @@ run 0 sweep --param workers=2,1 --config c.yaml --repeat 1 --db now.db --json --
 json '.job.parameters[0].values | join(" ")' "1 2"
 run 0 sweep --param workers=3,2 --config c.yaml --repeat 1 --db now.db -- sh -c 'sleep 0.{workers}'
 out "c.yaml:4: workers is 1, which is not among the values of --param: it is not measured"
-out "c.yaml: not touched; to write it: ridgeline sweep --show "
+out "c.yaml: not touched; to write it: ridgeline apply "
 same c.yaml before.yaml
 printf 'param: ["workers=2,1"]\nrepeat: 1\nobjective: "min:seconds"\n' >sweep_options.yaml
 run 0 sweep --options sweep_options.yaml --db now.db -- sh -c 'sleep 0.{workers}'
@@ -194,6 +194,6 @@ bad "--apply-to x=y" "no parameter" -- sweep --param b=1 --apply twice.yaml --ap
 bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
 bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
-bad "sweep 1999 is not in" -- sweep --show 1999 --db r.db
+bad "run 1999 is not in" -- sweep --show 1999 --db r.db
 [ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a slip left a results file behind"
 finish

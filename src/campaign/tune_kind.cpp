@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune_kind.hpp"
+
+#include <algorithm>
+
+#include "campaign/recommendation.hpp"
+#include "campaign/tune_campaign.hpp"
+#include "report/json_report.hpp"
+#include "report/tune_report.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::Result;
+
+class TuneKind final : public run::Kind {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return schema::TuneRun::kLayout.kind; }
+
+  [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto result, complete_result(store, run));
+    return report::build_tune_report(result.run, result.outcomes, result.pairs);
+  }
+
+  [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto result, complete_result(store, run));
+    return report::tune_json(result.run, result.outcomes, result.pairs);
+  }
+
+  [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {
+    const auto found = config::read_settings(text, target.file, target.options);
+    // These names are common elsewhere.
+    const auto is_common = [](const auto& one) { return one.key == "batch_size" || one.key == "parallel_sessions"; };
+    return !found || !std::all_of(found->begin(), found->end(), is_common);
+  }
+
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
+                                           const run::Target& target) const override {
+    RL_TRY_ASSIGN(const auto run, schema::run_as<schema::TuneRun>(stored));
+    return tune_change(run, text, target);
+  }
+};
+
+}  // namespace
+
+Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view text, const run::Target& target) {
+  if (!run.verdict || run.verdict->decision == schema::Decision::none)
+    return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
+                      run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");
+  run::Change change;
+  if (run.verdict->decision == schema::Decision::keep) {
+    change.keeps = true;
+    change.before.push_back(fmt::format("run {}: keep: {}", run.id, run.verdict->reason));
+    return change;
+  }
+  auto options = target.options;
+  if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
+  schema::Configuration in_file;
+  for (const auto& setting : found) in_file.set(setting.key, setting.value);
+  const auto current = as_seen_by(run, in_file);
+  const auto wanted = settings_to_write(run, current);
+  const auto removed = settings_to_remove(run, current);
+  for (const auto& setting : found)
+    if (std::find(removed.begin(), removed.end(), setting.key) != removed.end())
+      change.before.push_back(removal_text(target.file, setting, "the recommendation"));
+  if (!wanted.empty() && current != as_seen_by(run, run.current))
+    change.before.push_back(
+        fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured",
+                    run.current.to_text(), target.file, current.to_text()));
+  RL_TRY_ASSIGN(change.patch, config::patch_settings(text, target.file, wanted, options));
+  change.write = [file = target.file, wanted, options](std::string_view utc) {
+    return config::apply_patch(file, wanted, options, utc);
+  };
+  return change;
+}
+
+std::string removal_text(const std::string& file, const config::FoundSetting& setting, std::string_view who) {
+  return fmt::format(
+      "{}: remove {}: {} by hand: {} leaves it at the runtime's own default, which cannot be written out", file,
+      setting.path, setting.value.to_text(), who);
+}
+
+std::unique_ptr<run::Kind> make_tune_kind() { return std::make_unique<TuneKind>(); }
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "config/config_patch.hpp"
+#include "report/report_model.hpp"
+#include "schema/run.hpp"
+#include "store/store.hpp"
+
+namespace ridgeline::run {
+
+/// The user's file that a recommendation is to be written to, and where its values stand in it.
+struct Target {
+  std::string file;
+  config::PatchOptions options;              ///< of kinds that write settings of the catalogue
+  bool provenance = false;                   ///< comment changed values with the run
+  std::map<std::string, std::string> paths;  ///< "batch" -> "data.batch_size", of kinds whose names are the user's
+};
+
+/// What a recommendation changes in a file.
+struct Change {
+  config::PatchResult patch;
+  std::function<base::Result<config::AppliedPatch>(std::string_view utc)> write;
+  bool keeps = false;               ///< the answer is to keep what there is: nothing is changed
+  std::vector<std::string> before;  ///< lines for people, above the difference
+  std::vector<std::string> after;   ///< ... and below it
+};
+
+/// What can be done with the runs of a kind once they are stored: everything follows from the records. A new kind adds
+/// one of these to the registry, and `history`, `show`, `report` and `apply` know it.
+class Kind {
+ public:
+  virtual ~Kind() = default;
+  /// schema::Run::kind, and the subcommand that makes such runs.
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual base::Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const = 0;
+  /// For machines.
+  [[nodiscard]] virtual base::Result<base::Json> json(const schema::Run& run, store::Store& store) const = 0;
+  /// Whether the file holds settings of this kind, so that its recommendation belongs there.
+  [[nodiscard]] virtual bool knows(const schema::Run& run, std::string_view text, const Target& target) const = 0;
+  /// Errors: invalid_argument (no recommendation; a file that cannot take it).
+  [[nodiscard]] virtual base::Result<Change> change(const schema::Run& run, std::string_view text,
+                                                    const Target& target) const = 0;
+};
+
+}  // namespace ridgeline::run

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/registry.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace ridgeline::run {
+
+using base::ErrorCode;
+using base::Result;
+
+const Kind* Registry::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& kind) { return kind->name() == name; });
+  return found == kinds_.end() ? nullptr : found->get();
+}
+
+Result<const Kind*> Registry::of(const schema::Run& run) const {
+  if (const auto* kind = find(run.kind)) return kind;
+  std::vector<std::string_view> known;
+  for (const auto& kind : kinds_) known.push_back(kind->name());
+  return base::fail(ErrorCode::unsupported, "run {} is of kind \"{}\", expected one of {}: upgrade Ridgeline", run.id,
+                    run.kind, fmt::join(known, ", "));
+}
+
+Result<Change> Registry::change(const schema::Run& run, std::string_view text, const Target& target,
+                                store::Store& store) const {
+  RL_TRY_ASSIGN(const auto* own, of(run));
+  if (!own->knows(run, text, target)) {
+    for (const auto& kind : kinds_) {
+      if (kind.get() == own) continue;
+      const auto other = store.load_run("latest:" + std::string(kind->name()));
+      if (other && kind->knows(*other, text, target))
+        return base::fail(ErrorCode::invalid_argument,
+                          "{}: holds settings of ridgeline {}, and run {} is one of ridgeline {}: the newest of the "
+                          "former is {}: ridgeline apply latest:{} --config {}",
+                          target.file, kind->name(), run.id, run.kind, other->id, kind->name(), target.file);
+    }
+  }
+  return own->change(run, text, target);
+}
+
+}  // namespace ridgeline::run

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# What works on the runs of every kind: history, show, report, apply, by id, beginning, latest and latest:KIND.
+source "$(dirname "$0")/lib.sh"
+S=synthetic:noise=0.005
+cat >service.yaml <<'Y'
+onnxruntime:
+  intra_op_num_threads: 1   # the service's
+Y
+cat >train.yaml <<'Y'
+data:
+  batch_size: 16
+  num_workers: 0
+training:
+  learning_rate: 0.1
+Y
+printf 'solver:\n  depth: 1\n' >solver.yaml
+run 0 tune synthetic:surface=tiny --config service.yaml --no-apply --quick "${FAST[@]}" --db r.db --quiet
+run 0 bench --model $S --batch-sizes 16 64 --num-workers 0 2 --amp off --no-diagnosis --soak 0 --db r.db --quiet
+run 0 sweep --param depth=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- echo v={depth}
+
+run 0 history --db r.db
+for kind in tune bench sweep; do out "$kind"; done
+for kind in tune bench sweep; do
+  run 0 show latest:$kind --db r.db
+  id=$("$RIDGELINE" history --json --db r.db | jq -r --arg kind $kind '[.[] | select(.kind == $kind)][0].id')
+  out "run $id"
+  run 0 show "$id" --json --db r.db
+  json 'type' object
+  run 0 report latest:$kind --db r.db --output $kind.md --report-html
+  grep -q "run $id" $kind.md || problem "$kind.md is of another run"
+  grep -q "<html" $kind.html || problem "$kind.html is no page"
+done
+run 0 show --db r.db
+out "Sweep: echo v={depth}"
+bad "no runs of ridgeline stream" -- show latest:stream --db r.db
+
+# Each kind writes into the file that holds its settings, and takes it back.
+apply() { # KIND FILE TEXT
+  cp "$2" before.yaml
+  run 0 apply latest:$1 --config "$2" --db r.db --dry-run
+  out "not written (--dry-run)"
+  same "$2" before.yaml
+  run 0 apply latest:$1 --config "$2" --db r.db
+  grep -qF "$3" "$2" || problem "$2 lacks $3"
+  run 0 apply latest:$1 --config "$2" --db r.db
+  out "already holds the recommended values"
+  run 0 rollback --config "$2"
+  same "$2" before.yaml
+}
+apply tune service.yaml "# the service's"
+apply bench train.yaml "num_workers: 2"
+apply sweep solver.yaml "depth: 2"
+printf 'training:\n  learning_rate: 0.1\ndata:\n  batch_size: 4\n' >small.yaml
+run 0 apply latest:bench --config small.yaml --db r.db --dry-run
+out "learning rate"
+run 0 apply latest:sweep --config train.yaml --apply-to depth=training.depth --db r.db --dry-run
+out "+  depth: 2"
+bad "--apply-to width=a.b: width is no parameter of run" -- apply latest:sweep --config solver.yaml --apply-to width=a.b --db r.db
+
+# A file of another kind's settings is refused, with the run that belongs there.
+bad "train.yaml" "holds settings of ridgeline bench" "ridgeline apply latest:bench --config train.yaml" -- apply latest:tune --config train.yaml --db r.db
+bad "service.yaml" "holds settings of ridgeline tune" -- apply latest:bench --config service.yaml --db r.db
+bad "is one of ridgeline sweep, expected one of ridgeline tune" -- apply "$id" --for-gpu --config service.yaml --db r.db
+finish
