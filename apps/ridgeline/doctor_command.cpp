@@ -99,7 +99,7 @@ void add_doctor(CLI::App& app, Context& context) {
       app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
       "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
       "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.\n"
-      "Exit code 0: all ok; 1: warnings; 2: failures.",
+      "Exit code 0: all ok; 1: warnings; 3: failures.",
       [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
   command->add_option("--ort-library", flags->ort_library, "ONNX Runtime to look at (file or folder)")

@@ -15,11 +15,12 @@
 
 namespace ridgeline::app {
 
-/// Exit codes are part of the interface: scripts and CI branch on them.
+/// Exit codes of every command but the hidden ones are part of the interface: scripts and CI branch on them.
 enum ExitCode : int {
-  kOk = 0,
-  kFinding = 1,      ///< the command worked and has bad news (compare: a significant slow-down)
-  kBadInput = 2,     ///< the user can mend it
+  kOk = 0,           ///< done; endless ones (`monitor`, `watch`) end with it when they are stopped
+  kFinding = 1,      ///< done, with bad news: a slow-down, warnings of `doctor`, nothing to recommend
+  kBadInput = 2,     ///< a mistake in usage or input
+  kFailures = 3,     ///< failures that `doctor` found
   kInternal = 70,    ///< a fault of ours
   kCancelled = 130,  ///< interrupted; what was found is kept
 };

@@ -42,7 +42,7 @@ int exit_code_of(const schema::TuneRun& run, bool compares) {
                          analysis::undecided_finalist(run) != nullptr && analysis::was_uneven(run);
   if (undecided) return kFinding;
   if (!run.verdict || run.verdict->decision != schema::Decision::none) return kOk;
-  return compares || run.verdict->trial_id == 0 ? kBadInput : kOk;
+  return compares || run.verdict->trial_id == 0 ? kFinding : kOk;
 }
 
 /// "report.md" for one of several GPU models: "report-gpu2-nvidia-h200.md".
@@ -155,8 +155,8 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
                  campaign::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
-    if (exit_code_of(run, plan.request.finalists > 0) == kBadInput)
-      fmt::print(stderr, "error: {}\n", run.verdict->reason);
+    if (run.verdict && run.verdict->decision == schema::Decision::none && !run.interrupted && code == kFinding)
+      fmt::print(stderr, "no recommendation: {}\n", run.verdict->reason);
     // Without a usable GPU provider the other models would only repeat the same run.
     if (run.interrupted || run.provider == "cpu") break;
   }
@@ -180,7 +180,9 @@ void add_tune(CLI::App& app, Context& context) {
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
       "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)\n"
-      "\nExit code 1: the machine was too uneven to decide; the current configuration is kept.",
+      "\nExit code 1: nothing to recommend (all trials failed, none met the constraints, or the time was over), or "
+      "the\n"
+      "machine was too uneven to decide; the current configuration is kept.",
       [flags, &context] { return tune(*flags, context); });
   auto& tune = *command;
   tune.add_option("MODEL", flags->model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");

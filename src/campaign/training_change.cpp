@@ -52,8 +52,8 @@ Result<run::Change> training_change(const schema::BenchRun& run, std::string_vie
   for (const auto& edit : change.patch.edits)
     if (!edit.before) added.push_back(edit.path);
   if (!added.empty())
-    change.after.push_back(fmt::format("{}: {} {} not in the file: see that your training reads {}", file,
-                                       fmt::join(added, ", "), added.size() == 1 ? "was" : "were",
+    change.after.push_back(fmt::format("{}: {} {} new there: see that your training reads {}", file,
+                                       fmt::join(added, ", "), added.size() == 1 ? "is" : "are",
                                        added.size() == 1 ? "it" : "them"));
   if (settings.amp != schema::AmpMode::off)
     change.after.push_back(fmt::format("{}: use_amp was measured as {}", file, base::enum_name(settings.amp)));

@@ -19,7 +19,7 @@ std::size_t DoctorReport::count(CheckStatus status) const noexcept {
 
 int DoctorReport::exit_code() const noexcept {
   switch (worst()) {
-    case CheckStatus::fail: return 2;
+    case CheckStatus::fail: return 3;
     case CheckStatus::warn: return 1;
     default: return 0;
   }

