@@ -6,11 +6,10 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
-#include "campaign/compare_runs.hpp"
 #include "report/renderers.hpp"
+#include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
-#include "ridgeline/terminal_progress.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -23,18 +22,11 @@ struct CompareFlags {
 };
 
 /// What else differs: a slow-down usually has its reason here.
-std::vector<std::string> differences(const campaign::ComparedTrial& a, const campaign::ComparedTrial& b) {
+std::vector<std::string> differences(const run::Compared& a, const run::Compared& b) {
   std::vector<std::string> lines;
-  const auto differs = [&](std::string_view what, const std::string& x, const std::string& y) {
-    if (x != y) lines.push_back(fmt::format("{}: {} -> {}", what, x, y));
-  };
-  differs("settings", a.trial.configuration.to_text(), b.trial.configuration.to_text());
-  differs("runtime", a.run.runtime.name + " " + a.run.runtime.version,
-          b.run.runtime.name + " " + b.run.runtime.version);
-  differs("provider", a.run.provider, b.run.provider);
-  differs("device", a.run.device, b.run.device);
-  differs("operating system", a.run.environment.os + ", " + a.run.environment.kernel,
-          b.run.environment.os + ", " + b.run.environment.kernel);
+  for (std::size_t i = 0; i < std::min(a.facts.size(), b.facts.size()); ++i)
+    if (a.facts[i].second != b.facts[i].second)
+      lines.push_back(fmt::format("{}: {} -> {}", a.facts[i].first, a.facts[i].second, b.facts[i].second));
   return lines;
 }
 
@@ -68,15 +60,16 @@ std::string sentence(const schema::Comparison& comparison, const CompareFlags& f
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
   RL_TRY_ASSIGN(const auto min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  RL_TRY_ASSIGN(const auto a, campaign::find_compared(store, flags.a));
-  RL_TRY_ASSIGN(const auto b, campaign::find_compared(store, flags.b));
-  RL_TRY_ASSIGN(const auto comparison, campaign::compare_runs(a, b, min_effect));
-  const bool same_record = a.trial.key == b.trial.key;
+  RL_TRY_ASSIGN(const auto name_a, run::find_trial(store, flags.a));
+  RL_TRY_ASSIGN(const auto name_b, run::find_trial(store, flags.b));
+  RL_TRY_ASSIGN(const auto found, known_kinds().compare(name_a, name_b, store, min_effect));
+  const auto& [a, b, comparison] = found;
+  const bool same_record = a.key == b.key;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
-    out["a"] = a.name();
-    out["b"] = b.name();
+    out["a"] = a.name;
+    out["b"] = b.name;
     out["min_effect"] = min_effect;
     out["same_record"] = same_record;
     out["advice"] = same_record ? "" : advice(comparison, min_effect);
@@ -85,13 +78,10 @@ base::Result<int> compare(const CompareFlags& flags, const Context& context) {
     return worse ? kFinding : kOk;
   }
   const auto terminal = inspect_terminal(stdout);
-  const auto objective = a.run.objective;
-  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name(), objective_text(*a.outcome.measurement, objective),
-             a.outcome.measured_utc, b.name(), objective_text(*b.outcome.measurement, objective),
-             b.outcome.measured_utc);
+  fmt::print("A  {}  {}  {}\nB  {}  {}  {}\n\n", a.name, a.figure, a.measured_utc, b.name, b.figure, b.measured_utc);
   if (same_record) {
     fmt::print("A and B are the same record, so there is nothing to compare; measure it again: ridgeline rerun {}\n",
-               b.name());
+               b.name);
     return kOk;
   }
   const Style style = worse ? Style::bad : comparison.verdict == schema::Verdict::faster ? Style::good : Style::accent;

@@ -5,9 +5,9 @@
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "campaign/compare_runs.hpp"
+#include "report/format.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
-#include "ridgeline/terminal_progress.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -57,8 +57,8 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
     return worse ? kFinding : kOk;
   }
   fmt::print("{}  {}\n", before.name(), before.trial.configuration.to_text());
-  fmt::print("then  {}  ({})\nnow   {}\n", objective_text(*before.outcome.measurement, before.run.objective),
-             before.outcome.measured_utc, objective_text(*again.measurement, before.run.objective));
+  fmt::print("then  {}  ({})\nnow   {}\n", report::objective_text(*before.outcome.measurement, before.run.objective),
+             before.outcome.measured_utc, report::objective_text(*again.measurement, before.run.objective));
   fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low, comparison.high,
              analysis::tail_note(comparison), verdict_words(comparison.verdict));
   return worse ? kFinding : kOk;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
 #include "campaign/time_forecast.hpp"
+#include "report/format.hpp"
 #include "report/utf8.hpp"
 #include "stats/quantile.hpp"
 
@@ -83,15 +84,6 @@ std::string_view stage_name(schema::TrialStage stage) {
 }
 
 }  // namespace
-
-std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
-  if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
-  if (objective == schema::Objective::p99 &&
-      static_cast<std::int64_t>(measurement.latency_ns.size()) < stats::samples_needed(0.99))
-    return "too few samples for p99";
-  const auto cost = analysis::cost_of(measurement, objective);
-  return base::format_duration(cost.value);
-}
 
 TerminalProgress::TerminalProgress(Terminal terminal, int verbosity, schema::Objective objective,
                                    std::string patched_file)
@@ -202,7 +194,7 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
     const bool abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
     const auto cost = analysis::cost_of(*outcome.measurement, objective_);
-    result = objective_text(*outcome.measurement, objective_);
+    result = report::objective_text(*outcome.measurement, objective_);
     if (abandoned) {
       style = Style::dim;
       remark += "  (abandoned: slower)";

@@ -67,7 +67,4 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::string best_text_;
 };
 
-/// "8.21 ms" or "134 items/s" of a measurement by the objective.
-[[nodiscard]] std::string objective_text(const schema::Measurement& measurement, schema::Objective objective);
-
 }  // namespace ridgeline::app

@@ -21,6 +21,8 @@ namespace {
 
 using schema::Objective;
 
+constexpr double kManyDegrees = 1e6;  // of freedom: intervals are normal ones
+
 schema::Comparison to_comparison(const stats::LogEstimate& estimate, double min_effect) {
   const boost::math::students_t student(estimate.freedom);
   const double half = stats::half_width(estimate);
@@ -204,6 +206,22 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
   const auto freedom = static_cast<double>(std::min(bootstrap_a.blocks(), bootstrap_b.blocks()) - 1);
   comparison = to_comparison({std::log(cost_a / cost_b), error, freedom}, min_effect);
   comparison.tail = tail;
+  return comparison;
+}
+
+schema::Comparison compare_estimates(const stats::Estimate& a, const stats::Estimate& b, double min_effect) {
+  schema::Comparison comparison;
+  if (!(a.value > 0) || !(b.value > 0)) return comparison;
+  const double error_a = stats::log_error(a.low, a.high);
+  const double error_b = stats::log_error(b.low, b.high);
+  if (error_a > 0 && error_b > 0) {
+    const double error =
+        std::sqrt(error_a * error_a + error_b * error_b + 2 * stats::kRunToRunStdev * stats::kRunToRunStdev);
+    return to_comparison({std::log(a.value / b.value), error, kManyDegrees}, min_effect);
+  }
+  comparison.ratio = a.value / b.value;
+  comparison.low = 1 / kUnbounded;
+  comparison.high = kUnbounded;
   return comparison;
 }
 

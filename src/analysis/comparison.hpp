@@ -4,6 +4,7 @@
 #include "schema/measurement.hpp"
 #include "schema/objective.hpp"
 #include "schema/tune_run.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::analysis {
 
@@ -53,6 +54,11 @@ inline constexpr double kUnbounded = 1e6;
 [[nodiscard]] bool is_of_quiet_machine(const schema::TunedPair& pair) noexcept;
 /// Non-inferiority of B by a comparison of the run: is_no_slower, of a quiet machine.
 [[nodiscard]] bool is_as_good(const schema::TunedPair& pair, double margin) noexcept;
+
+/// B against A by two separate measurements that are known by their costs and 95 % intervals (lower is better), as
+/// compare_separate; inconclusive where one of them has no interval.
+[[nodiscard]] schema::Comparison compare_estimates(const stats::Estimate& a, const stats::Estimate& b,
+                                                   double min_effect);
 
 /// Whether two costs that were measured at different times (analysis::Cost) give a ratio that the comparison of the two
 /// allows: on an uneven machine they often do not, and only the comparison counts.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/bench_kind.hpp"
 
-#include <algorithm>
-
+#include "analysis/comparison.hpp"
 #include "base/text.hpp"
 #include "campaign/bench_campaign.hpp"
 #include "campaign/training_change.hpp"
@@ -12,6 +11,38 @@ namespace ridgeline::campaign {
 namespace {
 
 using base::Result;
+
+/// Samples/s of a trial, or of the recommended settings where it is 0; and the side of the comparison.
+Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Compared& side) {
+  stats::Estimate rate;
+  schema::TrainingSettings settings;
+  if (trial == 0) {
+    if (!run.answers || !run.answers->recommended)
+      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
+                        run.id);
+    const auto& answer = *run.answers->recommended;
+    rate = {answer.samples_per_s, answer.low, answer.high};
+    settings = answer.settings;
+    side.name = side.key = run.id;
+    side.measured_utc = run.finished_utc;
+  } else {
+    const auto& one = run.trials[static_cast<std::size_t>(trial - 1)];
+    side.name = fmt::format("{}/{}", run.id, trial);
+    if (!one.outcome.measurement)
+      return base::fail(base::ErrorCode::invalid_argument, "{} has no measurement ({}); choose another trial",
+                        side.name, base::enum_name(one.outcome.status));
+    const auto& measured = one.outcome.measurement->samples_per_s;
+    rate = {measured.value, measured.low, measured.high};
+    settings = one.settings;
+    side.key = one.key;
+    side.measured_utc = one.outcome.measured_utc;
+  }
+  side.figure = base::format_count(rate.value) + " samples/s";
+  side.facts = {{"settings", schema::describe(settings)},
+                {"device", run.device_id.empty() ? run.device : run.device_id},
+                {"operating system", run.environment.os + ", " + run.environment.kernel}};
+  return rate;
+}
 
 class BenchKind final : public run::Kind {
  public:
@@ -25,6 +56,25 @@ class BenchKind final : public run::Kind {
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto bench, schema::run_as<schema::BenchRun>(run));
     return report::bench_json(bench);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
+                                                   double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, schema::run_as<schema::BenchRun>(a.run));
+    RL_TRY_ASSIGN(const auto other, schema::run_as<schema::BenchRun>(b.run));
+    if (one.job.kind != other.job.kind || one.job.target != other.job.target)
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "{} trains {} {} and {} trains {} {}: a ratio of the two would mean nothing", one.id,
+                        one.job.kind, one.job.target, other.id, other.job.kind, other.job.target);
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto rate_a, rate_of(one, a.trial, out.a));
+    RL_TRY_ASSIGN(const auto rate_b, rate_of(other, b.trial, out.b));
+    // A cost is what lower is better of.
+    const auto cost = [](const stats::Estimate& rate) {
+      return stats::Estimate{1 / rate.value, 1 / rate.high, rate.low > 0 ? 1 / rate.low : 0};
+    };
+    out.comparison = analysis::compare_estimates(cost(rate_a), cost(rate_b), min_effect);
+    return out;
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {

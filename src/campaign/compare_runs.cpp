@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analysis/comparison.hpp"
-#include "base/text.hpp"
 #include "campaign/tune_campaign.hpp"
 
 namespace ridgeline::campaign {
@@ -13,18 +12,16 @@ using base::ErrorCode;
 using base::fail;
 
 base::Result<ComparedTrial> find_compared(store::Store& store, const std::string& reference) {
-  const auto slash = reference.find('/');
-  RL_TRY_ASSIGN(auto result, load_result(store, reference.substr(0, slash)));
+  RL_TRY_ASSIGN(const auto name, run::find_trial(store, reference));
+  return compared_trial(store, name);
+}
+
+base::Result<ComparedTrial> compared_trial(store::Store& store, const run::TrialName& name) {
+  RL_TRY_ASSIGN(auto result, complete_result(store, name.run));
   auto& run = result.run;
-  int id = run.verdict ? run.verdict->trial_id : 0;
-  if (slash != std::string::npos) {
-    const auto text = reference.substr(slash + 1);
-    const auto number = base::parse_integer(text, "trial");
-    if (!number || *number < 1 || *number > static_cast<std::int64_t>(run.trials.size()))
-      return fail(ErrorCode::not_found, "{}: run {} has trials 1 to {}; expected RUN/TRIAL, for example {}/1",
-                  reference, run.id, run.trials.size(), run.id);
-    id = static_cast<int>(*number);
-  } else if (id == 0) {
+  const auto reference = name.trial == 0 ? run.id : fmt::format("{}/{}", run.id, name.trial);
+  int id = name.trial != 0 ? name.trial : run.verdict ? run.verdict->trial_id : 0;
+  if (id == 0) {
     const auto ranking = analysis::rank(run, result.outcomes);
     if (!ranking.empty()) id = ranking.front().trial->id;
   }

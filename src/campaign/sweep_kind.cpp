@@ -1,15 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/sweep_kind.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/comparison.hpp"
 #include "analysis/sweep_answers.hpp"
 #include "campaign/sweep_patch.hpp"
 #include "report/sweep_report.hpp"
+#include "report/sweep_table.hpp"
 
 namespace ridgeline::campaign {
 namespace {
 
 using base::ErrorCode;
 using base::Result;
+
+/// The objective of a trial, or of the recommended combination where it is 0; and the side of the comparison.
+Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Compared& side) {
+  stats::Estimate value;
+  schema::SweepPoint point;
+  if (trial == 0) {
+    const auto found =
+        !run.answers ? run.points.end() : std::find_if(run.points.begin(), run.points.end(), [&](const auto& one) {
+          return one.point == run.answers->recommended;
+        });
+    if (found == run.points.end())
+      return base::fail(ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
+                        run.id);
+    point = found->point;
+    value = {found->objective.value, found->objective.low, found->objective.high};
+    side.name = side.key = run.id;
+    side.measured_utc = run.finished_utc;
+  } else {
+    const auto& one = run.trials[static_cast<std::size_t>(trial - 1)];
+    side.name = fmt::format("{}/{}", run.id, trial);
+    const auto metric = one.outcome.metrics.find(run.objective.metric);
+    if (one.outcome.status != schema::TrialStatus::ok || metric == one.outcome.metrics.end())
+      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({}); choose another trial", side.name,
+                        run.objective.metric, base::enum_name(one.outcome.status));
+    point = one.point;
+    value = {metric->second, metric->second, metric->second};
+    side.key = one.key;
+    side.measured_utc = one.outcome.measured_utc;
+  }
+  side.figure = fmt::format("{} {}", report::sweep_number(value.value), run.objective.metric);
+  side.facts = {{"settings", schema::point_text(point, run.job.parameters)},
+                {"command", fmt::format("{}", fmt::join(run.job.command, " "))},
+                {"device", run.device_id},
+                {"operating system", run.environment.os + ", " + run.environment.kernel}};
+  return value;
+}
 
 class SweepKind final : public run::Kind {
  public:
@@ -23,6 +65,25 @@ class SweepKind final : public run::Kind {
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
     return report::sweep_json(sweep);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
+                                                   double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, sweep_so_far(a.run));
+    RL_TRY_ASSIGN(const auto other, sweep_so_far(b.run));
+    if (one.objective.to_text() != other.objective.to_text())
+      return base::fail(ErrorCode::invalid_argument,
+                        "{} is judged by {} and {} by {}: a ratio of the two would mean nothing", one.id,
+                        one.objective.to_text(), other.id, other.objective.to_text());
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
+    RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
+    const auto cost = [&](const stats::Estimate& value) {
+      if (!one.objective.maximize) return value;
+      return stats::Estimate{1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
+    };
+    out.comparison = analysis::compare_estimates(cost(value_a), cost(value_b), min_effect);
+    return out;
   }
 
   [[nodiscard]] bool knows(const schema::Run& run, std::string_view text, const run::Target& target) const override {

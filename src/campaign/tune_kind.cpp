@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "campaign/compare_runs.hpp"
 #include "campaign/recommendation.hpp"
 #include "campaign/tune_campaign.hpp"
+#include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
 
@@ -12,6 +14,19 @@ namespace ridgeline::campaign {
 namespace {
 
 using base::Result;
+
+run::Compared side_of(const ComparedTrial& one) {
+  const auto& run = one.run;
+  return {one.name(),
+          one.trial.key,
+          report::objective_text(*one.outcome.measurement, run.objective),
+          one.outcome.measured_utc,
+          {{"settings", one.trial.configuration.to_text()},
+           {"runtime", run.runtime.name + " " + run.runtime.version},
+           {"provider", run.provider},
+           {"device", run.device},
+           {"operating system", run.environment.os + ", " + run.environment.kernel}}};
+}
 
 class TuneKind final : public run::Kind {
  public:
@@ -25,6 +40,15 @@ class TuneKind final : public run::Kind {
   [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store& store) const override {
     RL_TRY_ASSIGN(const auto result, complete_result(store, run));
     return report::tune_json(result.run, result.outcomes, result.pairs);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b,
+                                                   store::Store& store, double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, compared_trial(store, a));
+    RL_TRY_ASSIGN(const auto other, compared_trial(store, b));
+    run::RunComparison out{side_of(one), side_of(other), {}};
+    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, min_effect));
+    return out;
   }
 
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {

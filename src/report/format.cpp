@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "stats/interval.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
@@ -133,6 +134,15 @@ std::string utc_text(std::string_view utc) {
   const auto shape_fits = utc.size() == 20 && utc[10] == 'T' && utc[19] == 'Z';
   if (!shape_fits) return plain_text(utc);
   return plain_text(fmt::format("{} {} UTC", utc.substr(0, 10), utc.substr(11, 8)));
+}
+
+std::string objective_text(const schema::Measurement& measurement, schema::Objective objective) {
+  if (objective == schema::Objective::throughput) return fmt::format("{:.4g} items/s", measurement.throughput_per_s());
+  if (objective == schema::Objective::p99 &&
+      static_cast<std::int64_t>(measurement.latency_ns.size()) < stats::samples_needed(0.99))
+    return "too few samples for p99";
+  const auto cost = analysis::cost_of(measurement, objective);
+  return base::format_duration(cost.value);
 }
 
 }  // namespace ridgeline::report

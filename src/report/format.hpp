@@ -65,4 +65,7 @@ struct Scale {
 /// "2026-11-21 08:15:00 UTC" from "2026-11-21T08:15:00Z"; any other text as it is.
 [[nodiscard]] std::string utc_text(std::string_view utc);
 
+/// "8.21 ms" or "134 items/s" of a measurement by the objective.
+[[nodiscard]] std::string objective_text(const schema::Measurement& measurement, schema::Objective objective);
+
 }  // namespace ridgeline::report

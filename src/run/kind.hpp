@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -12,6 +13,7 @@
 #include "config/config_patch.hpp"
 #include "report/report_model.hpp"
 #include "schema/run.hpp"
+#include "schema/tune_run.hpp"
 #include "store/store.hpp"
 
 namespace ridgeline::run {
@@ -33,8 +35,29 @@ struct Change {
   std::vector<std::string> after;   ///< ... and below it
 };
 
+/// A trial of a run; 0: the one that it recommends.
+struct TrialName {
+  schema::Run run;
+  int trial = 0;
+};
+
+/// One side of a comparison.
+struct Compared {
+  std::string name;          ///< "RUN/TRIAL", or "RUN" of what several trials tell together
+  std::string key;           ///< of what was measured: the same key is the same record
+  std::string figure;        ///< "6.91 ms", "4,120 samples/s"
+  std::string measured_utc;  ///< "" where several trials tell it
+  std::vector<std::pair<std::string, std::string>> facts;  ///< what may explain a difference: name and value
+};
+
+struct RunComparison {
+  Compared a;
+  Compared b;
+  schema::Comparison comparison;  ///< B over A, above 1: B is better
+};
+
 /// What can be done with the runs of a kind once they are stored: everything follows from the records. A new kind adds
-/// one of these to the registry, and `history`, `show`, `report` and `apply` know it.
+/// one of these to the registry, and `history`, `show`, `report`, `compare` and `apply` know it.
 class Kind {
  public:
   virtual ~Kind() = default;
@@ -43,6 +66,10 @@ class Kind {
   [[nodiscard]] virtual base::Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const = 0;
   /// For machines.
   [[nodiscard]] virtual base::Result<base::Json> json(const schema::Run& run, store::Store& store) const = 0;
+  /// B against A, two runs of this kind, by their separate measurements. Errors: invalid_argument (what they measured
+  /// cannot be compared; a trial without a measurement), not_found (no such trial).
+  [[nodiscard]] virtual base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store& store,
+                                                            double min_effect) const = 0;
   /// Whether the file holds settings of this kind, so that its recommendation belongs there.
   [[nodiscard]] virtual bool knows(const schema::Run& run, std::string_view text, const Target& target) const = 0;
   /// Errors: invalid_argument (no recommendation; a file that cannot take it).

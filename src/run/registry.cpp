@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace ridgeline::run {
 
 using base::ErrorCode;
@@ -21,6 +23,30 @@ Result<const Kind*> Registry::of(const schema::Run& run) const {
   for (const auto& kind : kinds_) known.push_back(kind->name());
   return base::fail(ErrorCode::unsupported, "run {} is of kind \"{}\", expected one of {}: upgrade Ridgeline", run.id,
                     run.kind, fmt::join(known, ", "));
+}
+
+Result<RunComparison> Registry::compare(const TrialName& a, const TrialName& b, store::Store& store,
+                                        double min_effect) const {
+  if (a.run.kind != b.run.kind)
+    return base::fail(
+        ErrorCode::invalid_argument,
+        "run {} is one of ridgeline {}, run {} one of ridgeline {}: a ratio of the two would mean nothing", a.run.id,
+        a.run.kind, b.run.id, b.run.kind);
+  RL_TRY_ASSIGN(const auto* kind, of(a.run));
+  return kind->compare(a, b, store, min_effect);
+}
+
+Result<TrialName> find_trial(store::Store& store, const std::string& reference) {
+  const auto slash = reference.find('/');
+  TrialName name;
+  RL_TRY_ASSIGN(name.run, store.load_run(reference.substr(0, slash)));
+  if (slash == std::string::npos) return name;
+  const auto number = base::parse_integer(reference.substr(slash + 1), "trial");
+  if (!number || *number < 1 || *number > static_cast<std::int64_t>(name.run.trials.size()))
+    return base::fail(ErrorCode::not_found, "{}: run {} has trials 1 to {}; expected RUN/TRIAL, for example {}/1",
+                      reference, name.run.id, name.run.trials.size(), name.run.id);
+  name.trial = static_cast<int>(*number);
+  return name;
 }
 
 Result<Change> Registry::change(const schema::Run& run, std::string_view text, const Target& target,

@@ -61,4 +61,19 @@ bad "--apply-to width=a.b: width is no parameter of run" -- apply latest:sweep -
 bad "train.yaml" "holds settings of ridgeline bench" "ridgeline apply latest:bench --config train.yaml" -- apply latest:tune --config train.yaml --db r.db
 bad "service.yaml" "holds settings of ridgeline tune" -- apply latest:bench --config service.yaml --db r.db
 bad "is one of ridgeline sweep, expected one of ridgeline tune" -- apply "$id" --for-gpu --config service.yaml --db r.db
+
+# Runs of a kind are compared, by what they recommend or by trial.
+bad "is one of ridgeline tune" "one of ridgeline bench" -- compare latest:tune latest:bench --db r.db
+run 0 compare latest:bench latest:bench --db r.db
+out "the same record"
+bench=$("$RIDGELINE" history --json --db r.db | jq -r '[.[] | select(.kind == "bench")][0].id')
+run "0|1" compare "$bench/1" "$bench/2" --db r.db
+out "samples/s"
+out "settings: "
+run 0 bench --model $S --batch-sizes 16 --num-workers 0 --amp off --pin-memory off --no-diagnosis --soak 0 --db r.db --quiet
+run "0|1" compare "$bench" latest:bench --db r.db --json
+json '.ratio > 0 and .low <= .ratio' true
+run 0 compare latest:sweep latest:sweep/1 --db r.db
+out "inconclusive"
+bad "has trials 1 to" -- compare "$bench/99" "$bench/1" --db r.db
 finish

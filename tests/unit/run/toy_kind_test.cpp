@@ -21,6 +21,11 @@ class DiceKind final : public Kind {
   [[nodiscard]] base::Result<base::Json> json(const schema::Run& run, store::Store&) const override {
     return run.answer;
   }
+  [[nodiscard]] base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store&,
+                                                    double) const override {
+    const auto pips = [](const TrialName& name) { return name.run.answer.at("pips").get<double>(); };
+    return RunComparison{{a.run.id, "a", "", "", {}}, {b.run.id, "b", "", "", {}}, {pips(b) / pips(a), 1, 1}};
+  }
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const Target&) const override {
     return text.find("pips:") != std::string_view::npos;
   }
@@ -45,6 +50,10 @@ class CardKind final : public Kind {
     return report::ReportModel{};
   }
   [[nodiscard]] base::Result<base::Json> json(const schema::Run&, store::Store&) const override { return base::Json(); }
+  [[nodiscard]] base::Result<RunComparison> compare(const TrialName&, const TrialName&, store::Store&,
+                                                    double) const override {
+    return RunComparison{};
+  }
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const Target&) const override {
     return text.find("suit:") != std::string_view::npos;
   }
@@ -92,6 +101,19 @@ TEST_F(ToyKindTest, is_shown_and_reported) {
   const auto* kind = *kinds_.of(run);
   EXPECT_NE(report::render_markdown(*kind->report(run, store_)).find("Dice: a fair die"), std::string::npos);
   EXPECT_EQ(kind->json(run, store_)->at("pips"), 4);
+}
+
+TEST_F(ToyKindTest, is_compared) {
+  auto better = run_of("dice", "20261121-091500-d1ce");
+  better.answer["pips"] = 6;
+  ASSERT_TRUE(store_.save_run(better));
+  const auto found =
+      kinds_.compare(*find_trial(store_, "20261121-08"), *find_trial(store_, "20261121-09/1"), store_, 0);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->comparison.ratio, 1.5);
+  EXPECT_FALSE(find_trial(store_, "20261121-09/2")) << "it has one trial";
+  ASSERT_TRUE(store_.save_run(run_of("cards", "20261121-101500-cafe")));
+  EXPECT_FALSE(kinds_.compare(*find_trial(store_, "20261121-08"), *find_trial(store_, "latest"), store_, 0));
 }
 
 TEST_F(ToyKindTest, is_applied) {
