@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/kinds.hpp"
 
+#include "base/cancel.hpp"
+#include "base/file.hpp"
 #include "campaign/bench_kind.hpp"
 #include "campaign/sweep_kind.hpp"
 #include "campaign/tune_kind.hpp"
+#include "execute/gpu_observer.hpp"
+#include "ridgeline/bench_runners.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
+namespace {
+
+base::Result<std::unique_ptr<execute::TrainingExecutor>> training_executor(const schema::TrainingTrialSpec& spec) {
+  RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, ""));
+  execute::TrainingExecutorOptions options;
+  options.factory = runners.factory;
+  options.clock = runners.clock;
+  options.process_waits = runners.process_waits;
+  options.cancelled = &base::cancel_requested;
+  options.gpu_uuid = execute::gpu_uuid_of(spec.device_id);
+  return execute::make_training_executor(std::move(options));
+}
+
+std::unique_ptr<execute::SweepExecutor> sweep_executor() {
+  execute::SweepExecutorOptions options;
+  options.supervisor = {base::executable_path().string(), "supervise", "--"};
+  options.cancelled = &base::cancel_requested;
+  return execute::make_sweep_executor(std::move(options));
+}
+
+}  // namespace
 
 run::Registry known_kinds() {
   run::Registry kinds;
-  kinds.add(campaign::make_tune_kind());
-  kinds.add(campaign::make_bench_kind());
-  kinds.add(campaign::make_sweep_kind());
+  kinds.add(campaign::make_tune_kind([](const std::string& device) { return make_executor_for(device); }));
+  kinds.add(campaign::make_bench_kind(&training_executor));
+  kinds.add(campaign::make_sweep_kind(&sweep_executor));
   return kinds;
 }
 

@@ -4,11 +4,9 @@
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
-#include "campaign/compare_runs.hpp"
-#include "report/format.hpp"
+#include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
-#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -35,30 +33,20 @@ base::Result<int> rerun(const RerunFlags& flags, const Context& context) {
   const auto slash = flags.trial.find('/');
   const bool bare_number = slash == std::string::npos &&
                            flags.trial.find_first_not_of("0123456789") == std::string::npos && flags.trial.size() < 6;
-  RL_TRY_ASSIGN(const auto before, campaign::find_compared(store, bare_number ? "latest/" + flags.trial : flags.trial));
-  RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
-  if (!stored)
-    return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(),
-                      context.database_path().string());
-  RL_TRY_ASSIGN(const auto executor, make_executor_for(stored->spec.device));
-  execute::TrialOptions options;
-  options.throughput = before.run.objective == schema::Objective::throughput;
-  RL_TRY_ASSIGN(const auto again, executor->run_trial(stored->spec, options));
-  if (again.status != schema::TrialStatus::ok || !again.measurement)
-    return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
-                      base::enum_name(again.status), again.failure ? again.failure->message : "no reason given");
-  const auto comparison = analysis::compare_separate(*before.outcome.measurement, *again.measurement,
-                                                     before.run.objective, before.run.min_effect);
+  RL_TRY_ASSIGN(const auto name, run::find_trial(store, bare_number ? "latest/" + flags.trial : flags.trial));
+  const auto kinds = known_kinds();
+  RL_TRY_ASSIGN(const auto* kind, kinds.of(name.run));
+  RL_TRY_ASSIGN(const auto found, kind->rerun(name, store));
+  const auto& [before, now, comparison] = found;
   const bool worse = comparison.verdict == schema::Verdict::slower;
   if (flags.json) {
     base::Json out = comparison;
-    out["trial"] = before.name();
+    out["trial"] = before.name;
     fmt::print("{}\n", base::dump_json(out));
     return worse ? kFinding : kOk;
   }
-  fmt::print("{}  {}\n", before.name(), before.trial.configuration.to_text());
-  fmt::print("then  {}  ({})\nnow   {}\n", report::objective_text(*before.outcome.measurement, before.run.objective),
-             before.outcome.measured_utc, report::objective_text(*again.measurement, before.run.objective));
+  fmt::print("{}  {}\n", before.name, before.facts.empty() ? "" : before.facts.front().second);
+  fmt::print("then  {}  ({})\nnow   {}\n", before.figure, before.measured_utc, now.figure);
   fmt::print("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}: {}\n", comparison.ratio, comparison.low, comparison.high,
              analysis::tail_note(comparison), verdict_words(comparison.verdict));
   return worse ? kFinding : kOk;

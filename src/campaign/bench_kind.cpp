@@ -12,6 +12,8 @@ namespace {
 
 using base::Result;
 
+constexpr double kLeastEffect = 0.02;  // that counts as a difference between then and now
+
 /// Samples/s of a trial, or of the recommended settings where it is 0; and the side of the comparison.
 Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Compared& side) {
   stats::Estimate rate;
@@ -44,8 +46,15 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
   return rate;
 }
 
+/// Samples/s as a cost: what lower is better of.
+stats::Estimate cost_of_rate(const stats::Estimate& rate) {
+  return {1 / rate.value, 1 / rate.high, rate.low > 0 ? 1 / rate.low : 0};
+}
+
 class BenchKind final : public run::Kind {
  public:
+  explicit BenchKind(MakeTrainingExecutor make) : make_(std::move(make)) {}
+
   [[nodiscard]] std::string_view name() const noexcept override { return schema::BenchRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
@@ -69,11 +78,31 @@ class BenchKind final : public run::Kind {
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto rate_a, rate_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto rate_b, rate_of(other, b.trial, out.b));
-    // A cost is what lower is better of.
-    const auto cost = [](const stats::Estimate& rate) {
-      return stats::Estimate{1 / rate.value, 1 / rate.high, rate.low > 0 ? 1 / rate.low : 0};
-    };
-    out.comparison = analysis::compare_estimates(cost(rate_a), cost(rate_b), min_effect);
+    out.comparison = analysis::compare_estimates(cost_of_rate(rate_a), cost_of_rate(rate_b), min_effect);
+    return out;
+  }
+
+  /// Of what a run recommends, its first trial.
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store& store) const override {
+    RL_TRY_ASSIGN(auto bench, schema::run_as<schema::BenchRun>(name.run));
+    int trial = name.trial;
+    if (trial == 0 && bench.answers && bench.answers->recommended && !bench.answers->recommended->trials.empty())
+      trial = bench.answers->recommended->trials.front();
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto then, rate_of(bench, trial, out.a));
+    auto& one = bench.trials[static_cast<std::size_t>(trial - 1)];
+    RL_TRY_ASSIGN(const auto stored, store.find_record(one.key));
+    if (!stored)
+      return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", out.a.name, store.path().string());
+    RL_TRY_ASSIGN(const auto spec, base::json_as<schema::TrainingTrialSpec>(stored->spec, "trial " + out.a.name));
+    RL_TRY_ASSIGN(const auto executor, make_(spec));
+    RL_TRY_ASSIGN(one.outcome, executor->run(spec));
+    if (!one.outcome.measurement)
+      return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
+                        base::enum_name(one.outcome.status),
+                        one.outcome.failure ? one.outcome.failure->message : "no reason given");
+    RL_TRY_ASSIGN(const auto now, rate_of(bench, trial, out.b));
+    out.comparison = analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), kLeastEffect);
     return out;
   }
 
@@ -87,10 +116,15 @@ class BenchKind final : public run::Kind {
     RL_TRY_ASSIGN(const auto run, schema::run_as<schema::BenchRun>(stored));
     return training_change(run, text, target.file);
   }
+
+ private:
+  MakeTrainingExecutor make_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Kind> make_bench_kind() { return std::make_unique<BenchKind>(); }
+std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make) {
+  return std::make_unique<BenchKind>(std::move(make));
+}
 
 }  // namespace ridgeline::campaign

@@ -2,6 +2,9 @@
 #include "campaign/sweep_kind.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -53,8 +56,16 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
   return value;
 }
 
+/// The objective as a cost: what lower is better of.
+stats::Estimate cost_of_value(const schema::SweepObjective& objective, const stats::Estimate& value) {
+  if (!objective.maximize) return value;
+  return {1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
+}
+
 class SweepKind final : public run::Kind {
  public:
+  explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
+
   [[nodiscard]] std::string_view name() const noexcept override { return schema::SweepRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
@@ -78,11 +89,41 @@ class SweepKind final : public run::Kind {
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
-    const auto cost = [&](const stats::Estimate& value) {
-      if (!one.objective.maximize) return value;
-      return stats::Estimate{1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
-    };
-    out.comparison = analysis::compare_estimates(cost(value_a), cost(value_b), min_effect);
+    out.comparison = analysis::compare_estimates(cost_of_value(one.objective, value_a),
+                                                 cost_of_value(one.objective, value_b), min_effect);
+    return out;
+  }
+
+  /// The whole combination, in as many rounds as the run had.
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
+    RL_TRY_ASSIGN(auto sweep, sweep_so_far(name.run));
+    if (name.trial != 0) {
+      sweep.answers.emplace();
+      sweep.answers->recommended = sweep.trials[static_cast<std::size_t>(name.trial - 1)].point;
+    }
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto then, value_of(sweep, 0, out.a));
+    const auto executor = make_();
+    const auto point = sweep.answers->recommended;
+    sweep.trials.clear();
+    for (int round = 0; round < std::max(1, sweep.repeats); ++round) {
+      schema::SweepTrial trial;
+      trial.id = trial.repeat = round;
+      trial.point = point;
+      const auto folder = std::filesystem::path(sweep.folder) / fmt::format("rerun-{}", round + 1);
+      RL_TRY_ASSIGN(trial.outcome, executor->run({sweep.job, point, round, sweep.device_id}, folder, std::nullopt));
+      if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
+        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}; see {}/output.log", out.a.name,
+                          base::enum_name(trial.outcome.status),
+                          trial.outcome.failure ? trial.outcome.failure->message : "no " + sweep.objective.metric,
+                          folder.string());
+      sweep.trials.push_back(std::move(trial));
+    }
+    sweep.points = analysis::summarize_sweep(sweep);
+    RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
+    out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
+    out.comparison = analysis::compare_estimates(cost_of_value(sweep.objective, then),
+                                                 cost_of_value(sweep.objective, now), sweep.min_effect);
     return out;
   }
 
@@ -99,6 +140,9 @@ class SweepKind final : public run::Kind {
     RL_TRY_ASSIGN(const auto run, sweep_so_far(stored));
     return sweep_change(run, text, target.file, target.paths);
   }
+
+ private:
+  MakeSweepExecutor make_;
 };
 
 }  // namespace
@@ -131,6 +175,8 @@ Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view t
   return change;
 }
 
-std::unique_ptr<run::Kind> make_sweep_kind() { return std::make_unique<SweepKind>(); }
+std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make) {
+  return std::make_unique<SweepKind>(std::move(make));
+}
 
 }  // namespace ridgeline::campaign

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "execute/sweep_executor.hpp"
 #include "run/kind.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::campaign {
 
-/// Runs of `ridgeline sweep`.
-[[nodiscard]] std::unique_ptr<run::Kind> make_sweep_kind();
+using MakeSweepExecutor = std::function<std::unique_ptr<execute::SweepExecutor>()>;
+
+/// Runs of `ridgeline sweep`; `make` is asked for what runs a combination again.
+[[nodiscard]] std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make);
 
 /// The run; one that was killed or is still under way with what its trials tell so far.
 [[nodiscard]] base::Result<schema::SweepRun> sweep_so_far(const schema::Run& stored);

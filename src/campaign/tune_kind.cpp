@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/comparison.hpp"
 #include "campaign/compare_runs.hpp"
 #include "campaign/recommendation.hpp"
 #include "campaign/tune_campaign.hpp"
@@ -30,6 +31,8 @@ run::Compared side_of(const ComparedTrial& one) {
 
 class TuneKind final : public run::Kind {
  public:
+  explicit TuneKind(MakeExecutor make) : make_(std::move(make)) {}
+
   [[nodiscard]] std::string_view name() const noexcept override { return schema::TuneRun::kLayout.kind; }
 
   [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const override {
@@ -51,6 +54,26 @@ class TuneKind final : public run::Kind {
     return out;
   }
 
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto before, compared_trial(store, name));
+    RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
+    if (!stored)
+      return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(),
+                        store.path().string());
+    RL_TRY_ASSIGN(const auto executor, make_(stored->spec.device));
+    execute::TrialOptions options;
+    options.throughput = before.run.objective == schema::Objective::throughput;
+    auto now = before;
+    RL_TRY_ASSIGN(now.outcome, executor->run_trial(stored->spec, options));
+    if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
+      return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
+                        base::enum_name(now.outcome.status),
+                        now.outcome.failure ? now.outcome.failure->message : "no reason given");
+    return run::RunComparison{side_of(before), side_of(now),
+                              analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement,
+                                                         before.run.objective, before.run.min_effect)};
+  }
+
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {
     const auto found = config::read_settings(text, target.file, target.options);
     // These names are common elsewhere.
@@ -63,6 +86,9 @@ class TuneKind final : public run::Kind {
     RL_TRY_ASSIGN(const auto run, schema::run_as<schema::TuneRun>(stored));
     return tune_change(run, text, target);
   }
+
+ private:
+  MakeExecutor make_;
 };
 
 }  // namespace
@@ -105,6 +131,6 @@ std::string removal_text(const std::string& file, const config::FoundSetting& se
       setting.path, setting.value.to_text(), who);
 }
 
-std::unique_ptr<run::Kind> make_tune_kind() { return std::make_unique<TuneKind>(); }
+std::unique_ptr<run::Kind> make_tune_kind(MakeExecutor make) { return std::make_unique<TuneKind>(std::move(make)); }
 
 }  // namespace ridgeline::campaign

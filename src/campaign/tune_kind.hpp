@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
+#include "execute/executor.hpp"
 #include "run/kind.hpp"
 #include "schema/tune_run.hpp"
 
 namespace ridgeline::campaign {
 
-/// Runs of `ridgeline tune`.
-[[nodiscard]] std::unique_ptr<run::Kind> make_tune_kind();
+/// Of trials recorded on a device (TrialSpec::device). Errors: it is not in this machine.
+using MakeExecutor = std::function<base::Result<std::unique_ptr<execute::Executor>>(const std::string& device)>;
+
+/// Runs of `ridgeline tune`; `make` is asked for what measures a trial again.
+[[nodiscard]] std::unique_ptr<run::Kind> make_tune_kind(MakeExecutor make);
 
 /// What the run's recommendation changes in a file of settings. Errors:
 /// invalid_argument (no recommendation, or those of config::patch_settings).

@@ -57,7 +57,8 @@ struct RunComparison {
 };
 
 /// What can be done with the runs of a kind once they are stored: everything follows from the records. A new kind adds
-/// one of these to the registry, and `history`, `show`, `report`, `compare` and `apply` know it.
+/// one of these to the registry, and `history`, `show`, `report`, `compare`, `rerun` and
+/// `apply` know it.
 class Kind {
  public:
   virtual ~Kind() = default;
@@ -70,6 +71,9 @@ class Kind {
   /// cannot be compared; a trial without a measurement), not_found (no such trial).
   [[nodiscard]] virtual base::Result<RunComparison> compare(const TrialName& a, const TrialName& b, store::Store& store,
                                                             double min_effect) const = 0;
+  /// Measures a trial again, as it was measured then; A is then, B is now. Nothing is kept. Errors: those of compare,
+  /// and unavailable (it does not run to the end now).
+  [[nodiscard]] virtual base::Result<RunComparison> rerun(const TrialName& name, store::Store& store) const = 0;
   /// Whether the file holds settings of this kind, so that its recommendation belongs there.
   [[nodiscard]] virtual bool knows(const schema::Run& run, std::string_view text, const Target& target) const = 0;
   /// Errors: invalid_argument (no recommendation; a file that cannot take it).

@@ -76,4 +76,12 @@ json '.ratio > 0 and .low <= .ratio' true
 run 0 compare latest:sweep latest:sweep/1 --db r.db
 out "inconclusive"
 bad "has trials 1 to" -- compare "$bench/99" "$bench/1" --db r.db
+# A trial of any kind is measured again.
+for name in latest:tune "$bench/1" latest:bench latest:sweep latest:sweep/1; do
+  run "0|1" rerun "$name" --db r.db
+  out "then  "
+  out "ratio "
+done
+run 0 rerun latest:sweep --db r.db --json
+json '.trial | startswith("2")' true
 finish

@@ -11,7 +11,7 @@ namespace ridgeline::run {
 namespace {
 
 /// Rolls a die: the recommendation is the number of pips.
-class DiceKind final : public Kind {
+class DiceKind : public Kind {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "dice"; }
   [[nodiscard]] base::Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
@@ -25,6 +25,9 @@ class DiceKind final : public Kind {
                                                     double) const override {
     const auto pips = [](const TrialName& name) { return name.run.answer.at("pips").get<double>(); };
     return RunComparison{{a.run.id, "a", "", "", {}}, {b.run.id, "b", "", "", {}}, {pips(b) / pips(a), 1, 1}};
+  }
+  [[nodiscard]] base::Result<RunComparison> rerun(const TrialName& name, store::Store& store) const override {
+    return compare(name, name, store, 0);
   }
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const Target&) const override {
     return text.find("pips:") != std::string_view::npos;
@@ -42,23 +45,11 @@ class DiceKind final : public Kind {
   }
 };
 
-/// Knows every file as its own.
-class CardKind final : public Kind {
+class CardKind final : public DiceKind {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "cards"; }
-  [[nodiscard]] base::Result<report::ReportModel> report(const schema::Run&, store::Store&) const override {
-    return report::ReportModel{};
-  }
-  [[nodiscard]] base::Result<base::Json> json(const schema::Run&, store::Store&) const override { return base::Json(); }
-  [[nodiscard]] base::Result<RunComparison> compare(const TrialName&, const TrialName&, store::Store&,
-                                                    double) const override {
-    return RunComparison{};
-  }
   [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const Target&) const override {
     return text.find("suit:") != std::string_view::npos;
-  }
-  [[nodiscard]] base::Result<Change> change(const schema::Run&, std::string_view, const Target&) const override {
-    return Change{};
   }
 };
 
