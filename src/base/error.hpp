@@ -22,7 +22,7 @@ enum class ErrorCode {
   io,                ///< the operating system refused a read, write or rename
   cancelled,         ///< the user or a signal asked to stop
   out_of_time,       ///< the time given to the whole run is over; says nothing about what was under way
-  internal,          ///< a fault of ours
+  internal,          ///< a fault of ours; stays the last one
 };
 
 [[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;

@@ -23,7 +23,7 @@ run() {
   local expected=$1
   shift
   checks=$((checks + 1))
-  timeout 120 "$RIDGELINE" "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
+  timeout "${HANG_LIMIT_S:-120}" "$RIDGELINE" "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
   local code=$?
   LAST="ridgeline $*"
   [[ "|$expected|" == *"|$code|"* ]] || problem "$LAST: exit code $code, expected $expected"

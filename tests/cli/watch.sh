@@ -304,7 +304,7 @@ fi
 
 # Which run: unknown, without a recommendation, of a model that is another one now.
 bad "run 19990101 is not in" -- watch --config config.yaml --run 19990101
-run 2 tune "synthetic:surface=flat,fault=fail" "${FAST[@]}" --quick --db none.db
+run 1 tune "synthetic:surface=flat,fault=fail" "${FAST[@]}" --quick --db none.db
 bad "no run with a recommendation" -- watch --config config.yaml --db none.db --run latest --once --state n.json
 bad "no recommendation" -- watch --config config.yaml --db none.db --run "$("$RIDGELINE" history --ids --db none.db | head -n 1)" --once --state n.json
 bad "not of" "leave out --model" -- watch --config config.yaml --model "$S,seed=2" --run "$("$RIDGELINE" history --ids | tail -n 1)" --once --state m.json

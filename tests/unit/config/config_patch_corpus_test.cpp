@@ -94,7 +94,7 @@ void expect_only_these_differ(const File& file, const std::string& after, const 
   const auto cached = known.find(file.name);
   const auto& old_values =
       cached != known.end() ? cached->second : known.emplace(file.name, flattened(file.text)).first->second;
-  if (!old_values) return;
+  ASSERT_TRUE(old_values) << file.name;
   const auto new_values = flattened(after);
   ASSERT_TRUE(new_values) << file.name << ": yaml-cpp no longer reads it:\n" << after;
   const auto is_ours = [&](const std::string& path) {
@@ -140,6 +140,14 @@ void expect_bytes_kept(const File& file, const PatchResult& result) {
 TEST(ConfigPatchCorpus, is_large_enough) {
   EXPECT_GE(hand_written().size(), 40U);
   EXPECT_GE(corpus().size(), 200U);
+}
+
+// Those few cannot be compared by a second reader.
+TEST(ConfigPatchCorpus, yaml_cpp_reads_all_files_but_these) {
+  std::vector<std::string> unread;
+  for (const auto& file : corpus())
+    if (!flattened(file.text)) unread.push_back(file.name);
+  EXPECT_EQ(unread, std::vector<std::string>{});
 }
 
 TEST(ConfigPatchCorpus, generated_files_are_yaml_to_both_parsers) {

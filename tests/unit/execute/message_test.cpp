@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/message.hpp"
 
+#include <set>
+#include <string_view>
+
 #include "base/random.hpp"
 
 namespace ridgeline::execute {
@@ -64,12 +67,15 @@ TEST(Message, block_counts_that_do_not_fit_are_refused) {
 }
 
 TEST(Message, every_error_code_survives_the_wire) {
-  for (const auto code :
-       {ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::out_of_memory, ErrorCode::internal}) {
+  std::set<std::string_view> names;
+  for (int number = 0; number <= static_cast<int>(ErrorCode::internal); ++number) {
+    const auto code = static_cast<ErrorCode>(number);
+    names.insert(base::to_string(code));
     const auto back = read_error_frame(make_error_frame({code, "the thing: 4 is wrong"}));
     EXPECT_EQ(back.code, code);
     EXPECT_EQ(back.message, "the thing: 4 is wrong");
   }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(ErrorCode::internal) + 1);
 }
 
 TEST(Message, an_error_frame_without_sense_is_corrupt) {

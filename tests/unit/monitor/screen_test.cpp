@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor/screen.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,12 @@
 
 namespace ridgeline::monitor {
 namespace {
+
+/// Of text in UTF-8 without wide characters.
+std::size_t width_of(const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(
+      line.begin(), line.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
 
 class ScreenTest : public ::testing::Test {
  protected:
@@ -72,7 +79,13 @@ TEST_F(ScreenTest, fits_every_size) {
         const auto canvas = draw_screen(snapshot_, history_, view_, {rows, columns, unicode});
         EXPECT_EQ(canvas.rows(), rows);
         EXPECT_EQ(canvas.columns(), columns);
+        const auto lines = base::split(canvas.text(), '\n');
+        EXPECT_LE(lines.size(), static_cast<std::size_t>(rows) + 1);
+        for (const auto& line : lines) EXPECT_LE(width_of(line), static_cast<std::size_t>(columns)) << line;
       }
+  view_.help = false;
+  const auto large = draw(66, 160);
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(has(large, fmt::format(" {} H200", i).c_str())) << large;
   EXPECT_TRUE(has(draw(4, 30), "too small"));
 }
 

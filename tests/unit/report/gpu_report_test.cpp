@@ -279,16 +279,5 @@ TEST(GpuReport, leaves_the_report_of_a_cpu_without_a_word_of_it) {
   EXPECT_FALSE(tune_json(records.run, records.outcomes, records.pairs).contains("load"));
 }
 
-/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder>
-/// RIDGELINE_ECHARTS=<echarts.min.js>.
-TEST(GpuReport, writes_a_page_to_look_at_on_demand) {
-  const auto* folder = std::getenv("RIDGELINE_LOOK");
-  const auto* echarts = std::getenv("RIDGELINE_ECHARTS");
-  if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
-  std::ifstream file(echarts, std::ios::binary);
-  const std::string library{std::istreambuf_iterator<char>(file), {}};
-  std::ofstream(std::string(folder) + "/gpu.html", std::ios::binary) << render_html(gpu_report(), library);
-}
-
 }  // namespace
 }  // namespace ridgeline::report

@@ -459,18 +459,5 @@ TEST(TuneReport, has_no_raw_samples_in_its_json) {
   EXPECT_EQ(json.at("verdict").at("changed").at("intra_op_num_threads").at("from"), 8);
 }
 
-/// Writes the page with the real chart library, to be looked at: RIDGELINE_LOOK=<folder>
-/// RIDGELINE_ECHARTS=<echarts.min.js>.
-TEST(TuneReport, writes_a_page_to_look_at_on_demand) {
-  const auto* folder = std::getenv("RIDGELINE_LOOK");
-  const auto* echarts = std::getenv("RIDGELINE_ECHARTS");
-  if (folder == nullptr || echarts == nullptr) GTEST_SKIP() << "RIDGELINE_LOOK and RIDGELINE_ECHARTS are not set";
-  std::ifstream file(echarts, std::ios::binary);
-  const std::string library{std::istreambuf_iterator<char>(file), {}};
-  const auto page = render_html(shared_report(), library);
-  EXPECT_LT(page.size(), 2U << 20U);
-  std::ofstream(std::string(folder) + "/report.html", std::ios::binary) << page;
-}
-
 }  // namespace
 }  // namespace ridgeline::report
