@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
+#include "schema/tune_run.hpp"
 #include "store/store.hpp"
 
 namespace {
