@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/message.hpp"
 
-#include <array>
 #include <utility>
 
 namespace ridgeline::execute {
-namespace {
 
 using base::ErrorCode;
-
-constexpr std::array kCodes{ErrorCode::invalid_argument, ErrorCode::not_found, ErrorCode::unavailable,
-                            ErrorCode::unsupported,      ErrorCode::timeout,   ErrorCode::crashed,
-                            ErrorCode::out_of_memory,    ErrorCode::corrupt,   ErrorCode::io,
-                            ErrorCode::cancelled,        ErrorCode::internal};
-
-}  // namespace
 
 Frame make_outcome_frame(schema::TrialOutcome outcome) {
   std::vector<double> samples;
@@ -84,8 +75,9 @@ base::Error read_error_frame(const Frame& frame) {
   const auto message = json->is_object() ? json->value("message", base::Json()) : base::Json();
   if (!text.is_string() || !message.is_string())
     return {ErrorCode::corrupt, "worker's answer: not a code and a message"};
-  for (const auto code : kCodes)
-    if (base::to_string(code) == text.get<std::string>()) error.code = code;
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code)
+    if (base::to_string(static_cast<ErrorCode>(code)) == text.get<std::string>())
+      error.code = static_cast<ErrorCode>(code);
   error.message = message.get<std::string>();
   return error;
 }
