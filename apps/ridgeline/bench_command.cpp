@@ -217,12 +217,7 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(terminal, err, !flags.json && !flags.quiet);
-  execute::TrainingExecutorOptions options;
-  options.factory = runners.factory;
-  options.clock = runners.clock;
-  options.process_waits = runners.process_waits;
-  options.cancelled = &base::cancel_requested;
-  options.gpu_uuid = plan.gpu_uuid;
+  auto options = executor_options(runners, plan.gpu_uuid);
   options.on_progress = [&](const execute::TrainingProgress& now) { display.progress(now); };
   const auto executor = execute::make_training_executor(std::move(options));
   campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "execute/training_executor.hpp"
 #include "schema/training_trial.hpp"
 #include "workload/training/step_runner.hpp"
 
@@ -49,6 +50,8 @@ struct BenchRunners {
   std::shared_ptr<const base::Clock> clock;
   std::function<bool()> process_waits;  ///< execute::TrainingExecutorOptions
 };
+/// An executor's options with these runners; an interrupt ends the running trial.
+[[nodiscard]] execute::TrainingExecutorOptions executor_options(const BenchRunners& runners, std::string gpu_uuid);
 [[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin);
 
 }  // namespace ridgeline::app

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/kinds.hpp"
 
-#include "base/cancel.hpp"
-#include "base/file.hpp"
 #include "campaign/bench_kind.hpp"
 #include "campaign/sweep_kind.hpp"
 #include "campaign/tune_kind.hpp"
@@ -15,20 +13,11 @@ namespace {
 
 base::Result<std::unique_ptr<execute::TrainingExecutor>> training_executor(const schema::TrainingTrialSpec& spec) {
   RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, ""));
-  execute::TrainingExecutorOptions options;
-  options.factory = runners.factory;
-  options.clock = runners.clock;
-  options.process_waits = runners.process_waits;
-  options.cancelled = &base::cancel_requested;
-  options.gpu_uuid = execute::gpu_uuid_of(spec.device_id);
-  return execute::make_training_executor(std::move(options));
+  return execute::make_training_executor(executor_options(runners, execute::gpu_uuid_of(spec.device_id)));
 }
 
 std::unique_ptr<execute::SweepExecutor> sweep_executor() {
-  execute::SweepExecutorOptions options;
-  options.supervisor = {base::executable_path().string(), "supervise", "--"};
-  options.cancelled = &base::cancel_requested;
-  return execute::make_sweep_executor(std::move(options));
+  return execute::make_sweep_executor(sweep_executor_options());
 }
 
 }  // namespace

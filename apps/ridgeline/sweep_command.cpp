@@ -17,6 +17,7 @@
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -117,9 +118,7 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   SweepDisplay display(terminal, err, !flags.json && !flags.quiet);
-  execute::SweepExecutorOptions options;
-  options.supervisor = {base::executable_path().string(), "supervise", "--"};
-  options.cancelled = &base::cancel_requested;
+  auto options = sweep_executor_options();
   options.gpu_uuids = plan.gpu_uuids;
   options.on_progress = [&](const execute::CommandProgress& now) { display.progress(now); };
   const auto executor = execute::make_sweep_executor(std::move(options));

@@ -66,4 +66,11 @@ base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::st
   return make_executor(execute::Isolation::trial, gpus, {});
 }
 
+execute::SweepExecutorOptions sweep_executor_options() {
+  execute::SweepExecutorOptions options;
+  options.supervisor = {base::executable_path().string(), "supervise", "--"};
+  options.cancelled = &base::cancel_requested;
+  return options;
+}
+
 }  // namespace ridgeline::app

@@ -7,6 +7,7 @@
 
 #include "campaign/gpu_choice.hpp"
 #include "execute/executor.hpp"
+#include "execute/sweep_executor.hpp"
 #include "workload/synthetic/virtual_clock.hpp"
 
 namespace ridgeline::app {
@@ -26,5 +27,8 @@ namespace ridgeline::app {
 
 /// Workers are this same binary; an interrupt ends the running trial.
 [[nodiscard]] execute::WorkerOptions worker_options(execute::Isolation isolation);
+
+/// Commands run under `ridgeline supervise`; an interrupt ends the running one.
+[[nodiscard]] execute::SweepExecutorOptions sweep_executor_options();
 
 }  // namespace ridgeline::app

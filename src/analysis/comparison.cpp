@@ -211,7 +211,8 @@ schema::Comparison compare_separate(const schema::Measurement& a, const schema::
 
 schema::Comparison compare_estimates(const stats::Estimate& a, const stats::Estimate& b, double min_effect) {
   schema::Comparison comparison;
-  if (!(a.value > 0) || !(b.value > 0)) return comparison;
+  const auto is_cost = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!is_cost(a.value) || !is_cost(b.value)) return comparison;
   const double error_a = stats::log_error(a.low, a.high);
   const double error_b = stats::log_error(b.low, b.high);
   if (error_a > 0 && error_b > 0) {

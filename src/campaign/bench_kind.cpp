@@ -88,6 +88,9 @@ class BenchKind final : public run::Kind {
     int trial = name.trial;
     if (trial == 0 && bench.answers && bench.answers->recommended && !bench.answers->recommended->trials.empty())
       trial = bench.answers->recommended->trials.front();
+    if (trial < 1 || trial > static_cast<int>(bench.trials.size()))
+      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
+                        bench.id);
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto then, rate_of(bench, trial, out.a));
     auto& one = bench.trials[static_cast<std::size_t>(trial - 1)];

@@ -32,6 +32,9 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
     if (found == run.points.end())
       return base::fail(ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
                         run.id);
+    if (found->trials.empty())
+      return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well; choose another", run.id,
+                        schema::point_text(found->point, run.job.parameters));
     point = found->point;
     value = {found->objective.value, found->objective.low, found->objective.high};
     side.name = side.key = run.id;

@@ -39,8 +39,21 @@ DROP TABLE bench_run_records; DROP TABLE bench_runs;
 DROP TABLE sweep_run_records; DROP TABLE sweep_runs;
 )sql";
 
-/// Oldest first, so that the order of runs of one second stays. A record that cannot be read is left as it is in the
-/// copy beside the file: one damaged run is no reason to lose the others.
+constexpr std::string_view kKeepRecord = "UPDATE run_records SET record = ?2 WHERE id = ?1";
+
+/// A run whose record cannot be read: listed, and its record stays what it was, which loading it reports.
+base::Result<void> move_damaged(const Connection& connection, std::string_view kind, const Statement& row) {
+  schema::Run run;
+  run.id = row.text(1);
+  run.kind = kind;
+  run.started_utc = row.text(2);
+  RL_TRY(put_run(connection, run));
+  const std::string record(row.text(0));
+  RL_TRY_ASSIGN(auto keep, connection.prepare(kKeepRecord));
+  return keep.bind(1, run.id).bind(2, record).run();
+}
+
+/// Oldest first, so that the order of runs of one second stays.
 template <typename T>
 base::Result<void> move_runs(const Connection& connection, std::string_view query) {
   RL_TRY_ASSIGN(auto rows, connection.prepare(query));
@@ -48,9 +61,11 @@ base::Result<void> move_runs(const Connection& connection, std::string_view quer
     RL_TRY_ASSIGN(const bool row, rows.step());
     if (!row) return {};
     const auto json = parse_record(rows.text(0), "run");
-    if (!json) continue;
-    const auto run = base::json_as<T>(*json, "run");
-    if (run && !run->id.empty()) RL_TRY(put_run(connection, schema::to_run(*run)));
+    const auto run = json ? base::json_as<T>(*json, "run") : tl::unexpected<base::Error>(json.error());
+    if (run && run->id == rows.text(1))
+      RL_TRY(put_run(connection, schema::to_run(*run)));
+    else
+      RL_TRY(move_damaged(connection, T::kLayout.kind, rows));
   }
 }
 
@@ -60,14 +75,17 @@ base::Result<void> move_to_one_table(const Connection& connection) {
   RL_TRY(connection.execute(kSetAside));
   RL_TRY(connection.execute(kOneTableSchema));
   RL_TRY(connection.execute(kMoveTrials));
-  RL_TRY(move_runs<schema::SweepRun>(connection,
-                                     "SELECT record FROM sweep_run_records r JOIN sweep_runs s ON s.id = "
-                                     "r.id ORDER BY s.started_utc, s.rowid"));
-  RL_TRY(move_runs<schema::BenchRun>(connection,
-                                     "SELECT record FROM bench_run_records r JOIN bench_runs s ON s.id = "
-                                     "r.id ORDER BY s.started_utc, s.rowid"));
-  RL_TRY(move_runs<schema::TuneRun>(
-      connection, "SELECT record FROM run_records_3 r JOIN runs_3 s ON s.id = r.id ORDER BY s.started_utc, s.rowid"));
+  RL_TRY(move_runs<schema::SweepRun>(
+      connection,
+      "SELECT record, s.id, s.started_utc FROM sweep_run_records r JOIN sweep_runs s ON s.id = "
+      "r.id ORDER BY s.started_utc, s.rowid"));
+  RL_TRY(move_runs<schema::BenchRun>(
+      connection,
+      "SELECT record, s.id, s.started_utc FROM bench_run_records r JOIN bench_runs s ON s.id = "
+      "r.id ORDER BY s.started_utc, s.rowid"));
+  RL_TRY(move_runs<schema::TuneRun>(connection,
+                                    "SELECT record, s.id, s.started_utc FROM run_records_3 r JOIN runs_3 s ON s.id = "
+                                    "r.id ORDER BY s.started_utc, s.rowid"));
   return connection.execute(kDropOld);
 }
 

@@ -92,6 +92,20 @@ TEST(Migration, moves_the_runs_and_trials_of_schema_3_into_one_table_each) {
   EXPECT_TRUE(std::filesystem::exists(folder / "m.db.schema3"));
 }
 
+TEST(Migration, a_run_whose_record_is_damaged_stays_in_the_list) {
+  const TempFolder folder;
+  std::filesystem::copy_file(std::filesystem::path(RL_TEST_DATA) / "results" / "schema3.db", folder / "m.db");
+  std::filesystem::permissions(folder / "m.db", std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+  const auto id = *open_file(folder)->query_text("SELECT id FROM sweep_runs LIMIT 1");
+  ASSERT_TRUE(open_file(folder)->execute("UPDATE sweep_run_records SET record = '{broken' WHERE id = '" + id + "'"));
+  auto store = std::move(*Store::open(folder / "m.db"));
+  EXPECT_EQ(store.list_runs(100)->size(), 11U);
+  const auto run = store.load_run(id);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, base::ErrorCode::corrupt);
+}
+
 TEST(Migration, undoes_a_step_that_fails) {
   const TempFolder folder;
   const auto connection = open_file(folder);
