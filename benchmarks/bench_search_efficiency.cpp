@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "campaign/bench_campaign.hpp"
+#include "campaign/bench/bench_campaign.hpp"
 #include "fakes/training_landscape.hpp"
 
 namespace {

@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "fakes/in_process_executor.hpp"
 #include "fakes/landscape.hpp"
 #include "search/space_builder.hpp"

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
-#include "campaign/neighbour_check.hpp"
+#include "campaign/tune/neighbour_check.hpp"
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/uneven_sessions.hpp"
 

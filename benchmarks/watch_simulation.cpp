@@ -13,18 +13,18 @@
 
 #include "analysis/summary.hpp"
 #include "base/random.hpp"
-#include "campaign/watch/watch_loop.hpp"
-#include "campaign/watch/worker_probe.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_service.hpp"
 #include "measure/measurement_session.hpp"
 #include "stats/quantile.hpp"
+#include "watch/watch_loop.hpp"
+#include "watch/worker_probe.hpp"
 #include "workload/synthetic/synthetic_workload.hpp"
 
 namespace {
 
 using namespace ridgeline;
-using campaign::WatchEventKind;
+using watch::WatchEventKind;
 
 constexpr int kWeek = 10080;  // probes a minute apart
 constexpr double kProbeTimeS = 2;
@@ -48,10 +48,10 @@ constexpr Temper kTempers[] = {
 };
 
 /// Probes of the simulated workload, measured as a worker does.
-class SimulatedService final : public campaign::ProbeSource {
+class SimulatedService final : public watch::ProbeSource {
  public:
   SimulatedService(const Temper& temper, std::uint64_t seed) : temper_(temper), random_(seed) {
-    spec_.plan = campaign::WorkerProbe::plan_for({}, kProbeTimeS);
+    spec_.plan = watch::WorkerProbe::plan_for({}, kProbeTimeS);
   }
   double slow_down = 1;
 
@@ -61,7 +61,7 @@ class SimulatedService final : public campaign::ProbeSource {
     if (random_.uniform() < temper_.outliers) minute_ *= 1 + 2 * random_.uniform();
   }
 
-  base::Result<campaign::Observation> look() override {
+  base::Result<watch::Observation> look() override {
     ++probes_;
     const double factor = slow_down * minute_ * std::exp(temper_.between * std::sqrt(0.5) * random_.normal());
     workload::SyntheticOptions options;
@@ -74,13 +74,13 @@ class SimulatedService final : public campaign::ProbeSource {
     measure::MeasureControl control;
     RL_TRY_ASSIGN(auto measurement, measure::measure(service, spec_.plan, control));
     timed_s_ += measurement.wall_ns * 1e-9;
-    campaign::Observation seen;
+    watch::Observation seen;
     seen.figure = analysis::figure_of(measurement);
     return seen;
   }
   void look_closer(analysis::ServiceState&) override {}
   void reset() override {}
-  void set_baseline(const campaign::Baseline&) override {}
+  void set_baseline(const watch::Baseline&) override {}
 
   [[nodiscard]] double timed_s_a_minute() const {
     return timed_s_ / static_cast<double>(std::max<std::int64_t>(1, minutes_));
@@ -120,20 +120,20 @@ class Watched {
   SimulatedService service;
 
  private:
-  static campaign::WatchLoop::Options options() {
-    campaign::WatchLoop::Options out;
+  static watch::WatchLoop::Options options() {
+    watch::WatchLoop::Options out;
     out.opinions = 3;  // as `ridgeline watch` has it
     return out;
   }
-  static campaign::Baseline baseline(const Temper& temper) {
-    campaign::Baseline out;
+  static watch::Baseline baseline(const Temper& temper) {
+    watch::Baseline out;
     const double median = kBaseNs * (1 - temper.bias);
     out.figure = {2000, median, median, median, median, median};
     return out;
   }
   fakes::FakeClock clock_;
   fakes::HeardEvents heard_;
-  campaign::WatchLoop loop_;
+  watch::WatchLoop loop_;
 };
 
 void false_alarms(int weeks) {

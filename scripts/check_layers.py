@@ -35,6 +35,12 @@ def load_layers(path):
     return layers
 
 
+def folder_of(layers, path, room):
+    """The listed folder of a room that a file is in ("campaign/tune"), or the room itself."""
+    folder = "/".join(path.split("/")[:2])
+    return folder if folder in layers else room
+
+
 def check(root):
     layers = load_layers(root / "src" / "LAYERS.txt")
     problems = []
@@ -54,6 +60,9 @@ def check(root):
             where = f"{relative}:{number}"
             if "/" in target and other in layers and other != room and other not in layers[room]:
                 problems.append(f"{where}: {room} may not include {other} ({target})")
+            part, other_part = folder_of(layers, f"{room}/{relative.parts[2]}", room), folder_of(layers, target, room)
+            if other == room and part != other_part and other_part not in layers[part]:
+                problems.append(f"{where}: {part} may not include {other_part} ({target})")
             if room in PURE_ROOMS and target in PURE_FORBIDDEN:
                 problems.append(f"{where}: {room} is pure and may not include {target}")
             if target in OWNED and room not in OWNED[target]:

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/tune_kind.hpp"
+#include "campaign/tune/tune_kind.hpp"
 
 namespace ridgeline::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/file.hpp"
-#include "campaign/gpu_profiles.hpp"
+#include "campaign/tune/gpu_profiles.hpp"
 #include "config/space_file.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/kinds.hpp"

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/training_change.hpp"
+#include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
 #include "report/renderers.hpp"

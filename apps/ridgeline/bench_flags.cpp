@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/bench_flags.hpp"
-#include "campaign/training_change.hpp"
+#include "campaign/bench/training_change.hpp"
 
 #include <algorithm>
 #include <cmath>

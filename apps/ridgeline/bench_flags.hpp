@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/bench_campaign.hpp"
-#include "campaign/bench_config.hpp"
+#include "campaign/bench/bench_campaign.hpp"
+#include "campaign/bench/bench_config.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/write_flags.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/kinds.hpp"
 
-#include "campaign/bench_kind.hpp"
-#include "campaign/sweep_kind.hpp"
-#include "campaign/tune_kind.hpp"
+#include "campaign/bench/bench_kind.hpp"
+#include "campaign/sweep/sweep_kind.hpp"
+#include "campaign/tune/tune_kind.hpp"
 #include "execute/gpu_observer.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/worker_options.hpp"

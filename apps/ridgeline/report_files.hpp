@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "report/report_model.hpp"
 
 namespace ridgeline::app {

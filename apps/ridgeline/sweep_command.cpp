@@ -5,7 +5,7 @@
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
-#include "campaign/sweep_kind.hpp"
+#include "campaign/sweep/sweep_kind.hpp"
 #include "execute/supervisor.hpp"
 #include "report/renderers.hpp"
 #include "report/sweep_report.hpp"

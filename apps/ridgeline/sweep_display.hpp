@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/sweep_campaign.hpp"
+#include "campaign/sweep/sweep_campaign.hpp"
 #include "execute/command_runner.hpp"
 #include "ridgeline/terminal.hpp"
 #include "schema/sweep.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/sweep_campaign.hpp"
+#include "campaign/sweep/sweep_campaign.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/write_flags.hpp"
 

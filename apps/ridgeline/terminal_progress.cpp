@@ -9,7 +9,7 @@
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
 #include "campaign/gpu_choice.hpp"
-#include "campaign/time_forecast.hpp"
+#include "campaign/tune/time_forecast.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
 #include "stats/quantile.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "execute/executor.hpp"
 #include "ridgeline/terminal.hpp"
 

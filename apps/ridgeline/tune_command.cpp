@@ -7,7 +7,7 @@
 #include "analysis/ranking.hpp"
 #include "base/cancel.hpp"
 #include "base/file.hpp"
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
 #include "ridgeline/apply_changes.hpp"

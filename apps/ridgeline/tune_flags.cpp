@@ -7,12 +7,12 @@
 #include "analysis/summary.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/watch/baseline.hpp"
 #include "config/space_file.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "stats/quantile.hpp"
+#include "watch/baseline.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::app {
@@ -290,7 +290,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;
   request.command_line = shell_line(context.arguments);
-  if (!flags.write.config.empty()) request.config_path = campaign::absolute_path(flags.write.config);
+  if (!flags.write.config.empty()) request.config_path = watch::absolute_path(flags.write.config);
   request.reference_folder = base::cache_folder() / "references";
   request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
   const auto registry = workload::make_default_registry();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "config/config_patch.hpp"
 #include "execute/executor.hpp"
 #include "ridgeline/subcommand.hpp"

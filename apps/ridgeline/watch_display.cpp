@@ -10,7 +10,7 @@
 namespace ridgeline::app {
 namespace {
 
-using campaign::WatchEventKind;
+using watch::WatchEventKind;
 
 constexpr double kTakesTime = 0.001;  // s: a look at a file does not
 
@@ -36,8 +36,8 @@ void WatchDisplay::say(std::string_view word, Style style, std::string_view text
   fmt::print(stderr, "{} {} {}\n", time, styled(fmt::format("{:<10}", word), style, err_.colour), text);
 }
 
-void WatchDisplay::event(const campaign::WatchEvent& event) {
-  const auto line = json_ ? base::dump_json(campaign::json_of(event)) + "\n" : std::string();
+void WatchDisplay::event(const watch::WatchEvent& event) {
+  const auto line = json_ ? base::dump_json(watch::json_of(event)) + "\n" : std::string();
   if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) intact_ = false;
   if (words_ == Words::none) return;
   say(base::enum_name(event.kind), style_of(event.kind), event.text);
@@ -54,7 +54,7 @@ base::Result<void> WatchDisplay::check_output() const {
   return base::fail(base::ErrorCode::io, "cannot write to standard output, so an event is lost; is the disk full?");
 }
 
-void WatchDisplay::probe(const campaign::ProbeReport& report) {
+void WatchDisplay::probe(const watch::ProbeReport& report) {
   if (words_ != Words::probes && (report.problem.empty() || report.told)) return;
   if (words_ == Words::none) return;
   std::string text = fmt::format("{}: ", report.number);

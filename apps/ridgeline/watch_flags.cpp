@@ -107,7 +107,7 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   }
   if (flags.config.empty()) return {};
   if (plan.retune) RL_TRY(config::check_patchable(flags.config));
-  RL_TRY(campaign::read_watched_settings(flags.config, plan.patch));
+  RL_TRY(watch::read_watched_settings(flags.config, plan.patch));
   return {};
 }
 

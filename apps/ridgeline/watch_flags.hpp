@@ -9,8 +9,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "campaign/watch/worker_probe.hpp"
 #include "config/config_patch.hpp"
+#include "watch/worker_probe.hpp"
 
 namespace ridgeline::app {
 

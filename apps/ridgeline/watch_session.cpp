@@ -13,24 +13,24 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "campaign/watch/command_responder.hpp"
-#include "campaign/watch/latency_file.hpp"
-#include "campaign/watch/latency_socket.hpp"
-#include "campaign/watch/latency_source.hpp"
-#include "campaign/watch/retune_responder.hpp"
-#include "campaign/watch/watch_loop.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "watch/command_responder.hpp"
+#include "watch/latency_file.hpp"
+#include "watch/latency_socket.hpp"
+#include "watch/latency_source.hpp"
+#include "watch/retune_responder.hpp"
+#include "watch/watch_loop.hpp"
 
 namespace ridgeline::app {
 namespace {
 
 using base::ErrorCode;
 using base::Result;
-using campaign::Baseline;
-using campaign::WatchEventKind;
+using watch::Baseline;
+using watch::WatchEventKind;
 
 constexpr std::string_view kGpu = "gpu:";
 constexpr double kWeekS = 7 * 24 * 3600;
@@ -90,17 +90,17 @@ class WatchSession {
   Result<int> run() {
     RL_TRY_ASSIGN(auto baseline, choose_baseline());
     const auto options = loop_options(baseline);
-    RL_TRY_ASSIGN(auto file, campaign::WatchStateFile::open(plan_.state));
-    auto loaded = file.load(campaign::WatchLoop::question(options, baseline));
+    RL_TRY_ASSIGN(auto file, watch::WatchStateFile::open(plan_.state));
+    auto loaded = file.load(watch::WatchLoop::question(options, baseline));
     if (!loaded.note.empty()) display_.note(loaded.note);
     RL_TRY(check_model(baseline, loaded.known));
     RL_TRY(file.save(loaded.state));
     RL_TRY(make_source(baseline, loaded.state.source));
     RL_TRY(make_responders(baseline));
-    std::vector<campaign::Responder*> responders;
+    std::vector<watch::Responder*> responders;
     for (const auto& responder : responders_) responders.push_back(responder.get());
-    campaign::WatchLoop loop(options, std::move(baseline), *source_, responders, base::system_clock(), display_,
-                             std::move(loaded.state));
+    watch::WatchLoop loop(options, std::move(baseline), *source_, responders, base::system_clock(), display_,
+                          std::move(loaded.state));
     return watch(loop, file);
   }
 
@@ -119,14 +119,13 @@ class WatchSession {
   Result<Baseline> choose_baseline() {
     RL_TRY(open_store());
     const auto environment = find_environment();
-    RL_TRY_ASSIGN(auto baseline,
-                  campaign::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
+    RL_TRY_ASSIGN(auto baseline, watch::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
     if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
     return baseline;
   }
 
-  campaign::WatchLoop::Options loop_options(const Baseline& baseline) const {
-    campaign::WatchLoop::Options options;
+  watch::WatchLoop::Options loop_options(const Baseline& baseline) const {
+    watch::WatchLoop::Options options;
     options.drift.threshold = plan_.threshold;
     options.drift.confidence = plan_.confidence;
     options.drift.horizon_probes = std::max(kLeastHorizon, kWeekS / base::to_seconds(plan_.every));
@@ -139,9 +138,9 @@ class WatchSession {
     return options;
   }
 
-  campaign::ServiceInspector make_inspector(const Baseline& baseline) const {
+  watch::ServiceInspector make_inspector(const Baseline& baseline) const {
     const auto device = baseline.spec.device;
-    campaign::ServiceInspector::Options options;
+    watch::ServiceInspector::Options options;
     options.workload = baseline.run.workload;
     options.ort_library = flags_.ort_library;
     options.device = device;
@@ -150,7 +149,7 @@ class WatchSession {
     options.recommended = baseline.spec.configuration;
     options.make_executor = executors_for(device, execute::Isolation::pooled);
     options.environment = [device] { return environment_of(device); };
-    return campaign::ServiceInspector(std::move(options));
+    return watch::ServiceInspector(std::move(options));
   }
 
   /// Another model than the baseline's is a slip, unless it was exchanged while we watched.
@@ -175,34 +174,33 @@ class WatchSession {
 
   Result<void> make_source(const Baseline& baseline, const base::Json& position) {
     const auto& device = baseline.spec.device;
-    campaign::GpuGlance glance(device.rfind(kGpu, 0) == 0 ? device.substr(kGpu.size()) : "", base::system_clock());
+    watch::GpuGlance glance(device.rfind(kGpu, 0) == 0 ? device.substr(kGpu.size()) : "", base::system_clock());
     if (!flags_.latency_file.empty() || !flags_.latency_socket.empty()) {
-      std::unique_ptr<campaign::LatencyInput> input;
+      std::unique_ptr<watch::LatencyInput> input;
       if (!flags_.latency_file.empty()) {
-        RL_TRY_ASSIGN(auto file, campaign::LatencyFile::open(flags_.latency_file, position));
-        input = std::make_unique<campaign::LatencyFile>(std::move(file));
+        RL_TRY_ASSIGN(auto file, watch::LatencyFile::open(flags_.latency_file, position));
+        input = std::make_unique<watch::LatencyFile>(std::move(file));
       } else {
-        RL_TRY_ASSIGN(input, campaign::LatencySocket::open(flags_.latency_socket));
+        RL_TRY_ASSIGN(input, watch::LatencySocket::open(flags_.latency_socket));
       }
-      source_ =
-          std::make_unique<campaign::LatencySource>(std::move(input), make_inspector(baseline), std::move(glance));
+      source_ = std::make_unique<watch::LatencySource>(std::move(input), make_inspector(baseline), std::move(glance));
       return {};
     }
-    campaign::WorkerProbe::Options options;
+    watch::WorkerProbe::Options options;
     options.baseline = baseline;
     options.probe_time_s = plan_.probe_time_s;
     options.keep_worker = flags_.isolation == "pooled";
-    source_ = std::make_unique<campaign::WorkerProbe>(std::move(options), make_inspector(baseline), std::move(glance));
+    source_ = std::make_unique<watch::WorkerProbe>(std::move(options), make_inspector(baseline), std::move(glance));
     return {};
   }
 
   Result<void> make_responders(const Baseline& baseline) {
     for (const auto& command : plan_.commands)
       responders_.push_back(
-          std::make_unique<campaign::CommandResponder>(command, plan_.command_time, &base::cancel_requested));
+          std::make_unique<watch::CommandResponder>(command, plan_.command_time, &base::cancel_requested));
     if (!plan_.retune) return {};
     const auto device = baseline.spec.device;
-    campaign::RetuneResponder::Options options;
+    watch::RetuneResponder::Options options;
     options.config = flags_.config;
     options.patch = plan_.patch;
     options.budget = plan_.retune_time;
@@ -217,15 +215,15 @@ class WatchSession {
     RL_TRY_ASSIGN(const auto* kind, registry.find(baseline.run.workload.kind));
     options.reference = kind->reference;
     options.gpu_reference = kind->gpu_reference;
-    auto retune = std::make_unique<campaign::RetuneResponder>(std::move(options), baseline, *store_, *source_,
-                                                              base::system_clock(), display_, &base::cancel_requested);
+    auto retune = std::make_unique<watch::RetuneResponder>(std::move(options), baseline, *store_, *source_,
+                                                           base::system_clock(), display_, &base::cancel_requested);
     retune_ = retune.get();
     responders_.push_back(std::move(retune));
     return {};
   }
 
   /// After SIGHUP. What is wrong with the files is told, and watching goes on as before.
-  void reload(campaign::WatchLoop& loop) {
+  void reload(watch::WatchLoop& loop) {
     const auto again = [&]() -> Result<std::string> {
       RL_TRY(read_watch_flags(flags_));
       RL_TRY_ASSIGN(auto baseline, choose_baseline());
@@ -243,7 +241,7 @@ class WatchSession {
       loop.announce(WatchEventKind::action_failed, fmt::format("reload: {}; going on as before", done.error().message));
   }
 
-  Result<int> watch(campaign::WatchLoop& loop, const campaign::WatchStateFile& file) {
+  Result<int> watch(watch::WatchLoop& loop, const watch::WatchStateFile& file) {
     install_reload_signal();
     const bool endless = !plan_.count.has_value();
     if (endless)
@@ -291,9 +289,9 @@ class WatchSession {
   std::optional<store::Store> store_;  ///< results
   const Context& context_;
   WatchDisplay display_;
-  std::unique_ptr<campaign::ProbeSource> source_;
-  std::vector<std::unique_ptr<campaign::Responder>> responders_;
-  campaign::RetuneResponder* retune_ = nullptr;
+  std::unique_ptr<watch::ProbeSource> source_;
+  std::vector<std::unique_ptr<watch::Responder>> responders_;
+  watch::RetuneResponder* retune_ = nullptr;
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "campaign/watch/watch_loop.hpp"
+#include "watch/watch_loop.hpp"
 
 namespace ridgeline::fakes {
 
 /// A service whose probes take `median_ms` times exp(noise * N(0, 1)); what it consists of is `state`.
-class FakeService final : public campaign::ProbeSource {
+class FakeService final : public watch::ProbeSource {
  public:
   explicit FakeService(std::uint64_t seed = 1) : random_(seed) {}
 
@@ -26,9 +26,9 @@ class FakeService final : public campaign::ProbeSource {
   int resets = 0;
   std::vector<std::string> baselines;  ///< names set
 
-  base::Result<campaign::Observation> look() override {
+  base::Result<watch::Observation> look() override {
     ++looks;
-    campaign::Observation seen;
+    watch::Observation seen;
     seen.state = state;
     seen.problem = problem;
     if (!problem.empty() || idle) return seen;
@@ -41,36 +41,36 @@ class FakeService final : public campaign::ProbeSource {
   }
   void look_closer(analysis::ServiceState& seen) override { closer(seen); }
   void reset() override { ++resets; }
-  void set_baseline(const campaign::Baseline& baseline) override { baselines.push_back(baseline.name); }
+  void set_baseline(const watch::Baseline& baseline) override { baselines.push_back(baseline.name); }
 
  private:
   base::Random random_;
 };
 
 /// Keeps what the loop tells.
-class HeardEvents final : public campaign::WatchObserver {
+class HeardEvents final : public watch::WatchObserver {
  public:
-  void event(const campaign::WatchEvent& event) override { events.push_back(event); }
+  void event(const watch::WatchEvent& event) override { events.push_back(event); }
   void note(std::string_view line) override { notes.emplace_back(line); }
 
-  [[nodiscard]] int count(campaign::WatchEventKind kind) const {
+  [[nodiscard]] int count(watch::WatchEventKind kind) const {
     int number = 0;
     for (const auto& event : events) number += event.kind == kind;
     return number;
   }
-  [[nodiscard]] const campaign::WatchEvent* last(campaign::WatchEventKind kind) const {
+  [[nodiscard]] const watch::WatchEvent* last(watch::WatchEventKind kind) const {
     for (auto at = events.rbegin(); at != events.rend(); ++at)
       if (at->kind == kind) return &*at;
     return nullptr;
   }
 
-  std::vector<campaign::WatchEvent> events;
+  std::vector<watch::WatchEvent> events;
   std::vector<std::string> notes;
 };
 
 /// 4 ms, measured on a GPU of an otherwise empty machine.
-inline campaign::Baseline fake_baseline(const std::string& name = "run/7") {
-  campaign::Baseline baseline;
+inline watch::Baseline fake_baseline(const std::string& name = "run/7") {
+  watch::Baseline baseline;
   baseline.name = name;
   baseline.run.id = name.substr(0, name.find('/'));
   baseline.run.model.path = "model.onnx";

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_clock.hpp"
 
 namespace ridgeline::fakes {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
-#include "campaign/tune_campaign.hpp"
+#include "campaign/tune/tune_campaign.hpp"
 #include "fakes/fake_executor.hpp"
 
 namespace ridgeline::fakes {

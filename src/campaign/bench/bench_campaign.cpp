@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench/bench_campaign.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "analysis/bench_rules.hpp"
+#include "campaign/run_id.hpp"
+#include "campaign/save_pace.hpp"
+#include "search/bench_searcher.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using schema::BenchStage;
+using schema::BenchTrial;
+using schema::DataMode;
+using schema::TrialStatus;
+
+constexpr double kBenchSearchShare = 0.7;  ///< of --max-time; the rest is for repeats, soak and experiments
+constexpr double kSearchAlone = 0.85;      ///< where repeats are all that comes after it
+constexpr double kBeforeSoak = 0.85;       ///< search and repeats together, where a soak comes after them
+constexpr double kBeforeShortSoak = 0.92;  ///< likewise, a soak that nobody asked for
+constexpr double kLeaderShare = 0.95;      ///< of the best: measured again
+constexpr std::size_t kMostRepeated = 4;
+constexpr int kRepeats = 2;  ///< rounds, the second in turned order
+constexpr int kMostSoaks = 3;
+constexpr double kLongestSoakS = 3600;
+constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
+
+/// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
+/// small may have grown.
+bool answers_for_good(const schema::TrainingOutcome& outcome) {
+  return outcome.status == TrialStatus::ok || outcome.status == TrialStatus::out_of_memory ||
+         outcome.status == TrialStatus::unsupported;
+}
+
+/// Whether the trial, or the soak, would have gone on with `limit_s` for its timed part.
+bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::TrainingPlan& plan, double limit_s) {
+  constexpr double kAsLong = 0.9;
+  const auto& measured = outcome.measurement;
+  const auto soaked = analysis::soaked_steps(outcome);
+  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || soaked >= plan.max_steps) return false;
+  const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
+  return kept_s * static_cast<double>(soaked) / static_cast<double>(measured->steps) < kAsLong * limit_s;
+}
+
+bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
+
+search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
+  search::BenchObservation out;
+  out.status = outcome.status;
+  if (!outcome.measurement) return out;
+  const auto& measurement = *outcome.measurement;
+  const auto& phases = measurement.phases;
+  out.samples_per_s = measurement.samples_per_s.value;
+  out.phases = {phases.io_wait_ms.value,   phases.h2d_ms.value,  phases.forward_ms.value, phases.backward_ms.value,
+                phases.optimizer_ms.value, phases.rest_ms.value, phases.wall_ms.value};
+  out.memory_gb = measurement.resources.peak_reserved_gb;
+  out.capacity_gb = measurement.resources.device_capacity_gb;
+  out.duration_s = outcome.duration_s;
+  out.steps = measurement.warmup_steps + measurement.steps + measurement.discarded_steps;
+  return out;
+}
+
+/// One run under way.
+class RunningBench {
+ public:
+  RunningBench(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
+               const std::function<bool()>& cancelled, const BenchRequest& request)
+      : executor_(executor),
+        store_(store),
+        observer_(observer),
+        cancelled_(cancelled),
+        request_(request),
+        answers_(request.answers) {
+    answers_.soak_steps = request.soak_steps;
+  }
+
+  Result<schema::BenchRun> go() {
+    begin();
+    observer_.started(run_);
+    auto status = steps();
+    if (!status && status.error().code == ErrorCode::cancelled) {
+      run_.interrupted = true;
+      run_.interruption = "stopped by a signal";
+    } else if (!status) {
+      return tl::unexpected<base::Error>(std::move(status).error());
+    }
+    if (run_.interruption.empty() && all_refused()) return base::fail(ErrorCode::invalid_argument, "{}", refusal());
+    run_.answers = analysis::answer_bench(run_, answers_);
+    note_flags();
+    run_.duration_s = elapsed_s();
+    run_.finished_utc = base::system_clock().utc_now();
+    RL_TRY(store_.save_run(schema::to_run(run_)));
+    return std::move(run_);
+  }
+
+ private:
+  void begin() {
+    const auto& clock = base::system_clock();
+    start_ = executor_.clock().now();
+    run_.command_line = request_.command_line;
+    run_.started_utc = clock.utc_now();
+    run_.id = make_run_id(clock, run_.started_utc, run_.command_line);
+    run_.job = request_.job;
+    run_.device = request_.device;
+    run_.device_id = request_.device_id;
+    run_.environment = request_.environment;
+    run_.search = request_.search;
+    run_.space = request_.space;
+    run_.plan = request_.plan;
+    run_.origins = request_.origins;
+    run_.has_current = request_.current.has_value();
+    if (request_.current) run_.current = *request_.current;
+  }
+
+  /// Whether a loader brings the data; the native way's random data are made once.
+  [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
+  [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
+  [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
+  [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
+  [[nodiscard]] double search_share() const {
+    return request_.diagnose || asked_to_soak() ? kBenchSearchShare : kSearchAlone;
+  }
+  /// Whether that share of --max-time is used up.
+  [[nodiscard]] bool late(double share) const {
+    return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
+  }
+
+  /// Whether the settings' last trial took longer than there is time, up to that share of --max-time.
+  [[nodiscard]] bool too_long(const schema::TrainingSettings& settings, double share) const {
+    const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
+      return trial.settings == settings && trial.data == DataMode::loader;
+    });
+    return request_.max_time && last != run_.trials.rend() &&
+           elapsed_s() + last->outcome.duration_s > share * base::to_seconds(*request_.max_time);
+  }
+
+  Result<void> steps() {
+    RL_TRY(search());
+    if (analysis::bench_points(run_).empty()) return {};
+    RL_TRY(repeat_leaders());
+    RL_TRY(soak());
+    return diagnose();
+  }
+
+  Result<void> search() {
+    observer_.stage("search");
+    search::BenchSearchOptions options;
+    options.headroom = request_.answers.headroom;
+    options.current = request_.current;
+    options.on_cpu = on_cpu();
+    options.loads = loads();
+    options.cores = request_.cores;
+    options.plan = request_.plan;
+    if (request_.max_time) options.time_s = search_share() * base::to_seconds(*request_.max_time);
+    RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
+    const auto tell_time = [&] {
+      if (request_.max_time) searcher->spent(elapsed_s() / options.time_s);
+    };
+    tell_time();
+    while (auto proposal = searcher->propose()) {
+      BenchTrial trial;
+      trial.stage = proposal->stage;
+      trial.settings = proposal->settings;
+      trial.data = proposal->data;
+      trial.reason = proposal->reason;
+      RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), request_.plan, searcher->remaining()));
+      searcher->observe(*proposal, observation_of(outcome));
+      tell_time();
+      run_.skipped = searcher->skipped();
+      // Without an answer the search goes on into the time of what would come after it.
+      if (late(search_share()) && (late(1) || !analysis::bench_points(run_).empty())) {
+        run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
+        break;
+      }
+    }
+    run_.skipped = searcher->skipped();
+    return {};
+  }
+
+  /// The fastest settings once more, in turned order, so that drift of the machine does not pick the winner.
+  Result<void> repeat_leaders() {
+    auto points = analysis::bench_points(run_);
+    std::stable_sort(points.begin(), points.end(),
+                     [](const auto& a, const auto& b) { return a.samples_per_s > b.samples_per_s; });
+    const double floor = kLeaderShare * points.front().samples_per_s;
+    points.erase(
+        std::remove_if(points.begin(), points.end(), [&](const auto& point) { return point.samples_per_s < floor; }),
+        points.end());
+    if (points.size() > kMostRepeated) points.resize(kMostRepeated);
+    // What will be recommended is often frugal and not among the fastest few.
+    const auto answers = analysis::answer_bench(run_, answers_);
+    if (answers && answers->recommended) {
+      const auto& settings = answers->recommended->settings;
+      if (std::none_of(points.begin(), points.end(), [&](const auto& point) { return point.settings == settings; }))
+        for (const auto& point : analysis::bench_points(run_))
+          if (point.settings == settings) points.push_back(point);
+    }
+    if (points.size() < 2) return {};
+    observer_.stage("leaders again");
+    const double share = asked_to_soak() ? kBeforeSoak : request_.soak_steps > 0 ? kBeforeShortSoak : 1;
+    for (int round = 1; round <= kRepeats; ++round) {
+      std::reverse(points.begin(), points.end());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (late(share) || too_long(points[i].settings, share)) continue;
+        BenchTrial trial;
+        trial.stage = BenchStage::repeat;
+        trial.settings = points[i].settings;
+        trial.repeat = round;
+        trial.reason = "a leader, measured again in turned order";
+        RL_TRY(make(std::move(trial), request_.plan, points.size() - i));
+      }
+    }
+    return {};
+  }
+
+  /// How long a soak of these settings may be timed for, and why it may not at all.
+  struct SoakTime {
+    double s = 0;
+    std::string too_short;
+  };
+  [[nodiscard]] SoakTime soak_time(const schema::TrainingSettings& settings) const {
+    SoakTime out{request_.short_soak_s.value_or(kLongestSoakS), {}};
+    if (!request_.max_time) return out;
+    const double left_s = base::to_seconds(*request_.max_time) - elapsed_s();
+    // What starting and warming up take, and a step: as they did in the settings' last trial.
+    const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
+      return trial.settings == settings && trial.data == DataMode::loader && trial.outcome.measurement;
+    });
+    double before_s = 0;
+    double step_s = 0;
+    if (last != run_.trials.rend()) {
+      const auto& walls = last->outcome.measurement->wall_ms;
+      const double timed_s = std::accumulate(walls.begin(), walls.end(), 0.0) / 1000;
+      before_s = std::max(0.0, last->outcome.duration_s - timed_s);
+      if (!walls.empty()) step_s = timed_s / static_cast<double>(walls.size());
+    }
+    out.s = std::min(out.s, left_s - before_s);
+    const auto least = static_cast<double>(std::min(request_.soak_steps, request_.plan.steps));
+    if (out.s <= least * step_s)
+      out.too_short = left_s <= 0
+                          ? "--max-time was used up"
+                          : fmt::format("{:.3g} s of --max-time were left, too few for {:g} steps", left_s, least);
+    return out;
+  }
+
+  Result<void> soak() {
+    if (request_.soak_steps <= 0) return {};
+    observer_.stage("soak");
+    for (int attempt = 0; attempt < kMostSoaks; ++attempt) {
+      const auto answers = analysis::answer_bench(run_, answers_);
+      if (!answers || !answers->recommended) return {};
+      const auto& settings = answers->recommended->settings;
+      const bool done = std::any_of(run_.trials.begin(), run_.trials.end(), [&](const auto& trial) {
+        return trial.stage == BenchStage::soak && trial.settings == settings;
+      });
+      if (done) return {};
+      auto plan = request_.plan;
+      plan.steps = request_.soak_steps;
+      plan.max_steps = request_.soak_steps;
+      plan.max_time_s = kLongestSoakS;
+      BenchTrial trial;
+      trial.stage = BenchStage::soak;
+      trial.settings = settings;
+      trial.repeat = kSoakRepeat;
+      trial.reason = fmt::format("{} steps of the recommended settings", request_.soak_steps);
+      const auto time = soak_time(settings);
+      if (!time.too_short.empty() && !soaked_before(trial, plan)) {
+        answers_.no_soak = time.too_short;
+        return {};
+      }
+      RL_TRY(make(std::move(trial), plan, 1, std::max(0.0, time.s)));
+    }
+    answers_.no_soak = fmt::format("{} other settings were", kMostSoaks);
+    return {};
+  }
+
+  /// Whether the results file holds the whole soak, so that it takes no time.
+  [[nodiscard]] bool soaked_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
+    if (!request_.use_store) return false;
+    const auto stored = store_.find_outcome<schema::TrainingOutcome>(spec_of(trial, plan).key());
+    return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
+  }
+
+  /// Whether the time ended a soak before its steps were done.
+  [[nodiscard]] static bool cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
+                                const schema::TrainingOutcome& outcome) {
+    return trial.stage == BenchStage::soak && outcome.status == TrialStatus::ok &&
+           analysis::soaked_steps(outcome) < plan.steps;
+  }
+
+  [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const {
+    if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
+    if (request_.short_soak_s && limit_s >= *request_.short_soak_s)
+      return fmt::format("without --soak N it may take {:g} s at most", limit_s);
+    return "--max-time was up";
+  }
+
+  Result<void> diagnose() {
+    if (!request_.diagnose) return {};
+    std::vector<schema::TrainingSettings> bases;
+    const auto answers = analysis::answer_bench(run_, answers_);
+    if (answers && answers->recommended) bases.push_back(answers->recommended->settings);
+    if (request_.current && std::find(bases.begin(), bases.end(), *request_.current) == bases.end())
+      bases.insert(bases.begin(), *request_.current);
+    observer_.stage("experiments");
+    for (const auto& base : bases) {
+      const analysis::DiagnosisInput input{base, on_cpu(), request_.cores};
+      const auto experiments = analysis::plan_experiments(base, on_cpu(), request_.cores);
+      for (std::size_t i = 0; i < experiments.size(); ++i) {
+        if (late(1)) break;
+        if (known(experiments[i]) || hopeless(experiments[i])) continue;
+        if (!loads() && asks_the_loader(experiments[i], base)) continue;
+        if (!analysis::can_matter(experiments[i], run_, input)) continue;
+        BenchTrial trial;
+        trial.stage = BenchStage::experiment;
+        trial.settings = experiments[i].settings;
+        trial.data = experiments[i].data;
+        trial.reason = experiments[i].reason;
+        RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
+        RL_TRY(measure_again(input, true));
+      }
+      RL_TRY(measure_again(input, false));
+      bool loading = false;
+      for (auto& finding : analysis::diagnose_bench(run_, input)) {
+        loading = loading || finding.code == "decode_bound" || finding.code == "too_few_workers";
+        run_.findings.push_back(std::move(finding));
+      }
+      if (loading && request_.explain_loader && run_.notes.empty() && !late(1))
+        run_.notes = request_.explain_loader(base);
+    }
+    return {};
+  }
+
+  /// Whether there was nothing but settings that are not possible with this data or device.
+  [[nodiscard]] bool all_refused() const {
+    return !run_.trials.empty() && std::all_of(run_.trials.begin(), run_.trials.end(),
+                                               [](const BenchTrial& trial) { return refused(trial.outcome); });
+  }
+  /// What was asked for, why none of it is possible, and what to do.
+  [[nodiscard]] std::string refusal() const {
+    const auto& first = run_.trials.front();
+    const auto asked = std::find_if(request_.origins.begin(), request_.origins.end(),
+                                    [](const auto& origin) { return origin.name == kBatchOrigin; });
+    return fmt::format("{}: no setting can be trained with, {} was refused: {}; name others",
+                       asked == request_.origins.end()
+                           ? std::string(kBatchOrigin)
+                           : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
+                       schema::describe(first.settings), first.outcome.failure ? first.outcome.failure->message : "");
+  }
+
+  [[nodiscard]] static bool told(const std::string& code) {
+    return code == "batch_unseen" || code == "workers_unseen" || code == "pin_ignored";
+  }
+
+  /// What the way of training wants told of its trials, once.
+  void note_flags() {
+    for (const auto& trial : run_.trials) {
+      if (!trial.outcome.measurement) continue;
+      for (const auto& flag : trial.outcome.measurement->flags)
+        if (told(flag.code) && std::find(run_.notes.begin(), run_.notes.end(), flag.message) == run_.notes.end())
+          run_.notes.push_back(flag.message);
+    }
+  }
+
+  Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {
+    while (!late(1) && analysis::needs_another_base(run_, input, only_if_noisy)) {
+      BenchTrial trial;
+      trial.stage = BenchStage::experiment;
+      trial.settings = input.base;
+      for (const auto& made : run_.trials)
+        if (made.settings == input.base && made.data == DataMode::loader)
+          trial.repeat = std::max(trial.repeat, made.repeat + 1);
+      trial.reason = "as it is, once more: is it the experiment that is faster, or the machine?";
+      const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
+      RL_TRY(make(std::move(trial), request_.plan, 1));
+      if (analysis::find_evidence(run_, input.base, DataMode::loader)->count == before) break;  // it failed this time
+    }
+    return {};
+  }
+
+  static bool asks_the_loader(const analysis::BenchExperiment& experiment, const schema::TrainingSettings& base) {
+    return experiment.data == DataMode::loader_only || experiment.settings.workers != base.workers;
+  }
+
+  [[nodiscard]] bool known(const analysis::BenchExperiment& experiment) const {
+    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
+      return trial.settings == experiment.settings && trial.data == experiment.data;
+    });
+  }
+
+  /// A batch no larger has run out of memory under the same precision.
+  [[nodiscard]] bool hopeless(const analysis::BenchExperiment& experiment) const {
+    return std::any_of(run_.trials.begin(), run_.trials.end(), [&](const BenchTrial& trial) {
+      return trial.outcome.status == TrialStatus::out_of_memory && trial.settings.amp == experiment.settings.amp &&
+             trial.settings.batch <= experiment.settings.batch && trial.settings.workers <= experiment.settings.workers;
+    });
+  }
+
+  [[nodiscard]] schema::TrainingTrialSpec spec_of(const BenchTrial& trial, const schema::TrainingPlan& plan) const {
+    schema::TrainingTrialSpec spec;
+    spec.job = request_.job;
+    spec.device = request_.device;
+    spec.device_id = request_.device_id;
+    spec.settings = trial.settings;
+    spec.data = trial.data;
+    spec.plan = plan;
+    spec.repeat = trial.repeat;
+    return spec;
+  }
+
+  /// `time_s`: what is left of --max-time for timing it, where that is less than the plan has. It is no part of the
+  /// trial's key, so that a whole soak answers for every one that is cut.
+  Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining,
+                                       std::optional<double> time_s = std::nullopt) {
+    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
+    const auto spec = spec_of(trial, plan);
+    const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
+    trial.id = static_cast<int>(run_.trials.size()) + 1;
+    trial.key = spec.key();
+    trial.started_s = elapsed_s();
+    std::optional<schema::TrainingOutcome> stored;
+    if (request_.use_store) {
+      RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
+    }
+    if (stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s)) {
+      trial.from_store = true;
+      trial.outcome = std::move(*stored);
+      observer_.trial_started(trial, remaining);
+    } else {
+      observer_.trial_started(trial, remaining);
+      auto run_spec = spec;
+      run_spec.plan.max_time_s = limit_s;
+      RL_TRY_ASSIGN(trial.outcome, executor_.run(run_spec));
+      if (!refused(trial.outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec, trial.outcome));
+    }
+    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_soak(trial, plan.steps, why_cut(limit_s, plan));
+    observer_.trial_finished(trial);
+    auto outcome = trial.outcome;
+    run_.trials.push_back(std::move(trial));
+    if (all_refused()) return outcome;  // maybe bad input, which leaves no file behind
+    RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
+    return outcome;
+  }
+
+  execute::TrainingExecutor& executor_;
+  store::Store& store_;
+  BenchObserver& observer_;
+  const std::function<bool()>& cancelled_;
+  const BenchRequest& request_;
+  analysis::AnswerOptions answers_;
+  schema::BenchRun run_;
+  base::Nanoseconds start_{0};
+  SavePace save_pace_{base::system_clock()};
+};
+
+}  // namespace
+
+BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
+                             std::function<bool()> cancelled)
+    : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
+
+Result<schema::BenchRun> BenchCampaign::run(const BenchRequest& request) {
+  return RunningBench(executor_, store_, observer_, cancelled_, request).go();
+}
+
+}  // namespace ridgeline::campaign

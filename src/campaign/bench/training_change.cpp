@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench/training_change.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+
+namespace {
+
+/// What the run was told of the training, as it keeps it.
+TrainingConfig training_of(const schema::BenchRun& run) {
+  TrainingConfig out;
+  if (run.has_current) out.batch_size = run.current.batch;
+  for (const auto& origin : run.origins) {
+    if (origin.name == kRateOrigin)
+      if (const auto rate = base::parse_number(origin.value, origin.name)) out.learning_rate = *rate;
+    if (origin.name == kAccumulationOrigin)
+      if (const auto steps = base::parse_integer(origin.value, origin.name)) out.gradient_accumulation_steps = *steps;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::optional<BatchAdvice>> batch_advice(const schema::BenchRun& run, std::string_view text,
+                                                const std::string& file) {
+  if (!run.answers || !run.answers->recommended) return std::nullopt;
+  RL_TRY_ASSIGN(auto now, read_training_config(text, file));
+  return advise_on_batch(merged(std::move(now), training_of(run)), run.answers->recommended->settings.batch);
+}
+
+bool has_training_settings(const config::PatchResult& patch) noexcept {
+  return std::any_of(patch.edits.begin(), patch.edits.end(), [](const auto& edit) { return edit.before.has_value(); });
+}
+
+Result<run::Change> training_change(const schema::BenchRun& run, std::string_view text, const std::string& file) {
+  if (!run.answers || !run.answers->recommended)
+    return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
+                      run.answers && !run.answers->no_recommendation.empty() ? ": " : "",
+                      run.answers ? run.answers->no_recommendation : "");
+  const auto settings = run.answers->recommended->settings;
+  run::Change change;
+  RL_TRY_ASSIGN(change.patch, patch_training_settings(text, file, settings));
+  change.write = [file, settings](std::string_view utc) { return apply_training_settings(file, settings, utc); };
+  // A training that never read a key does not begin to.
+  std::vector<std::string> added;
+  for (const auto& edit : change.patch.edits)
+    if (!edit.before) added.push_back(edit.path);
+  if (!added.empty())
+    change.after.push_back(fmt::format("{}: {} {} new there: see that your training reads {}", file,
+                                       fmt::join(added, ", "), added.size() == 1 ? "is" : "are",
+                                       added.size() == 1 ? "it" : "them"));
+  if (settings.amp != schema::AmpMode::off)
+    change.after.push_back(fmt::format("{}: use_amp was measured as {}", file, base::enum_name(settings.amp)));
+  RL_TRY_ASSIGN(const auto advice, batch_advice(run, text, file));
+  if (advice)
+    for (const auto& line : advice->lines)  // what could not be read names file and line itself
+      change.after.push_back(line.rfind(file + ":", 0) == 0 ? line : file + ": " + line);
+  return change;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/sweep/sweep_kind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/comparison.hpp"
+#include "analysis/sweep_answers.hpp"
+#include "campaign/sweep/sweep_patch.hpp"
+#include "report/sweep_report.hpp"
+#include "report/sweep_table.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+/// The objective of a trial, or of the recommended combination where it is 0; and the side of the comparison.
+Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Compared& side) {
+  stats::Estimate value;
+  schema::SweepPoint point;
+  if (trial == 0) {
+    const auto found =
+        !run.answers ? run.points.end() : std::find_if(run.points.begin(), run.points.end(), [&](const auto& one) {
+          return one.point == run.answers->recommended;
+        });
+    if (found == run.points.end())
+      return base::fail(ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
+                        run.id);
+    if (found->trials.empty())
+      return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well; choose another", run.id,
+                        schema::point_text(found->point, run.job.parameters));
+    point = found->point;
+    value = {found->objective.value, found->objective.low, found->objective.high};
+    side.name = side.key = run.id;
+    side.measured_utc = run.finished_utc;
+  } else {
+    const auto& one = run.trials[static_cast<std::size_t>(trial - 1)];
+    side.name = fmt::format("{}/{}", run.id, trial);
+    const auto metric = one.outcome.metrics.find(run.objective.metric);
+    if (one.outcome.status != schema::TrialStatus::ok || metric == one.outcome.metrics.end())
+      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({}); choose another trial", side.name,
+                        run.objective.metric, base::enum_name(one.outcome.status));
+    point = one.point;
+    value = {metric->second, metric->second, metric->second};
+    side.key = one.key;
+    side.measured_utc = one.outcome.measured_utc;
+  }
+  side.figure = fmt::format("{} {}", report::sweep_number(value.value), run.objective.metric);
+  side.facts = {{"settings", schema::point_text(point, run.job.parameters)},
+                {"command", fmt::format("{}", fmt::join(run.job.command, " "))},
+                {"device", run.device_id},
+                {"operating system", run.environment.os + ", " + run.environment.kernel}};
+  return value;
+}
+
+/// The objective as a cost: what lower is better of.
+stats::Estimate cost_of_value(const schema::SweepObjective& objective, const stats::Estimate& value) {
+  if (!objective.maximize) return value;
+  return {1 / value.value, 1 / value.high, value.low > 0 ? 1 / value.low : 0};
+}
+
+class SweepKind final : public run::Kind {
+ public:
+  explicit SweepKind(MakeSweepExecutor make) : make_(std::move(make)) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return schema::SweepRun::kLayout.kind; }
+
+  [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
+    return report::build_sweep_report(sweep);
+  }
+
+  [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store&) const override {
+    RL_TRY_ASSIGN(const auto sweep, sweep_so_far(run));
+    return report::sweep_json(sweep);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b, store::Store&,
+                                                   double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, sweep_so_far(a.run));
+    RL_TRY_ASSIGN(const auto other, sweep_so_far(b.run));
+    if (one.objective.to_text() != other.objective.to_text())
+      return base::fail(ErrorCode::invalid_argument,
+                        "{} is judged by {} and {} by {}: a ratio of the two would mean nothing", one.id,
+                        one.objective.to_text(), other.id, other.objective.to_text());
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
+    RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
+    out.comparison = analysis::compare_estimates(cost_of_value(one.objective, value_a),
+                                                 cost_of_value(one.objective, value_b), min_effect);
+    return out;
+  }
+
+  /// The whole combination, in as many rounds as the run had.
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store&) const override {
+    RL_TRY_ASSIGN(auto sweep, sweep_so_far(name.run));
+    if (name.trial != 0) {
+      sweep.answers.emplace();
+      sweep.answers->recommended = sweep.trials[static_cast<std::size_t>(name.trial - 1)].point;
+    }
+    run::RunComparison out;
+    RL_TRY_ASSIGN(const auto then, value_of(sweep, 0, out.a));
+    const auto executor = make_();
+    const auto point = sweep.answers->recommended;
+    sweep.trials.clear();
+    for (int round = 0; round < std::max(1, sweep.repeats); ++round) {
+      schema::SweepTrial trial;
+      trial.id = trial.repeat = round;
+      trial.point = point;
+      const auto folder = std::filesystem::path(sweep.folder) / fmt::format("rerun-{}", round + 1);
+      RL_TRY_ASSIGN(trial.outcome, executor->run({sweep.job, point, round, sweep.device_id}, folder, std::nullopt));
+      if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
+        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}; see {}/output.log", out.a.name,
+                          base::enum_name(trial.outcome.status),
+                          trial.outcome.failure ? trial.outcome.failure->message : "no " + sweep.objective.metric,
+                          folder.string());
+      sweep.trials.push_back(std::move(trial));
+    }
+    sweep.points = analysis::summarize_sweep(sweep);
+    RL_TRY_ASSIGN(const auto now, value_of(sweep, 0, out.b));
+    out.b.measured_utc = sweep.trials.back().outcome.measured_utc;
+    out.comparison = analysis::compare_estimates(cost_of_value(sweep.objective, then),
+                                                 cost_of_value(sweep.objective, now), sweep.min_effect);
+    return out;
+  }
+
+  [[nodiscard]] bool knows(const schema::Run& run, std::string_view text, const run::Target& target) const override {
+    if (!target.paths.empty()) return true;  // the user said where
+    const auto sweep = schema::run_as<schema::SweepRun>(run);
+    if (!sweep) return false;
+    const auto found = read_sweep_values(text, target.file, sweep->job.parameters, target.paths);
+    return found && !found->empty();
+  }
+
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
+                                           const run::Target& target) const override {
+    RL_TRY_ASSIGN(const auto run, sweep_so_far(stored));
+    return sweep_change(run, text, target.file, target.paths);
+  }
+
+ private:
+  MakeSweepExecutor make_;
+};
+
+}  // namespace
+
+Result<schema::SweepRun> sweep_so_far(const schema::Run& stored) {
+  RL_TRY_ASSIGN(auto run, schema::run_as<schema::SweepRun>(stored));
+  if (run.finished_utc.empty()) {
+    run.points = analysis::summarize_sweep(run);
+    run.answers = analysis::answer_sweep(run, run.points);
+    run.interruption = "not finished; the same sweep goes on from there";
+  }
+  return run;
+}
+
+Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view text, const std::string& file,
+                                 const std::map<std::string, std::string>& paths) {
+  if (!run.answers)
+    return base::fail(ErrorCode::invalid_argument,
+                      "run {} has no recommendation: no combination went well; nothing to apply", run.id);
+  RL_TRY(check_paths(paths, run.job.parameters, "run " + run.id));
+  const auto settings = settings_of(run.answers->recommended, run.job.parameters, paths);
+  run::Change change;
+  RL_TRY_ASSIGN(change.patch, patch_sweep_settings(text, file, settings));
+  change.write = [file, settings](std::string_view utc) { return apply_sweep_settings(file, settings, utc); };
+  RL_TRY_ASSIGN(const auto absent, names_without_place(text, file, settings));
+  if (!absent.empty())
+    change.after.push_back(
+        fmt::format("{}: {} not written, the file has no such name: add it, or say where with --apply-to {}=PATH", file,
+                    fmt::join(absent, ", "), absent.front()));
+  return change;
+}
+
+std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make) {
+  return std::make_unique<SweepKind>(std::move(make));
+}
+
+}  // namespace ridgeline::campaign

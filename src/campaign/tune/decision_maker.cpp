@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/decision_maker.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/comparison.hpp"
+#include "analysis/comparison_text.hpp"
+#include "analysis/machine_speed.hpp"
+#include "analysis/ranking.hpp"
+#include "campaign/tune/winner_simplifier.hpp"
+#include "stats/quantile.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+using schema::Comparison;
+using schema::Configuration;
+
+namespace {
+
+// Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
+// exhaustive), so that of two trials either may be the faster up to twice that.
+constexpr double kSessionSpread = 0.06;
+constexpr int kMostDuels = 2;
+constexpr std::size_t kMostOthers =
+    3;  // that are tried where the finalists lose against what they were expected to beat
+constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
+
+std::string ratio_text(const Comparison& gain) {
+  return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
+                     analysis::tail_note(gain));
+}
+
+/// Closest to the current configuration, then fewest settings.
+std::pair<std::size_t, std::size_t> complexity(const Configuration& configuration, const Configuration& current) {
+  return {schema::differing_keys(configuration, current).size(), configuration.size()};
+}
+
+std::string failure_text(const schema::TrialOutcome& outcome) {
+  return fmt::format("{}{}{}", base::enum_name(outcome.status), outcome.failure ? ": " : "",
+                     outcome.failure ? outcome.failure->message : "");
+}
+
+}  // namespace
+
+DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request,
+                             const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer,
+                             std::function<double()> time_left_s, std::function<bool()> cancelled)
+    : runner_(runner),
+      speed_(speed),
+      request_(request),
+      space_(space),
+      result_(result),
+      observer_(observer),
+      pairs_(runner, speed, request, result, observer, std::move(time_left_s)),
+      cancelled_(std::move(cancelled)) {}
+
+void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
+  auto& verdict = result_.run.verdict.emplace();
+  verdict.decision = decision;
+  verdict.reason = std::move(reason);
+  verdict.configuration = result_.run.current;
+}
+
+void DecisionMaker::give_up(std::string_view why, std::string_view next) {
+  const auto ranking = analysis::rank(result_.run, result_.outcomes);
+  if (ranking.empty() || !ranking.front().meets_constraints) {
+    conclude(schema::Decision::none,
+             fmt::format("{} before any configuration had been measured{}{}", why, next.empty() ? "" : "; ", next));
+    return;
+  }
+  const auto& best = ranking.front();
+  conclude(schema::Decision::none,
+           fmt::format("{} before the finalists were compared: best so far is trial {} ({}); the same command{} "
+                       "continues from here{}{}",
+                       why, best.trial->id, best.trial->configuration.to_text(),
+                       request_.use_store ? "" : " without --fresh", next.empty() ? "" : "; ", next));
+  result_.run.verdict->trial_id = best.trial->id;
+}
+
+std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::vector<analysis::RankedTrial>& ranking) {
+  std::vector<Contender> contenders;
+  const auto add = [&](const analysis::RankedTrial* ranked) {
+    if (ranked == nullptr || !may_win(*ranked) || contenders.size() >= request_.finalists) return;
+    for (const auto& known : contenders)
+      if (known.ranked->trial->configuration == ranked->trial->configuration) return;
+    contenders.push_back({ranked, std::nullopt});
+  };
+  // Where the time would not last for the best, a tie that is quicker to set up stands in for it; where even a shorter
+  // comparison would not end in time, also what is nearly as fast.
+  const auto* first = &ranking.front();
+  const auto cost_of = [&](const analysis::RankedTrial& ranked) { return pairs_.final_s(ranked.trial->configuration); };
+  const auto stand_in = [&](const auto& may) {
+    for (const auto& ranked : ranking)
+      if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
+  };
+  if (cost_of(*first) > pairs_.time_left_s()) {
+    stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
+    const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
+    if (pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s()) {
+      stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
+      if (first->tie_group != 1 && may_win(ranking.front()))
+        runner_.note(
+            fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
+                        "there was no time: a longer --max-time compares it",
+                        ranking.front().trial->id, cost_of(ranking.front())));
+    }
+  }
+  // Where the machine was uneven, the first by corrected times may be so by an error: the surest goes before it, and it
+  // has to show that it is faster.
+  add(surest_of(ranking, *first));
+  add(first);
+  add(analysis::simplest_of_best(ranking, result_.run.current));
+  for (const auto& ranked : ranking)
+    if (ranked.tie_group == 1) add(&ranked);
+  if (contenders.empty())
+    for (const auto& ranked : ranking) add(&ranked);
+  return contenders;
+}
+
+const analysis::RankedTrial* DecisionMaker::surest_of(const std::vector<analysis::RankedTrial>& ranking,
+                                                      const analysis::RankedTrial& first) const {
+  const auto* surest = &first;
+  if (!analysis::was_uneven(result_.run)) return surest;
+  for (const auto& ranked : ranking)
+    if (may_win(ranked) && ranked.cost.interval.high < surest->cost.interval.high) surest = &ranked;
+  return surest;
+}
+
+bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
+  return ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
+         ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned;
+}
+
+std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
+    const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const {
+  std::vector<const analysis::RankedTrial*> rivals;
+  if (result_.run.provider == "cpu") {
+    const auto& first = *contenders.front().ranked;
+    for (std::size_t i = 1; i < contenders.size(); ++i) {
+      const auto& rival = *contenders[i].ranked;
+      // By their own times it may be this much faster; less is not worth the while, unless it is simpler.
+      const double promise = first.cost.interval.high / rival.cost.interval.low - 1;
+      if (promise > result_.run.min_effect / 2 || beats(rival.trial->configuration, first.trial->configuration))
+        rivals.push_back(&rival);
+    }
+    return rivals;
+  }
+  const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
+  for (const auto& rival : ranking)
+    if (rival.cost.value <= reach && may_win(rival) &&
+        rival.trial->configuration != contenders.front().ranked->trial->configuration &&
+        (result_.run.objective != schema::Objective::p99 || rival.summary.p99_ns))
+      rivals.push_back(&rival);
+  return rivals;
+}
+
+Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
+                                 const std::vector<analysis::RankedTrial>& ranking) {
+  if (contenders.empty()) return {};
+  const auto* champion = contenders.front().ranked;
+  // What met the champion and was shown to be as good: it may stand in for it.
+  std::vector<const analysis::RankedTrial*> as_good;
+  int duels = 0;
+  if (request_.finalists > 1) {
+    for (const auto* rival : rivals_of(contenders, ranking)) {
+      if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+      if (duels == kMostDuels) break;
+      const auto& a = champion->trial->configuration;
+      const auto& b = rival->trial->configuration;
+      if (a == b) continue;
+      const auto plan = pairs_.duel_plan(a, b);
+      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
+        continue;
+      observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
+                                  champion->trial->id, rival->trial->id));
+      const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
+      if (!measured && pairs_.was_cut(measured.error())) break;
+      RL_TRY_ASSIGN(const auto pair, measured);
+      ++duels;
+      if (!pair.comparison || pair.comparison->quads == 0) continue;
+      if (!analysis::is_of_quiet_machine(pair)) continue;
+      const auto& found = *pair.comparison;
+      const bool simpler = beats(b, a);
+      if (found.ratio > 1 + (simpler ? 0 : result_.run.min_effect / 4)) {
+        as_good.clear();  // they met another
+        if (analysis::is_no_slower(analysis::inverted(found), result_.run.min_effect)) as_good.push_back(champion);
+        champion = rival;
+      } else if (analysis::is_no_slower(found, result_.run.min_effect)) {
+        as_good.push_back(rival);
+      }
+    }
+  }
+  fastest_ = champion->trial->configuration;
+  // Among those that are as good, the simplest, then the one with the least memory.
+  const auto* chosen = champion;
+  for (const auto* other : as_good) {
+    const auto& a = other->trial->configuration;
+    const auto& b = chosen->trial->configuration;
+    if (beats(a, b) ||
+        (!beats(b, a) && other->outcome->measurement->peak_rss_bytes < chosen->outcome->measurement->peak_rss_bytes))
+      chosen = other;
+  }
+  // The fastest is not lost where the simpler one does not gain enough over the current configuration.
+  contenders = {{chosen, std::nullopt}};
+  if (chosen != champion) contenders.push_back({champion, std::nullopt});
+  return {};
+}
+
+schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
+  auto plan = pairs_.decisive_plan(configuration);
+  if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
+    runner_.note(
+        "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
+        "2 or 3 %, so to be sure of so little takes a longer --max-time");
+  }
+  return plan;
+}
+
+Result<void> DecisionMaker::compare(Contender& contender) {
+  if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+  const auto& configuration = contender.ranked->trial->configuration;
+  observer_.stage(
+      fmt::format("comparing trial {} with the current configuration, interleaved", contender.ranked->trial->id));
+  RL_TRY_ASSIGN(const auto pair, pairs_.measure(schema::PairPurpose::finalist, result_.run.current, configuration, "",
+                                                decisive_plan(configuration)));
+  contender.gain = pair.comparison;
+  return {};
+}
+
+Result<void> DecisionMaker::try_others(std::vector<Contender>& contenders,
+                                       const std::vector<analysis::RankedTrial>& ranking,
+                                       const std::function<bool(const Contender&)>& wins) {
+  if (request_.finalists < 2 || !analysis::was_uneven(result_.run)) return {};
+  std::vector<const analysis::RankedTrial*> others;
+  for (const auto& ranked : ranking)
+    if (may_win(ranked) &&
+        std::none_of(contenders.begin(), contenders.end(), [&](const auto& known) { return known.ranked == &ranked; }))
+      others.push_back(&ranked);
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto* a, const auto* b) { return a->cost.interval.high < b->cost.interval.high; });
+  others.resize(std::min(others.size(), kMostOthers));
+  for (const auto* other : others) {
+    if (pairs_.final_s(other->trial->configuration) > pairs_.time_left_s()) continue;
+    contenders.push_back({other, std::nullopt});
+    RL_TRY(compare(contenders.back()));
+    if (wins(contenders.back())) return {};
+  }
+  return {};
+}
+
+bool DecisionMaker::beats(const Configuration& a, const Configuration& b) const {
+  return complexity(a, result_.run.current) < complexity(b, result_.run.current);
+}
+
+bool DecisionMaker::lacks_percentile(const analysis::RankedTrial& ranked) {
+  if (result_.run.objective != schema::Objective::p99 || ranked.summary.p99_ns) return false;
+  conclude(schema::Decision::none,
+           fmt::format("no 99th percentile to decide by: trial {} has {} of the {} samples that one needs; give more "
+                       "--trial-time or --runs, or tune for --objective latency",
+                       ranked.trial->id, ranked.summary.count, stats::samples_needed(0.99)));
+  return true;
+}
+
+bool DecisionMaker::is_outdated() const {
+  return returns_ < kMostReturns && request_.finalists > 1 &&
+         speed_.lowest_quiet_cost() < quiet_cost_ * std::exp(-SpeedWatch::kSlow);
+}
+
+Result<bool> DecisionMaker::decide(bool cut_short) {
+  quiet_cost_ = speed_.lowest_quiet_cost();
+  const auto start_over = [this] {
+    ++returns_;
+    pairs_.start_over();
+    runner_.note("the machine became faster than it was in all of the search, which went on");
+    return false;
+  };
+  auto& run = result_.run;
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  if (ranking.empty()) {
+    std::string first;
+    for (const auto& trial : run.trials)
+      if (first.empty()) first = fmt::format("; trial {}: {}", trial.id, failure_text(result_.outcomes[trial.key]));
+    conclude(schema::Decision::none,
+             fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
+    return true;
+  }
+  if (!ranking.front().meets_constraints) {
+    conclude(schema::Decision::none,
+             fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}; loosen "
+                         "--constraint, or let other settings vary",
+                         ranking.front().trial->id, ranking.front().broken_constraint));
+    return true;
+  }
+  if (request_.finalists == 0) {
+    const auto& best = *ranking.front().trial;
+    conclude(schema::Decision::none, fmt::format("nothing was compared, as was asked: trial {} ranks first ({}); the "
+                                                 "same command without --no-comparisons compares it",
+                                                 best.id, best.configuration.to_text()));
+    run.verdict->trial_id = best.id;
+    return true;
+  }
+  const auto current = std::find_if(ranking.begin(), ranking.end(),
+                                    [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
+  const bool current_is_legal = current != ranking.end() && current->meets_constraints;
+  auto contenders = pick_finalists(ranking);
+  std::vector<int> ties;
+  for (const auto& ranked : ranking)
+    if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
+  if (current != ranking.end() && lacks_percentile(*current)) return true;
+  for (const auto& contender : contenders)
+    if (lacks_percentile(*contender.ranked)) return true;
+  RL_TRY(duel(contenders, ranking));
+  if (is_outdated()) return start_over();
+  const Contender* chosen = nullptr;
+  if (!contenders.empty()) {
+    RL_TRY(compare(contenders.front()));
+    if (is_outdated()) return start_over();
+    const auto wins = [&](const Contender& contender) {
+      return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
+    };
+    if (!wins(contenders.front()) && contenders.size() > 1 &&
+        pairs_.final_s(contenders.back().ranked->trial->configuration) < pairs_.time_left_s())
+      RL_TRY(compare(contenders.back()));
+    if (!std::any_of(contenders.begin(), contenders.end(), wins)) RL_TRY(try_others(contenders, ranking, wins));
+    for (const auto& contender : contenders)
+      if (chosen == nullptr && wins(contender)) chosen = &contender;
+  }
+  if (chosen == nullptr) {
+    std::string detail = "no other configuration came near it";
+    const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
+      return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
+    });
+    if (nearest != contenders.end() && nearest->gain)
+      detail =
+          fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
+    if (!analysis::tried_others(run)) {
+      conclude(schema::Decision::keep, cut_short
+                                           ? "keep what you have: there was time for the current configuration only"
+                                           : "keep what you have: no other configuration was tried");
+    } else if (const auto* undecided = analysis::undecided_finalist(run)) {
+      int id = 0;
+      for (const auto& contender : contenders)
+        if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
+      conclude(schema::Decision::keep,
+               fmt::format("keep what you have: not decided: trial {} is {}, and the interval is too wide; repeat with "
+                           "--fresh on an idle machine or with more time",
+                           id, ratio_text(*undecided->comparison)));
+    } else {
+      const auto others = run.trials.size() - (current != ranking.end() ? 1 : 0);
+      conclude(schema::Decision::keep,
+               fmt::format("keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+                           cut_short ? fmt::format(" among the {} other configuration{} that there was time for",
+                                                   others, others == 1 ? "" : "s")
+                                     : "",
+                           detail));
+    }
+    if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
+    run.verdict->tie_group = std::move(ties);
+    return true;
+  }
+
+  conclude(schema::Decision::change, "");
+  auto& verdict = *run.verdict;
+  verdict.configuration = chosen->ranked->trial->configuration;
+  verdict.trial_id = chosen->ranked->trial->id;
+  verdict.gain = chosen->gain;
+  verdict.tie_group = std::move(ties);
+  if (request_.leave_one_out && chosen->gain && current_is_legal) {
+    WinnerSimplifier simplifier(runner_, pairs_, request_, space_, result_, observer_, cancelled_, fastest_);
+    RL_TRY(simplifier.simplify());
+    if (is_outdated()) {
+      run.verdict.reset();
+      return start_over();
+    }
+  }
+  const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
+  if (current_is_legal)
+    verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
+  else
+    verdict.reason =
+        fmt::format("the current configuration {}; trial {} is the best that does",
+                    current == ranking.end() ? "does not run to the end" : "breaks " + current->broken_constraint,
+                    verdict.trial_id);
+  return true;
+}
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "campaign/tune/pair_schedule.hpp"
+#include "search/search_space.hpp"
+
+namespace ridgeline::campaign {
+
+/// From search results to the run's answer: the fastest trials meet each other in turns, the winner meets the current
+/// configuration in fresh processes, and its settings are taken out one by one. A simpler configuration replaces the
+/// fastest one only when it is shown to be at most the minimum effect slower than that (analysis::is_no_slower), by a
+/// comparison of the two, however many simplifications led to it.
+class DecisionMaker {
+ public:
+  /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
+  DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, const search::SearchSpace& space,
+                TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
+                std::function<bool()> cancelled);
+
+  /// Sets run.verdict and returns true; false and no verdict where the machine turned out to be so much faster than in
+  /// all of the search that this has to go on first, which happens kMostReturns times at most. `cut_short`: the time
+  /// ended before the search, which an answer to keep has to say. Errors: the executor's or the store's own (cancelled
+  /// included).
+  [[nodiscard]] base::Result<bool> decide(bool cut_short = false);
+
+  /// The answer when the run ended before the comparisons: decision none, naming the best trial so far. `why` says what
+  /// ended it ("interrupted"), `next` what to do.
+  void give_up(std::string_view why, std::string_view next);
+
+ private:
+  static constexpr int kMostReturns = 2;
+  struct Contender {
+    const analysis::RankedTrial* ranked = nullptr;
+    std::optional<schema::Comparison> gain;
+  };
+  [[nodiscard]] std::vector<Contender> pick_finalists(const std::vector<analysis::RankedTrial>& ranking);
+  /// The fastest meets what may be as fast side by side, as time allows; one alone goes on: the fastest, or a simpler
+  /// one that is shown to be as good. On a GPU, where the order of trials that are this close is the chance of their
+  /// sessions, that is also what is nearly as fast.
+  [[nodiscard]] base::Result<void> duel(std::vector<Contender>& contenders,
+                                        const std::vector<analysis::RankedTrial>& ranking);
+  [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
+      const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
+  [[nodiscard]] base::Result<void> compare(Contender& contender);
+  /// That of the schedule, with a note where what was cut costs certainty.
+  [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
+  [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
+  void conclude(schema::Decision decision, std::string reason);
+  /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
+  [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
+  /// Of an uneven machine, the trial whose cost is surely the lowest; else `first`.
+  [[nodiscard]] const analysis::RankedTrial* surest_of(const std::vector<analysis::RankedTrial>& ranking,
+                                                       const analysis::RankedTrial& first) const;
+  /// Where the finalists do not win on an uneven machine, their times were wrong: the surest of the other trials meet
+  /// the current configuration, as time allows, until one wins.
+  [[nodiscard]] base::Result<void> try_others(std::vector<Contender>& contenders,
+                                              const std::vector<analysis::RankedTrial>& ranking,
+                                              const std::function<bool(const Contender&)>& wins);
+  /// Not the current configuration, within the constraints, and measured to the end.
+  [[nodiscard]] bool may_win(const analysis::RankedTrial& ranked) const;
+
+  /// Since decide began the machine was seen much faster than ever before.
+  [[nodiscard]] bool is_outdated() const;
+
+  TrialRunner& runner_;
+  SpeedWatch& speed_;
+  const TuneRequest& request_;
+  const search::SearchSpace& space_;
+  TuneResult& result_;
+  CampaignObserver& observer_;
+  PairSchedule pairs_;
+  schema::Configuration fastest_;  ///< of those that met each other, before any simplification
+  std::function<bool()> cancelled_;
+  double quiet_cost_ = 0;  ///< SpeedWatch::lowest_quiet_cost when decide began
+  int returns_ = 0;
+};
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/search_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/ranking.hpp"
+#include "campaign/tune/pair_plan.hpp"
+#include "campaign/tune/time_budget.hpp"
+#include "stats/interval.hpp"
+
+namespace ridgeline::campaign {
+
+using base::ErrorCode;
+using base::Result;
+
+namespace {
+
+constexpr int kMostRetakes = 2;        // of one trial
+constexpr double kDoubt = 0.012;       // standard error of the machine's speed from which on a trial is in doubt
+constexpr double kReachErrors = 2;     // standard errors by which a trial may be better than it looks
+constexpr double kReach = 0.01;        // behind the best, within which a trial matters
+constexpr double kSlowReach = 0.1;     // the same of what was measured in a slow stretch
+constexpr double kWaitShare = 0.1;     // of --max-time, for the same
+constexpr double kMostReading = 0.05;  // of the time that is left, for one reading
+constexpr double kSurprise = 1.25;     // a trial so much slower than the best asks whether the machine is
+
+search::Observation observation_of(const schema::TuneRun& run, const schema::TunedTrial& trial,
+                                   const schema::TrialOutcome& outcome) {
+  search::Observation observation;
+  observation.out_of_memory = outcome.status == schema::TrialStatus::out_of_memory;
+  if (outcome.status != schema::TrialStatus::ok || !outcome.measurement || outcome.measurement->latency_ns.empty())
+    return observation;
+  schema::TuneRun one;
+  one.objective = run.objective;
+  one.constraints = run.constraints;
+  one.min_effect = run.min_effect;
+  one.trials = {trial};
+  one.trials.front().corrected.reset();
+  const auto ranking = analysis::rank(one, {{trial.key, outcome}});
+  if (ranking.empty()) return observation;
+  observation.setup_s = (outcome.measurement->session_create_ns + outcome.measurement->first_run_ns) * 1e-9;
+  observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+  if (!ranking.front().meets_constraints) return observation;
+  observation.cost = ranking.front().cost.value;
+  observation.cost_low = ranking.front().cost.interval.low;
+  observation.cost_high = ranking.front().cost.interval.high;
+  return observation;
+}
+
+/// As many trials as can run side by side and do not depend on each other.
+std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t most) {
+  std::vector<search::Proposal> batch;
+  auto proposal = searcher.propose();
+  while (proposal) {
+    batch.push_back(std::move(*proposal));
+    if (batch.size() >= most) break;
+    proposal = searcher.propose_beside();
+  }
+  return batch;
+}
+
+bool tries(const std::vector<search::Proposal>& batch, const schema::Configuration& configuration) {
+  return std::any_of(batch.begin(), batch.end(),
+                     [&](const auto& proposal) { return proposal.configuration == configuration; });
+}
+
+/// Short, and of two pairs of sessions: it says which trial is worth a comparison that decides.
+schema::PairedPlan retake_plan(schema::PairedPlan plan) {
+  plan.rounds = plan.max_rounds = 2;
+  plan.quads = std::min(plan.quads, 8);
+  plan.max_quads = std::min(plan.max_quads, 32);
+  plan.target_half_width = 0.008;
+  plan.min_time_s = std::min(plan.min_time_s, 0.3);
+  plan.max_time_s = std::min(plan.max_time_s, 3.0);
+  plan.min_samples = 0;
+  return plan;
+}
+
+}  // namespace
+
+SearchLoop::SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
+                       search::Searcher& searcher, const RunBudget& budget, TuneResult& result,
+                       CampaignObserver& observer, std::function<bool()> cancelled, std::function<void()> on_current)
+    : runner_(runner),
+      speed_(speed),
+      earlier_(earlier),
+      request_(request),
+      searcher_(searcher),
+      budget_(budget),
+      result_(result),
+      observer_(observer),
+      cancelled_(std::move(cancelled)),
+      on_current_(std::move(on_current)) {
+  runner_.set_allowance([this](const std::string& device) { return speed_.allowance(device); });
+}
+
+SearchLoop::~SearchLoop() {
+  runner_.set_allowance([](const std::string&) { return 1.0; });
+}
+
+bool SearchLoop::has_current() const {
+  const auto& run = result_.run;
+  return std::any_of(run.trials.begin(), run.trials.end(),
+                     [&](const auto& trial) { return trial.configuration == run.current; });
+}
+
+bool SearchLoop::is_up(const std::vector<search::Proposal>& next) const {
+  return (cut_short_ || !result_.run.trials.empty()) && budget_.is_up(next);
+}
+
+const std::string& SearchLoop::device_of(std::size_t at) const {
+  return schema::device_of(result_.run, result_.run.trials[at]);
+}
+
+Result<bool> SearchLoop::run() {
+  revise();
+  for (auto batch = next_batch(searcher_, runner_.lanes()); !batch.empty();
+       batch = next_batch(searcher_, runner_.lanes())) {
+    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    RL_TRY_ASSIGN(const bool goes_on, measure(batch));
+    if (!goes_on) break;
+    if (!looked_ && has_current()) {
+      looked_ = true;
+      on_current_();
+    }
+    RL_TRY(take_doubtful_again(false));
+  }
+  if (speed_.is_stale() && has_time_to_read({})) {
+    RL_TRY(speed_.read());
+    revise();
+  }
+  RL_TRY(take_doubtful_again(true));
+  if (!has_current())
+    RL_TRY(
+        runner_.trial(result_.run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+  revise();
+  return cut_short_;
+}
+
+void SearchLoop::finish() {
+  auto& run = result_.run;
+  for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
+  if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
+  if (run.speed && run.speed->taken_again > 0)
+    runner_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
+                             run.speed->taken_again == 1 ? " was" : "s were"));
+}
+
+Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
+  auto& run = result_.run;
+  const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
+  if (is_up(chosen)) {
+    cut_short_ = true;
+    runner_.note(
+        fmt::format("time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
+                    "a longer --max-time gives it more",
+                    base::to_seconds(*request_.max_time), searcher_.remaining() + batch.size()));
+    return false;
+  }
+  if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
+  const auto before = run.trials.size();
+  const auto measured = runner_.trials(chosen, searcher_.remaining() + batch.size() - 1);
+  if (!measured) {
+    // Without the current configuration there is nothing to compare with.
+    const bool goes_on =
+        measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
+    if (!goes_on) return tl::unexpected<base::Error>(measured.error());
+    cut_short_ = true;
+    runner_.note(
+        fmt::format("{}, as --max-time had no more for it: that says nothing of these settings, and the same command "
+                    "measures them again",
+                    measured.error().message));
+  }
+  for (auto at = before; at < run.trials.size(); ++at) {
+    auto& trial = run.trials[at];
+    const auto& outcome = result_.outcomes[trial.key];
+    if (trial.from_store) trial.corrected = earlier_.corrected(trial.key);
+    Seen seen;
+    seen.observation = observation_of(run, trial, outcome);
+    for (const auto& proposal : chosen)
+      if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
+    seen_.push_back(std::move(seen));
+    if (seen_.back().observation.cost && !trial.from_store) speed_.begin(trial, outcome);
+  }
+  RL_TRY(look_at_the_machine(before));
+  auto at = before;
+  for (const auto& proposal : batch) {
+    const bool was_tried = at < run.trials.size() && tries(chosen, proposal.configuration);
+    searcher_.observe(proposal, was_tried ? corrected(at) : search::Observation{});
+    if (was_tried) ++at;
+  }
+  return true;
+}
+
+bool SearchLoop::has_time_to_read(const std::vector<search::Proposal>& before) const {
+  const double next_s = speed_.reading_s() + (before.empty() ? 0 : longest_trial_s(result_));
+  return speed_.reading_s() <= kMostReading * budget_.time_left_s() && !budget_.is_up(next_s, before);
+}
+
+/// At once where something looks slow, or fast, that should not be, and after every trial while the machine is
+/// unsteady.
+Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
+  if (!speed_.begun() || first == seen_.size() || speed_.is_fresh()) return {};
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < first; ++at)
+    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+  bool surprising = false;
+  bool measured = false;
+  for (std::size_t at = first; at < seen_.size(); ++at) {
+    const auto& run = result_.run;
+    if (run.trials[at].from_store) continue;
+    measured = true;
+    const auto known = corrected(at);
+    surprising = surprising || known.abandoned ||
+                 (known.cost && (*known.cost > best * kSurprise || *known.cost * kSurprise < best));
+  }
+  if (!measured || (!surprising && !speed_.is_unsteady()) || !has_time_to_read({})) return {};
+  RL_TRY(speed_.read());
+  revise();
+  return {};
+}
+
+search::Observation SearchLoop::corrected(std::size_t at) const {
+  const auto& seen = seen_[at];
+  auto observation = seen.observation;
+  if (!observation.cost) return observation;
+  const auto& trial = result_.run.trials[at];
+  if (trial.from_store) {
+    if (trial.corrected) {
+      observation.cost = trial.corrected->value;
+      observation.cost_low = trial.corrected->low;
+      observation.cost_high = trial.corrected->high;
+    }
+    return observation;
+  }
+  if (speed_.is_even()) return observation;
+  const double quiet = speed_.quiet_cost(device_of(at));
+  if (trial.configuration == result_.run.speed->reference && !observation.abandoned) {
+    // Its readings are its measurements.
+    const double error = speed_.quiet_error(device_of(at));
+    observation.cost = quiet;
+    observation.cost_low = quiet * std::exp(-stats::kNormal95 * error);
+    observation.cost_high = quiet * std::exp(stats::kNormal95 * error);
+    return observation;
+  }
+  if (seen.interleaved) {
+    observation.cost = quiet / seen.interleaved->ratio;
+    observation.cost_low = quiet / seen.interleaved->high;
+    observation.cost_high = quiet / seen.interleaved->low * std::exp(unshared(at));
+    return observation;
+  }
+  const auto& outcome = result_.outcomes.at(trial.key);
+  const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
+  if (!slowdown) return observation;
+  const double error = std::hypot(stats::log_error(observation.cost_low, observation.cost_high), slowdown->error);
+  *observation.cost *= std::exp(-slowdown->log);
+  observation.cost_low = *observation.cost * std::exp(-stats::kNormal95 * error);
+  observation.cost_high = *observation.cost * std::exp(unshared(at) + stats::kNormal95 * error);
+  return observation;
+}
+
+double SearchLoop::unshared(std::size_t at) const {
+  const auto& trial = result_.run.trials[at];
+  const double at_s = seen_[at].interleaved ? seen_[at].interleaved_at_s
+                                            : runner_.reading_of(trial, result_.outcomes.at(trial.key)).at_s;
+  const auto slowdown = speed_.at(device_of(at), at_s);
+  return slowdown && slowdown->log > SpeedWatch::kSlow ? slowdown->log : 0;
+}
+
+void SearchLoop::revise() {
+  if (speed_.is_even()) return;
+  auto& trials = result_.run.trials;
+  for (std::size_t at = 0; at < seen_.size(); ++at) {
+    const auto known = corrected(at);
+    searcher_.revise(trials[at].configuration, known);
+    if (trials[at].from_store) continue;
+    trials[at].corrected.reset();
+    if (known.cost)
+      trials[at].corrected =
+          schema::CorrectedCost{*known.cost, known.cost_low, known.cost_high, seen_[at].interleaved.has_value()};
+  }
+}
+
+std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < seen_.size(); ++at)
+    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+  std::optional<std::size_t> most;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < seen_.size(); ++at) {
+    const auto& trial = result_.run.trials[at];
+    const auto& seen = seen_[at];
+    const auto known = corrected(at);
+    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes || seen.disturbed >= kMostRetakes) continue;
+    if (given_up_only && !known.abandoned) continue;
+    if (trial.configuration == result_.run.speed->reference) continue;
+    const auto& outcome = result_.outcomes.at(trial.key);
+    const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
+    if (!slowdown) continue;
+    const bool slow = unshared(at) > 0;
+    const double error = seen.interleaved ? 0 : slowdown->error;
+    // Given up by a limit that is known to have been too low.
+    const bool wronged = known.abandoned && *known.cost < best * (1 + kReach);
+    if (!wronged && !slow && error < std::max(kDoubt, retake_error_)) continue;
+    double optimistic = *known.cost;
+    if (known.abandoned)
+      optimistic *= std::exp(-kReachErrors * error);
+    else
+      optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / stats::kNormal95);
+    const double reach = best * (1 + (slow ? kSlowReach : kReach));
+    const double limit = known.abandoned && seen.limit ? std::max(*seen.limit, reach) : reach;
+    if (optimistic > limit || optimistic >= least) continue;
+    most = at;
+    least = optimistic;
+  }
+  return most;
+}
+
+Result<void> SearchLoop::take_doubtful_again(bool waits) {
+  while (speed_.begun() && !speed_.is_even()) {
+    // What slows the machine may hit some configurations more than others, so that a slow stretch is no time to measure
+    // again; but what was given up in it says nothing at all, and the search cannot go on without it.
+    const bool is_slow = speed_.is_slow_now();
+    const auto at = most_doubtful(is_slow && !waits);
+    if (!at || speed_.extra_left_s() <= 0 || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}}))
+      return {};
+    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    if (is_slow && waits) {
+      observer_.stage("waiting for the machine to be as fast as it was");
+      const double most_s =
+          request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time) : SpeedWatch::kLongestWaitS;
+      RL_TRY_ASSIGN(const double waited_s, speed_.wait_for_quiet(std::min(most_s, speed_.extra_left_s())));
+      speed_.spend_extra(waited_s);
+      revise();
+    }
+    const double begun_s = runner_.elapsed_s();
+    const auto taken = take_again(*at);
+    speed_.spend_extra(runner_.elapsed_s() - begun_s);
+    if (!taken && taken.error().code != ErrorCode::out_of_time) return tl::unexpected<base::Error>(taken.error());
+    revise();
+    if (!taken) return {};  // what there is has to do
+  }
+  return {};
+}
+
+Result<void> SearchLoop::take_again(std::size_t at) {
+  auto& seen = seen_[at];
+  auto& run = result_.run;
+  ++seen.retakes;
+  const bool is_full = !seen.observation.abandoned;
+  if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
+    RL_TRY_ASSIGN(const bool done, interleave(at));
+    if (done) return speed_.read();
+  }
+  observer_.stage(fmt::format("trial {} again, as the machine was slower or faster meanwhile", run.trials[at].id));
+  RL_TRY_ASSIGN(const bool done, runner_.retake(at, seen.limit));
+  if (done) {
+    count_take(at);
+    seen.observation = observation_of(run, run.trials[at], result_.outcomes[run.trials[at].key]);
+    seen.interleaved.reset();
+  }
+  return speed_.read();
+}
+
+void SearchLoop::count_take(std::size_t at) {
+  if (result_.run.trials[at].takes == 2) ++result_.run.speed->taken_again;
+}
+
+Result<bool> SearchLoop::interleave(std::size_t at) {
+  auto& run = result_.run;
+  const auto& reference = run.speed->reference;
+  const auto& trial = run.trials[at];
+  observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
+  const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
+  if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
+  const double begun_s = runner_.elapsed_s();
+  RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,
+                                              seen_[at].disturbed > 0));
+  if (!pair.comparison || pair.comparison->quads < 2) return false;
+  if (schema::has_flag(pair.flags, schema::kOthersThroughout)) {
+    // What they took of one arm and not of the other nobody knows.
+    --seen_[at].retakes;
+    ++seen_[at].disturbed;
+    return true;
+  }
+  ++run.trials[at].takes;
+  count_take(at);
+  retake_error_ = stats::log_error(pair.comparison->low, pair.comparison->high);
+  seen_[at].interleaved = pair.comparison;
+  seen_[at].interleaved_at_s = (begun_s + runner_.elapsed_s()) / 2;
+  return true;
+}
+
+}  // namespace ridgeline::campaign

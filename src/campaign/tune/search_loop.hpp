@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "campaign/tune/earlier_runs.hpp"
+#include "campaign/tune/run_budget.hpp"
+#include "campaign/tune/session_limit.hpp"
+#include "campaign/tune/speed_watch.hpp"
+
+namespace ridgeline::campaign {
+
+/// The search of one run: proposals are measured, what was measured is corrected by the machine's speed at that moment,
+/// and what the machine's changes left in doubt and may matter is taken again, before the searcher builds on it.
+class SearchLoop {
+ public:
+  /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
+  SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
+             search::Searcher& searcher, const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
+             std::function<bool()> cancelled, std::function<void()> on_current);
+
+  ~SearchLoop();
+  SearchLoop(const SearchLoop&) = delete;
+  SearchLoop& operator=(const SearchLoop&) = delete;
+
+  /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
+  /// Called again it goes on where what is known of the machine has changed.
+  [[nodiscard]] base::Result<bool> run();
+  /// Tells the run's record what was left out, and that the machine was uneven.
+  void finish();
+
+ private:
+  /// What is known of a trial beside the run's record.
+  struct Seen {
+    search::Observation observation;                ///< as measured
+    std::optional<double> limit;                    ///< Proposal::abandon_above, for quiet times
+    std::optional<schema::Comparison> interleaved;  ///< of it with the reference
+    double interleaved_at_s = 0;                    ///< middle of that
+    int retakes = 0;
+    int disturbed = 0;  ///< retakes that other processes spoilt
+  };
+
+  [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
+  [[nodiscard]] bool has_time_to_read(const std::vector<search::Proposal>& before) const;
+  [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
+  /// What the searcher and the ranking are told of a trial.
+  [[nodiscard]] search::Observation corrected(std::size_t at) const;
+  /// In log, how much of the machine's slow-down a trial may have been spared when it was measured: all of it in a slow
+  /// stretch, which may hit some configurations more than others; else 0.
+  [[nodiscard]] double unshared(std::size_t at) const;
+  /// Tells the searcher and the record what is known now of every trial.
+  void revise();
+  /// `waits`: for slow stretches to end.
+  [[nodiscard]] base::Result<void> take_doubtful_again(bool waits);
+  /// The trial that may be the fastest of those that the machine's changes left in doubt and that matter.
+  [[nodiscard]] std::optional<std::size_t> most_doubtful(bool given_up_only) const;
+  [[nodiscard]] base::Result<void> take_again(std::size_t at);
+  [[nodiscard]] base::Result<bool> interleave(std::size_t at);
+  /// A trial was measured again just now.
+  void count_take(std::size_t at);
+  [[nodiscard]] bool has_current() const;
+  [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
+  [[nodiscard]] const std::string& device_of(std::size_t at) const;
+
+  TrialRunner& runner_;
+  SpeedWatch& speed_;
+  EarlierRuns& earlier_;
+  const TuneRequest& request_;
+  search::Searcher& searcher_;
+  const RunBudget& budget_;
+  TuneResult& result_;
+  CampaignObserver& observer_;
+  std::function<bool()> cancelled_;
+  std::function<void()> on_current_;
+  SessionLimit session_limit_;
+  std::vector<Seen> seen_;   ///< by the run's trials
+  double retake_error_ = 0;  ///< of the latest comparison with the reference: no less doubt asks for another
+  bool cut_short_ = false;
+  bool looked_ = false;  ///< at the current configuration
+};
+
+}  // namespace ridgeline::campaign

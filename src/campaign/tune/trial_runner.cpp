@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/trial_runner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "analysis/comparison.hpp"
+#include "analysis/summary.hpp"
+#include "campaign/tune/run_note.hpp"
+#include "campaign/tune/stored_failure.hpp"
+#include "campaign/tune/time_budget.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+
+namespace {
+
+constexpr double kGraceS = 1;  ///< for what is not in the plan: making the session, checking the outputs
+/// Of the reference, whose session is there: as short as a median of some per cent allows.
+const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
+                                           .warmup_max_s = 0.05,
+                                           .runs = std::nullopt,
+                                           .min_runs = 3,
+                                           .min_time_s = 0.08,
+                                           .max_time_s = 0.6,
+                                           .target_interval_ratio = 0.01};
+constexpr std::string_view kDefaults = "the runtime's defaults";
+
+std::string name_of(const schema::Configuration& configuration) {
+  return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
+}
+
+/// Whether a comparison with more time would have had more pairs of sessions.
+bool lacks_time(const schema::PairedOutcome& outcome) {
+  return outcome.measurement && schema::has_flag(outcome.measurement->flags, "few_rounds");
+}
+
+}  // namespace
+
+schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance) {
+  if (outcome.status != schema::TrialStatus::ok || !outcome.drift || tolerance <= 0) return outcome;
+  if (auto fault = analysis::accuracy_fault(*outcome.drift, tolerance)) {
+    outcome.status = schema::TrialStatus::rejected_accuracy;
+    outcome.failure = schema::Failure{};
+    outcome.failure->phase = schema::TrialPhase::verify;
+    outcome.failure->message = std::move(*fault);
+  }
+  return outcome;
+}
+
+TrialRunner::TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock,
+                         CampaignObserver& observer, const TuneRequest& request, TuneResult& result)
+    : executor_(executor),
+      store_(store),
+      clock_(clock),
+      observer_(observer),
+      request_(request),
+      result_(result),
+      reference_(executor, store, clock, observer, request, result),
+      start_(clock.now()),
+      max_time_(request.max_time),
+      save_pace_(clock) {}
+
+double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - start_); }
+
+Result<void> TrialRunner::prepare_reference() {
+  return reference_.prepare(spec_for(result_.run.current), time_left(0, 0));
+}
+
+execute::TimeLeft TrialRunner::time_left(double reserve_s, double more_s) const {
+  if (!max_time_) return {};
+  const auto& plan = result_.run.plan;
+  const double left_s = base::to_seconds(*max_time_) - spent_s();
+  return {std::max(0.0, left_s - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
+}
+
+schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configuration) const {
+  const auto& run = result_.run;
+  schema::TrialSpec spec;
+  spec.workload = run.workload;
+  spec.provider = run.provider;
+  spec.device = run.device;
+  spec.runtime = run.runtime;
+  spec.configuration = configuration;
+  spec.plan = run.plan;
+  spec.io = run.io;
+  return spec;
+}
+
+bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
+  if (fails_again(stored, result_.run.environment)) return true;
+  const auto key = stored.spec.key();
+  if (result_.outcomes.count(key) != 0) return true;
+  // Where it cannot be read, the trial is merely made again.
+  if (!of_interrupted_) of_interrupted_ = trials_of_interrupted(store_, result_.run).value_or(std::set<std::string>());
+  return of_interrupted_->count(key) != 0;
+}
+
+bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double> abandon_above) {
+  const auto& stored = trial.outcome;
+  if (!stored.measurement) return failure_stands(trial);
+  if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.drift) return false;
+  if (stored.measurement->stop_reason != schema::StopReason::abandoned) return true;
+  // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as
+  // the race's interval is not this one: against the same threshold it has to lose again.
+  return abandon_above && !stored.measurement->latency_ns.empty() &&
+         analysis::cost_of(*stored.measurement, result_.run.objective).value > *abandon_above;
+}
+
+std::vector<std::string> TrialRunner::devices() const {
+  const auto& run = result_.run;
+  std::vector<std::string> devices{run.device};
+  const auto& gpus = run.environment.gpus;
+  if (run.provider == "cpu") return devices;
+  for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.lanes()); ++lane)
+    devices.push_back("gpu:" + gpus[lane].uuid);
+  return devices;
+}
+
+std::vector<std::size_t> TrialRunner::admitted() const {
+  return neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
+}
+
+std::size_t TrialRunner::lanes() const { return neighbours_ ? neighbours_->lanes.size() : devices().size(); }
+
+Result<schema::TrialOutcome> TrialRunner::trial(const schema::Configuration& configuration, schema::TrialStage stage,
+                                                const std::string& reason, std::optional<double> abandon_above,
+                                                std::size_t remaining) {
+  RL_TRY_ASSIGN(auto outcomes, trials({{configuration, stage, reason, abandon_above}}, remaining));
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<search::Proposal>& proposals,
+                                                              std::size_t remaining) {
+  std::vector<Begun> begun;
+  for (const auto& proposal : proposals) {
+    RL_TRY_ASSIGN(auto trial, begin(proposal, begun.size(), remaining));
+    begun.push_back(std::move(trial));
+  }
+  auto measured = measure(begun);
+  std::vector<schema::TrialOutcome> verdicts;
+  for (auto& trial : begun) {
+    if (!trial.outcome) break;
+    RL_TRY_ASSIGN(auto verdict, finish(std::move(trial)));
+    verdicts.push_back(std::move(verdict));
+  }
+  if (!measured) return tl::unexpected<base::Error>(std::move(measured).error());
+  return verdicts;
+}
+
+Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> abandon_above) {
+  std::vector<Begun> begun(1);
+  auto& trial = begun.front();
+  trial.entry = result_.run.trials[at];
+  trial.spec = spec_for(trial.entry.configuration);
+  trial.limit = abandon_above;
+  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  RL_TRY(measure(begun));
+  auto verdict = judged(std::move(*trial.outcome), result_.run.accuracy_tolerance);
+  if (verdict.status != schema::TrialStatus::ok) return false;
+  auto& entry = result_.run.trials[at];
+  entry.key = trial.spec.key();
+  entry.device = trial.spec.device == result_.run.device ? "" : trial.spec.device;
+  entry.started_s = trial.entry.started_s;
+  entry.from_store = false;
+  ++entry.takes;
+  result_.outcomes[entry.key] = std::move(verdict);
+  RL_TRY(save_run(false));
+  return true;
+}
+
+schema::SpeedReading TrialRunner::reading_of(const schema::TunedTrial& trial,
+                                             const schema::TrialOutcome& outcome) const {
+  const auto& measurement = *outcome.measurement;
+  const auto objective =
+      result_.run.objective == schema::Objective::p99 ? schema::Objective::latency : result_.run.objective;
+  const auto cost = analysis::cost_of(measurement, objective);
+  const double middle_s = trial.started_s + outcome.duration_s - measurement.wall_ns * 1e-9 / 2;
+  return {middle_s, cost.value, cost.interval.low, cost.interval.high};
+}
+
+Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::read_speed(
+    const schema::Configuration& configuration) {
+  const auto devices = this->devices();
+  std::vector<execute::TrialJob> jobs;
+  for (const auto lane : admitted()) {
+    execute::TrialJob job;
+    job.lane = lane;
+    job.spec = spec_for(configuration);
+    job.spec.device = devices[lane];
+    job.spec.plan = kReadingPlan;
+    job.options.throughput = result_.run.objective == schema::Objective::throughput;
+    job.options.time_left = time_left(pair_reserve_s(), 0);
+    // The session stays, where that costs nothing but memory, and not much of it.
+    job.options.apart = result_.run.provider == "cpu" &&
+                        result_.run.model.parameter_bytes < result_.run.environment.memory_available_bytes / 16;
+    job.options.keep_session = job.options.apart;
+    jobs.push_back(std::move(job));
+  }
+  schema::TunedTrial entry;
+  entry.started_s = elapsed_s();
+  auto outcomes = executor_.run_trials(jobs);
+  std::vector<std::pair<std::string, schema::SpeedReading>> readings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!outcomes[i])
+      return tl::unexpected<base::Error>(
+          out_of_time_in(std::move(outcomes[i]).error(), fmt::format("timing {} again", name_of(configuration))));
+    const auto& outcome = *outcomes[i];
+    if (outcome.status == schema::TrialStatus::ok && outcome.measurement && !outcome.measurement->latency_ns.empty())
+      readings.emplace_back(jobs[i].spec.device, reading_of(entry, outcome));
+  }
+  return readings;
+}
+
+Result<std::string> TrialRunner::alone(const schema::Configuration& configuration, double least_s,
+                                       std::string_view what) {
+  auto spec = spec_for(configuration);
+  spec.alone = true;
+  spec.plan.min_time_s = std::max(spec.plan.min_time_s, least_s);
+  spec.plan.max_time_s = std::max(spec.plan.max_time_s, spec.plan.min_time_s);
+  auto key = spec.key();
+  RL_TRY_ASSIGN(auto stored, store_.find_trial(key));
+  if (request_.use_store && stored && (stored->outcome.measurement || failure_stands(*stored))) {
+    result_.outcomes[key] = std::move(stored->outcome);
+    return key;
+  }
+  observer_.stage(fmt::format("{} alone in a process", what));
+  execute::TrialOptions options;
+  options.throughput = result_.run.objective == schema::Objective::throughput;
+  options.time_left = time_left(0, 0);
+  RL_TRY_ASSIGN(auto outcome, executor_.run_trial(spec, options));
+  RL_TRY(store_.save_trial(spec, outcome));
+  result_.outcomes[key] = std::move(outcome);
+  return key;
+}
+
+Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place,
+                                              std::size_t remaining) {
+  Begun trial;
+  trial.spec = spec_for(proposal.configuration);
+  trial.limit = proposal.abandon_above;
+  trial.options.throughput = result_.run.objective == schema::Objective::throughput;
+  auto& entry = trial.entry;
+  entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
+  entry.stage = proposal.stage;
+  entry.configuration = proposal.configuration;
+  entry.started_s = elapsed_s();
+  entry.reason = proposal.reason;
+  observer_.trial_started(entry, remaining);
+  RL_TRY(take_stored(trial, admitted()));
+  return trial;
+}
+
+Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Begun& trial,
+                                                                   const std::vector<std::size_t>& lanes) {
+  if (!request_.use_store) return std::nullopt;
+  const auto devices = this->devices();
+  for (const auto lane : lanes) {
+    auto spec = trial.spec;
+    spec.device = devices[lane];
+    RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
+    if (known && answers(*known, trial.limit)) return store::StoredTrial{std::move(spec), std::move(known->outcome)};
+  }
+  return std::nullopt;
+}
+
+Result<void> TrialRunner::take_stored(Begun& trial, const std::vector<std::size_t>& lanes) {
+  RL_TRY_ASSIGN(auto known, find_stored(trial, lanes));
+  if (!known) return {};
+  trial.spec = std::move(known->spec);
+  trial.outcome = std::move(known->outcome);
+  trial.entry.from_store = true;
+  trial.entry.started_s = elapsed_s();
+  return {};
+}
+
+Result<void> TrialRunner::look_at_neighbours(std::vector<Begun>& trials) {
+  const auto devices = this->devices();
+  if (neighbours_ || devices.size() < 2 || trials.size() < 2) return {};
+  std::vector<Begun*> open;
+  for (auto& trial : trials)
+    if (!trial.outcome) open.push_back(&trial);
+  if (open.empty()) return {};
+  if (open.size() == 1) {
+    // One is quickly measured on lane 0; of a run that is repeated over two GPUs it is every second one.
+    std::vector<std::size_t> lanes(devices.size());
+    std::iota(lanes.begin(), lanes.end(), 0);
+    RL_TRY_ASSIGN(const auto known, find_stored(*open.front(), lanes));
+    if (!known) return {};
+  }
+  observer_.stage("do the GPUs disturb each other");
+  std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
+  for (std::size_t lane = 0; lane < specs.size(); ++lane) {
+    specs[lane].device = devices[lane];
+    specs[lane].configuration =
+        result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
+  }
+  const auto left = [this, reserve_s = pair_reserve_s()] { return time_left(reserve_s, 0); };
+  auto found = check_neighbours(executor_, specs, result_.run.objective, left);
+  if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
+  neighbours_ = std::move(*found);
+  note(neighbours_->note);
+  for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
+  return {};
+}
+
+double TrialRunner::pair_reserve_s() const {
+  return max_time_ && request_.finalists > 0 ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
+}
+
+Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
+  RL_TRY(look_at_neighbours(trials));
+  std::vector<Begun*> open;
+  for (auto& trial : trials)
+    if (!trial.outcome) open.push_back(&trial);
+  if (request_.check_accuracy)
+    for (auto* trial : open) {
+      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_.outputs(trial->spec, time_left(0, 0)));
+    }
+  const auto devices = this->devices();
+  const auto lanes = admitted();
+  for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
+    std::vector<execute::TrialJob> jobs;
+    // What hangs must not take the time of the comparison either.
+    const double pair_s = pair_reserve_s();
+    for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
+      const auto lane = lanes[i - at];
+      open[i]->spec.device = devices[lane];
+      open[i]->options.time_left = time_left(pair_s, 0);
+      open[i]->options.abandon_above_ns = open[i]->limit;
+      if (open[i]->limit) *open[i]->options.abandon_above_ns *= allowance_(devices[lane]);
+      open[i]->entry.started_s = elapsed_s();
+      jobs.push_back({lane, open[i]->spec, open[i]->options});
+    }
+    auto outcomes = executor_.run_trials(jobs);
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      if (outcomes[i]) {
+        RL_TRY(store_.save_trial(jobs[i].spec, *outcomes[i]));
+        open[at + i]->outcome = std::move(*outcomes[i]);
+      }
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      if (!outcomes[i])
+        return tl::unexpected<base::Error>(
+            out_of_time_in(std::move(outcomes[i]).error(), name_of(jobs[i].spec.configuration)));
+  }
+  return {};
+}
+
+Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
+  auto& run = result_.run;
+  trial.entry.key = trial.spec.key();
+  if (trial.spec.device != run.device) trial.entry.device = trial.spec.device;
+  if (run.trials.empty() && trial.outcome->drift) reference_.accept_default_numerics(*trial.outcome->drift);
+  auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
+  result_.outcomes[trial.entry.key] = verdict;
+  run.trials.push_back(trial.entry);
+  RL_TRY(save_run(false));
+  observer_.trial_finished(trial.entry, verdict);
+  return verdict;
+}
+
+Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const schema::Configuration& a,
+                                            const schema::Configuration& b, const std::string& setting,
+                                            const schema::PairedPlan& plan, bool again) {
+  auto& run = result_.run;
+  schema::PairedSpec spec{spec_for(a), b, plan};
+  // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because
+  // starting CUDA takes long.
+  spec.fresh_process = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
+  schema::TunedPair entry;
+  entry.purpose = purpose;
+  entry.key = spec.key();
+  entry.a = a;
+  entry.b = b;
+  entry.setting = setting;
+
+  std::optional<schema::PairedOutcome> outcome;
+  if (request_.use_store && !again) {
+    RL_TRY_ASSIGN(auto stored, store_.find_pair(entry.key));
+    if (stored && stored->outcome.status == schema::TrialStatus::ok && !lacks_time(stored->outcome)) {
+      outcome = std::move(stored->outcome);
+      entry.from_store = true;
+    }
+  }
+  if (!outcome) {
+    const double usual_s = max_time_ ? expected_pair_s(result_, plan, spec.fresh_process, a, b) : 0;
+    RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
+      return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
+    }));
+    RL_TRY(store_.save_pair(spec, *outcome));
+  }
+  entry.status = outcome->status;
+  if (outcome->failure) entry.failure = outcome->failure->message;
+  if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
+    entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
+                                                run.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
+  if (outcome->measurement) entry.flags = outcome->measurement->flags;
+  result_.pairs[entry.key] = std::move(*outcome);
+  run.pairs.push_back(entry);
+  RL_TRY(save_run(false));
+  observer_.pair_finished(entry);
+  return entry;
+}
+
+void TrialRunner::note(std::string text) { add_note(result_, observer_, std::move(text)); }
+
+Result<void> TrialRunner::save_run(bool forced) {
+  const auto save = [&] {
+    result_.run.duration_s = elapsed_s();
+    return store_.save_run(schema::to_run(result_.run));
+  };
+  return forced ? save() : save_pace_.when_due(save);
+}
+
+}  // namespace ridgeline::campaign

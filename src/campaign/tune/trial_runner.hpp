@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "campaign/save_pace.hpp"
+#include "campaign/tune/accuracy_reference.hpp"
+#include "campaign/tune/neighbour_check.hpp"
+#include "campaign/tune/tune_campaign.hpp"
+#include "search/searcher.hpp"
+
+namespace ridgeline::campaign {
+
+/// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store
+/// keeps the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less
+/// (TuneRun::accuracy_tolerance: no check) accepts everything.
+[[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
+
+/// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
+class TrialRunner {
+ public:
+  // Errors of trial, trials and pair: out_of_time where the user's --max-time ended what was under way; it names that,
+  // and nothing of it is kept.
+
+  TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,
+              const TuneRequest& request, TuneResult& result);
+
+  /// Sets the run's accuracy tolerance from the reference's run-to-run noise. Errors: the model cannot run, or its
+  /// outputs are not finite.
+  [[nodiscard]] base::Result<void> prepare_reference();
+
+  /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
+  [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration,
+                                                         schema::TrialStage stage, const std::string& reason,
+                                                         std::optional<double> abandon_above, std::size_t remaining);
+
+  /// Adds the trials to the run, in order, and returns their judged outcomes. What the store does not know is measured
+  /// on as many GPUs as do not disturb each other, which is found out when it first matters.
+  [[nodiscard]] base::Result<std::vector<schema::TrialOutcome>> trials(const std::vector<search::Proposal>& proposals,
+                                                                       std::size_t remaining);
+  /// Measures a trial of this run again, whatever the store knows; a measurement that does not go well leaves the trial
+  /// as it was. True where it went well.
+  [[nodiscard]] base::Result<bool> retake(std::size_t at, std::optional<double> abandon_above);
+  /// By what the limits of trials on a device are to be multiplied, as they are meant for a quiet machine.
+  void set_allowance(std::function<double(const std::string& device)> allowance) { allowance_ = std::move(allowance); }
+  /// Times the configuration shortly on each lane, by device. For objective p99 by its median. Without those that did
+  /// not go well.
+  [[nodiscard]] base::Result<std::vector<std::pair<std::string, schema::SpeedReading>>> read_speed(
+      const schema::Configuration& configuration);
+  /// The same of a measurement that was made.
+  [[nodiscard]] schema::SpeedReading reading_of(const schema::TunedTrial& trial,
+                                                const schema::TrialOutcome& outcome) const;
+  /// Measures the configuration, called `what`, alone (TrialSpec::alone) for `least_s` at least, and returns its key;
+  /// not one of the run's trials.
+  [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration, double least_s,
+                                                std::string_view what);
+  /// How many trials are worth giving to trials() at once.
+  [[nodiscard]] std::size_t lanes() const;
+
+  /// Adds the pair to the run. `again`: whatever the store knows of it.
+  [[nodiscard]] base::Result<schema::TunedPair> pair(schema::PairPurpose purpose, const schema::Configuration& a,
+                                                     const schema::Configuration& b, const std::string& setting,
+                                                     const schema::PairedPlan& plan, bool again = false);
+
+  /// Lets time pass.
+  void pause(double seconds) const { clock_.sleep_for(base::from_seconds(seconds)); }
+  /// Takes the latest comparison out of the run again.
+  void forget_pair() { result_.run.pairs.pop_back(); }
+  /// And all but retakes.
+  void forget_verdicts() {
+    std::erase_if(result_.run.pairs, [](const auto& pair) { return pair.purpose != schema::PairPurpose::retake; });
+  }
+  /// Of the latest comparison, in this run only: the store keeps what was measured.
+  void flag_pair(schema::QualityFlag flag) { result_.run.pairs.back().flags.push_back(std::move(flag)); }
+  [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
+  /// Since the run began.
+  [[nodiscard]] double elapsed_s() const;
+  /// Of it, what counts against the time budget.
+  [[nodiscard]] double spent_s() const { return elapsed_s() - excused_s_; }
+  /// So much of what has passed does not count.
+  void excuse(double seconds) noexcept { excused_s_ += seconds; }
+  /// For the report, and for whoever watches.
+  void note(std::string text);
+  /// Saves the run when it is time, or at once.
+  [[nodiscard]] base::Result<void> save_run(bool forced);
+
+ private:
+  /// A trial on its way; without an outcome it still has to be measured.
+  struct Begun {
+    schema::TunedTrial entry;
+    schema::TrialSpec spec;
+    execute::TrialOptions options;
+    std::optional<schema::TrialOutcome> outcome;
+    std::optional<double> limit;  ///< Proposal::abandon_above
+  };
+
+  [[nodiscard]] base::Result<Begun> begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining);
+  /// What the store knows of it by the GPUs of these lanes, the first of them that answers.
+  [[nodiscard]] base::Result<std::optional<store::StoredTrial>> find_stored(const Begun& trial,
+                                                                            const std::vector<std::size_t>& lanes);
+  /// Gives it that outcome, if there is one.
+  [[nodiscard]] base::Result<void> take_stored(Begun& trial, const std::vector<std::size_t>& lanes);
+  /// Finds out which lanes may measure side by side when the trials are the first for which that matters, and gives
+  /// them what these lanes measured before.
+  [[nodiscard]] base::Result<void> look_at_neighbours(std::vector<Begun>& trials);
+  [[nodiscard]] base::Result<void> measure(std::vector<Begun>& trials);
+  [[nodiscard]] base::Result<schema::TrialOutcome> finish(Begun trial);
+  /// TrialSpec::device of each lane.
+  [[nodiscard]] std::vector<std::string> devices() const;
+  /// Lanes whose figures can stand beside those of lane 0, which is the first; that one alone until it is known.
+  [[nodiscard]] std::vector<std::size_t> admitted() const;
+  /// Of --max-time, for the comparison that follows the search.
+  [[nodiscard]] double pair_reserve_s() const;
+  /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
+  /// what a trial takes by plan, and `more_s`.
+  [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
+  [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> abandon_above);
+  /// Whether a trial without a measurement need not be made again: it would end the same way, or is of this run, or of
+  /// the interrupted one that this run goes on with.
+  [[nodiscard]] bool failure_stands(const store::StoredTrial& stored);
+
+  execute::Executor& executor_;
+  store::Store& store_;
+  const base::Clock& clock_;
+  CampaignObserver& observer_;
+  const TuneRequest& request_;
+  TuneResult& result_;
+  AccuracyReference reference_;
+  base::Nanoseconds start_;
+  double excused_s_ = 0;
+  /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
+  std::optional<std::chrono::nanoseconds> max_time_;
+  SavePace save_pace_;
+  std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
+  std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
+  std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };
+};
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/tune_kind.hpp"
+
+#include <algorithm>
+
+#include "analysis/comparison.hpp"
+#include "campaign/tune/compare_runs.hpp"
+#include "campaign/tune/recommendation.hpp"
+#include "campaign/tune/tune_campaign.hpp"
+#include "report/format.hpp"
+#include "report/json_report.hpp"
+#include "report/tune_report.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using base::Result;
+
+run::Compared side_of(const ComparedTrial& one) {
+  const auto& run = one.run;
+  return {one.name(),
+          one.trial.key,
+          report::objective_text(*one.outcome.measurement, run.objective),
+          one.outcome.measured_utc,
+          {{"settings", one.trial.configuration.to_text()},
+           {"runtime", run.runtime.name + " " + run.runtime.version},
+           {"provider", run.provider},
+           {"device", run.device},
+           {"operating system", run.environment.os + ", " + run.environment.kernel}}};
+}
+
+class TuneKind final : public run::Kind {
+ public:
+  explicit TuneKind(MakeExecutor make) : make_(std::move(make)) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return schema::TuneRun::kLayout.kind; }
+
+  [[nodiscard]] Result<report::ReportModel> report(const schema::Run& run, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto result, complete_result(store, run));
+    return report::build_tune_report(result.run, result.outcomes, result.pairs);
+  }
+
+  [[nodiscard]] Result<base::Json> json(const schema::Run& run, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto result, complete_result(store, run));
+    return report::tune_json(result.run, result.outcomes, result.pairs);
+  }
+
+  [[nodiscard]] Result<run::RunComparison> compare(const run::TrialName& a, const run::TrialName& b,
+                                                   store::Store& store, double min_effect) const override {
+    RL_TRY_ASSIGN(const auto one, compared_trial(store, a));
+    RL_TRY_ASSIGN(const auto other, compared_trial(store, b));
+    run::RunComparison out{side_of(one), side_of(other), {}};
+    RL_TRY_ASSIGN(out.comparison, compare_runs(one, other, min_effect));
+    return out;
+  }
+
+  [[nodiscard]] Result<run::RunComparison> rerun(const run::TrialName& name, store::Store& store) const override {
+    RL_TRY_ASSIGN(const auto before, compared_trial(store, name));
+    RL_TRY_ASSIGN(const auto stored, store.find_trial(before.trial.key));
+    if (!stored)
+      return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", before.name(),
+                        store.path().string());
+    RL_TRY_ASSIGN(const auto executor, make_(stored->spec.device));
+    execute::TrialOptions options;
+    options.throughput = before.run.objective == schema::Objective::throughput;
+    auto now = before;
+    RL_TRY_ASSIGN(now.outcome, executor->run_trial(stored->spec, options));
+    if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
+      return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
+                        base::enum_name(now.outcome.status),
+                        now.outcome.failure ? now.outcome.failure->message : "no reason given");
+    return run::RunComparison{side_of(before), side_of(now),
+                              analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement,
+                                                         before.run.objective, before.run.min_effect)};
+  }
+
+  [[nodiscard]] bool knows(const schema::Run&, std::string_view text, const run::Target& target) const override {
+    const auto found = config::read_settings(text, target.file, target.options);
+    // These names are common elsewhere.
+    const auto is_common = [](const auto& one) { return one.key == "batch_size" || one.key == "parallel_sessions"; };
+    return !found || !std::all_of(found->begin(), found->end(), is_common);
+  }
+
+  [[nodiscard]] Result<run::Change> change(const schema::Run& stored, std::string_view text,
+                                           const run::Target& target) const override {
+    RL_TRY_ASSIGN(const auto run, schema::run_as<schema::TuneRun>(stored));
+    return tune_change(run, text, target);
+  }
+
+ private:
+  MakeExecutor make_;
+};
+
+}  // namespace
+
+Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view text, const run::Target& target) {
+  if (!run.verdict || run.verdict->decision == schema::Decision::none)
+    return base::fail(base::ErrorCode::invalid_argument, "run {} has no recommendation{}{}; nothing to apply", run.id,
+                      run.verdict ? ": " : "", run.verdict ? run.verdict->reason : "");
+  run::Change change;
+  if (run.verdict->decision == schema::Decision::keep) {
+    change.keeps = true;
+    change.before.push_back(fmt::format("run {}: keep: {}", run.id, run.verdict->reason));
+    return change;
+  }
+  auto options = target.options;
+  if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
+  RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
+  schema::Configuration in_file;
+  for (const auto& setting : found) in_file.set(setting.key, setting.value);
+  const auto current = as_seen_by(run, in_file);
+  const auto wanted = settings_to_write(run, current);
+  const auto removed = settings_to_remove(run, current);
+  for (const auto& setting : found)
+    if (std::find(removed.begin(), removed.end(), setting.key) != removed.end())
+      change.before.push_back(removal_text(target.file, setting, "the recommendation"));
+  if (!wanted.empty() && current != as_seen_by(run, run.current))
+    change.before.push_back(
+        fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured",
+                    run.current.to_text(), target.file, current.to_text()));
+  RL_TRY_ASSIGN(change.patch, config::patch_settings(text, target.file, wanted, options));
+  change.write = [file = target.file, wanted, options](std::string_view utc) {
+    return config::apply_patch(file, wanted, options, utc);
+  };
+  return change;
+}
+
+std::string removal_text(const std::string& file, const config::FoundSetting& setting, std::string_view who) {
+  return fmt::format(
+      "{}: remove {}: {} by hand: {} leaves it at the runtime's own default, which cannot be written out", file,
+      setting.path, setting.value.to_text(), who);
+}
+
+std::unique_ptr<run::Kind> make_tune_kind(MakeExecutor make) { return std::make_unique<TuneKind>(std::move(make)); }
+
+}  // namespace ridgeline::campaign

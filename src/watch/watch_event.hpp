@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/degradation_cause.hpp"
+#include "analysis/summary.hpp"
+#include "base/json.hpp"
+#include "stats/interval.hpp"
+
+namespace ridgeline::watch {
+
+enum class WatchEventKind {
+  started,
+  degraded,   ///< slower than the baseline by the threshold, with the confidence asked for
+  recovered,  ///< as fast as before again
+  failed,     ///< probes do not run to the end, twice in a row
+  works_again,
+  changed,         ///< settings, model, shapes or libraries are not those of the baseline; slower or not
+  retuned,         ///< `tune` ran; `text` says what came of it
+  retune_put_off,  ///< it was asked for, but it is too early for another, or the cause lies outside of the settings
+  action_failed,   ///< the user's command, or the retune
+  reloaded,
+  stopped,
+  status,  ///< of --once and --count, at the end
+};
+
+/// One line of the event stream (schema ridgeline.watch.event, version 1: docs/watch.md). Fields that say nothing about
+/// an event are left out of its JSON.
+struct WatchEvent {
+  WatchEventKind kind = WatchEventKind::started;
+  std::string time_utc;
+  std::string text;      ///< one line for people
+  std::string baseline;  ///< "RUN/TRIAL", or "learned"
+  std::string model;
+  std::string device;
+  std::string config;               ///< file, "" without one
+  std::int64_t probes = 0;          ///< taken so far, restarts included
+  std::optional<double> slow_down;  ///< times as slow as the baseline
+  std::optional<stats::Interval> slow_down_interval;
+  std::optional<double> confidence;  ///< of that interval
+  std::optional<double> baseline_ms;
+  std::optional<double> now_ms;  ///< of the last probe
+  std::vector<analysis::DegradationCause> causes;
+  base::Json details;  ///< of retuned: run, decision, gain, settings, backup
+};
+
+[[nodiscard]] base::Json json_of(const WatchEvent& event);
+
+}  // namespace ridgeline::watch
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::watch::WatchEventKind> {
+  using enum watch::WatchEventKind;
+  static constexpr std::array names{std::pair{started, "started"},
+                                    std::pair{degraded, "degraded"},
+                                    std::pair{recovered, "recovered"},
+                                    std::pair{failed, "failed"},
+                                    std::pair{works_again, "works_again"},
+                                    std::pair{changed, "changed"},
+                                    std::pair{retuned, "retuned"},
+                                    std::pair{retune_put_off, "retune_put_off"},
+                                    std::pair{action_failed, "action_failed"},
+                                    std::pair{reloaded, "reloaded"},
+                                    std::pair{stopped, "stopped"},
+                                    std::pair{status, "status"}};
+};

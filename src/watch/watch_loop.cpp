@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/watch_loop.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "analysis/summary.hpp"
+#include "stats/quantile.hpp"
+#include "watch/utc_seconds.hpp"
+
+namespace ridgeline::watch {
+
+using analysis::CauseKind;
+using analysis::DegradationCause;
+using analysis::DriftEvent;
+using analysis::ServiceState;
+using base::Result;
+
+namespace {
+
+/// The variance of the median of three standard normal values is 1 - sqrt(3) / pi = 0.449, as certain as the mean
+/// of 2.2; a little less is claimed, as noise of one minute is not independent.
+constexpr double kWorthOfMedian = 2.0 / 3;
+
+std::string percent_slower(double ratio) { return fmt::format("{:.0f} % slower", (ratio - 1) * 100); }
+
+std::string first_line(const std::vector<DegradationCause>& causes) {
+  if (causes.empty()) return {};
+  return fmt::format("{}: {}", base::enum_name(causes.front().kind), causes.front().evidence);
+}
+
+/// Processes known from the baseline are no news either.
+void add_known_processes(ServiceState& before, const ServiceState& baseline) {
+  if (!before.gpu || !baseline.gpu) return;
+  for (const auto* list : {&baseline.gpu->neighbours_before, &baseline.gpu->neighbours_after})
+    before.gpu->neighbours_before.insert(before.gpu->neighbours_before.end(), list->begin(), list->end());
+}
+
+}  // namespace
+
+WatchLoop::WatchLoop(Options options, Baseline baseline, ProbeSource& source, std::vector<Responder*> responders,
+                     const base::Clock& clock, WatchObserver& observer, WatchState state)
+    : options_(std::move(options)),
+      baseline_(std::move(baseline)),
+      source_(source),
+      responders_(std::move(responders)),
+      clock_(clock),
+      observer_(observer),
+      state_(std::move(state)),
+      detector_(options_.drift, state_.drift) {}
+
+WatchEvent WatchLoop::make_event(WatchEventKind kind, std::string text) const {
+  WatchEvent event;
+  event.kind = kind;
+  event.time_utc = clock_.utc_now();
+  event.text = std::move(text);
+  event.baseline = options_.learn ? "learned" : baseline_.name;
+  event.model = baseline_.run.model.path;
+  event.device = baseline_.spec.device;
+  event.config = options_.config;
+  event.probes = state_.probes;
+  event.baseline_ms = baseline_ms_;
+  event.now_ms = now_ms_;
+  return event;
+}
+
+void WatchLoop::announce(WatchEventKind kind, std::string text) {
+  auto event = make_event(kind, std::move(text));
+  if (kind == WatchEventKind::started && reference().count > 0)
+    event.baseline_ms = analysis::figure_value(reference(), reference(), options_.objective) * 1e-6;
+  if (state_.drift.degraded) event.slow_down = detector_.slow_down();
+  observer_.event(event);
+}
+
+void WatchLoop::announce_status() {
+  const auto state = state_.drift.degraded ? "degraded" : state_.failures > 0 ? "failing" : now_ms_ ? "fine" : "idle";
+  auto text = std::string(state);
+  if (now_ms_ && baseline_ms_ && *baseline_ms_ > 0) {
+    const double ratio = *now_ms_ / *baseline_ms_;
+    // The state in `details` stays fine: one slow probe may be an outlier. In words, such a figure does not read so.
+    if (text == "fine" && ratio > 1 + options_.drift.threshold) text = "not proven slower yet";
+    text += fmt::format(": {:.4g} ms, {:.2f} times the baseline's {:.4g} ms", *now_ms_, ratio, *baseline_ms_);
+  } else if (options_.learn && state_.learned.size() < kLearned) {
+    text += fmt::format(": {} of {} probes of the baseline are there", state_.learned.size(), kLearned);
+  }
+  auto event = make_event(WatchEventKind::status, std::move(text));
+  event.details = {{"state", state}};
+  if (now_ms_ && baseline_ms_ && *baseline_ms_ > 0) event.slow_down = *now_ms_ / *baseline_ms_;
+  if (state_.drift.degraded) event.causes = state_.suspects;
+  observer_.event(event);
+}
+
+analysis::ProbeFigure WatchLoop::reference() const {
+  return options_.learn ? analysis::median_figure(state_.learned) : baseline_.figure;
+}
+
+std::string WatchLoop::question(const Options& options, const Baseline& baseline) {
+  return fmt::format("{} {} {} {}", options.learn ? "learned beside" : "against", baseline.name,
+                     base::enum_name(options.objective), options.source);
+}
+
+void WatchLoop::rebase(Baseline baseline) {
+  auto asked = question(options_, baseline);
+  baseline_ = std::move(baseline);
+  if (state_.question == asked) return;
+  WatchState fresh;
+  fresh.question = std::move(asked);
+  fresh.pause = state_.pause;
+  fresh.probes = state_.probes;
+  fresh.source = std::move(state_.source);
+  state_ = std::move(fresh);
+  detector_ = analysis::DriftDetector(options_.drift);
+  baseline_ms_.reset();
+  doubted_.clear();
+}
+
+Result<void> WatchLoop::take_over(Response response) {
+  if (response.baseline) {
+    source_.reset();
+    source_.set_baseline(*response.baseline);
+    rebase(std::move(*response.baseline));
+  }
+  for (auto& event : response.events) {
+    auto full = make_event(event.kind, std::move(event.text));
+    full.details = std::move(event.details);
+    full.causes = std::move(event.causes);
+    observer_.event(full);
+  }
+  return {};
+}
+
+Result<void> WatchLoop::tell(WatchEvent event, bool respond) {
+  observer_.event(event);
+  if (!respond) return {};
+  for (auto* responder : responders_) {
+    RL_TRY_ASSIGN(auto response, responder->respond(event, state_));
+    RL_TRY(take_over(std::move(response)));
+  }
+  return {};
+}
+
+std::vector<DegradationCause> WatchLoop::causes_now(ServiceState now, bool closer, const ServiceState* since) {
+  if (closer) source_.look_closer(now);
+  if (since != nullptr) {
+    auto fresh = analysis::find_causes(*since, now);
+    if (fresh.front().kind != CauseKind::unknown) return fresh;
+  }
+  auto before = state_.healthy ? *state_.healthy : baseline_.state;
+  add_known_processes(before, baseline_.state);
+  auto causes = analysis::find_causes(before, now);
+  // What was there while the service became slow may be gone at the very probe that proves it.
+  if (closer && causes.front().kind == CauseKind::unknown && !state_.suspects.empty()) return state_.suspects;
+  return causes;
+}
+
+void WatchLoop::look_for_changes(const ServiceState& now) {
+  if (!now.configuration || now.model_sha256.empty()) return;  // could not be read: says nothing
+  const auto changes = analysis::find_changes(baseline_.state, now);
+  std::string told;
+  for (const auto& change : changes) told += (told.empty() ? "" : " | ") + change.evidence;
+  if (told == state_.change_told) return;
+  state_.change_told = told;
+  auto event = make_event(WatchEventKind::changed,
+                          changes.empty() ? "settings, model and libraries are those of the baseline again"
+                                          : fmt::format("not as when the baseline was measured: {}", told));
+  event.causes = changes;
+  observer_.event(event);
+}
+
+void WatchLoop::remember(const ServiceState& now, bool calm) {
+  if (!calm) {
+    state_.maybe_healthy.reset();
+    state_.calm_probes = 0;
+    return;
+  }
+  if (!state_.maybe_healthy) {
+    state_.maybe_healthy = now;
+    state_.calm_probes = 0;
+  }
+  if (++state_.calm_probes < kCalmProbes) return;
+  state_.healthy = std::move(state_.maybe_healthy);
+  state_.maybe_healthy.reset();
+  state_.suspects.clear();
+}
+
+Result<void> WatchLoop::on_failure(Observation seen) {
+  doubted_.clear();
+  ++state_.failures;
+  ProbeReport report;
+  report.number = state_.probes;
+  report.problem = seen.problem;
+  report.told = state_.failing;
+  observer_.probe(report);
+  if (state_.failing || state_.failures < kFailuresToTell) return {};
+  state_.failing = true;
+  now_ms_.reset();
+  auto event = make_event(WatchEventKind::failed,
+                          fmt::format("{} probes in a row failed, the last one: {}", state_.failures, seen.problem));
+  event.causes = causes_now(std::move(seen.state), true);
+  if (event.causes.front().kind == CauseKind::unknown) event.causes.clear();  // the text has the reason
+  return tell(std::move(event), true);
+}
+
+Result<void> WatchLoop::judge(const Observation& seen, double ratio, double worth) {
+  const bool was_degraded = state_.drift.degraded;
+  const auto found = detector_.observe(ratio, worth);
+  const double slow_down = detector_.slow_down();
+  const auto interval = detector_.slow_down_interval();
+  state_.drift = detector_.state();
+  const bool calm = !state_.drift.degraded && state_.drift.rising == 0;
+  const auto with_figures = [&](WatchEvent event) {
+    event.slow_down = slow_down;
+    event.slow_down_interval = interval;
+    event.confidence = options_.drift.confidence;
+    return event;
+  };
+  if (!was_degraded && !calm) {
+    auto suspects = causes_now(seen.state, false);
+    if (suspects.front().kind != CauseKind::unknown) state_.suspects = std::move(suspects);
+  }
+  if (found == DriftEvent::degraded || found == DriftEvent::worse) {
+    const bool worse = found == DriftEvent::worse;
+    auto causes = causes_now(seen.state, true, worse && state_.steady ? &*state_.steady : nullptr);
+    auto event =
+        with_figures(make_event(WatchEventKind::degraded, fmt::format("{}{} than the baseline; {}", worse ? "now " : "",
+                                                                      percent_slower(slow_down), first_line(causes))));
+    state_.suspects = causes;
+    state_.steady = seen.state;
+    event.causes = std::move(causes);
+    return tell(std::move(event), true);
+  }
+  if (found == DriftEvent::recovered) {
+    auto event = make_event(WatchEventKind::recovered, "as fast as the baseline again");
+    event.slow_down = ratio;
+    state_.suspects.clear();
+    state_.steady.reset();
+    return tell(std::move(event), true);
+  }
+  remember(seen.state, calm);
+  if (!state_.drift.degraded) return {};
+  if (state_.drift.worsening == 0) state_.steady = seen.state;
+  auto event = with_figures(make_event(WatchEventKind::degraded, fmt::format("still {}", percent_slower(slow_down))));
+  event.causes = causes_now(seen.state, false);
+  for (auto* responder : responders_) {
+    RL_TRY_ASSIGN(auto response, responder->still_degraded(event, state_));
+    RL_TRY(take_over(std::move(response)));
+  }
+  return {};
+}
+
+Result<void> WatchLoop::step() {
+  const auto begun = clock_.now();
+  RL_TRY_ASSIGN(auto seen, source_.look());
+  const double took_s = base::to_seconds(clock_.now() - begun);
+  ++state_.probes;
+  state_.source = source_.position();
+  if (!seen.note.empty() && seen.note != last_note_) observer_.note(seen.note);
+  last_note_ = seen.note;
+  if (!seen.problem.empty()) return on_failure(std::move(seen));
+  const auto now = utc_seconds(clock_.utc_now());
+  state_.pause.see(state_.drift.degraded, now);
+  look_for_changes(seen.state);
+  if (!seen.figure) {
+    observer_.probe({state_.probes, std::nullopt, std::nullopt, std::nullopt, 0, "", false, false, took_s});
+    return {};
+  }
+  if (std::exchange(state_.failures, 0) > 0 && std::exchange(state_.failing, false))
+    RL_TRY(tell(make_event(WatchEventKind::works_again, "probes run to the end again"), true));
+
+  if (options_.learn && state_.learned.size() < kLearned) {
+    state_.learned.push_back(*seen.figure);
+    if (state_.learned.size() == kLearned) state_.healthy = seen.state;
+    now_ms_ = analysis::figure_value(*seen.figure, *seen.figure, options_.objective) * 1e-6;
+    observer_.probe({state_.probes, now_ms_, std::nullopt, std::nullopt, 0, "", true, false, took_s});
+    return {};
+  }
+  const auto baseline = reference();
+  const auto ratio = analysis::slow_down_ratio(baseline, *seen.figure, options_.objective);
+  now_ms_ = analysis::figure_value(*seen.figure, baseline, options_.objective) * 1e-6;
+  baseline_ms_ = analysis::figure_value(baseline, *seen.figure, options_.objective) * 1e-6;
+  if (!ratio) return {};
+  observer_.probe({state_.probes, now_ms_, baseline_ms_, ratio, detector_.probe_deviation(), "", false, false, took_s});
+  const bool first = doubted_.empty();
+  doubted_.push_back(*ratio);
+  if (first ? options_.opinions > 1 && detector_.is_doubtful(*ratio) : std::ssize(doubted_) < options_.opinions)
+    return {};
+  const auto together = std::exchange(doubted_, {});
+  return judge(seen, stats::quantile(together, 0.5), first ? 1 : kWorthOfMedian * static_cast<double>(together.size()));
+}
+
+}  // namespace ridgeline::watch

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench/bench_campaign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "fakes/training_landscape.hpp"
+#include "report/bench_report.hpp"
+#include "report/renderers.hpp"
+#include "unit/workload/temp_folder.hpp"
+#include "workload/training/synthetic_step_runner.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::AmpMode;
+using schema::DataMode;
+using schema::TrainingSettings;
+
+/// Counts the trials that are really run.
+class CountingExecutor final : public execute::TrainingExecutor {
+ public:
+  explicit CountingExecutor(std::shared_ptr<const workload::VirtualClock> clock) {
+    execute::TrainingExecutorOptions options;
+    options.factory = workload::make_synthetic_steps(clock);
+    options.clock = clock;
+    inner_ = execute::make_training_executor(std::move(options));
+  }
+  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
+    auto outcome = inner_->run(spec);
+    if (count++ == disturbed && outcome && outcome->measurement) {
+      auto& rate = outcome->measurement->samples_per_s;
+      rate = {rate.value / 2, rate.low / 2, rate.high / 2};
+    }
+    return outcome;
+  }
+  const base::Clock& clock() const noexcept override { return inner_->clock(); }
+  int count = 0;
+  int disturbed = -1;  ///< number of the trial during which something else ran
+
+ private:
+  std::unique_ptr<execute::TrainingExecutor> inner_;
+};
+
+class BenchCampaignTest : public ::testing::Test {
+ protected:
+  static BenchRequest request(const std::string& target, const std::string& search = "adaptive") {
+    BenchRequest out;
+    out.job.kind = "synthetic";
+    out.job.target = target;
+    out.device = "cuda:0";
+    out.device_id = "synthetic";
+    out.search = search;
+    out.cores = 16;
+    out.space = {
+        {32, 64, 128, 256, 512}, {0, 2, 4, 8, 16}, {AmpMode::off, AmpMode::bf16, AmpMode::fp16}, {false, true}};
+    return out;
+  }
+  base::Result<schema::BenchRun> run(
+      const BenchRequest& request, std::function<bool()> cancelled = [] { return false; }) {
+    auto store = store::Store::open(folder_ / "r.db");
+    BenchObserver observer;
+    return BenchCampaign(executor_, *store, observer, std::move(cancelled)).run(request);
+  }
+  double elapsed_s() const { return base::to_seconds(clock_->now()); }
+
+  workload::TempFolder folder_;
+  std::shared_ptr<const workload::VirtualClock> clock_ = std::make_shared<const workload::VirtualClock>();
+  CountingExecutor executor_{clock_};
+};
+
+double best_truth(const std::string& target, const schema::TrainingSpace& space) {
+  return fakes::best_true_rate(*workload::parse_step_options(target), space);
+}
+
+TEST_F(BenchCampaignTest, a_run_ends_with_answers_that_were_measured) {
+  const auto run_result = run(request("decode_us=400"));
+  ASSERT_TRUE(run_result) << run_result.error().message;
+  const auto& bench = *run_result;
+  ASSERT_TRUE(bench.answers && bench.answers->recommended && bench.answers->efficient);
+  EXPECT_FALSE(bench.interrupted);
+  EXPECT_FALSE(bench.findings.empty());
+  for (const auto& trial : bench.trials)
+    if (trial.outcome.measurement) {
+      EXPECT_LT(std::abs(trial.outcome.measurement->identity_error), 0.05) << trial.id;
+    }
+  const auto markdown = report::render_markdown(report::build_bench_report(bench));
+  EXPECT_NE(markdown.find("Recommended"), std::string::npos);
+  EXPECT_NE(markdown.find("H2D(ms)"), std::string::npos);
+}
+
+TEST_F(BenchCampaignTest, the_same_question_is_answered_from_the_store) {
+  ASSERT_TRUE(run(request("")));
+  const int first = executor_.count;
+  const auto again = run(request(""));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(executor_.count, first);
+  for (const auto& trial : again->trials) EXPECT_TRUE(trial.from_store);
+  auto fresh = request("");
+  fresh.use_store = false;
+  ASSERT_TRUE(run(fresh));
+  EXPECT_GT(executor_.count, first);
+}
+
+TEST_F(BenchCampaignTest, an_interrupted_run_keeps_what_it_found_and_goes_on) {
+  const auto stopped = run(request(""), [this] { return executor_.count >= 6; });
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(stopped->interrupted);
+  EXPECT_EQ(stopped->trials.size(), 6U);
+  const auto whole = run(request(""));
+  ASSERT_TRUE(whole);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(whole->trials[i].from_store);
+  EXPECT_FALSE(whole->interrupted);
+}
+
+TEST_F(BenchCampaignTest, time_that_is_used_up_ends_the_search) {
+  auto limited = request("", "grid");
+  limited.max_time = std::chrono::seconds(60);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench);
+  EXPECT_NE(bench->interruption.find("--max-time"), std::string::npos);
+  EXPECT_LT(bench->duration_s, 90);
+  EXPECT_TRUE(bench->answers);
+}
+
+// With another --max-time, which is the trials' limit too, none of 269 stored trials was taken up again.
+TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
+  auto limited = request("", "grid");
+  limited.max_time = std::chrono::seconds(60);
+  limited.plan.max_time_s = 3;
+  const auto first = run(limited);
+  ASSERT_TRUE(first && first->interruption.find("--max-time") != std::string::npos);
+  auto longer = request("", "grid");
+  longer.plan.max_time_s = 4;
+  longer.plan.max_warmup_s = 4;
+  const auto whole = run(longer);
+  ASSERT_TRUE(whole);
+  const auto reused = [&](const schema::BenchRun& bench) {
+    return std::count_if(bench.trials.begin(), bench.trials.end(), [](const auto& trial) { return trial.from_store; });
+  };
+  EXPECT_GE(reused(*whole), static_cast<std::ptrdiff_t>(first->trials.size() * 3 / 4));
+  EXPECT_GT(whole->trials.size(), first->trials.size());
+}
+
+TEST_F(BenchCampaignTest, what_the_time_had_ended_is_measured_again_where_there_is_more) {
+  auto hasty = request("", "grid");
+  hasty.space = {{512}, {0}, {AmpMode::off}, {false}};
+  hasty.plan.target_interval_ratio = 1e-9;
+  hasty.plan.max_time_s = 0.5;
+  hasty.diagnose = false;
+  hasty.soak_steps = 0;
+  ASSERT_TRUE(run(hasty));
+  const int first = executor_.count;
+  ASSERT_TRUE(run(hasty));
+  EXPECT_EQ(executor_.count, first) << "no more time: nothing new to learn";
+  hasty.plan.max_time_s = 5;
+  const auto longer = run(hasty);
+  ASSERT_TRUE(longer);
+  EXPECT_GT(executor_.count, first);
+  EXPECT_FALSE(longer->trials.front().from_store);
+}
+
+// On an H200 a grid of 96 combinations left out 25 with 75 of 300 s still to come, as nothing else was asked for.
+TEST_F(BenchCampaignTest, where_nothing_comes_after_the_search_it_has_nearly_all_the_time) {
+  auto whole = request("", "grid");
+  whole.space.batches = {16, 64, 256};
+  whole.diagnose = false;
+  const auto unlimited = run(whole);
+  ASSERT_TRUE(unlimited);
+  double search_end_s = 0;
+  for (const auto& trial : unlimited->trials)
+    if (trial.stage == schema::BenchStage::sweep)
+      search_end_s = std::max(search_end_s, trial.started_s + trial.outcome.duration_s);
+  whole.use_store = false;
+  whole.max_time = base::from_seconds(search_end_s / 0.8);
+  const auto bench = run(whole);
+  ASSERT_TRUE(bench);
+  EXPECT_EQ(bench->interruption, "");
+  EXPECT_LE(bench->duration_s, 1.02 * search_end_s / 0.8);
+  const auto of_sweep = [](const schema::BenchRun& one) {
+    return std::count_if(one.trials.begin(), one.trials.end(),
+                         [](const auto& trial) { return trial.stage == schema::BenchStage::sweep; });
+  };
+  EXPECT_EQ(of_sweep(*bench), of_sweep(*unlimited));
+}
+
+// On an H200 vit-small left out 22 batches for the time and ended in 83 of 157 s.
+TEST_F(BenchCampaignTest, the_compute_curve_is_completed_with_the_time_that_is_left) {
+  auto asked = request("decode_us=20");
+  asked.space = fakes::default_training_space();
+  asked.diagnose = false;
+  const auto whole = run(asked);
+  ASSERT_TRUE(whole);
+  asked.use_store = false;
+  for (const double share : {0.4, 0.7, 1.0, 1.3, 2.0}) {
+    asked.max_time = base::from_seconds(share * whole->duration_s);
+    const auto bench = run(asked);
+    ASSERT_TRUE(bench);
+    const bool short_of_time = std::any_of(bench->skipped.begin(), bench->skipped.end(), [](const auto& one) {
+      return one.reason.find("time") != std::string::npos;
+    });
+    EXPECT_TRUE(!short_of_time || bench->duration_s > 0.7 * base::to_seconds(*asked.max_time))
+        << share << ": " << bench->duration_s << " of " << base::to_seconds(*asked.max_time) << " s";
+    EXPECT_LE(bench->duration_s, 1.1 * base::to_seconds(*asked.max_time)) << share;
+  }
+}
+
+// As ResNet-50 on an H200 did: the compute curve alone took all of --max-time, and the run ended without an answer.
+TEST_F(BenchCampaignTest, an_answer_comes_within_the_time_that_the_curves_alone_would_take) {
+  const auto whole = run(request("decode_us=400"));
+  ASSERT_TRUE(whole);
+  double curves_end_s = 0;
+  for (const auto& trial : whole->trials)
+    if (trial.stage == schema::BenchStage::compute || trial.stage == schema::BenchStage::loading)
+      curves_end_s = std::max(curves_end_s, trial.started_s);
+  auto limited = request("decode_us=400");
+  limited.use_store = false;
+  limited.max_time = base::from_seconds(curves_end_s);
+  const auto bench = run(limited);
+  ASSERT_TRUE(bench);
+  ASSERT_TRUE(bench->answers && bench->answers->fastest);
+  ASSERT_FALSE(bench->skipped.empty());
+  EXPECT_NE(bench->skipped.back().reason.find("time"), std::string::npos);
+  // Every precision has been looked at.
+  std::set<AmpMode> seen;
+  for (const auto& trial : bench->trials) seen.insert(trial.settings.amp);
+  EXPECT_EQ(seen.size(), limited.space.amps.size());
+  EXPECT_GT(bench->answers->fastest->samples_per_s, 0.75 * best_truth("decode_us=400", limited.space));
+  EXPECT_LT(bench->duration_s, 1.3 * curves_end_s);
+}
+
+// ResNet-18 on an H200 in 55 s: six trials from the smallest batch up, and batch 4 was the answer.
+TEST_F(BenchCampaignTest, little_time_is_spread_over_all_batch_sizes) {
+  auto asked = request("decode_us=20");
+  asked.space.batches = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+  const auto whole = run(asked);
+  ASSERT_TRUE(whole);
+  asked.use_store = false;
+  asked.max_time = base::from_seconds(whole->duration_s / 4);
+  const auto bench = run(asked);
+  ASSERT_TRUE(bench && bench->answers && bench->answers->fastest);
+  EXPECT_GT(bench->answers->fastest->samples_per_s, 0.9 * best_truth("decode_us=20", asked.space));
+}
+
+TEST_F(BenchCampaignTest, memory_ends_the_way_up_and_the_gap_is_bisected) {
+  for (const auto* search : {"grid", "adaptive"}) {
+    auto tight = request("memory_gb=8,sample_gb=0.03,decode_us=50,fill=400", search);
+    tight.space.amps = {AmpMode::off};
+    const auto bench = run(tight);
+    ASSERT_TRUE(bench) << search;
+    std::int64_t largest = 0;
+    for (const auto& trial : bench->trials)
+      if (trial.outcome.status == schema::TrialStatus::ok && trial.data != DataMode::loader_only)
+        largest = std::max(largest, trial.settings.batch);
+    // 8 GB less a tenth holds 206 samples; 128 fits, 256 does not.
+    EXPECT_GE(largest, 180) << search;
+    EXPECT_LE(largest, 233) << search;
+    EXPECT_FALSE(bench->skipped.empty()) << search;
+    ASSERT_TRUE(bench->answers && bench->answers->recommended);
+    EXPECT_LE(*bench->answers->recommended->memory_gb, 7.2) << search;
+  }
+}
+
+TEST_F(BenchCampaignTest, a_failed_soak_moves_the_recommendation) {
+  auto soaked = request("decode_us=50");
+  soaked.soak_steps = 500;
+  const auto bench = run(soaked);
+  ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
+  EXPECT_NE(bench->answers->recommended->reason.find("held through a soak of 500 steps"), std::string::npos)
+      << bench->answers->recommended->reason;
+  const auto& soak = bench->trials;
+  const bool long_enough = std::any_of(soak.begin(), soak.end(), [](const auto& trial) {
+    return trial.stage == schema::BenchStage::soak && trial.outcome.measurement &&
+           trial.outcome.measurement->steps >= 500;
+  });
+  EXPECT_TRUE(long_enough);
+}
+
+bool says(const schema::BenchRun& bench, const std::string& text) {
+  return bench.answers && bench.answers->recommended &&
+         bench.answers->recommended->reason.find(text) != std::string::npos;
+}
+
+// A minute that was asked for became an hour, and the soak that its own limit had ended counted as held.
+TEST_F(BenchCampaignTest, a_soak_keeps_within_the_time_and_says_that_it_was_cut) {
+  auto soaked = request("decode_us=50");
+  soaked.soak_steps = 100000;
+  soaked.max_time = std::chrono::seconds(60);
+  const auto bench = run(soaked);
+  ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
+  EXPECT_LE(bench->duration_s, 62);
+  EXPECT_TRUE(says(*bench, " of 100000 steps only")) << bench->answers->recommended->reason;
+  EXPECT_FALSE(says(*bench, "held")) << bench->answers->recommended->reason;
+  const auto soak = std::find_if(bench->trials.begin(), bench->trials.end(),
+                                 [](const auto& trial) { return trial.stage == schema::BenchStage::soak; });
+  ASSERT_NE(soak, bench->trials.end());
+  EXPECT_NE(soak->reason.find(" of 100000 steps"), std::string::npos) << soak->reason;
+  EXPECT_NE(report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_soak(*soak)),
+            std::string::npos);
+}
+
+// Without --soak: what is recommended is soaked all the same, but not for long.
+TEST_F(BenchCampaignTest, a_soak_that_nobody_asked_for_is_short) {
+  auto one = request("compute_us=50000", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  one.soak_steps = 200;
+  one.short_soak_s = 30;
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  EXPECT_TRUE(says(*bench, " of 200 steps only")) << bench->answers->recommended->reason;
+  const auto& soak = bench->trials.back();
+  ASSERT_EQ(soak.stage, schema::BenchStage::soak);
+  EXPECT_LT(soak.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
+  EXPECT_NE(soak.outcome.measurement->flags.back().message.find("without --soak N it may take 30 s"), std::string::npos)
+      << soak.outcome.measurement->flags.back().message;
+  one.short_soak_s.reset();
+  const auto whole = run(one);
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(says(*whole, "held through a soak of 200 steps")) << whole->answers->recommended->reason;
+}
+
+TEST_F(BenchCampaignTest, settings_that_are_all_refused_are_bad_input_and_leave_nothing_behind) {
+  auto asked = request("fault=refused");
+  asked.origins = {{std::string(kBatchOrigin), "32 64", "bench.yaml:3"}};
+  const auto bench = run(asked);
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(bench.error().message.find("batch sizes 32 64 (bench.yaml:3): no setting can be trained with"),
+            std::string::npos)
+      << bench.error().message;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.db"));
+  // Where some go well the others are no more than rows of the table, asked again next time.
+  const auto some = run(request("fault=refused if batch>=256"));
+  ASSERT_TRUE(some);
+  EXPECT_TRUE(some->answers);
+  const int before = executor_.count;
+  ASSERT_TRUE(run(request("fault=refused if batch>=256")));
+  EXPECT_GT(executor_.count, before);
+}
+
+TEST_F(BenchCampaignTest, a_soak_that_there_is_no_time_for_is_left_out_with_the_reason) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  const auto alone = run(one);
+  ASSERT_TRUE(alone);
+  EXPECT_TRUE(says(*alone, "not soaked; --soak 500 tries it")) << alone->answers->recommended->reason;
+  one.use_store = false;
+  one.soak_steps = 500;
+  one.max_time = base::from_seconds(alone->trials.front().outcome.duration_s * 1.05);
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  EXPECT_EQ(std::count_if(bench->trials.begin(), bench->trials.end(),
+                          [](const auto& trial) { return trial.stage == schema::BenchStage::soak; }),
+            0);
+  EXPECT_TRUE(says(*bench, "not soaked: ")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, "--max-time")) << bench->answers->recommended->reason;
+}
+
+TEST_F(BenchCampaignTest, a_cut_soak_is_made_again_with_more_time_and_a_whole_one_is_not) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  one.soak_steps = 20000;
+  one.max_time = std::chrono::seconds(20);
+  const auto cut = run(one);
+  ASSERT_TRUE(cut);
+  EXPECT_TRUE(says(*cut, " of 20000 steps only")) << cut->answers->recommended->reason;
+  one.max_time.reset();
+  const auto whole = run(one);
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(says(*whole, "held through a soak of 20000 steps")) << whole->answers->recommended->reason;
+  one.max_time = std::chrono::milliseconds(1);
+  const int before = executor_.count;
+  const auto stored = run(one);
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(says(*stored, "held through a soak of 20000 steps")) << stored->answers->recommended->reason;
+  EXPECT_EQ(executor_.count, before);
+}
+
+TEST_F(BenchCampaignTest, the_json_has_current_settings_only_where_somebody_gave_them) {
+  auto one = request("decode_us=50", "grid");
+  one.space = {{64}, {2}, {AmpMode::off}, {false}};
+  one.diagnose = false;
+  const auto without = run(one);
+  ASSERT_TRUE(without);
+  EXPECT_FALSE(report::bench_json(*without).contains("current"));
+  one.current = TrainingSettings{32, 0, AmpMode::off, false};
+  const auto with = run(one);
+  ASSERT_TRUE(with);
+  EXPECT_EQ(report::bench_json(*with)["current"]["batch"], 32);
+}
+
+TEST_F(BenchCampaignTest, trials_that_fail_do_not_end_the_run) {
+  const auto bench = run(request("fault=shape if amp=fp16,fault=oom_cublas if batch>=512"));
+  ASSERT_TRUE(bench);
+  ASSERT_TRUE(bench->answers && bench->answers->fastest);
+  EXPECT_NE(bench->answers->fastest->settings.amp, AmpMode::fp16);
+  EXPECT_LT(bench->answers->fastest->settings.batch, 512);
+}
+
+TEST_F(BenchCampaignTest, what_no_setting_would_mend_ends_it) {
+  const auto bench = run(request("fault=no_module@prepare"));
+  ASSERT_FALSE(bench);
+  EXPECT_EQ(bench.error().code, base::ErrorCode::not_found);
+}
+
+// benchmarks/bench_search_efficiency.cpp does the same on more machines.
+TEST_F(BenchCampaignTest, adaptive_comes_within_two_percent_of_the_grid_in_a_third_of_its_time) {
+  double time_share = 0;
+  int good = 0;
+  constexpr int kMachines = 16;
+  for (std::uint64_t seed = 1; seed <= kMachines; ++seed) {
+    const auto machine = fakes::training_landscape(seed);
+    auto adaptive = request(machine.target);
+    adaptive.space = fakes::default_training_space();
+    adaptive.diagnose = false;
+    adaptive.use_store = false;
+    auto grid = adaptive;
+    grid.search = "grid";
+    const double begin = elapsed_s();
+    const auto quick = run(adaptive);
+    const double middle = elapsed_s();
+    ASSERT_TRUE(run(grid));
+    const double share = (middle - begin) / (elapsed_s() - middle);
+    ASSERT_TRUE(quick && quick->answers && quick->answers->fastest) << machine.target;
+    const double reached = fakes::true_rate(machine.options, quick->answers->fastest->settings) /
+                           fakes::best_true_rate(machine.options, adaptive.space);
+    time_share += share / kMachines;
+    EXPECT_LE(share, 0.35) << machine.target;
+    EXPECT_GE(reached, 0.95) << machine.target;
+    good += reached >= 0.98 ? 1 : 0;
+  }
+  EXPECT_LE(time_share, 0.2);
+  EXPECT_GE(good, kMachines - 1);
+}
+
+TEST_F(BenchCampaignTest, two_minutes_are_enough_for_nineteen_in_twenty_on_most_machines) {
+  int good = 0;
+  constexpr int kMachines = 16;
+  for (std::uint64_t seed = 1; seed <= kMachines; ++seed) {
+    const auto machine = fakes::training_landscape(seed, 1000);
+    auto limited = request(machine.target);
+    limited.space = fakes::default_training_space();
+    limited.diagnose = false;
+    limited.use_store = false;
+    limited.max_time = std::chrono::seconds(120);
+    limited.plan.max_time_s = limited.plan.max_warmup_s = 6;
+    const double begin = elapsed_s();
+    const auto bench = run(limited);
+    EXPECT_LE(elapsed_s() - begin, 150) << machine.target;
+    ASSERT_TRUE(bench && bench->answers && bench->answers->fastest) << machine.target;
+    const double reached = fakes::true_rate(machine.options, bench->answers->fastest->settings) /
+                           fakes::best_true_rate(machine.options, limited.space);
+    good += reached >= 0.95 ? 1 : 0;
+  }
+  EXPECT_GE(good, kMachines - 2);
+}
+
+TEST_F(BenchCampaignTest, random_data_of_the_native_way_have_no_loader_to_ask) {
+  auto native = request("decode_us=50");
+  native.job.kind = "native";
+  native.space.workers = {0};
+  const auto without = run(native);
+  ASSERT_TRUE(without && without->answers);
+  for (const auto& trial : without->trials) {
+    EXPECT_NE(trial.data, DataMode::loader_only) << trial.reason;
+    EXPECT_EQ(trial.settings.workers, 0) << trial.reason;
+  }
+  native.job.data_path = "data.h5";
+  const auto with = run(native);
+  ASSERT_TRUE(with);
+  EXPECT_TRUE(std::any_of(with->trials.begin(), with->trials.end(),
+                          [](const auto& trial) { return trial.data == DataMode::loader_only; }));
+}
+
+// A trial on a CPU that others kept busy was half as fast as those after it, and mixed precision got the credit.
+TEST_F(BenchCampaignTest, a_base_that_something_disturbed_gives_no_experiment_the_credit) {
+  auto one = request("noise=0.01,amp_gain=1.0,compute_us=300,decode_us=50", "grid");
+  one.space = {{512}, {8}, {AmpMode::off}, {true}};
+  executor_.disturbed = 0;
+  const auto bench = run(one);
+  ASSERT_TRUE(bench);
+  ASSERT_EQ(bench->findings.size(), 1U) << bench->findings.front().title;
+  EXPECT_EQ(bench->findings.front().code, "gpu_bound") << bench->findings.front().evidence;
+  const auto again = std::count_if(bench->trials.begin(), bench->trials.end(), [&](const auto& trial) {
+    return trial.settings == bench->trials.front().settings && trial.data == DataMode::loader;
+  });
+  EXPECT_EQ(again, 3) << "the second does not agree, so that a third is asked";
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/provider_choice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgeline::campaign {
+namespace {
+
+constexpr const char* kNoDriver =
+    "no NVIDIA GPU is visible: cannot load any of 1 candidate libraries: libnvidia-ml.so.1: cannot open shared object "
+    "file: No such file or directory";
+
+schema::RuntimeIdentity gpu_runtime() {
+  schema::RuntimeIdentity runtime;
+  runtime.name = "onnxruntime";
+  runtime.version = "1.29.0";
+  runtime.library_path = "/x/libonnxruntime.so";
+  runtime.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
+  return runtime;
+}
+
+schema::Environment one_gpu() {
+  schema::Environment environment;
+  environment.gpus.emplace_back().name = "NVIDIA H200";
+  return environment;
+}
+
+TEST(ProviderChoice, auto_takes_the_gpu_where_its_provider_loads) {
+  auto runtime = gpu_runtime();
+  EXPECT_EQ(resolve_provider("auto", runtime, one_gpu()).value(), "cuda");
+  EXPECT_EQ(idle_gpu_note("cuda", runtime, one_gpu()), "");
+  runtime.provider_notes["cuda"] = "libcudnn.so.9 is not found";
+  EXPECT_EQ(resolve_provider("auto", runtime, one_gpu()).value(), "cpu");
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, one_gpu()),
+            "NVIDIA H200 is present but not used: libcudnn.so.9 is not found");
+  EXPECT_EQ(resolve_provider("cuda", runtime, one_gpu()).error().message,
+            "provider \"cuda\" cannot be used: libcudnn.so.9 is not found");
+}
+
+TEST(ProviderChoice, tensorrt_needs_what_the_cuda_provider_needs) {
+  auto runtime = gpu_runtime();
+  runtime.providers.insert(runtime.providers.begin(), "TensorrtExecutionProvider");
+  EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).value(), "tensorrt");
+  runtime.provider_notes["cuda"] = "libcudnn.so.9 is not found";
+  const auto refused = resolve_provider("tensorrt", runtime, one_gpu());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::ErrorCode::unavailable);
+  EXPECT_EQ(refused.error().message,
+            "provider \"tensorrt\" cannot be used: its sessions load the CUDA provider too, and libcudnn.so.9 is not "
+            "found");
+  runtime.provider_notes["tensorrt"] = "libnvinfer.so.10 is not found";
+  EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).error().message,
+            "provider \"tensorrt\" cannot be used: libnvinfer.so.10 is not found");
+}
+
+TEST(ProviderChoice, a_machine_that_never_had_a_gpu_is_not_told_of_one) {
+  schema::Environment environment;
+  environment.gpu_note = kNoDriver;
+  auto runtime = gpu_runtime();
+  runtime.provider_notes["cuda"] = "libcuda.so.1 (needed by it) is not found; missing as well: libcublas.so.13";
+  EXPECT_EQ(resolve_provider("auto", runtime, environment).value(), "cpu");
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), "");
+  runtime.provider_notes["cuda"] = "provider cuda: /x/libonnxruntime_providers_cuda.so is missing";
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), "");
+  runtime.providers = {"CPUExecutionProvider"};
+  runtime.provider_notes.clear();
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), "");
+}
+
+TEST(ProviderChoice, one_that_is_made_for_a_gpu_is_told_why_none_is_seen) {
+  schema::Environment environment;
+  auto runtime = gpu_runtime();
+  environment.gpu_note = kNoDriver;
+  runtime.provider_notes["cuda"] = "libcuda.so.1 (needed by it) is not found; it comes with the NVIDIA driver";
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), std::string(kNoDriver) + "; the CPU is tuned");
+  environment.gpu_note = "CUDA_VISIBLE_DEVICES=\"\" hides 2 of 2 GPUs";
+  runtime.providers = {"CPUExecutionProvider"};
+  EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), environment.gpu_note + "; the CPU is tuned");
+  EXPECT_NE(resolve_provider("cuda", runtime, environment).error().message.find("hides 2 of 2 GPUs"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign

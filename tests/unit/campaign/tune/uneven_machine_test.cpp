@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs in simulated time on machines that change: the truth is the surface without noise.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "campaign/tune/tune_campaign.hpp"
+#include "fakes/in_process_executor.hpp"
+#include "fakes/temporary_folder.hpp"
+#include "workload/synthetic/response_surface.hpp"
+#include "workload/synthetic/synthetic_kind.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+class UnevenMachineTest : public ::testing::Test {
+ protected:
+  TuneResult run(const std::string& surface, const std::string& machine, std::uint64_t seed = 1) {
+    const auto location = fmt::format("surface={},{},seed={}", surface, machine, seed);
+    options_ = workload::parse_synthetic_options(location).value();
+    const auto clock = std::make_shared<const workload::VirtualClock>();
+    workload::WorkloadRegistry registry;
+    registry.add(workload::make_synthetic_kind(clock));
+    const auto executor = fakes::InProcessExecutor::make(registry, *clock).value();
+    auto store = store::Store::open(folder_ / "results.db").value();
+    TuneRequest request;
+    request.workload = {"synthetic", location};
+    request.workload.seed = request.seed = seed;
+    request.provider = "cpu";
+    request.use_store = use_store_;
+    request.check_accuracy = false;
+    request.reference_folder = folder_ / "references";
+    schema::Environment environment;
+    environment.cpu_model = "simulated";
+    environment.logical_cpus = environment.physical_cores = 8;
+    environment.usable_cpus = 8;
+    for (int cpu = 0; cpu < 8; ++cpu) environment.affinity.push_back(cpu);
+    request.environment = environment;
+    CampaignObserver observer;
+    auto result = TuneCampaign(*executor, store, *clock, observer, [] { return false; }).run(request);
+    EXPECT_TRUE(result) << result.error().message;
+    return result ? std::move(*result) : TuneResult{};
+  }
+
+  [[nodiscard]] double truth(const Configuration& configuration) const {
+    return workload::relative_duration(options_, configuration);
+  }
+  /// How much slower the answer is than the best that was tried.
+  [[nodiscard]] double regret(const TuneResult& result) const {
+    double best = HUGE_VAL;
+    for (const auto& trial : result.run.trials) best = std::min(best, truth(trial.configuration));
+    return truth(result.run.verdict->configuration) / best - 1;
+  }
+
+  fakes::TemporaryFolder folder_;
+  workload::SyntheticOptions options_;
+  bool use_store_ = false;
+};
+
+TEST_F(UnevenMachineTest, a_quiet_one_needs_no_corrections) {
+  const auto result = run("tiny", "noise=1%");
+  ASSERT_TRUE(result.run.speed);
+  EXPECT_GE(result.run.speed->tracks.front().readings.size(), 2U);
+  EXPECT_EQ(result.run.speed->taken_again, 0);
+  EXPECT_TRUE(std::none_of(result.run.trials.begin(), result.run.trials.end(),
+                           [](const auto& trial) { return trial.corrected.has_value(); }));
+}
+
+// Trial 1 ran in a quiet stretch; all later ones were given up as too slow, because the machine had become slower.
+TEST_F(UnevenMachineTest, a_slower_machine_is_not_taken_for_slower_settings) {
+  const auto result = run("tiny", "noise=5%,step=2x@500ms..3000s");
+  EXPECT_LT(regret(result), 0.02);
+  ASSERT_EQ(result.run.verdict->decision, schema::Decision::change);
+  EXPECT_LT(truth(result.run.verdict->configuration), 0.74) << "of the default's time";
+  std::size_t given_up = 0;
+  for (const auto& trial : result.run.trials)
+    given_up += result.outcomes.at(trial.key).measurement->stop_reason == schema::StopReason::abandoned ? 1 : 0;
+  EXPECT_LT(given_up, result.run.trials.size() / 2);
+}
+
+TEST_F(UnevenMachineTest, what_a_drift_left_in_doubt_is_taken_again_beside_the_reference) {
+  const auto result = run("conv", "noise=5%,drift=20%,drift_period=20s");
+  EXPECT_GT(result.run.speed->taken_again, 3);
+  EXPECT_LT(regret(result), 0.02);
+  EXPECT_EQ(result.run.verdict->decision, schema::Decision::change) << "of 3 %";
+  int interleaved = 0;
+  for (const auto& trial : result.run.trials) {
+    if (!trial.corrected || !trial.corrected->interleaved) continue;
+    ++interleaved;
+    const double exact = truth(trial.configuration) / truth(result.run.speed->reference);
+    const double quiet = std::min_element(result.run.speed->tracks.front().readings.begin(),
+                                          result.run.speed->tracks.front().readings.end(),
+                                          [](const auto& a, const auto& b) { return a.cost < b.cost; })
+                             ->cost;
+    EXPECT_NEAR(trial.corrected->value / quiet / exact, 1, 0.06) << trial.configuration.to_text();
+  }
+  EXPECT_GT(interleaved, 3);
+}
+
+// A neighbour of the other core: one thread looked fastest, because it alone was not hit.
+TEST_F(UnevenMachineTest, what_a_neighbour_does_not_hit_is_not_taken_for_fast) {
+  int right = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto result = run("conv", "noise=1%,bursts=3x,duty=50%,mean=4s if intra_op_num_threads!=1", seed);
+    if (regret(result) < 0.05) ++right;
+  }
+  EXPECT_GE(right, 5) << "of 6";
+}
+
+// All that was tried was tried beside a neighbour, and nothing told so before the comparisons.
+TEST_F(UnevenMachineTest, a_search_in_one_slow_stretch_goes_on_when_it_is_over) {
+  const auto result = run("conv", "noise=1%,step=3x@0s..20s if intra_op_num_threads!=1");
+  EXPECT_TRUE(std::any_of(result.run.notes.begin(), result.run.notes.end(), [](const auto& note) {
+    return note.find("which went on") != std::string::npos;
+  })) << fmt::format("{}", fmt::join(result.run.notes, "\n"));
+  EXPECT_LT(regret(result), 0.05);
+  const auto quiet = run("conv", "noise=1%");
+  EXPECT_LT(truth(result.run.verdict->configuration), 1.05 * truth(quiet.run.verdict->configuration));
+}
+
+TEST_F(UnevenMachineTest, where_nothing_helps_nothing_is_recommended) {
+  for (const std::string machine : {"drift=50%,drift_period=60s", "bursts=2x,duty=30%,mean=5s", "step=2x@5s..15s"})
+    for (std::uint64_t seed = 1; seed <= 2; ++seed)
+      EXPECT_EQ(run("flat", "noise=5%," + machine, seed).run.verdict->decision, schema::Decision::keep) << machine;
+}
+
+// The stored times alone would rank trials by when they were measured.
+TEST_F(UnevenMachineTest, stored_trials_are_as_the_run_that_measured_them_corrected_them) {
+  use_store_ = true;
+  const auto first = run("conv", "noise=5%,bursts=2x,duty=30%,mean=5s", 3);
+  const auto again = run("conv", "noise=5%,bursts=2x,duty=30%,mean=5s", 3);
+  ASSERT_EQ(again.run.verdict->decision, first.run.verdict->decision);
+  EXPECT_EQ(truth(again.run.verdict->configuration), truth(first.run.verdict->configuration));
+  std::size_t stored = 0;
+  std::size_t corrected = 0;
+  for (const auto& trial : again.run.trials) {
+    if (!trial.from_store) continue;
+    ++stored;
+    const auto before = std::find_if(first.run.trials.begin(), first.run.trials.end(),
+                                     [&](const auto& one) { return one.key == trial.key; });
+    if (before == first.run.trials.end() || !before->corrected) continue;
+    ASSERT_TRUE(trial.corrected) << trial.configuration.to_text();
+    EXPECT_EQ(trial.corrected->value, before->corrected->value);
+    ++corrected;
+  }
+  // What is proposed depends on what was known at that moment, so that it may be a trial or two more.
+  EXPECT_GE(stored + 4, again.run.trials.size());
+  EXPECT_GT(corrected, 20U);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
