@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "campaign/bench/bench_campaign.hpp"
+#include "fakes/local_executor.hpp"
 #include "fakes/training_landscape.hpp"
 
 namespace {
@@ -73,10 +74,10 @@ class Runs {
 
   Outcome run(const TrainingLandscape& machine, const char* search, int limit_s = 0, bool one_process = false) {
     const auto clock = std::make_shared<const rl::workload::VirtualClock>();
-    rl::execute::TrainingExecutorOptions options;
+    rl::execute::TrainingOptions options;
     options.factory = one_process ? in_one_process(clock) : rl::workload::make_synthetic_steps(clock);
     options.clock = clock;
-    const auto executor = rl::execute::make_training_executor(std::move(options));
+    const auto executor = rl::fakes::make_training_executor(std::move(options));
     rl::campaign::BenchRequest request;
     request.job.kind = "synthetic";
     request.job.target = machine.target;

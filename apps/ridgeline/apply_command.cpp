@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "campaign/tune/gpu_profiles.hpp"
 #include "config/space_file.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -81,11 +82,11 @@ base::Result<int> apply_match(const ApplyFlags& flags) {
     return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}",
                       flags.config, flags.for_gpu ? "--for-gpu" : "the run");
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
-  const auto environment = find_environment();
+  const auto environment = execute::local_environment();
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
   RL_TRY_ASSIGN(const auto profiles, campaign::read_profiles(text, flags.config));
   const std::string name = environment.gpus.empty() ? campaign::GpuProfile::kCpu : environment.gpus.front().name;
-  fmt::print("{}: profile {}\n", environment.gpus.empty() ? "no GPU" : campaign::gpu_list({environment.gpus.front()}),
+  fmt::print("{}: profile {}\n", environment.gpus.empty() ? "no GPU" : execute::gpu_list({environment.gpus.front()}),
              name);
   RL_TRY_ASSIGN(const auto wanted, campaign::settings_for(profiles, name, flags.config));
   auto request = request_of(flags);

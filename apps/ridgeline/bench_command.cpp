@@ -54,7 +54,7 @@ class BenchDisplay final : public campaign::BenchObserver {
                row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
     std::fflush(stdout);
   }
-  void progress(const execute::TrainingProgress& now) {
+  void progress(const execute::JobProgress& now) {
     if (now.steps > 0) status(fmt::format("{}; {} steps, {:.0f} s", doing_, now.steps, now.elapsed_s));
   }
   static std::string header() {
@@ -217,9 +217,8 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(terminal, err, !flags.json && !flags.quiet);
-  auto options = executor_options(runners, plan.gpu_uuid);
-  options.on_progress = [&](const execute::TrainingProgress& now) { display.progress(now); };
-  const auto executor = execute::make_training_executor(std::move(options));
+  const auto executor =
+      make_training_executor(runners, plan.gpu_uuid, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);

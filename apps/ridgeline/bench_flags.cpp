@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "execute/local_environment.hpp"
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
@@ -218,8 +219,7 @@ class BenchReader {
 
   Result<void> read_device() {
     auto& request = plan_.request;
-    request.environment = find_environment();
-    request.environment.ridgeline_version = base::version();
+    request.environment = execute::local_environment();
     if (request.cores <= 0) request.cores = request.environment.usable_cpus;
     const auto& device = flags_.device;
     const auto& gpus = request.environment.gpus;

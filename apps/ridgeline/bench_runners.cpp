@@ -144,14 +144,4 @@ Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const st
   return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
 }
 
-execute::TrainingExecutorOptions executor_options(const BenchRunners& runners, std::string gpu_uuid) {
-  execute::TrainingExecutorOptions options;
-  options.factory = runners.factory;
-  options.clock = runners.clock;
-  options.process_waits = runners.process_waits;
-  options.cancelled = &base::cancel_requested;
-  options.gpu_uuid = std::move(gpu_uuid);
-  return options;
-}
-
 }  // namespace ridgeline::app

@@ -10,7 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "execute/training_executor.hpp"
+#include "execute/training_jobs.hpp"
 #include "schema/training_trial.hpp"
 #include "workload/training/step_runner.hpp"
 
@@ -48,10 +48,8 @@ struct NativeJobFacts {
 struct BenchRunners {
   workload::StepRunnerFactory factory;
   std::shared_ptr<const base::Clock> clock;
-  std::function<bool()> process_waits;  ///< execute::TrainingExecutorOptions
+  std::function<bool()> process_waits;  ///< execute::TrainingOptions
 };
-/// An executor's options with these runners; an interrupt ends the running trial.
-[[nodiscard]] execute::TrainingExecutorOptions executor_options(const BenchRunners& runners, std::string gpu_uuid);
 [[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin);
 
 }  // namespace ridgeline::app

@@ -7,10 +7,11 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
-#include "campaign/gpu_choice.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/doctor_report.hpp"
 #include "doctor/gather_facts.hpp"
+#include "execute/gpu_choice.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/doctor_text.hpp"
 #include "ridgeline/monitor_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -48,7 +49,7 @@ class Progress {
 
 doctor::Sources sources_of(const DoctorFlags& flags, const Context& context) {
   doctor::Sources sources;
-  sources.environment = find_environment();
+  sources.environment = execute::local_environment();
   sources.search = workload::OrtSearchEnvironment::of_this_process();
   sources.ort_library = flags.ort_library;
   sources.model = flags.model;
@@ -60,9 +61,7 @@ doctor::Sources sources_of(const DoctorFlags& flags, const Context& context) {
                      {"temporary files", fs::temp_directory_path(error)},
                      {"current folder", fs::current_path(error)}};
   sources.make_executor = [](const schema::GpuDescription* gpu) {
-    auto options = worker_options(execute::Isolation::trial);
-    if (gpu != nullptr) options.environment = campaign::gpu_environment(*gpu);
-    return execute::make_local_executor(std::move(options));
+    return make_executor(execute::Isolation::trial, gpu != nullptr ? execute::GpuGroup{*gpu} : execute::GpuGroup{}, {});
   };
   sources.open_library = doctor::opener_in_child({base::executable_path().string(), "worker", "--open-library"});
   return sources;

@@ -11,13 +11,9 @@
 namespace ridgeline::app {
 namespace {
 
-base::Result<std::unique_ptr<execute::TrainingExecutor>> training_executor(const schema::TrainingTrialSpec& spec) {
+base::Result<std::unique_ptr<execute::Executor>> training_executor(const schema::TrainingTrialSpec& spec) {
   RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, ""));
-  return execute::make_training_executor(executor_options(runners, execute::gpu_uuid_of(spec.device_id)));
-}
-
-std::unique_ptr<execute::SweepExecutor> sweep_executor() {
-  return execute::make_sweep_executor(sweep_executor_options());
+  return make_training_executor(runners, execute::gpu_uuid_of(spec.device_id));
 }
 
 }  // namespace
@@ -26,7 +22,7 @@ run::Registry known_kinds() {
   run::Registry kinds;
   kinds.add(campaign::make_tune_kind([](const std::string& device) { return make_executor_for(device); }));
   kinds.add(campaign::make_bench_kind(&training_executor));
-  kinds.add(campaign::make_sweep_kind(&sweep_executor));
+  kinds.add(campaign::make_sweep_kind([] { return make_command_executor(); }));
   return kinds;
 }
 

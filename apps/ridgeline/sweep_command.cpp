@@ -118,10 +118,8 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   SweepDisplay display(terminal, err, !flags.json && !flags.quiet);
-  auto options = sweep_executor_options();
-  options.gpu_uuids = plan.gpu_uuids;
-  options.on_progress = [&](const execute::CommandProgress& now) { display.progress(now); };
-  const auto executor = execute::make_sweep_executor(std::move(options));
+  const auto executor =
+      make_command_executor(plan.gpu_uuids, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::SweepCampaign campaign(*executor, store, display, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);

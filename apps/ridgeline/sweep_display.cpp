@@ -64,7 +64,7 @@ void SweepDisplay::print_failure(const schema::SweepTrial& trial) {
                styled(fmt::format("      whole output: {}/output.log", trial.outcome.folder), Style::dim, out_.colour));
 }
 
-void SweepDisplay::progress(const execute::CommandProgress& now) {
+void SweepDisplay::progress(const execute::JobProgress& now) {
   auto text = fmt::format("{}; {:.0f} s, {}, {} process{}", doing_, now.elapsed_s,
                           base::format_bytes(static_cast<double>(now.rss_bytes)), now.processes,
                           now.processes == 1 ? "" : "es");

@@ -19,7 +19,7 @@ class SweepDisplay final : public campaign::SweepObserver {
   void started(const schema::SweepRun& run) override;
   void trial_started(const schema::SweepTrial& trial, std::size_t remaining) override;
   void trial_finished(const schema::SweepRun& run, const schema::SweepTrial& trial) override;
-  void progress(const execute::CommandProgress& now);
+  void progress(const execute::JobProgress& now);
 
  private:
   /// The line below the table, on standard error, replaced in place; "" takes it away.

@@ -9,9 +9,10 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "campaign/gpu_choice.hpp"
 #include "campaign/sweep/sweep_files.hpp"
 #include "campaign/sweep/sweep_patch.hpp"
+#include "execute/gpu_choice.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
@@ -209,9 +210,8 @@ class SweepReader {
 
   Result<void> read_devices() {
     auto& request = plan_.request;
-    request.environment = find_environment();
-    request.environment.ridgeline_version = base::version();
-    RL_TRY_ASSIGN(const auto groups, campaign::choose_gpus(flags_.devices, request.environment));
+    request.environment = execute::local_environment();
+    RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags_.devices, request.environment));
     for (const auto& group : groups)
       for (const auto& gpu : group)
         if (!gpu.uuid.empty()) plan_.gpu_uuids.push_back(gpu.uuid);

@@ -8,8 +8,8 @@
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
-#include "campaign/gpu_choice.hpp"
 #include "campaign/tune/time_forecast.hpp"
+#include "execute/gpu_choice.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"
 #include "stats/quantile.hpp"
@@ -126,7 +126,7 @@ void TerminalProgress::environment_ready(const schema::TuneRun& run) {
   fact("machine", machine);
   fact("runtime", fmt::format("{} {} ({}), provider {}", run.runtime.name, run.runtime.version,
                               run.runtime.library_path.empty() ? "built in" : run.runtime.library_path, run.provider));
-  if (run.provider != "cpu") fact("gpu", campaign::gpu_list(environment.gpus));
+  if (run.provider != "cpu") fact("gpu", execute::gpu_list(environment.gpus));
 }
 
 void TerminalProgress::model_ready(const schema::TuneRun& run) {
@@ -236,7 +236,7 @@ void TerminalProgress::pair_finished(const schema::TunedPair& pair) {
 
 void TerminalProgress::note(std::string_view text) { fact("note", text); }
 
-void TerminalProgress::on_progress(const execute::TrialProgress& progress) {
+void TerminalProgress::on_progress(const execute::JobProgress& progress) {
   phase_ = phase_text(progress.phase);
   if (progress.phase == schema::TrialPhase::measure && progress.steps > 0)
     phase_ += fmt::format(", {} runs", progress.steps);

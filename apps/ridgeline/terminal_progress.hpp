@@ -6,7 +6,7 @@
 #include <string>
 
 #include "campaign/tune/tune_campaign.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 #include "ridgeline/terminal.hpp"
 
 namespace ridgeline::app {
@@ -32,7 +32,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   void note(std::string_view line) override;
 
   /// For WorkerOptions::on_progress.
-  void on_progress(const execute::TrialProgress& progress);
+  void on_progress(const execute::JobProgress& progress);
   /// Removes the block; what follows is printed on clean ground.
   void finish();
 

@@ -8,6 +8,7 @@
 #include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "campaign/tune/tune_campaign.hpp"
+#include "execute/local_environment.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
 #include "ridgeline/apply_changes.hpp"
@@ -84,7 +85,7 @@ struct Session {
 };
 
 /// Tunes on GPUs of one model (or on none) and says what came of it.
-Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& gpus) {
+Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gpus) {
   const auto& flags = session.flags;
   auto request = session.plan.request;
   if (!gpus.empty()) request.environment->gpus = gpus;
@@ -97,7 +98,7 @@ Result<schema::TuneRun> tune_group(Session& session, const campaign::GpuGroup& g
   if (const auto* batch = request.space.fixed.find("batch_size")) progress.run_with_batch(batch->as_integer());
   RL_TRY_ASSIGN(const auto simulated, workload::simulated_clock(request.workload));
   const auto executor = make_executor(
-      session.plan.isolation, gpus, [&](const execute::TrialProgress& now) { progress.on_progress(now); },
+      session.plan.isolation, gpus, [&](const execute::JobProgress& now) { progress.on_progress(now); },
       simulated.get());
   const base::Clock& clock = simulated ? static_cast<const base::Clock&>(*simulated) : base::system_clock();
   campaign::TuneCampaign campaign(*executor, session.store, clock, progress, &base::cancel_requested);
@@ -142,8 +143,8 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   if (!flags.devices.empty() && flags.provider == "cpu")
     return base::fail(base::ErrorCode::invalid_argument,
                       "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
-  plan.request.environment = find_environment();
-  RL_TRY_ASSIGN(auto groups, campaign::choose_gpus(flags.devices, *plan.request.environment));
+  plan.request.environment = execute::local_environment();
+  RL_TRY_ASSIGN(auto groups, execute::choose_gpus(flags.devices, *plan.request.environment));
   RL_TRY_ASSIGN(auto store, context.open_store());
 
   Session session{flags, plan, store, inspect_terminal(stdout), groups.size() <= 1};
@@ -152,7 +153,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   for (const auto& gpus : groups) {
     if (!session.alone && !flags.quiet)
       fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n",
-                 campaign::gpu_list(gpus));
+                 execute::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
     if (run.verdict && run.verdict->decision == schema::Decision::none && !run.interrupted && code == kFinding)

@@ -12,9 +12,8 @@ void add_version(CLI::App& app, Context& context) {
   auto* command = add_subcommand(app, context, "version", "Versions of Ridgeline and of the runtime it would use",
                                  "  ridgeline version", [library]() -> base::Result<int> {
                                    fmt::print("ridgeline    {}\n", base::version());
-                                   const auto executor =
-                                       execute::make_local_executor(worker_options(execute::Isolation::trial));
-                                   const auto runtime = executor->probe("onnx", *library);
+                                   const auto executor = make_executor(execute::Isolation::trial, {}, {});
+                                   const auto runtime = execute::probe(*executor, "onnx", *library);
                                    if (!runtime && !library->empty())
                                      return tl::unexpected<base::Error>(runtime.error());
                                    if (!runtime) {

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "execute/local_environment.hpp"
 #include "ridgeline/terminal.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/watch_display.hpp"
@@ -59,7 +60,7 @@ void rest_until_or_reload(base::Nanoseconds moment) {
 
 /// The machine as the watched device sees it: of GPUs only the one that is watched.
 schema::Environment environment_of(const std::string& device) {
-  auto environment = find_environment();
+  auto environment = execute::local_environment();
   if (device.rfind(kGpu, 0) != 0) return environment;
   auto& gpus = environment.gpus;
   gpus.erase(
@@ -70,7 +71,7 @@ schema::Environment environment_of(const std::string& device) {
 
 std::function<std::unique_ptr<execute::Executor>()> executors_for(const std::string& device,
                                                                   execute::Isolation isolation) {
-  campaign::GpuGroup gpus;
+  execute::GpuGroup gpus;
   if (device.rfind(kGpu, 0) == 0) gpus = environment_of(device).gpus;
   return [gpus, isolation] { return make_executor(isolation, gpus, {}); };
 }
@@ -118,7 +119,7 @@ class WatchSession {
 
   Result<Baseline> choose_baseline() {
     RL_TRY(open_store());
-    const auto environment = find_environment();
+    const auto environment = execute::local_environment();
     RL_TRY_ASSIGN(auto baseline, watch::find_baseline(*store_, {plan_.run, flags_.model, flags_.config}, environment));
     if (!flags_.model.empty()) baseline.run.workload.location = workload_of(flags_.model).location;
     return baseline;
@@ -157,7 +158,7 @@ class WatchSession {
     auto inspector = make_inspector(baseline);
     // A simulated model needs no library; one that is named has to be one all the same.
     if (!flags_.ort_library.empty() && baseline.run.workload.kind == "synthetic")
-      RL_TRY(inspector.executor().probe("onnx", flags_.ort_library));
+      RL_TRY(execute::probe(inspector.executor(), "onnx", flags_.ort_library));
     analysis::ServiceState state;
     if (auto found = inspector.inspect(state); !found) {
       if (known) return {};  // a cause to be told, not a slip

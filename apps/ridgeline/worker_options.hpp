@@ -4,31 +4,36 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "campaign/gpu_choice.hpp"
-#include "execute/executor.hpp"
-#include "execute/sweep_executor.hpp"
+#include "execute/calls.hpp"
+#include "execute/gpu_choice.hpp"
+#include "execute/worker_jobs.hpp"
+#include "ridgeline/bench_runners.hpp"
 #include "workload/synthetic/virtual_clock.hpp"
 
 namespace ridgeline::app {
 
-/// The machine, with its GPUs as NVML tells them.
-[[nodiscard]] schema::Environment find_environment();
-
-/// A lane for each GPU, whose workers see that GPU only; without a GPU a single lane. The first one's progress goes to
-/// `on_progress`. `simulated`: the run's clock (workload::simulated_clock), which must outlive the executor; nullptr:
-/// time is real.
+/// A slot for each GPU, whose processes see that GPU only; without a GPU one slot of the CPU. The first one's progress
+/// goes to `on_progress`; an interrupt ends running jobs. `simulated`: the run's clock
+/// (workload::simulated_clock), which must outlive the executor; nullptr: time is real.
 [[nodiscard]] std::unique_ptr<execute::Executor> make_executor(
-    execute::Isolation isolation, const campaign::GpuGroup& gpus,
-    std::function<void(const execute::TrialProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr);
+    execute::Isolation isolation, const execute::GpuGroup& gpus,
+    std::function<void(const execute::JobProgress&)> on_progress, const workload::VirtualClock* simulated = nullptr);
 
 /// For a trial recorded on `device` (TrialSpec::device). Errors: that GPU is not in this machine.
 [[nodiscard]] base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device);
 
-/// Workers are this same binary; an interrupt ends the running trial.
+/// Workers are this same binary.
 [[nodiscard]] execute::WorkerOptions worker_options(execute::Isolation isolation);
 
-/// Commands run under `ridgeline supervise`; an interrupt ends the running one.
-[[nodiscard]] execute::SweepExecutorOptions sweep_executor_options();
+/// Training trials by these runners. `gpu_uuid`: watched while they run; "": none.
+[[nodiscard]] std::unique_ptr<execute::Executor> make_training_executor(
+    const BenchRunners& runners, const std::string& gpu_uuid,
+    std::function<void(const execute::JobProgress&)> on_progress = {});
+
+/// Commands under `ridgeline supervise`. `gpu_uuids`: watched while they run.
+[[nodiscard]] std::unique_ptr<execute::Executor> make_command_executor(
+    std::vector<std::string> gpu_uuids = {}, std::function<void(const execute::JobProgress&)> on_progress = {});
 
 }  // namespace ridgeline::app

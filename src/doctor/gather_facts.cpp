@@ -31,7 +31,7 @@ constexpr double kModelS = 2;
 RuntimeFacts read_runtime(const Sources& sources) {
   RuntimeFacts facts;
   facts.fetch_script = find_fetch_script(sources.search.executable);
-  auto identity = sources.make_executor(nullptr)->probe("onnx", sources.ort_library);
+  auto identity = execute::probe(*sources.make_executor(nullptr), "onnx", sources.ort_library);
   if (!identity) {
     facts.error = identity.error().message;
     return facts;
@@ -88,7 +88,7 @@ ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::p
   request.workload.kind = "onnx";
   request.workload.location = sources.model;
   request.runtime_library = sources.ort_library;
-  auto model = sources.make_executor(nullptr)->inspect(request);
+  auto model = execute::inspect(*sources.make_executor(nullptr), request);
   if (!model) {
     found.error = model.error().message;
     return found;

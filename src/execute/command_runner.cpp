@@ -123,7 +123,9 @@ class Runner {
     result_.most_processes = std::max(result_.most_processes, tree.processes.size());
     if (!gpus_.empty()) gpus_.look();
     next_look_s_ = now + std::max(kLookEveryS, seconds_since(before) / kLookShare);
-    if (options_.on_progress) options_.on_progress({now, tree.rss_bytes, tree.processes.size(), gpus_.busy_now()});
+    if (options_.on_progress)
+      options_.on_progress(
+          {schema::TrialPhase::measure, 0, now, tree.rss_bytes, tree.processes.size(), gpus_.busy_now()});
   }
 
   /// The supervisor is gone or stuck. What it looked after is ours now.

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "execute/gpu_tally.hpp"
+#include "execute/job.hpp"
 #include "execute/supervisor.hpp"
 
 namespace ridgeline::execute {
@@ -19,14 +20,6 @@ struct CommandRequest {
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
   std::filesystem::path log;                                     ///< stdout and stderr
   double limit_s = 0;                                            ///< 0: none
-};
-
-/// What the running command uses now, for a display.
-struct CommandProgress {
-  double elapsed_s = 0;
-  std::int64_t rss_bytes = 0;
-  std::size_t processes = 0;
-  std::optional<double> gpu_busy;
 };
 
 struct CommandResult {
@@ -43,7 +36,7 @@ struct CommandResult {
 struct CommandRunnerOptions {
   std::vector<std::string> supervisor;  ///< argv before the command's: a program whose body is supervise()
   std::function<bool()> cancelled;
-  std::function<void(const CommandProgress&)> on_progress;
+  std::function<void(const JobProgress&)> on_progress;
 };
 
 /// Runs one command under a supervisor, keeps its output, watches it from outside. When this returns, no process of the

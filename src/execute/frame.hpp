@@ -14,13 +14,7 @@ namespace ridgeline::execute {
 /// What a message between parent and worker is.
 enum class FrameType : std::uint32_t {
   hello = 1,  ///< worker, first of all: {protocol, version, status_bytes}
-  probe,      ///< parent: {kind, library}
-  inspect,    ///< parent: {workload, library}
-  trial,      ///< parent: {spec, abandon_above_ns, throughput, reference}
-  pair,       ///< parent: {spec}
-  reference,  ///< parent: {spec, path}
-  ceilings,   ///< parent: {kind, library}
-  graph,      ///< parent: {spec}
+  job,        ///< parent: {kind, request}
   result,     ///< worker: the answer's JSON
   error,      ///< worker: {code, message}
 };

@@ -7,44 +7,45 @@ namespace ridgeline::execute {
 
 using base::ErrorCode;
 
-Frame make_outcome_frame(schema::TrialOutcome outcome) {
-  std::vector<double> samples;
-  if (outcome.measurement) samples = std::exchange(outcome.measurement->latency_ns, {});
-  auto frame = make_frame(FrameType::result, outcome);
-  frame.samples = std::move(samples);
-  return frame;
+JobAnswer answer_of(schema::TrialOutcome outcome) {
+  JobAnswer answer;
+  if (outcome.measurement) answer.samples = std::exchange(outcome.measurement->latency_ns, {});
+  answer.value = outcome;
+  return answer;
 }
 
-base::Result<schema::TrialOutcome> read_trial_outcome(Frame frame) {
-  RL_TRY_ASSIGN(auto outcome, read_frame<schema::TrialOutcome>(frame, kWorkerAnswer));
+template <>
+base::Result<schema::TrialOutcome> read_answer(JobAnswer answer) {
+  RL_TRY_ASSIGN(auto outcome, base::json_as<schema::TrialOutcome>(answer.value, kWorkerAnswer));
   if (outcome.measurement)
-    outcome.measurement->latency_ns = std::move(frame.samples);
-  else if (!frame.samples.empty())
-    return base::fail(ErrorCode::corrupt, "{}: {} samples without a measurement", kWorkerAnswer, frame.samples.size());
+    outcome.measurement->latency_ns = std::move(answer.samples);
+  else if (!answer.samples.empty())
+    return base::fail(ErrorCode::corrupt, "{}: {} samples without a measurement", kWorkerAnswer, answer.samples.size());
   return outcome;
 }
 
-Frame make_outcome_frame(schema::PairedOutcome outcome) {
-  std::vector<double> samples;
+JobAnswer answer_of(schema::PairedOutcome outcome) {
+  JobAnswer answer;
   std::vector<std::size_t> counts;
   if (outcome.measurement)
     for (auto& block : outcome.measurement->blocks) {
       counts.push_back(block.latency_ns.size());
-      samples.insert(samples.end(), block.latency_ns.begin(), block.latency_ns.end());
+      answer.samples.insert(answer.samples.end(), block.latency_ns.begin(), block.latency_ns.end());
       block.latency_ns.clear();
     }
-  base::Json json = {{"outcome", outcome}, {"block_samples", counts}};
-  return {FrameType::result, base::dump_json(json), std::move(samples)};
+  answer.value = {{"outcome", outcome}, {"block_samples", counts}};
+  return answer;
 }
 
-base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame) {
-  RL_TRY_ASSIGN(const auto json, base::parse_json(frame.json, kWorkerAnswer));
+template <>
+base::Result<schema::PairedOutcome> read_answer(JobAnswer answer) {
+  const auto& json = answer.value;
   if (!json.is_object() || !json.contains("outcome") || !json.contains("block_samples"))
     return base::fail(ErrorCode::corrupt, "{}: outcome or block_samples is missing", kWorkerAnswer);
   RL_TRY_ASSIGN(auto outcome, base::json_as<schema::PairedOutcome>(json["outcome"], kWorkerAnswer));
   RL_TRY_ASSIGN(const auto counts, base::json_as<std::vector<std::size_t>>(json["block_samples"], kWorkerAnswer));
   const std::size_t blocks = outcome.measurement ? outcome.measurement->blocks.size() : 0;
-  std::size_t left = frame.samples.size();
+  std::size_t left = answer.samples.size();
   bool fits = counts.size() == blocks;
   for (const auto count : counts) {
     fits = fits && count <= left;
@@ -52,14 +53,27 @@ base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame) {
   }
   if (!fits || left != 0)
     return base::fail(ErrorCode::corrupt, "{}: {} samples do not fit its {} blocks", kWorkerAnswer,
-                      frame.samples.size(), blocks);
-  auto next = frame.samples.begin();
+                      answer.samples.size(), blocks);
+  auto next = answer.samples.begin();
   for (std::size_t i = 0; i < blocks; ++i) {
     const auto end = next + static_cast<std::ptrdiff_t>(counts[i]);
     outcome.measurement->blocks[i].latency_ns.assign(next, end);
     next = end;
   }
   return outcome;
+}
+
+Frame make_frame(JobAnswer answer) {
+  return {FrameType::result, base::dump_json(answer.value), std::move(answer.samples)};
+}
+
+base::Result<JobAnswer> read_frame(Frame frame) {
+  RL_TRY_ASSIGN(auto value, base::parse_json(frame.json, kWorkerAnswer));
+  return JobAnswer{std::move(value), std::move(frame.samples)};
+}
+
+Frame make_job_frame(std::string_view kind, const base::Json& request) {
+  return {FrameType::job, base::dump_json({{"kind", kind}, {"request", request}}), {}};
 }
 
 Frame make_error_frame(const base::Error& error) {
@@ -85,9 +99,10 @@ base::Error read_error_frame(const Frame& frame) {
 RL_DEFINE_JSON(Hello, protocol, version, status_bytes)
 RL_DEFINE_JSON_REQUIRED(ProbeRequest, kind, library)
 RL_DEFINE_JSON_REQUIRED(InspectMessage, workload, library)
-RL_DEFINE_JSON_REQUIRED(TrialRequest, spec, abandon_above_ns, throughput, reference, keep_session)
-RL_DEFINE_JSON_REQUIRED(PairRequest, spec, ends_within_s)
+RL_DEFINE_JSON_REQUIRED(TrialRequest, spec, abandon_above_ns, throughput, reference, keep_session, apart)
+RL_DEFINE_JSON_REQUIRED(PairRequest, spec, ends_within_s, fresh_process)
 RL_DEFINE_JSON_REQUIRED(GraphRequest, spec)
 RL_DEFINE_JSON_REQUIRED(ReferenceRequest, spec, path)
+RL_DEFINE_JSON_REQUIRED(CommandTrial, spec, folder)
 
 }  // namespace ridgeline::execute

@@ -7,6 +7,8 @@
 
 #include "base/json.hpp"
 #include "execute/frame.hpp"
+#include "execute/job.hpp"
+#include "schema/sweep.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
 #include "workload/workload_registry.hpp"
@@ -14,7 +16,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 5;
+inline constexpr int kProtocolVersion = 6;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -49,12 +51,14 @@ struct TrialRequest {
   bool throughput = false;
   std::string reference;  ///< path of the reference outputs, or ""
   bool keep_session = false;
+  bool apart = false;  ///< TrialOptions::apart; a worker does not care
 };
 RL_DECLARE_JSON(TrialRequest)
 
 struct PairRequest {
   schema::PairedSpec spec;
-  double ends_within_s = 0;  ///< MeasureControl::ends_within_s; 0: no bound
+  double ends_within_s = 0;   ///< MeasureControl::ends_within_s; 0: no bound
+  bool fresh_process = true;  ///< PairedSpec::fresh_process; a worker does not care
 };
 RL_DECLARE_JSON(PairRequest)
 
@@ -81,11 +85,29 @@ template <typename T>
   return base::json_as<T>(json, what);
 }
 
-/// Outcomes with their samples beside the JSON.
-[[nodiscard]] Frame make_outcome_frame(schema::TrialOutcome outcome);
-[[nodiscard]] Frame make_outcome_frame(schema::PairedOutcome outcome);
-[[nodiscard]] base::Result<schema::TrialOutcome> read_trial_outcome(Frame frame);
-[[nodiscard]] base::Result<schema::PairedOutcome> read_paired_outcome(Frame frame);
+/// Outcomes with their samples beside the JSON. Errors (corrupt) of reading: what is missing, or does not fit.
+[[nodiscard]] JobAnswer answer_of(schema::TrialOutcome outcome);
+[[nodiscard]] JobAnswer answer_of(schema::PairedOutcome outcome);
+template <typename T>
+[[nodiscard]] base::Result<T> read_answer(JobAnswer answer) {
+  return base::json_as<T>(answer.value, kWorkerAnswer);
+}
+template <>
+[[nodiscard]] base::Result<schema::TrialOutcome> read_answer(JobAnswer answer);
+template <>
+[[nodiscard]] base::Result<schema::PairedOutcome> read_answer(JobAnswer answer);
+
+/// A command of a sweep, and where its output goes.
+struct CommandTrial {
+  schema::SweepTrialSpec spec;
+  std::string folder;
+};
+RL_DECLARE_JSON(CommandTrial)
+
+/// Both ways between an answer and the frame that carries it.
+[[nodiscard]] Frame make_frame(JobAnswer answer);
+[[nodiscard]] base::Result<JobAnswer> read_frame(Frame frame);
+[[nodiscard]] Frame make_job_frame(std::string_view kind, const base::Json& request);
 
 [[nodiscard]] Frame make_error_frame(const base::Error& error);
 /// The error that an error frame carries.

@@ -254,7 +254,7 @@ std::optional<WorkerDeath> WorkerConnection::overdue(const Watch& watch, Time no
 void WorkerConnection::report(Watch& watch, Time now) const {
   if (!options_.on_progress || now - watch.last_report < kTick) return;
   watch.last_report = now;
-  TrialProgress progress;
+  JobProgress progress;
   progress.phase = status_->control.phase.load(std::memory_order_relaxed);
   progress.steps = status_->control.steps.load(std::memory_order_relaxed);
   progress.elapsed_s = base::to_seconds(now - watch.begun);

@@ -10,9 +10,9 @@
 #include "base/error.hpp"
 #include "base/subprocess.hpp"
 #include "execute/classify.hpp"
-#include "execute/executor.hpp"
 #include "execute/frame.hpp"
 #include "execute/output_tail.hpp"
+#include "execute/worker_jobs.hpp"
 #include "execute/worker_status.hpp"
 
 namespace ridgeline::execute {

@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "base/version.hpp"
-#include "execute/executor.hpp"
 #include "execute/message.hpp"
+#include "execute/worker_jobs.hpp"
 #include "execute/worker_requests.hpp"
 
 namespace ridgeline::execute {

@@ -38,14 +38,32 @@ Outcome failed_outcome(const base::Error& error, TrialPhase phase, GpuObserver& 
   return outcome;
 }
 
+/// Reads the request that the method takes, and lets it answer.
+template <typename Request>
+Result<JobAnswer> answer_by(WorkerRequests& worker, Result<JobAnswer> (WorkerRequests::*method)(const Request&),
+                            const base::Json& json) {
+  RL_TRY_ASSIGN(const auto request, base::json_as<Request>(json, kRequest));
+  return (worker.*method)(request);
+}
+
 }  // namespace
 
-Frame WorkerRequests::answer(const Frame& request) {
+Frame WorkerRequests::answer(const Frame& frame) {
   base::Error error;
+  std::string kind;
   try {
-    auto answered = dispatch(request);
+    auto answered = [&]() -> Result<JobAnswer> {
+      if (frame.type != FrameType::job)
+        return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}",
+                          static_cast<int>(frame.type));
+      RL_TRY_ASSIGN(auto json, base::parse_json(frame.json, kRequest));
+      if (!json.is_object() || !json.contains("request"))
+        return base::fail(ErrorCode::corrupt, "{}: not an object with a kind and a request", kRequest);
+      RL_TRY_ASSIGN(kind, base::json_as<std::string>(json.value("kind", base::Json()), kRequest));
+      return dispatch(kind, json["request"]);
+    }();
     release();
-    if (answered) return std::move(*answered);
+    if (answered) return make_frame(std::move(*answered));
     error = std::move(answered).error();
   } catch (const std::bad_alloc&) {
     error = {ErrorCode::out_of_memory, "std::bad_alloc: an allocation was refused"};
@@ -56,10 +74,10 @@ Frame WorkerRequests::answer(const Frame& request) {
   // An exception that got past every wrapper is the runtime's failure, so it belongs to the trial.
   const bool thrown = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::internal;
   std::optional<Frame> outcome;
-  if (thrown && request.type == FrameType::trial)
-    outcome = make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
-  if (thrown && request.type == FrameType::pair)
-    outcome = make_outcome_frame(failed_outcome<schema::PairedOutcome>(error, phase(), gpu_));
+  if (thrown && kind == job_kind::kTrial)
+    outcome = make_frame(answer_of(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_)));
+  if (thrown && kind == job_kind::kPair)
+    outcome = make_frame(answer_of(failed_outcome<schema::PairedOutcome>(error, phase(), gpu_)));
   release();
   return outcome ? std::move(*outcome) : make_error_frame(error);
 }
@@ -70,55 +88,31 @@ void WorkerRequests::release() {
   static_cast<void>(gpu_.take());
 }
 
-Result<Frame> WorkerRequests::dispatch(const Frame& request) {
-  if (request.type != FrameType::trial) kept_.reset();
-  switch (request.type) {
-    case FrameType::probe: {
-      RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
-      return probe(message);
-    }
-    case FrameType::inspect: {
-      RL_TRY_ASSIGN(const auto message, read_frame<InspectMessage>(request, kRequest));
-      return inspect(message);
-    }
-    case FrameType::trial: {
-      RL_TRY_ASSIGN(const auto message, read_frame<TrialRequest>(request, kRequest));
-      return trial(message);
-    }
-    case FrameType::pair: {
-      RL_TRY_ASSIGN(const auto message, read_frame<PairRequest>(request, kRequest));
-      return pair(message);
-    }
-    case FrameType::reference: {
-      RL_TRY_ASSIGN(const auto message, read_frame<ReferenceRequest>(request, kRequest));
-      return reference(message);
-    }
-    case FrameType::ceilings: {
-      RL_TRY_ASSIGN(const auto message, read_frame<ProbeRequest>(request, kRequest));
-      return ceilings(message);
-    }
-    case FrameType::graph: {
-      RL_TRY_ASSIGN(const auto message, read_frame<GraphRequest>(request, kRequest));
-      return graph(message);
-    }
-    default:
-      return base::fail(ErrorCode::corrupt, "a worker cannot answer a message of type {}",
-                        static_cast<int>(request.type));
-  }
+Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::Json& request) {
+  const auto by = [&](auto method) -> Result<JobAnswer> { return answer_by(*this, method, request); };
+  if (kind == job_kind::kTrial) return by(&WorkerRequests::trial);
+  kept_.reset();
+  if (kind == job_kind::kProbe) return by(&WorkerRequests::probe);
+  if (kind == job_kind::kInspect) return by(&WorkerRequests::inspect);
+  if (kind == job_kind::kPair) return by(&WorkerRequests::pair);
+  if (kind == job_kind::kReference) return by(&WorkerRequests::reference);
+  if (kind == job_kind::kCeilings) return by(&WorkerRequests::ceilings);
+  if (kind == job_kind::kGraph) return by(&WorkerRequests::graph);
+  return base::fail(ErrorCode::corrupt, "a worker knows no job of kind \"{}\"", kind);
 }
 
-Result<Frame> WorkerRequests::probe(const ProbeRequest& request) {
+Result<JobAnswer> WorkerRequests::probe(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(const auto identity, kind->probe(request.library));
-  return make_frame(FrameType::result, identity);
+  return JobAnswer{identity, {}};
 }
 
-Result<Frame> WorkerRequests::inspect(const InspectMessage& request) {
+Result<JobAnswer> WorkerRequests::inspect(const InspectMessage& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.workload.kind));
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(const auto model, kind->inspect({request.workload, request.library}));
-  return make_frame(FrameType::result, model);
+  return JobAnswer{model, {}};
 }
 
 Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec) {
@@ -153,10 +147,10 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
   return measure::measure(workload, request.spec.plan, control);
 }
 
-Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
+Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
   const bool fresh_mark = reset_peak_rss() || !std::exchange(served_trial_, true);
   const auto failed = [this](const base::Error& error) {
-    return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
+    return answer_of(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
   };
   auto kept = take_kept(request.spec);
   const bool again = kept != nullptr;
@@ -192,12 +186,12 @@ Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
   }
   workload->reset();
   gpu_.end(*outcome.measurement);
-  return make_outcome_frame(std::move(outcome));
+  return answer_of(std::move(outcome));
 }
 
-Result<Frame> WorkerRequests::pair(const PairRequest& request) {
+Result<JobAnswer> WorkerRequests::pair(const PairRequest& request) {
   const auto failed = [this](const base::Error& error, std::string_view arm) {
-    return make_outcome_frame(failed_outcome<schema::PairedOutcome>(
+    return answer_of(failed_outcome<schema::PairedOutcome>(
         base::Error{error.code, fmt::format("{}{}", arm, error.message)}, phase(), gpu_));
   };
   auto other = request.spec.base;
@@ -221,10 +215,10 @@ Result<Frame> WorkerRequests::pair(const PairRequest& request) {
   if (!measurement) return failed(measurement.error(), arm);
   schema::PairedOutcome outcome;
   outcome.measurement = std::move(*measurement);
-  return make_outcome_frame(std::move(outcome));
+  return answer_of(std::move(outcome));
 }
 
-Result<Frame> WorkerRequests::reference(const ReferenceRequest& request) {
+Result<JobAnswer> WorkerRequests::reference(const ReferenceRequest& request) {
   // Two sessions, not two runs of one: differences between builds of a session belong to the noise as well.
   const auto run = [&]() -> Result<workload::OutputSet> {
     RL_TRY_ASSIGN(const auto workload, prepared(request.spec));
@@ -234,10 +228,10 @@ Result<Frame> WorkerRequests::reference(const ReferenceRequest& request) {
   RL_TRY_ASSIGN(const auto first, run());
   RL_TRY_ASSIGN(const auto second, run());
   RL_TRY(workload::save_outputs(first, request.path));
-  return make_frame(FrameType::result, workload::compare_outputs(first, second));
+  return JobAnswer{workload::compare_outputs(first, second), {}};
 }
 
-Result<Frame> WorkerRequests::ceilings(const ProbeRequest& request) {
+Result<JobAnswer> WorkerRequests::ceilings(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
   enter(TrialPhase::load_runtime);
   // The runtime's provider brings its own cuBLAS into this process, found in places that only the runtime's kind knows.
@@ -245,16 +239,16 @@ Result<Frame> WorkerRequests::ceilings(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto driver, gpu::CudaDriver::load());
   enter(TrialPhase::measure);
   RL_TRY_ASSIGN(const auto found, gpu::probe_ceilings(driver));
-  return make_frame(FrameType::result, found);
+  return JobAnswer{found, {}};
 }
 
-Result<Frame> WorkerRequests::graph(const GraphRequest& request) {
+Result<JobAnswer> WorkerRequests::graph(const GraphRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.spec.workload.kind));
   if (!kind->runtime_graph)
     return base::fail(ErrorCode::unsupported, "a workload of kind \"{}\" has no graph", kind->name);
   enter(TrialPhase::create_session);
   RL_TRY_ASSIGN(const auto found, kind->runtime_graph(request.spec));
-  return make_frame(FrameType::result, found);
+  return JobAnswer{found, {}};
 }
 
 }  // namespace ridgeline::execute

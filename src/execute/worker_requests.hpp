@@ -23,14 +23,14 @@ class WorkerRequests {
   [[nodiscard]] Frame answer(const Frame& request);
 
  private:
-  [[nodiscard]] base::Result<Frame> dispatch(const Frame& request);
-  [[nodiscard]] base::Result<Frame> probe(const ProbeRequest& request);
-  [[nodiscard]] base::Result<Frame> inspect(const InspectMessage& request);
-  [[nodiscard]] base::Result<Frame> trial(const TrialRequest& request);
-  [[nodiscard]] base::Result<Frame> pair(const PairRequest& request);
-  [[nodiscard]] base::Result<Frame> reference(const ReferenceRequest& request);
-  [[nodiscard]] base::Result<Frame> ceilings(const ProbeRequest& request);
-  [[nodiscard]] base::Result<Frame> graph(const GraphRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> dispatch(const std::string& kind, const base::Json& request);
+  [[nodiscard]] base::Result<JobAnswer> probe(const ProbeRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> inspect(const InspectMessage& request);
+  [[nodiscard]] base::Result<JobAnswer> trial(const TrialRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> pair(const PairRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> reference(const ReferenceRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> ceilings(const ProbeRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> graph(const GraphRequest& request);
 
   [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
   /// The workload that the trial before has kept, when it is of this spec; else nullptr, and it is gone.

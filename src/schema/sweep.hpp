@@ -202,6 +202,7 @@ namespace ridgeline::schema {
 
 RL_DECLARE_JSON(SweepMetric)
 RL_DECLARE_JSON(SweepJob)
+RL_DECLARE_JSON(SweepTrialSpec)
 RL_DECLARE_JSON(SweepTrial)
 RL_DECLARE_JSON(SweepRun)
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "campaign/gpu_choice.hpp"
+#include "execute/gpu_choice.hpp"
 
 namespace ridgeline::watch {
 namespace {
@@ -53,7 +53,7 @@ std::string devices_text(const schema::Environment& environment) {
   if (environment.gpus.empty())
     return fmt::format("{} and no GPU{}", environment.cpu_model.empty() ? "an unknown CPU" : environment.cpu_model,
                        environment.gpu_note.empty() ? "" : " (" + environment.gpu_note + ")");
-  return campaign::gpu_list(environment.gpus);
+  return execute::gpu_list(environment.gpus);
 }
 
 std::string device_text(const schema::TuneRun& run, const std::string& device) {

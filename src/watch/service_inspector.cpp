@@ -70,7 +70,7 @@ Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
   const auto& workload = options_.workload;
   if (const auto stamp = stamp_of(workload.location); !model_sha256_ || stamp != model_stamp_) {
     model_sha256_.reset();
-    RL_TRY_ASSIGN(const auto model, executor().inspect({workload, options_.ort_library}));
+    RL_TRY_ASSIGN(const auto model, execute::inspect(executor(), {workload, options_.ort_library}));
     model_sha256_ = model.sha256;
     model_stamp_ = stamp;
   }
@@ -80,7 +80,7 @@ Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
     executor_.reset();
   }
   if (!runtime_) {
-    RL_TRY_ASSIGN(runtime_, executor().probe(workload.kind, options_.ort_library));
+    RL_TRY_ASSIGN(runtime_, execute::probe(executor(), workload.kind, options_.ort_library));
     library_stamp_ = stamp_of(runtime_->library_path);
   }
   state.model_sha256 = *model_sha256_;

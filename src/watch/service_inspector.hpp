@@ -13,7 +13,7 @@
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
 #include "config/config_patch.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 #include "schema/workload_ref.hpp"
 #include "watch/cpu_use.hpp"
 

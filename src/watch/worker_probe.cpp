@@ -57,7 +57,7 @@ Result<Observation> WorkerProbe::look() {
   execute::TrialOptions trial;
   trial.throughput = options_.baseline.run.objective == schema::Objective::throughput;
   trial.keep_session = options_.keep_worker;
-  auto outcome = inspector_.executor().run_trial(spec, trial);
+  auto outcome = execute::run_trial(inspector_.executor(), spec, trial);
   if (!options_.keep_worker) inspector_.release();
   if (!outcome) {
     if (outcome.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(outcome).error());

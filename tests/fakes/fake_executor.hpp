@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "execute/executor.hpp"
+#include "fakes/typed_executor.hpp"
 
 namespace ridgeline::fakes {
 
 /// Answers trials from a response surface with log-normal noise; starts no process.
-class FakeExecutor final : public execute::Executor {
+class FakeExecutor final : public TypedExecutor {
  public:
   std::function<double(const schema::Configuration&)> cost_ns = [](const auto&) { return 1e6; };
   std::function<std::optional<schema::TrialStatus>(const schema::Configuration&)> failure = [](const auto&) {
@@ -81,7 +81,7 @@ class FakeExecutor final : public execute::Executor {
   }
 
   base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
-    return graph ? graph(spec) : execute::Executor::runtime_graph(spec);
+    return graph ? graph(spec) : TypedExecutor::runtime_graph(spec);
   }
 
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,

@@ -17,10 +17,11 @@ namespace ridgeline::fakes {
 /// long as the longest of them; one alone in its process `start_s` more; a comparison takes what `pair_s` says. A
 /// lane's pace and what its neighbours do to it scale what the surface says, and so does the session: each trial has a
 /// new one, but for TrialOptions::keep_session.
-class FakeGpuPool final : public execute::Executor {
+class FakeGpuPool final : public TypedExecutor {
  public:
   FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
     simple.noise = 0.002;
+    places.assign(lanes, {"gpu", {}});
   }
 
   FakeExecutor simple;
@@ -35,8 +36,6 @@ class FakeGpuPool final : public execute::Executor {
   std::vector<std::string> devices;            ///< that trials were for, in order
   std::vector<std::size_t> widths;             ///< how many trials ran at once, call by call
   std::vector<schema::MeasurementPlan> plans;  ///< of the trials, in order
-
-  [[nodiscard]] std::size_t lanes() const override { return pace.size(); }
 
   base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
     auto identity = simple.probe(kind, library);
@@ -70,7 +69,7 @@ class FakeGpuPool final : public execute::Executor {
     double longest_s = 0;
     for (const auto& job : jobs) {
       const auto session = session_for(job);
-      const double factor = session.factor * pace[job.lane] * (jobs.size() > 1 ? disturbance[job.lane] : 1.0);
+      const double factor = session.factor * pace[job.slot] * (jobs.size() > 1 ? disturbance[job.slot] : 1.0);
       simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
       outcomes.push_back(simple.run_trial(job.spec, job.options));
       const double seconds = trial_s(job.spec.configuration) + (job.spec.alone ? start_s : 0);
@@ -98,7 +97,7 @@ class FakeGpuPool final : public execute::Executor {
   Session session_for(const execute::TrialJob& job) {
     auto spec = job.spec;
     spec.plan = {};
-    auto& session = sessions_[job.lane];
+    auto& session = sessions_[job.slot];
     const auto key = spec.key();
     session.kept = session.key == key;
     if (!session.kept) session.factor = std::exp(session_spread * luck.normal());

@@ -8,15 +8,15 @@
 #include <string>
 #include <utility>
 
-#include "execute/executor.hpp"
 #include "execute/worker_requests.hpp"
+#include "fakes/typed_executor.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::fakes {
 
 /// Answers as a worker does, without a process: what simulations of thousands of runs have time for. The clock must be
 /// the one that the registry's workloads live on; both must outlive the executor.
-class InProcessExecutor final : public execute::Executor {
+class InProcessExecutor final : public TypedExecutor {
  public:
   static base::Result<std::unique_ptr<InProcessExecutor>> make(const workload::WorkloadRegistry& registry,
                                                                const base::Clock& clock) {
@@ -25,48 +25,50 @@ class InProcessExecutor final : public execute::Executor {
   }
 
   base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
-    return ask<schema::RuntimeIdentity>(execute::FrameType::probe, execute::ProbeRequest{kind, library});
+    return ask<schema::RuntimeIdentity>(execute::job_kind::kProbe, execute::ProbeRequest{kind, library});
   }
   base::Result<schema::ModelDescription> inspect(const workload::InspectRequest& request) override {
-    return ask<schema::ModelDescription>(execute::FrameType::inspect,
+    return ask<schema::ModelDescription>(execute::job_kind::kInspect,
                                          execute::InspectMessage{request.workload, request.runtime_library});
   }
   base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec& spec,
                                                const execute::TrialOptions& options) override {
-    const execute::TrialRequest request{spec, options.abandon_above_ns, options.throughput,
-                                        options.reference_outputs.string(), options.keep_session};
-    const auto begun = clock_.now();
-    auto outcome =
-        execute::read_trial_outcome(requests_.answer(execute::make_frame(execute::FrameType::trial, request)));
-    if (outcome) outcome->duration_s = base::to_seconds(clock_.now() - begun);
-    return outcome;
+    return timed<schema::TrialOutcome>(
+        execute::job_kind::kTrial,
+        execute::TrialRequest{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string(),
+                              options.keep_session, options.apart});
   }
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec,
                                                const execute::TimeLeft& time_left) override {
     const double left_s = std::isfinite(time_left.seconds) ? std::max(1e-3, time_left.seconds) : 0;
-    const auto begun = clock_.now();
-    auto outcome = execute::read_paired_outcome(
-        requests_.answer(execute::make_frame(execute::FrameType::pair, execute::PairRequest{spec, left_s})));
-    if (outcome) outcome->duration_s = base::to_seconds(clock_.now() - begun);
-    return outcome;
+    return timed<schema::PairedOutcome>(execute::job_kind::kPair, execute::PairRequest{spec, left_s, true});
   }
   base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                      const execute::TimeLeft&) override {
-    return ask<schema::AccuracyDrift>(execute::FrameType::reference, execute::ReferenceRequest{spec, path.string()});
+    return ask<schema::AccuracyDrift>(execute::job_kind::kReference, execute::ReferenceRequest{spec, path.string()});
   }
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override {
     return base::fail(base::ErrorCode::unavailable, "simulated");
   }
+  [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
 
  private:
   InProcessExecutor(const workload::WorkloadRegistry& registry, const base::Clock& clock, execute::SharedStatus status)
       : clock_(clock), status_(std::move(status)), heartbeat_(*status_), requests_(registry, *status_, heartbeat_) {}
 
-  template <typename T, typename Request>
-  base::Result<T> ask(execute::FrameType type, const Request& request) {
-    const auto frame = requests_.answer(execute::make_frame(type, request));
+  template <typename T>
+  base::Result<T> ask(std::string_view kind, const base::Json& request) {
+    auto frame = requests_.answer(execute::make_job_frame(kind, request));
     if (frame.type == execute::FrameType::error) return tl::unexpected<base::Error>(execute::read_error_frame(frame));
-    return execute::read_frame<T>(frame, "answer");
+    RL_TRY_ASSIGN(auto answer, execute::read_frame(std::move(frame)));
+    return execute::read_answer<T>(std::move(answer));
+  }
+  template <typename T>
+  base::Result<T> timed(std::string_view kind, const base::Json& request) {
+    const auto begun = clock_.now();
+    auto outcome = ask<T>(kind, request);
+    if (outcome) outcome->duration_s = base::to_seconds(clock_.now() - begun);
+    return outcome;
   }
 
   const base::Clock& clock_;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "campaign/gpu_choice.hpp"
+#include "execute/gpu_choice.hpp"
 #include "fakes/tiny_onnx.hpp"
 #include "gpu/gpu_inventory.hpp"
 #include "process/worker_fixture.hpp"
@@ -41,7 +41,7 @@ class DeviceTrialTest : public DeviceTest {
     if (IsSkipped()) return;
     if (std::getenv("RIDGELINE_ORT_LIBRARY") == nullptr) ::setenv("ONNXRUNTIME_ROOT", RL_TEST_ORT_ROOT, 0);
     make_executor();
-    const auto runtime = executor_->probe("onnx", "");
+    const auto runtime = execute::probe(*executor_, "onnx", "");
     if (!runtime) GTEST_SKIP() << runtime.error().message;
     const auto& providers = runtime->providers;
     if (std::find(providers.begin(), providers.end(), "CUDAExecutionProvider") == providers.end())
@@ -54,7 +54,7 @@ class DeviceTrialTest : public DeviceTest {
     WorkerTest::TearDown();
   }
   void make_executor(WorkerOptions options = worker_options()) {
-    for (auto& variable : campaign::gpu_environment(gpu_)) options.environment.push_back(std::move(variable));
+    for (auto& variable : execute::gpu_environment(gpu_)) options.environment.push_back(std::move(variable));
     executor_ = make_local_executor(std::move(options));
   }
 
@@ -71,7 +71,7 @@ class DeviceTrialTest : public DeviceTest {
     return spec;
   }
   schema::TrialOutcome run(const schema::TrialSpec& spec, const TrialOptions& options = {}) {
-    auto outcome = executor_->run_trial(spec, options);
+    auto outcome = execute::run_trial(*executor_, spec, options);
     if (outcome) return std::move(*outcome);
     ADD_FAILURE() << outcome.error().message;
     schema::TrialOutcome failed;

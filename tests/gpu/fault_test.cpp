@@ -49,7 +49,7 @@ class DeviceFaultTest : public DeviceTrialTest {
   WorkerOptions disturbed(int number) {
     auto options = worker_options();
     options.heartbeat_timeout_s = 2;
-    options.on_progress = [this, number](const TrialProgress& progress) {
+    options.on_progress = [this, number](const JobProgress& progress) {
       if (progress.phase != TrialPhase::measure || std::exchange(disturbed_, true)) return;
       for (const auto worker : children_of(::getpid())) ::kill(worker, number);
     };

@@ -24,7 +24,7 @@ TEST_F(DeviceTest, memory_of_this_process_is_seen_and_given_back) {
   auto sampler = gpu::TelemetrySampler::make(*api, gpu_.uuid);
   ASSERT_TRUE(sampler) << sampler.error().message;
   // The driver reads it when it is initialized: afterwards device 0 is the one sampled.
-  for (const auto& [name, value] : campaign::gpu_environment(gpu_)) ::setenv(name.c_str(), value.c_str(), 1);
+  for (const auto& [name, value] : execute::gpu_environment(gpu_)) ::setenv(name.c_str(), value.c_str(), 1);
   const auto driver = gpu::CudaDriver::load();
   ASSERT_TRUE(driver) << driver.error().message;
   const auto context = gpu::PrimaryContext::retain(*driver, 0);
@@ -44,7 +44,7 @@ TEST_F(DeviceTest, memory_of_this_process_is_seen_and_given_back) {
 }
 
 TEST_F(DeviceTrialTest, ceilings_are_those_of_a_gpu) {
-  const auto found = executor_->gpu_ceilings("onnx", "");
+  const auto found = execute::gpu_ceilings(*executor_, "onnx", "");
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_TRUE(found->copy_gb_per_s && found->h2d_gb_per_s && found->matmul_fp32_tflops && found->launch_us);
   EXPECT_GT(*found->copy_gb_per_s, 20);

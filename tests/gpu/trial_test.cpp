@@ -40,7 +40,7 @@ TEST_F(DeviceTrialTest, a_trial_tells_what_the_gpu_did) {
 
 TEST_F(DeviceTrialTest, loaded_libraries_are_named_with_versions) {
   ASSERT_EQ(run(spec(convolutions(), {1, 8, 64, 64})).status, TrialStatus::ok);
-  const auto runtime = executor_->probe("onnx", "");
+  const auto runtime = execute::probe(*executor_, "onnx", "");
   ASSERT_TRUE(runtime) << runtime.error().message;
   const auto& libraries = runtime->provider_libraries.at("cuda");
   EXPECT_TRUE(std::any_of(libraries.begin(), libraries.end(), [](const auto& library) {
@@ -54,7 +54,7 @@ TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
   auto reference = spec(model, {1, 8, 64, 64}, {{"use_tf32", false}});
   TrialOptions options;
   options.reference_outputs = folder_ / "reference";
-  const auto noise = executor_->make_reference(reference, options.reference_outputs);
+  const auto noise = execute::make_reference(*executor_, reference, options.reference_outputs);
   ASSERT_TRUE(noise) << noise.error().message;
   const std::vector<std::pair<Configuration, double>> candidates{
       {{{"use_tf32", false}}, kFp32Tolerance},
@@ -74,7 +74,7 @@ TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
   reference.provider = "cpu";
   reference.configuration = {};
   options.reference_outputs = folder_ / "cpu";
-  ASSERT_TRUE(executor_->make_reference(reference, options.reference_outputs));
+  ASSERT_TRUE(execute::make_reference(*executor_, reference, options.reference_outputs));
   const auto outcome = run(spec(model, {1, 8, 64, 64}, {{"use_tf32", false}}), options);
   ASSERT_TRUE(outcome.drift) << message_of(outcome);
   EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
@@ -86,13 +86,13 @@ TEST_F(DeviceTrialTest, a_rewrite_that_is_left_out_changes_the_graph_but_not_the
   const auto apart = fused.with("disable_specified_optimizers", "MatMulAddFusion");
   TrialOptions options;
   options.reference_outputs = folder_ / "reference";
-  ASSERT_TRUE(executor_->make_reference(spec(model, {2, 3, 8}, fused), options.reference_outputs));
+  ASSERT_TRUE(execute::make_reference(*executor_, spec(model, {2, 3, 8}, fused), options.reference_outputs));
   const auto outcome = run(spec(model, {2, 3, 8}, apart), options);
   ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
   ASSERT_TRUE(outcome.drift);
   EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
-  const auto whole = executor_->runtime_graph(spec(model, {2, 3, 8}, fused));
-  const auto parts = executor_->runtime_graph(spec(model, {2, 3, 8}, apart));
+  const auto whole = execute::runtime_graph(*executor_, spec(model, {2, 3, 8}, fused));
+  const auto parts = execute::runtime_graph(*executor_, spec(model, {2, 3, 8}, apart));
   ASSERT_TRUE(whole && parts);
   EXPECT_EQ(whole->nodes, 3) << "a Gemm between two Reshapes";
   EXPECT_EQ(parts->nodes, 2) << "MatMul, Add";
@@ -177,7 +177,7 @@ TEST_F(DeviceTrialTest, a_configuration_is_not_told_from_itself_by_much) {
   pair.other = pair.base.configuration;
   pair.plan.max_time_s = 1;
   pair.plan.min_time_s = 0.5;
-  const auto outcome = executor_->run_pair(pair);
+  const auto outcome = execute::run_pair(*executor_, pair);
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
   const auto& blocks = outcome->measurement->blocks;

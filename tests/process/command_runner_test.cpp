@@ -213,7 +213,7 @@ TEST_F(CommandRunnerProcess, watches_gpus_from_outside) {
   const auto uuid = gpu::NvmlDevice(*api, (*api)->device_by_index(0).value()).uuid();
   gpus_ = GpuTally({uuid}, {RL_TEST_FAKE_NVML});
   ASSERT_FALSE(gpus_.empty());
-  options_.on_progress = [&](const CommandProgress&) { nvml.set(kFakeMemoryUsed, 2'500'000'000); };
+  options_.on_progress = [&](const JobProgress&) { nvml.set(kFakeMemoryUsed, 2'500'000'000); };
   ASSERT_TRUE(run("sleep 0.7"));
   const auto metrics = gpus_.metrics();
   EXPECT_NEAR(metrics.at("gpu_memory_gb"), 2.0, 1e-6);  // above the half GB that was used before

@@ -69,7 +69,7 @@ TEST_F(CorpusTest, every_model_runs_or_is_refused_with_a_cause) {
   const auto models = corpus();
   if (models.empty()) GTEST_SKIP() << "no models below " << kCorpus << ": install libonnx-testdata";
   const auto executor = make_local_executor(worker_options());
-  if (const auto runtime = executor->probe("onnx", ""); !runtime) {
+  if (const auto runtime = execute::probe(*executor, "onnx", ""); !runtime) {
     ASSERT_EQ(runtime.error().code, base::ErrorCode::unavailable) << runtime.error().message;
     GTEST_SKIP() << runtime.error().message;
   }
@@ -81,7 +81,7 @@ TEST_F(CorpusTest, every_model_runs_or_is_refused_with_a_cause) {
     const auto name = path.parent_path().filename().string();
     workload::InspectRequest request;
     request.workload = spec.workload;
-    const auto description = executor->inspect(request);
+    const auto description = execute::inspect(*executor, request);
     if (!description) {
       expect_clear(description.error().message);
       EXPECT_NE(description.error().code, base::ErrorCode::crashed) << description.error().message;
@@ -92,7 +92,7 @@ TEST_F(CorpusTest, every_model_runs_or_is_refused_with_a_cause) {
     spec.workload.shapes = description->shapes;
     TrialOptions options;
     options.deadline_s = kDeadlineS;
-    const auto outcome = executor->run_trial(spec, options);
+    const auto outcome = execute::run_trial(*executor, spec, options);
     ASSERT_TRUE(outcome) << outcome.error().message;
     const bool ok = outcome->status == TrialStatus::ok;
     EXPECT_EQ(outcome->measurement.has_value(), ok);

@@ -28,13 +28,13 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
   const auto executor = make_local_executor(worker_options());
   TrialOptions options;
   options.reference_outputs = folder_ / "reference";
-  ASSERT_TRUE(executor->make_reference(synthetic_spec("noise=1%"), options.reference_outputs));
+  ASSERT_TRUE(execute::make_reference(*executor, synthetic_spec("noise=1%"), options.reference_outputs));
 
   auto spec =
       synthetic_spec(fmt::format("fault={}@{} if intra_op_num_threads=4", expected.fault, base::enum_name(phase)));
   spec.configuration.set("intra_op_num_threads", 4);
   options.deadline_s = expected.status == TrialStatus::timeout ? kHangDeadlineS : 30;
-  const auto outcome = executor->run_trial(spec, options);
+  const auto outcome = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, expected.status) << (outcome->failure ? outcome->failure->message : "");
   EXPECT_EQ(outcome->measurement.has_value(), expected.status == TrialStatus::ok);
@@ -48,7 +48,7 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
   }
 
   spec.configuration.set("intra_op_num_threads", 2);
-  const auto next = executor->run_trial(spec, options);
+  const auto next = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(next->status, TrialStatus::ok);
   EXPECT_TRUE(next->drift.has_value());
@@ -82,7 +82,7 @@ TEST_F(FaultTest, an_allocation_storm_ends_at_the_address_space_limit) {
   auto options = worker_options();
   options.address_space_bytes = std::uint64_t{4} << 30U;
   const auto executor = make_local_executor(options);
-  const auto outcome = executor->run_trial(synthetic_spec("fault=alloc@create_session"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=alloc@create_session"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::out_of_memory);
   EXPECT_EQ(outcome->failure->requested_bytes, std::int64_t{256} << 20U);
@@ -90,14 +90,15 @@ TEST_F(FaultTest, an_allocation_storm_ends_at_the_address_space_limit) {
 
 TEST_F(FaultTest, the_size_of_a_failed_allocation_is_read_from_the_message) {
   const auto executor = make_local_executor(worker_options());
-  const auto outcome = executor->run_trial(synthetic_spec("fault=oom@measure"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=oom@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->failure->requested_bytes, 34359738368);
 }
 
 TEST_F(FaultTest, a_flood_before_a_death_leaves_its_last_4_kib) {
   const auto executor = make_local_executor(worker_options());
-  const auto outcome = executor->run_trial(synthetic_spec("fault=stderr_flood@create_session,fault=segv@measure"), {});
+  const auto outcome =
+      execute::run_trial(*executor, synthetic_spec("fault=stderr_flood@create_session,fault=segv@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   EXPECT_LE(outcome->failure->stderr_tail.size(), 4096U);
@@ -108,8 +109,8 @@ TEST_F(FaultTest, nan_outputs_are_counted) {
   const auto executor = make_local_executor(worker_options());
   TrialOptions options;
   options.reference_outputs = folder_ / "reference";
-  ASSERT_TRUE(executor->make_reference(synthetic_spec(""), options.reference_outputs));
-  const auto outcome = executor->run_trial(synthetic_spec("fault=nan"), options);
+  ASSERT_TRUE(execute::make_reference(*executor, synthetic_spec(""), options.reference_outputs));
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=nan"), options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->drift);
   EXPECT_EQ(outcome->drift->nonfinite, 1);
@@ -120,7 +121,7 @@ TEST_F(FaultTest, a_stopped_worker_is_found_by_its_missing_heartbeat) {
   auto options = worker_options();
   options.heartbeat_timeout_s = 0.5;
   const auto executor = make_local_executor(options);
-  const auto outcome = executor->run_trial(synthetic_spec("fault=stop@measure"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=stop@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::timeout);
   EXPECT_NE(outcome->failure->message.find("no heartbeat"), std::string::npos) << outcome->failure->message;
@@ -134,8 +135,8 @@ TEST_F(FaultTest, a_hang_is_found_by_its_missing_progress) {
   for (const auto* phase : {"create_session", "measure", "verify"}) {
     TrialOptions trial;
     trial.reference_outputs = folder_ / "reference";
-    ASSERT_TRUE(executor->make_reference(synthetic_spec(""), trial.reference_outputs));
-    const auto outcome = executor->run_trial(synthetic_spec(fmt::format("fault=hang@{}", phase)), trial);
+    ASSERT_TRUE(execute::make_reference(*executor, synthetic_spec(""), trial.reference_outputs));
+    const auto outcome = execute::run_trial(*executor, synthetic_spec(fmt::format("fault=hang@{}", phase)), trial);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->status, TrialStatus::timeout);
     EXPECT_EQ(base::enum_name(outcome->failure->phase), phase);
@@ -148,7 +149,7 @@ TEST_F(FaultTest, pairs_are_classified_as_well) {
   schema::PairedSpec pair;
   pair.base = synthetic_spec("fault=segv@create_session if intra_op_num_threads=4");
   pair.other.set("intra_op_num_threads", 4);
-  const auto outcome = executor->run_pair(pair);
+  const auto outcome = execute::run_pair(*executor, pair);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   EXPECT_EQ(outcome->failure->signal, SIGSEGV);

@@ -27,7 +27,7 @@ schema::TrialSpec gpu_spec(const std::string& location) {
 
 TEST(WorkerOnGpu, records_what_the_gpu_did) {
   const auto executor = make_local_executor(options_with_gpu());
-  const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+  const auto outcome = execute::run_trial(*executor, gpu_spec("clock=real"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->status, schema::TrialStatus::ok) << outcome->failure->message;
   const auto& measurement = *outcome->measurement;
@@ -45,7 +45,7 @@ TEST(WorkerOnGpu, records_what_the_gpu_did) {
 TEST(WorkerOnGpu, flags_somebody_elses_process) {
   const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
   for (int trial = 0; trial < 2; ++trial) {
-    const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+    const auto outcome = execute::run_trial(*executor, gpu_spec("clock=real"), {});
     ASSERT_TRUE(outcome && outcome->measurement);
     EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
     ASSERT_EQ(outcome->measurement->gpu->neighbours_before.size(), 1U);
@@ -62,7 +62,7 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   spec.plan.quads = spec.plan.max_quads = 4;
   spec.plan.min_time_s = 0;
   spec.plan.max_time_s = 1;
-  const auto outcome = executor->run_pair(spec, {});
+  const auto outcome = execute::run_pair(*executor, spec, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
   EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
@@ -70,10 +70,10 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
 
 TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
   const auto executor = make_local_executor(options_with_gpu());
-  const auto failed = executor->run_trial(gpu_spec("clock=real,fault=oom@create_session"), {});
+  const auto failed = execute::run_trial(*executor, gpu_spec("clock=real,fault=oom@create_session"), {});
   ASSERT_TRUE(failed) << failed.error().message;
   EXPECT_EQ(failed->status, schema::TrialStatus::out_of_memory);
-  const auto outcome = executor->run_trial(gpu_spec("clock=real"), {});
+  const auto outcome = execute::run_trial(*executor, gpu_spec("clock=real"), {});
   ASSERT_TRUE(outcome && outcome->measurement);
   EXPECT_TRUE(outcome->measurement->gpu.has_value());
 }
@@ -81,7 +81,7 @@ TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
 TEST(WorkerOnGpu, tells_what_was_free_and_who_was_there_when_memory_ran_out) {
   const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
   for (const std::string phase : {"create_session", "measure"}) {
-    const auto outcome = executor->run_trial(gpu_spec("clock=real,fault=oom@" + phase), {});
+    const auto outcome = execute::run_trial(*executor, gpu_spec("clock=real,fault=oom@" + phase), {});
     ASSERT_TRUE(outcome) << outcome.error().message;
     ASSERT_EQ(outcome->status, schema::TrialStatus::out_of_memory) << phase;
     ASSERT_TRUE(outcome->failure->gpu) << phase;
@@ -97,28 +97,28 @@ TEST(WorkerOnGpu, tells_what_was_free_and_who_was_there_when_memory_ran_out) {
 
 TEST(WorkerOnGpu, leaves_virtual_time_and_cpu_trials_alone) {
   const auto executor = make_local_executor(options_with_gpu());
-  const auto virtual_time = executor->run_trial(gpu_spec("surface=flat"), {});
+  const auto virtual_time = execute::run_trial(*executor, gpu_spec("surface=flat"), {});
   ASSERT_TRUE(virtual_time && virtual_time->measurement);
   EXPECT_FALSE(virtual_time->measurement->gpu.has_value());
   EXPECT_FALSE(schema::has_flag(virtual_time->measurement->flags, "gpu_unobserved"));
-  const auto cpu = executor->run_trial(synthetic_spec("clock=real"), {});
+  const auto cpu = execute::run_trial(*executor, synthetic_spec("clock=real"), {});
   ASSERT_TRUE(cpu && cpu->measurement);
   EXPECT_FALSE(cpu->measurement->gpu.has_value());
 }
 
 TEST(WorkerOnGpu, measures_what_the_gpu_reaches_in_a_process_of_its_own) {
   const auto executor = make_local_executor(options_with_gpu());
-  const auto found = executor->gpu_ceilings("synthetic", "");
+  const auto found = execute::gpu_ceilings(*executor, "synthetic", "");
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->copy_gb_per_s);
   EXPECT_TRUE(found->matmul_tf32_tflops);
-  EXPECT_TRUE(executor->run_trial(gpu_spec("clock=real"), {}));
+  EXPECT_TRUE(execute::run_trial(*executor, gpu_spec("clock=real"), {}));
 }
 
 TEST(WorkerOnGpu, no_driver_is_an_error_that_says_what_was_tried) {
   auto options = worker_options();
   options.environment = {{"LD_LIBRARY_PATH", "/nowhere"}};
-  const auto found = make_local_executor(options)->gpu_ceilings("synthetic", "");
+  const auto found = execute::gpu_ceilings(*make_local_executor(options), "synthetic", "");
   if (found) GTEST_SKIP() << "a real driver is installed";
   EXPECT_EQ(found.error().code, base::ErrorCode::unavailable);
   EXPECT_NE(found.error().message.find("libcuda.so.1"), std::string::npos) << found.error().message;

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/subprocess.hpp"
-#include "execute/device_pool_executor.hpp"
+#include "execute/slot_executor.hpp"
 #include "worker_fixture.hpp"
 
 namespace ridgeline::execute {
@@ -23,36 +23,36 @@ pid_t only_child() {
 
 TEST_F(LifecycleTest, a_pooled_worker_runs_many_trials) {
   const auto executor = make_local_executor(worker_options());
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   const auto worker = only_child();
-  ASSERT_TRUE(executor->run_trial(synthetic_spec("noise=2%"), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("noise=2%"), {}));
   EXPECT_EQ(only_child(), worker);
 }
 
 TEST_F(LifecycleTest, a_trial_alone_begins_a_process) {
   const auto executor = make_local_executor(worker_options());
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   const auto worker = only_child();
   auto spec = synthetic_spec("");
   spec.alone = true;
-  const auto outcome = executor->run_trial(spec, {});
+  const auto outcome = execute::run_trial(*executor, spec, {});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->status, TrialStatus::ok);
   const auto fresh = only_child();
   EXPECT_NE(fresh, worker);
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   EXPECT_EQ(only_child(), fresh) << "it serves others afterwards";
 }
 
 TEST_F(LifecycleTest, a_legal_refusal_keeps_the_worker_and_a_failure_replaces_it) {
   const auto executor = make_local_executor(worker_options());
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   const auto worker = only_child();
-  ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=invalid"), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("fault=invalid"), {}));
   EXPECT_EQ(only_child(), worker);
-  ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=oom"), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("fault=oom"), {}));
   EXPECT_TRUE(children_of(::getpid()).empty());
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   EXPECT_NE(only_child(), worker);
 }
 
@@ -60,7 +60,7 @@ TEST_F(LifecycleTest, isolation_by_trial_leaves_no_worker_behind) {
   auto options = worker_options();
   options.isolation = Isolation::trial;
   const auto executor = make_local_executor(options);
-  const auto outcome = executor->run_trial(synthetic_spec(""), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec(""), {});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->status, TrialStatus::ok);
   EXPECT_TRUE(children_of(::getpid()).empty());
@@ -68,9 +68,9 @@ TEST_F(LifecycleTest, isolation_by_trial_leaves_no_worker_behind) {
 
 TEST_F(LifecycleTest, an_idle_worker_killed_from_outside_is_replaced_without_a_word) {
   const auto executor = make_local_executor(worker_options());
-  ASSERT_TRUE(executor->run_trial(synthetic_spec(""), {}));
+  ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   ::kill(only_child(), SIGKILL);
-  const auto outcome = executor->run_trial(synthetic_spec(""), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec(""), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::ok);
 }
@@ -78,12 +78,12 @@ TEST_F(LifecycleTest, an_idle_worker_killed_from_outside_is_replaced_without_a_w
 TEST_F(LifecycleTest, a_busy_worker_killed_from_outside_is_a_crashed_trial) {
   auto options = worker_options();
   std::atomic<bool> killed{false};
-  options.on_progress = [&](const TrialProgress& progress) {
+  options.on_progress = [&](const JobProgress& progress) {
     if (progress.phase != schema::TrialPhase::measure || killed.exchange(true)) return;
     ::kill(only_child(), SIGKILL);
   };
   const auto executor = make_local_executor(options);
-  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=hang@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   EXPECT_EQ(outcome->failure->signal, SIGKILL);
@@ -94,19 +94,19 @@ TEST_F(LifecycleTest, what_hangs_ends_with_the_time_of_the_run_and_is_no_outcome
   const auto executor = make_local_executor(worker_options());
   TrialOptions options;
   options.time_left = {0.2, 3600};
-  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), options);
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=hang@measure"), options);
   ASSERT_FALSE(outcome) << "an outcome would be stored";
   EXPECT_EQ(outcome.error().code, base::ErrorCode::out_of_time);
   EXPECT_NE(outcome.error().message.find("in phase measure, in which nothing had moved for"), std::string::npos)
       << outcome.error().message;
   EXPECT_TRUE(children_of(::getpid()).empty());
   const auto reference =
-      executor->make_reference(synthetic_spec("fault=hang@create_session"), folder_ / "r", {0, 3600});
+      execute::make_reference(*executor, synthetic_spec("fault=hang@create_session"), folder_ / "r", {0, 3600});
   ASSERT_FALSE(reference);
   EXPECT_EQ(reference.error().code, base::ErrorCode::out_of_time);
   schema::PairedSpec pair;
   pair.base = synthetic_spec("fault=hang@measure");
-  const auto compared = executor->run_pair(pair, {0, 3600});
+  const auto compared = execute::run_pair(*executor, pair, {0, 3600});
   ASSERT_FALSE(compared);
   EXPECT_EQ(compared.error().code, base::ErrorCode::out_of_time);
 }
@@ -117,13 +117,13 @@ TEST_F(LifecycleTest, what_works_may_end_after_the_time_of_the_run_but_not_go_on
   spec.plan.runs = 200;
   TrialOptions options;
   options.time_left = {0, 3600};
-  const auto ordinary = executor->run_trial(spec, options);
+  const auto ordinary = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(ordinary) << ordinary.error().message;
   EXPECT_EQ(ordinary->status, TrialStatus::ok);
   spec.plan.runs = 100'000'000;
   spec.plan.max_runs = *spec.plan.runs;
   options.time_left = {0, 0.3};
-  const auto endless = executor->run_trial(spec, options);
+  const auto endless = execute::run_trial(*executor, spec, options);
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code, base::ErrorCode::out_of_time);
 }
@@ -132,7 +132,7 @@ TEST_F(LifecycleTest, grandchildren_in_the_group_end_with_the_worker) {
   pid_t group = 0;
   {
     const auto executor = make_local_executor(worker_options());
-    ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=grandchild@warmup"), {}));
+    ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("fault=grandchild@warmup"), {}));
     group = only_child();
     ASSERT_EQ(children_of(group).size(), 1U);
   }
@@ -142,7 +142,7 @@ TEST_F(LifecycleTest, grandchildren_in_the_group_end_with_the_worker) {
 TEST_F(LifecycleTest, a_worker_that_dies_with_a_grandchild_holding_its_pipes_is_noticed_at_once) {
   const auto executor = make_local_executor(worker_options());
   const auto begun = std::chrono::steady_clock::now();
-  const auto outcome = executor->run_trial(synthetic_spec("fault=grandchild@warmup,fault=segv@measure"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=grandchild@warmup,fault=segv@measure"), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->failure->signal, SIGSEGV);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
@@ -155,7 +155,7 @@ TEST_F(LifecycleTest, a_hundred_deaths_leave_no_zombie_and_no_descriptor) {
   };
   const auto executor = make_local_executor(worker_options());
   const auto before = open_descriptors();
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(executor->run_trial(synthetic_spec("fault=exit@warmup"), {}));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("fault=exit@warmup"), {}));
   EXPECT_TRUE(children_of(::getpid()).empty());
   EXPECT_EQ(open_descriptors(), before);
 }
@@ -184,25 +184,30 @@ TEST_F(LifecycleTest, cancelling_ends_the_running_trial_within_a_moment) {
     cancel = true;
   });
   const auto begun = std::chrono::steady_clock::now();
-  const auto outcome = executor->run_trial(synthetic_spec("fault=hang@measure"), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=hang@measure"), {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, base::ErrorCode::cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(3));
   EXPECT_TRUE(children_of(::getpid()).empty());
 }
 
-TEST_F(LifecycleTest, each_lane_has_a_worker_with_an_environment_of_its_own) {
-  const auto make = [](const std::string& lane) {
+TEST_F(LifecycleTest, each_slot_has_a_worker_with_an_environment_of_its_own) {
+  const auto slot = [](const std::string& name) -> SlotExecutor::Slot {
     auto options = worker_options();
-    options.command = {"/bin/sh", "-c", "test \"$RL_TEST_LANE\" = " + lane + " && exec " + options.command.front()};
-    options.environment = {{"RL_TEST_LANE", lane}};
-    return make_local_executor(options);
+    options.command = {"/bin/sh", "-c", "test \"$RL_TEST_SLOT\" = " + name + " && exec " + options.command.front()};
+    options.environment = {{"RL_TEST_SLOT", name}};
+    return {{name, options.environment}, [options](std::function<bool()> cancelled) mutable {
+              options.cancelled = std::move(cancelled);
+              auto transport = std::make_unique<LocalTransport>();
+              add_worker_jobs(*transport, std::move(options));
+              return transport;
+            }};
   };
   {
-    DevicePoolExecutor pool(make("0"), {[&] { return make("1"); }, [&] { return make("2"); }});
+    SlotExecutor executor({slot("0"), slot("1"), slot("2")});
     for (int round = 0; round < 2; ++round) {
-      const auto outcomes = pool.run_trials(
-          {{0, synthetic_spec(""), {}}, {1, synthetic_spec("fault=oom"), {}}, {2, synthetic_spec(""), {}}});
+      const auto outcomes = run_trials(
+          executor, {{0, synthetic_spec(""), {}}, {1, synthetic_spec("fault=oom"), {}}, {2, synthetic_spec(""), {}}});
       ASSERT_EQ(outcomes.size(), 3U);
       for (const auto& outcome : outcomes) ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_EQ(outcomes[0]->status, TrialStatus::ok);
@@ -218,14 +223,14 @@ TEST_F(LifecycleTest, progress_is_reported_while_a_trial_runs) {
   auto options = worker_options();
   std::int64_t most_steps = 0;
   int reports = 0;
-  options.on_progress = [&](const TrialProgress& progress) {
+  options.on_progress = [&](const JobProgress& progress) {
     most_steps = std::max(most_steps, progress.steps);
     ++reports;
   };
   const auto executor = make_local_executor(options);
   auto spec = synthetic_spec("clock=real,base=2ms,noise=0");
   spec.plan.runs = 300;
-  const auto outcome = executor->run_trial(spec, {});
+  const auto outcome = execute::run_trial(*executor, spec, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::ok);
   EXPECT_GT(most_steps, 10);

@@ -12,7 +12,7 @@ using schema::TrialStatus;
 using ProtocolTest = WorkerTest;
 
 base::Error launch_error(WorkerOptions options) {
-  const auto outcome = make_local_executor(std::move(options))->run_trial(synthetic_spec(""), {});
+  const auto outcome = execute::run_trial(*make_local_executor(std::move(options)), synthetic_spec(""), {});
   EXPECT_FALSE(outcome);
   return outcome ? base::Error{} : outcome.error();
 }
@@ -54,7 +54,7 @@ class BrokenAnswer : public WorkerTest, public ::testing::WithParamInterface<con
 
 TEST_P(BrokenAnswer, is_a_crashed_trial) {
   const auto executor = make_local_executor(worker_options({GetParam()}));
-  const auto outcome = executor->run_trial(synthetic_spec(""), {});
+  const auto outcome = execute::run_trial(*executor, synthetic_spec(""), {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, TrialStatus::crashed);
   EXPECT_FALSE(outcome->failure->message.empty());
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(all, BrokenAnswer, ::testing::Values("rubbish", "trunca
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_F(ProtocolTest, a_well_formed_answer_without_sense_is_a_fault_of_ours) {
-  const auto outcome = make_local_executor(worker_options({"not_json"}))->run_trial(synthetic_spec(""), {});
+  const auto outcome = execute::run_trial(*make_local_executor(worker_options({"not_json"})), synthetic_spec(""), {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::corrupt);
 }

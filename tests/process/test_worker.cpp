@@ -12,10 +12,11 @@
 
 #include "base/file.hpp"
 #include "base/version.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 #include "execute/frame.hpp"
 #include "execute/message.hpp"
 #include "execute/worker_status.hpp"
+#include "fakes/local_executor.hpp"
 
 namespace {
 
@@ -51,11 +52,11 @@ int answer_with(std::string_view bytes) {
 int play_parent() {
   execute::WorkerOptions options;
   options.command = {base::executable_path().string()};
-  const auto executor = execute::make_local_executor(options);
+  const auto executor = fakes::make_local_executor(options);
   schema::TrialSpec spec;
   spec.workload.kind = "synthetic";
   spec.workload.location = "fault=hang@measure";
-  return executor->run_trial(spec, {}) ? 0 : 1;
+  return execute::run_trial(*executor, spec, {}) ? 0 : 1;
 }
 
 int misbehave(std::string_view how) {

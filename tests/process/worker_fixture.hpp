@@ -13,10 +13,12 @@
 
 #include <gtest/gtest.h>
 
-#include "execute/executor.hpp"
+#include "fakes/local_executor.hpp"
 #include "fakes/sanitizer.hpp"
 
 namespace ridgeline::execute {
+
+using fakes::make_local_executor;
 
 inline WorkerOptions worker_options(std::vector<std::string> arguments = {}) {
   WorkerOptions options;

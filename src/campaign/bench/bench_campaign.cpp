@@ -70,7 +70,7 @@ search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) 
 /// One run under way.
 class RunningBench {
  public:
-  RunningBench(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
+  RunningBench(execute::Executor& executor, store::Store& store, BenchObserver& observer,
                const std::function<bool()>& cancelled, const BenchRequest& request)
       : executor_(executor),
         store_(store),
@@ -437,7 +437,7 @@ class RunningBench {
       observer_.trial_started(trial, remaining);
       auto run_spec = spec;
       run_spec.plan.max_time_s = limit_s;
-      RL_TRY_ASSIGN(trial.outcome, executor_.run(run_spec));
+      RL_TRY_ASSIGN(trial.outcome, execute::run_training(executor_, run_spec));
       if (!refused(trial.outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec, trial.outcome));
     }
     if (cut(trial, plan, trial.outcome)) analysis::mark_cut_soak(trial, plan.steps, why_cut(limit_s, plan));
@@ -449,7 +449,7 @@ class RunningBench {
     return outcome;
   }
 
-  execute::TrainingExecutor& executor_;
+  execute::Executor& executor_;
   store::Store& store_;
   BenchObserver& observer_;
   const std::function<bool()>& cancelled_;
@@ -462,7 +462,7 @@ class RunningBench {
 
 }  // namespace
 
-BenchCampaign::BenchCampaign(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
+BenchCampaign::BenchCampaign(execute::Executor& executor, store::Store& store, BenchObserver& observer,
                              std::function<bool()> cancelled)
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 

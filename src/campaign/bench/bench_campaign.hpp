@@ -10,7 +10,7 @@
 #include "analysis/bench_answers.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "execute/training_executor.hpp"
+#include "execute/calls.hpp"
 #include "schema/training_run.hpp"
 #include "store/store.hpp"
 
@@ -57,7 +57,7 @@ class BenchObserver {
 /// is stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
 class BenchCampaign {
  public:
-  BenchCampaign(execute::TrainingExecutor& executor, store::Store& store, BenchObserver& observer,
+  BenchCampaign(execute::Executor& executor, store::Store& store, BenchObserver& observer,
                 std::function<bool()> cancelled);
   /// Errors: what ends a run before its first answer; invalid_argument where every setting tried was refused (batches
   /// larger than the data set), and nothing of it is stored. Stopped by a signal or by its time, the run comes back
@@ -65,7 +65,7 @@ class BenchCampaign {
   [[nodiscard]] base::Result<schema::BenchRun> run(const BenchRequest& request);
 
  private:
-  execute::TrainingExecutor& executor_;
+  execute::Executor& executor_;
   store::Store& store_;
   BenchObserver& observer_;
   std::function<bool()> cancelled_;

@@ -99,7 +99,7 @@ class BenchKind final : public run::Kind {
       return base::fail(base::ErrorCode::not_found, "{}: its record is not in {}", out.a.name, store.path().string());
     RL_TRY_ASSIGN(const auto spec, base::json_as<schema::TrainingTrialSpec>(stored->spec, "trial " + out.a.name));
     RL_TRY_ASSIGN(const auto executor, make_(spec));
-    RL_TRY_ASSIGN(one.outcome, executor->run(spec));
+    RL_TRY_ASSIGN(one.outcome, execute::run_training(*executor, spec));
     if (!one.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
                         base::enum_name(one.outcome.status),

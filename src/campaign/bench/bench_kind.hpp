@@ -4,14 +4,14 @@
 #include <functional>
 #include <memory>
 
-#include "execute/training_executor.hpp"
+#include "execute/calls.hpp"
 #include "run/kind.hpp"
 
 namespace ridgeline::campaign {
 
 /// What runs a stored trial. Errors: what it needs is not there (an interpreter, the LibTorch plugin, its GPU).
 using MakeTrainingExecutor =
-    std::function<base::Result<std::unique_ptr<execute::TrainingExecutor>>(const schema::TrainingTrialSpec& spec)>;
+    std::function<base::Result<std::unique_ptr<execute::Executor>>(const schema::TrainingTrialSpec& spec)>;
 
 /// Runs of `ridgeline bench`; `make` is asked for what measures a trial again.
 [[nodiscard]] std::unique_ptr<run::Kind> make_bench_kind(MakeTrainingExecutor make);

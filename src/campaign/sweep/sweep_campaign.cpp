@@ -66,7 +66,7 @@ bool answers_for_good(const schema::SweepOutcome& outcome, double timeout_s) {
 
 class RunningSweep {
  public:
-  RunningSweep(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
+  RunningSweep(execute::Executor& executor, store::Store& store, SweepObserver& observer,
                const std::function<bool()>& cancelled, const SweepRequest& request)
       : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
 
@@ -236,7 +236,8 @@ class RunningSweep {
     } else {
       auto files = files_.named_by(spec);
       RL_TRY_ASSIGN(trial.outcome,
-                    executor_.run(spec, std::filesystem::path(run_.folder) / fmt::format("trial-{}", trial.id), left));
+                    execute::run_command_trial(
+                        executor_, spec, std::filesystem::path(run_.folder) / fmt::format("trial-{}", trial.id), left));
       check_objective(trial.outcome);
       trial.outcome.files = files_.unchanged(std::move(files));
       RL_TRY(store_.save_outcome(store::kCommandKind, trial.key, {{"command", spec.job.command}, {"point", spec.point}},
@@ -270,7 +271,7 @@ class RunningSweep {
         metric, base::did_you_mean(metric, names), metric);
   }
 
-  execute::SweepExecutor& executor_;
+  execute::Executor& executor_;
   store::Store& store_;
   SweepObserver& observer_;
   const std::function<bool()>& cancelled_;
@@ -284,7 +285,7 @@ class RunningSweep {
 
 }  // namespace
 
-SweepCampaign::SweepCampaign(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
+SweepCampaign::SweepCampaign(execute::Executor& executor, store::Store& store, SweepObserver& observer,
                              std::function<bool()> cancelled)
     : executor_(executor), store_(store), observer_(observer), cancelled_(std::move(cancelled)) {}
 

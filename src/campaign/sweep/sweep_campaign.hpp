@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "execute/sweep_executor.hpp"
+#include "execute/calls.hpp"
 #include "schema/sweep.hpp"
 #include "store/store.hpp"
 
@@ -49,14 +49,14 @@ class SweepObserver {
 /// rested on are the same. Stored failures but out-of-memory and equal or longer timeouts are tried again.
 class SweepCampaign {
  public:
-  SweepCampaign(execute::SweepExecutor& executor, store::Store& store, SweepObserver& observer,
+  SweepCampaign(execute::Executor& executor, store::Store& store, SweepObserver& observer,
                 std::function<bool()> cancelled);
   /// Errors: what ends a run before its first answer. Stopped by a signal or by its time, the run comes back with what
   /// was found and `interrupted` or `interruption` set.
   [[nodiscard]] base::Result<schema::SweepRun> run(const SweepRequest& request);
 
  private:
-  execute::SweepExecutor& executor_;
+  execute::Executor& executor_;
   store::Store& store_;
   SweepObserver& observer_;
   std::function<bool()> cancelled_;

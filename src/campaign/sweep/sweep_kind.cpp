@@ -114,7 +114,8 @@ class SweepKind final : public run::Kind {
       trial.id = trial.repeat = round;
       trial.point = point;
       const auto folder = std::filesystem::path(sweep.folder) / fmt::format("rerun-{}", round + 1);
-      RL_TRY_ASSIGN(trial.outcome, executor->run({sweep.job, point, round, sweep.device_id}, folder, std::nullopt));
+      RL_TRY_ASSIGN(trial.outcome, execute::run_command_trial(*executor, {sweep.job, point, round, sweep.device_id},
+                                                              folder, std::nullopt));
       if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
         return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}; see {}/output.log", out.a.name,
                           base::enum_name(trial.outcome.status),

@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
-#include "execute/sweep_executor.hpp"
+#include "execute/calls.hpp"
 #include "run/kind.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::campaign {
 
-using MakeSweepExecutor = std::function<std::unique_ptr<execute::SweepExecutor>()>;
+using MakeSweepExecutor = std::function<std::unique_ptr<execute::Executor>()>;
 
 /// Runs of `ridgeline sweep`; `make` is asked for what runs a combination again.
 [[nodiscard]] std::unique_ptr<run::Kind> make_sweep_kind(MakeSweepExecutor make);

@@ -60,7 +60,7 @@ Result<std::filesystem::path> AccuracyReference::outputs(const schema::TrialSpec
   std::filesystem::create_directories(request_.reference_folder, ignored);
   observer_.stage("reference outputs");
   const auto begun = clock_.now();
-  RL_TRY_ASSIGN(const auto drift, executor_.make_reference(spec, path, time_left).map_error([](auto error) {
+  RL_TRY_ASSIGN(const auto drift, execute::make_reference(executor_, spec, path, time_left).map_error([](auto error) {
     return out_of_time_in(std::move(error), "the reference outputs");
   }));
   if (drift.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, drift));

@@ -67,7 +67,7 @@ class Check {
       : executor_(executor), objective_(objective), time_left_(time_left) {
     for (const auto& spec : specs) {
       auto& job = lanes_.emplace_back().job;
-      job.lane = lanes_.size() - 1;
+      job.slot = lanes_.size() - 1;
       job.spec = spec;
       job.spec.plan.runs.reset();
       job.spec.plan.min_time_s = std::max(job.spec.plan.min_time_s, kTimedS);
@@ -116,7 +116,7 @@ class Check {
     }
     std::vector<std::optional<double>> found;
     double longest_s = 0;
-    for (auto& outcome : executor_.run_trials(jobs)) {
+    for (auto& outcome : execute::run_trials(executor_, jobs)) {
       if (!outcome) return tl::unexpected<base::Error>(std::move(outcome).error());
       found.push_back(cost_of(*outcome));
       longest_s = std::max(longest_s, outcome->duration_s);
@@ -226,7 +226,7 @@ class Check {
           about_paces_);
     } else {
       found.lanes.clear();
-      for (const auto* lane : lanes) found.lanes.push_back(lane->job.lane);
+      for (const auto* lane : lanes) found.lanes.push_back(lane->job.slot);
       found.note = fmt::format("trials are spread over {} GPUs, which slow each other down by at most {:.1f} %{}{}",
                                lanes.size(), 100 * slowdown, in_brackets(sessions), about_paces_);
     }

@@ -114,7 +114,7 @@ std::vector<std::string> TrialRunner::devices() const {
   std::vector<std::string> devices{run.device};
   const auto& gpus = run.environment.gpus;
   if (run.provider == "cpu") return devices;
-  for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.lanes()); ++lane)
+  for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.slots().size()); ++lane)
     devices.push_back("gpu:" + gpus[lane].uuid);
   return devices;
 }
@@ -187,7 +187,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
   std::vector<execute::TrialJob> jobs;
   for (const auto lane : admitted()) {
     execute::TrialJob job;
-    job.lane = lane;
+    job.slot = lane;
     job.spec = spec_for(configuration);
     job.spec.device = devices[lane];
     job.spec.plan = kReadingPlan;
@@ -201,7 +201,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
   }
   schema::TunedTrial entry;
   entry.started_s = elapsed_s();
-  auto outcomes = executor_.run_trials(jobs);
+  auto outcomes = execute::run_trials(executor_, jobs);
   std::vector<std::pair<std::string, schema::SpeedReading>> readings;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!outcomes[i])
@@ -230,7 +230,7 @@ Result<std::string> TrialRunner::alone(const schema::Configuration& configuratio
   execute::TrialOptions options;
   options.throughput = result_.run.objective == schema::Objective::throughput;
   options.time_left = time_left(0, 0);
-  RL_TRY_ASSIGN(auto outcome, executor_.run_trial(spec, options));
+  RL_TRY_ASSIGN(auto outcome, execute::run_trial(executor_, spec, options));
   RL_TRY(store_.save_trial(spec, outcome));
   result_.outcomes[key] = std::move(outcome);
   return key;
@@ -334,7 +334,7 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
       open[i]->entry.started_s = elapsed_s();
       jobs.push_back({lane, open[i]->spec, open[i]->options});
     }
-    auto outcomes = executor_.run_trials(jobs);
+    auto outcomes = execute::run_trials(executor_, jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (outcomes[i]) {
         RL_TRY(store_.save_trial(jobs[i].spec, *outcomes[i]));
@@ -386,7 +386,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   }
   if (!outcome) {
     const double usual_s = max_time_ ? expected_pair_s(result_, plan, spec.fresh_process, a, b) : 0;
-    RL_TRY_ASSIGN(outcome, executor_.run_pair(spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
+    RL_TRY_ASSIGN(outcome, execute::run_pair(executor_, spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
       return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
     }));
     RL_TRY(store_.save_pair(spec, *outcome));

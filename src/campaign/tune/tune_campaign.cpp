@@ -18,7 +18,6 @@
 #include "campaign/tune/time_budget.hpp"
 #include "campaign/tune/time_forecast.hpp"
 #include "campaign/tune/trial_runner.hpp"
-#include "host/environment_probe.hpp"
 #include "measure/gpu_plans.hpp"
 #include "search/relevance.hpp"
 #include "search/searcher.hpp"
@@ -116,7 +115,7 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
   }
   const auto found = cache.get(run, [&] {
     observer.stage("what this GPU reaches");
-    return executor.gpu_ceilings(request.workload.kind, request.ort_library);
+    return execute::gpu_ceilings(executor, request.workload.kind, request.ort_library);
   });
   if (found) {
     run.gpu_ceilings = *found;
@@ -156,7 +155,7 @@ void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& 
 /// Parts of cuDNN are loaded by the first inference only, so the worker is asked again after it.
 void read_loaded_libraries(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run) {
   if (run.provider == "cpu" || run.trials.empty() || run.trials.back().from_store) return;
-  auto now = executor.probe(request.workload.kind, request.ort_library);
+  auto now = execute::probe(executor, request.workload.kind, request.ort_library);
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
 }
@@ -167,7 +166,7 @@ void read_graph(execute::Executor& executor, const TrialRunner& runner, const sc
   if (std::any_of(run.runtime_graphs.begin(), run.runtime_graphs.end(),
                   [&](const auto& graph) { return graph.stands_for(configuration); }))
     return;
-  auto graph = executor.runtime_graph(runner.spec_for(configuration));
+  auto graph = execute::runtime_graph(executor, runner.spec_for(configuration));
   if (graph) {
     run.runtime_graphs.push_back(std::move(*graph));
     return;
@@ -235,17 +234,21 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.current_origins = request.current_origins;
   TrialRunner runner(executor_, store_, clock_, observer_, request, result);
 
-  run.environment = request.environment ? *request.environment : host::probe_environment();
+  if (request.environment) {
+    run.environment = *request.environment;
+  } else {
+    RL_TRY_ASSIGN(run.environment, executor_.environment(0));
+  }
   run.environment.ridgeline_version = base::version();
   // The model first: most slips are in its path or shapes.
   RL_TRY(hash_input_files(run.workload));
-  RL_TRY_ASSIGN(run.model, executor_.inspect({run.workload, request.ort_library}));
+  RL_TRY_ASSIGN(run.model, execute::inspect(executor_, {run.workload, request.ort_library}));
   RL_TRY(check_input_types(run.model));
   RL_TRY(check_shapes_and_batch(request.workload, run.model, request.space));
   run.workload.shapes = run.model.shapes;
   run.workload.content_sha256 = run.model.sha256;
   run.workload.dim_names = symbolic_dimensions(run.model);
-  RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
+  RL_TRY_ASSIGN(run.runtime, execute::probe(executor_, request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
   run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                                      : "gpu:" + run.environment.gpus.front().uuid;

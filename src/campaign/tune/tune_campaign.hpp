@@ -11,7 +11,7 @@
 #include "analysis/ranking.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 #include "schema/environment.hpp"
 #include "schema/tune_run.hpp"
 #include "search/space_builder.hpp"

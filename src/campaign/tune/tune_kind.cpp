@@ -64,7 +64,7 @@ class TuneKind final : public run::Kind {
     execute::TrialOptions options;
     options.throughput = before.run.objective == schema::Objective::throughput;
     auto now = before;
-    RL_TRY_ASSIGN(now.outcome, executor->run_trial(stored->spec, options));
+    RL_TRY_ASSIGN(now.outcome, execute::run_trial(*executor, stored->spec, options));
     if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
                         base::enum_name(now.outcome.status),

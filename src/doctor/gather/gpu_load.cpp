@@ -57,7 +57,7 @@ LoadFacts watch_gpu_load(execute::Executor& executor, const std::string& kind, c
       std::this_thread::sleep_for(kEvery);
     }
   });
-  const auto reached = executor.gpu_ceilings(kind, library);
+  const auto reached = execute::gpu_ceilings(executor, kind, library);
   done.store(true);
   reader.join();
   if (reached)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "doctor/facts.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 #include "gpu/nvml_api.hpp"
 
 namespace ridgeline::doctor {

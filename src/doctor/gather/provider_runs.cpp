@@ -47,7 +47,7 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
   execute::TrialOptions options;
   options.reference_outputs = reference;
   options.deadline_s = (spec.provider == "tensorrt" ? kBuildEngineS : kStartUpS) + 4 * spec.plan.max_time_s;
-  const auto outcome = executor.run_trial(spec, options);
+  const auto outcome = execute::run_trial(executor, spec, options);
   if (!outcome) {
     run.status = schema::TrialStatus::failed;
     run.message = outcome.error().message;
@@ -76,7 +76,8 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
     const auto executor = make_(nullptr);
     const auto spec = spec_of(model, "cpu", max_time_s);
     runs.push_back(run_one(*executor, spec, "CPU", {}));
-    if (runs.back().status != schema::TrialStatus::ok || !executor->make_reference(spec, reference)) reference.clear();
+    if (runs.back().status != schema::TrialStatus::ok || !execute::make_reference(*executor, spec, reference))
+      reference.clear();
   }
   for (const auto& provider : workload::kGpuProviders) {
     const std::string name(provider.name);

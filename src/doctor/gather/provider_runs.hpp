@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "doctor/facts.hpp"
-#include "execute/executor.hpp"
+#include "execute/calls.hpp"
 
 namespace ridgeline::doctor {
 

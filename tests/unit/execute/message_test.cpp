@@ -19,6 +19,15 @@ schema::TrialOutcome sample_outcome() {
   return outcome;
 }
 
+template <typename Outcome>
+Frame outcome_frame(Outcome outcome) {
+  return make_frame(answer_of(std::move(outcome)));
+}
+template <typename Outcome>
+base::Result<Outcome> read_outcome(Frame frame) {
+  return read_frame(std::move(frame)).and_then(&read_answer<Outcome>);
+}
+
 schema::PairedOutcome sample_pair() {
   schema::PairedOutcome outcome;
   outcome.measurement.emplace();
@@ -27,10 +36,10 @@ schema::PairedOutcome sample_pair() {
 }
 
 TEST(Message, a_trial_outcome_keeps_its_samples_outside_the_json) {
-  const auto frame = make_outcome_frame(sample_outcome());
+  const auto frame = outcome_frame(sample_outcome());
   EXPECT_EQ(frame.samples.size(), 3U);
   EXPECT_EQ(frame.json.find("2.5"), std::string::npos);
-  const auto back = read_trial_outcome(frame);
+  const auto back = read_outcome<schema::TrialOutcome>(frame);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->measurement->latency_ns, sample_outcome().measurement->latency_ns);
   EXPECT_EQ(back->measurement->peak_rss_bytes, 77);
@@ -41,16 +50,16 @@ TEST(Message, a_failed_trial_has_no_samples) {
   outcome.status = schema::TrialStatus::failed;
   outcome.failure.emplace();
   outcome.failure->message = "no";
-  auto frame = make_outcome_frame(outcome);
-  const auto back = read_trial_outcome(frame);
+  auto frame = outcome_frame(outcome);
+  const auto back = read_outcome<schema::TrialOutcome>(frame);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->failure->message, "no");
   frame.samples = {1};
-  EXPECT_FALSE(read_trial_outcome(frame));
+  EXPECT_FALSE(read_outcome<schema::TrialOutcome>(frame));
 }
 
 TEST(Message, a_paired_outcome_gets_its_blocks_back) {
-  const auto back = read_paired_outcome(make_outcome_frame(sample_pair()));
+  const auto back = read_outcome<schema::PairedOutcome>(outcome_frame(sample_pair()));
   ASSERT_TRUE(back) << back.error().message;
   ASSERT_EQ(back->measurement->blocks.size(), 3U);
   EXPECT_EQ(back->measurement->blocks[0].latency_ns, (std::vector<double>{1, 2}));
@@ -59,11 +68,11 @@ TEST(Message, a_paired_outcome_gets_its_blocks_back) {
 }
 
 TEST(Message, block_counts_that_do_not_fit_are_refused) {
-  auto frame = make_outcome_frame(sample_pair());
+  auto frame = outcome_frame(sample_pair());
   frame.samples.pop_back();
-  EXPECT_FALSE(read_paired_outcome(frame));
+  EXPECT_FALSE(read_outcome<schema::PairedOutcome>(frame));
   frame.samples.resize(9);
-  EXPECT_FALSE(read_paired_outcome(frame));
+  EXPECT_FALSE(read_outcome<schema::PairedOutcome>(frame));
 }
 
 TEST(Message, every_error_code_survives_the_wire) {
@@ -84,8 +93,8 @@ TEST(Message, an_error_frame_without_sense_is_corrupt) {
 }
 
 TEST(Message, mutated_json_is_read_or_refused_and_never_throws) {
-  const auto trial = make_outcome_frame(sample_outcome());
-  const auto pair = make_outcome_frame(sample_pair());
+  const auto trial = outcome_frame(sample_outcome());
+  const auto pair = outcome_frame(sample_pair());
   base::Random random(7);
   int refused = 0;
   constexpr int kFrames = 20'000;
@@ -99,7 +108,8 @@ TEST(Message, mutated_json_is_read_or_refused_and_never_throws) {
         frame.json[at] = static_cast<char>(random.next());
       if (frame.json.empty()) frame.json = "x";
     }
-    const bool ok = i % 2 == 0 ? read_trial_outcome(frame).has_value() : read_paired_outcome(frame).has_value();
+    const bool ok = i % 2 == 0 ? read_outcome<schema::TrialOutcome>(frame).has_value()
+                               : read_outcome<schema::PairedOutcome>(frame).has_value();
     refused += ok ? 0 : 1;
   }
   EXPECT_GT(refused, kFrames / 4);
@@ -112,7 +122,11 @@ TEST(Message, requests_round_trip) {
   request.abandon_above_ns = 5e6;
   request.throughput = true;
   request.reference = "/tmp/r";
-  const auto back = read_frame<TrialRequest>(make_frame(FrameType::trial, request), "request");
+  const auto frame = make_job_frame(job_kind::kTrial, request);
+  EXPECT_EQ(frame.type, FrameType::job);
+  const auto job = base::parse_json(frame.json, "job").value();
+  EXPECT_EQ(job["kind"], "trial");
+  const auto back = base::json_as<TrialRequest>(job["request"], "request");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->spec.key(), request.spec.key());
   EXPECT_EQ(back->abandon_above_ns, request.abandon_above_ns);

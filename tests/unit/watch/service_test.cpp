@@ -30,7 +30,7 @@ struct Machine {
   std::vector<schema::TrialSpec> specs;
 };
 
-class Worker final : public execute::Executor {
+class Worker final : public fakes::TypedExecutor {
  public:
   explicit Worker(Machine& machine) : machine_(machine), version_(machine.version) { ++machine_.workers; }
   base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) override {
@@ -63,19 +63,8 @@ class Worker final : public execute::Executor {
     outcome.measurement.emplace().latency_ns.assign(200, machine_.cost_ns);
     return outcome;
   }
-  base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec&, const execute::TimeLeft&) override {
-    return unused();
-  }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path&,
-                                                     const execute::TimeLeft&) override {
-    return unused();
-  }
-  base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override { return unused(); }
 
  private:
-  static tl::unexpected<base::Error> unused() {
-    return base::fail(base::ErrorCode::internal, "a probe does not ask for this");
-  }
   Machine& machine_;
   std::string version_;
 };

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "execute/training_jobs.hpp"
 #include "fakes/training_landscape.hpp"
+#include "fakes/typed_executor.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
 #include "unit/workload/temp_folder.hpp"
@@ -21,28 +23,30 @@ using schema::DataMode;
 using schema::TrainingSettings;
 
 /// Counts the trials that are really run.
-class CountingExecutor final : public execute::TrainingExecutor {
+class CountingExecutor final : public fakes::TypedExecutor {
  public:
-  explicit CountingExecutor(std::shared_ptr<const workload::VirtualClock> clock) {
-    execute::TrainingExecutorOptions options;
+  explicit CountingExecutor(std::shared_ptr<const workload::VirtualClock> clock) : clock_(clock) {
+    execute::TrainingOptions options;
     options.factory = workload::make_synthetic_steps(clock);
-    options.clock = clock;
-    inner_ = execute::make_training_executor(std::move(options));
+    options.clock = std::move(clock);
+    execute::add_training_jobs(inner_, std::move(options));
   }
-  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
-    auto outcome = inner_->run(spec);
-    if (count++ == disturbed && outcome && outcome->measurement) {
-      auto& rate = outcome->measurement->samples_per_s;
+  base::Result<schema::TrainingOutcome> run_training(const schema::TrainingTrialSpec& spec) override {
+    RL_TRY_ASSIGN(const auto answer, inner_.run(execute::training_job(spec)));
+    RL_TRY_ASSIGN(auto outcome, base::json_as<schema::TrainingOutcome>(answer.value, "outcome"));
+    if (count++ == disturbed && outcome.measurement) {
+      auto& rate = outcome.measurement->samples_per_s;
       rate = {rate.value / 2, rate.low / 2, rate.high / 2};
     }
     return outcome;
   }
-  const base::Clock& clock() const noexcept override { return inner_->clock(); }
+  const base::Clock& clock() const noexcept override { return *clock_; }
   int count = 0;
   int disturbed = -1;  ///< number of the trial during which something else ran
 
  private:
-  std::unique_ptr<execute::TrainingExecutor> inner_;
+  std::shared_ptr<const workload::VirtualClock> clock_;
+  execute::LocalTransport inner_;
 };
 
 class BenchCampaignTest : public ::testing::Test {

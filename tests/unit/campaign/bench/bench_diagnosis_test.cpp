@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/bench_rules.hpp"
-#include "execute/training_executor.hpp"
+#include "fakes/local_executor.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
 namespace ridgeline::analysis {
@@ -22,10 +22,10 @@ struct Planted {
 
 std::vector<schema::BenchFinding> diagnose(const Planted& planted, double cores = 16) {
   const auto clock = std::make_shared<const workload::VirtualClock>();
-  execute::TrainingExecutorOptions options;
+  execute::TrainingOptions options;
   options.factory = workload::make_synthetic_steps(clock);
   options.clock = clock;
-  const auto executor = execute::make_training_executor(std::move(options));
+  const auto executor = fakes::make_training_executor(std::move(options));
   schema::BenchRun run;
   for (const auto& experiment : plan_experiments(planted.base, planted.on_cpu, cores)) {
     schema::TrainingTrialSpec spec;
@@ -37,7 +37,7 @@ std::vector<schema::BenchFinding> diagnose(const Planted& planted, double cores 
     trial.id = static_cast<int>(run.trials.size()) + 1;
     trial.settings = experiment.settings;
     trial.data = experiment.data;
-    const auto outcome = executor->run(spec);
+    const auto outcome = execute::run_training(*executor, spec);
     EXPECT_TRUE(outcome);
     if (outcome) trial.outcome = *outcome;
     run.trials.push_back(std::move(trial));

@@ -9,6 +9,7 @@
 
 #include "campaign/sweep/sweep_files.hpp"
 #include "fakes/temporary_folder.hpp"
+#include "fakes/typed_executor.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -18,14 +19,13 @@ using schema::SweepPoint;
 using schema::TrialStatus;
 
 /// Answers from a function, and remembers what it was asked.
-class FakeSweepExecutor final : public execute::SweepExecutor {
+class FakeSweepExecutor final : public fakes::TypedExecutor {
  public:
   using Answer = std::function<base::Result<SweepOutcome>(const schema::SweepTrialSpec&)>;
   explicit FakeSweepExecutor(Answer answer) : answer_(std::move(answer)) {}
-  base::Result<SweepOutcome> run(const schema::SweepTrialSpec& spec, const std::filesystem::path& /*folder*/,
-                                 std::optional<double> /*time_left_s*/) override {
-    asked.emplace_back(spec.point, spec.repeat);
-    return answer_(spec);
+  base::Result<SweepOutcome> run_command(const execute::CommandTrial& trial, const execute::TimeLeft&) override {
+    asked.emplace_back(trial.spec.point, trial.spec.repeat);
+    return answer_(trial.spec);
   }
   std::vector<std::pair<SweepPoint, int>> asked;
 

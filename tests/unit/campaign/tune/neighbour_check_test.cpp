@@ -24,7 +24,7 @@ std::vector<schema::TrialSpec> specs(std::size_t lanes) {
 }
 
 Neighbours check(fakes::FakeGpuPool& pool, double left_s = std::numeric_limits<double>::infinity()) {
-  auto found = check_neighbours(pool, specs(pool.lanes()), schema::Objective::latency, [=] {
+  auto found = check_neighbours(pool, specs(pool.slots().size()), schema::Objective::latency, [=] {
     return execute::TimeLeft{left_s, 0};
   });
   EXPECT_TRUE(found);

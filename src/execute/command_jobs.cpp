@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/sweep_executor.hpp"
+#include "execute/command_jobs.hpp"
 
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/file.hpp"
 #include "execute/command_failure.hpp"
+#include "execute/message.hpp"
 #include "execute/output_tail.hpp"
 #include "schema/sweep_command.hpp"
 #include "schema/sweep_metric.hpp"
@@ -48,18 +50,19 @@ FileStamp stamp_of(const std::filesystem::path& path) {
   return {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_size};
 }
 
-class CommandSweepExecutor final : public SweepExecutor {
+class CommandJobs {
  public:
-  explicit CommandSweepExecutor(SweepExecutorOptions options)
+  explicit CommandJobs(CommandOptions options)
       : options_(std::move(options)), gpus_(options_.gpu_uuids, options_.nvml) {}
 
   base::Result<schema::SweepOutcome> run(const schema::SweepTrialSpec& spec, const std::filesystem::path& folder,
-                                         std::optional<double> time_left_s) override {
+                                         std::optional<double> time_left_s) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) return base::fail(ErrorCode::io, "cannot make the folder {}: {}", folder.string(), error.message());
     const auto values = schema::substitutions(spec, folder.string());
     CommandRequest request;
+    request.environment = options_.environment;
     for (const auto& word : spec.job.command) request.argv.push_back(schema::substitute(word, values));
     for (const auto& [name, value] : spec.job.environment)
       request.environment.emplace_back(name, schema::substitute(value, values));
@@ -162,14 +165,21 @@ class CommandSweepExecutor final : public SweepExecutor {
       fail_with(fmt::format("ended well, but did not write {}", metric_file.string()));
   }
 
-  SweepExecutorOptions options_;
+  CommandOptions options_;
   GpuTally gpus_;
 };
 
 }  // namespace
 
-std::unique_ptr<SweepExecutor> make_sweep_executor(SweepExecutorOptions options) {
-  return std::make_unique<CommandSweepExecutor>(std::move(options));
+void add_command_jobs(LocalTransport& transport, CommandOptions options) {
+  const auto commands = std::make_shared<CommandJobs>(std::move(options));
+  transport.add(job_kind::kCommand, [commands](const Job& job) -> base::Result<JobAnswer> {
+    RL_TRY_ASSIGN(const auto request, base::json_as<CommandTrial>(job.request, "job"));
+    const auto left_s = job.time_left.seconds;
+    RL_TRY_ASSIGN(const auto outcome, commands->run(request.spec, request.folder,
+                                                    std::isfinite(left_s) ? std::optional(left_s) : std::nullopt));
+    return JobAnswer{outcome, {}};
+  });
 }
 
 }  // namespace ridgeline::execute

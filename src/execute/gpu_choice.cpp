@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/gpu_choice.hpp"
+#include "execute/gpu_choice.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 namespace {
 
 using base::ErrorCode;
@@ -98,4 +98,4 @@ std::string gpu_list(const std::vector<GpuDescription>& gpus) {
   return list;
 }
 
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

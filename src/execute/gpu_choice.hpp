@@ -11,7 +11,7 @@
 #include "gpu/gpu_inventory.hpp"
 #include "schema/environment.hpp"
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 
 /// GPUs of one model, at least one. Trials may be spread over them; different models are tuned separately.
 using GpuGroup = std::vector<schema::GpuDescription>;
@@ -33,4 +33,4 @@ void describe_gpus(schema::Environment& environment, gpu::GpuInventory inventory
 /// "0 (NVIDIA H200, GPU-1234...), 1 (...)"
 [[nodiscard]] std::string gpu_list(const std::vector<schema::GpuDescription>& gpus);
 
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/gpu_choice.hpp"
+#include "execute/gpu_choice.hpp"
 
 #include <gtest/gtest.h>
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 namespace {
 
 schema::GpuDescription gpu(int index, std::string name, std::string uuid) {
@@ -103,4 +103,4 @@ TEST(GpuChoice, mig_instances_are_left_to_cuda) {
 }
 
 }  // namespace
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

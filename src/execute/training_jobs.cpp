@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/training_executor.hpp"
+#include "execute/training_jobs.hpp"
 
 #include <optional>
 #include <utility>
@@ -32,9 +32,9 @@ bool ends_run(ErrorCode code) {
   return code == ErrorCode::cancelled || code == ErrorCode::not_found || code == ErrorCode::unavailable;
 }
 
-class RunnerExecutor final : public TrainingExecutor {
+class TrainingJobs {
  public:
-  explicit RunnerExecutor(TrainingExecutorOptions options) : options_(std::move(options)) {
+  explicit TrainingJobs(TrainingOptions options) : options_(std::move(options)) {
     if (options_.gpu_uuid.empty()) return;
     // A GPU that cannot be watched is measured all the same: its own columns stay empty.
     auto api = gpu::NvmlApi::load(options_.nvml.empty() ? gpu::NvmlApi::default_candidates() : options_.nvml);
@@ -48,7 +48,7 @@ class RunnerExecutor final : public TrainingExecutor {
       gpm_problem_ = std::move(gpm).error().message;
   }
 
-  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) override {
+  base::Result<schema::TrainingOutcome> run(const schema::TrainingTrialSpec& spec) {
     const auto begin = clock().now();
     schema::TrainingOutcome outcome;
     outcome.measured_utc = clock().utc_now();
@@ -56,7 +56,7 @@ class RunnerExecutor final : public TrainingExecutor {
     measure::TrainingControl control;
     control.cancelled = options_.cancelled;
     control.progress = [&](schema::TrialPhase phase, std::int64_t steps) {
-      if (options_.on_progress) options_.on_progress({phase, steps, base::to_seconds(clock().now() - begin)});
+      if (options_.on_progress) options_.on_progress({phase, steps, base::to_seconds(clock().now() - begin), 0, 0, {}});
     };
     std::optional<gpu::BusyWatch> busy;
     watch_anew();
@@ -93,9 +93,10 @@ class RunnerExecutor final : public TrainingExecutor {
     return outcome;
   }
 
-  const base::Clock& clock() const noexcept override { return options_.clock ? *options_.clock : base::system_clock(); }
-
  private:
+  [[nodiscard]] const base::Clock& clock() const noexcept {
+    return options_.clock ? *options_.clock : base::system_clock();
+  }
   /// A sampler takes the first process that comes to the GPU for the trial's: it has to begin before that.
   void watch_anew() {
     if (!api_ || (sampler_ && options_.process_waits && options_.process_waits())) return;
@@ -132,7 +133,7 @@ class RunnerExecutor final : public TrainingExecutor {
       measurement.flags.push_back({schema::FlagLevel::notice, "gpu_shared", "another process was on the GPU"});
   }
 
-  TrainingExecutorOptions options_;
+  TrainingOptions options_;
   std::shared_ptr<const gpu::NvmlApi> api_;
   std::optional<gpu::GpmReader> gpm_;
   std::string gpm_problem_;
@@ -141,8 +142,13 @@ class RunnerExecutor final : public TrainingExecutor {
 
 }  // namespace
 
-std::unique_ptr<TrainingExecutor> make_training_executor(TrainingExecutorOptions options) {
-  return std::make_unique<RunnerExecutor>(std::move(options));
+void add_training_jobs(LocalTransport& transport, TrainingOptions options) {
+  const auto trainer = std::make_shared<TrainingJobs>(std::move(options));
+  transport.add(job_kind::kTrainingTrial, [trainer](const Job& job) -> base::Result<JobAnswer> {
+    RL_TRY_ASSIGN(const auto spec, base::json_as<schema::TrainingTrialSpec>(job.request, "job"));
+    RL_TRY_ASSIGN(const auto outcome, trainer->run(spec));
+    return JobAnswer{outcome, {}};
+  });
 }
 
 }  // namespace ridgeline::execute

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/training_executor.hpp"
+#include "execute/training_jobs.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "execute/calls.hpp"
 #include "fakes/fake_nvml.hpp"
 
 namespace ridgeline::execute {
@@ -48,28 +49,31 @@ bool has_flag(const schema::TrainingMeasurement& measurement, std::string_view c
                      [&](const auto& flag) { return flag.code == code; });
 }
 
-class TrainingExecutorTest : public ::testing::Test {
+class TrainingJobsTest : public ::testing::Test {
  protected:
-  TrainingExecutorTest() {
+  TrainingJobsTest() {
     nvml_.script("healthy");
     nvml_.set(kFakeMoving, 0);
   }
-  std::unique_ptr<TrainingExecutor> make() {
-    TrainingExecutorOptions options;
+  std::unique_ptr<LocalTransport> make() {
+    TrainingOptions options;
     options.factory = [this](const auto&) -> base::Result<std::unique_ptr<workload::StepRunner>> {
       return std::make_unique<SleepyRunner>(nvml_, by_events_);
     };
     options.process_waits = [this] { return waits_; };
     options.gpu_uuid = "GPU-fake-0";
     options.nvml = {RL_TEST_FAKE_NVML};
-    return make_training_executor(std::move(options));
+    auto transport = std::make_unique<LocalTransport>();
+    add_training_jobs(*transport, std::move(options));
+    return transport;
   }
-  static schema::TrainingMeasurement run(TrainingExecutor& executor, int steps = 40) {
+  static schema::TrainingMeasurement run(LocalTransport& executor, int steps = 40) {
     schema::TrainingTrialSpec spec;
     spec.device = "cuda:0";
     spec.plan.steps = steps;
     spec.plan.window_steps = 40;
-    return executor.run(spec).value().measurement.value();
+    const auto answer = executor.run(training_job(spec)).value();
+    return base::json_as<schema::TrainingOutcome>(answer.value, "outcome").value().measurement.value();
   }
 
   fakes::FakeNvml nvml_{RL_TEST_FAKE_NVML};
@@ -77,7 +81,7 @@ class TrainingExecutorTest : public ::testing::Test {
   bool waits_ = false;
 };
 
-TEST_F(TrainingExecutorTest, the_gpu_s_share_is_gpm_s_and_nvml_s_stays_beside_it) {
+TEST_F(TrainingJobsTest, the_gpu_s_share_is_gpm_s_and_nvml_s_stays_beside_it) {
   const auto measured = run(*make(), 240);  // long enough for its counters
   // GPM of the fake says 61 % of the time between looks, which a little more than the windows went into.
   EXPECT_GE(measured.resources.gpu_busy.value_or(0), 0.609);
@@ -86,7 +90,7 @@ TEST_F(TrainingExecutorTest, the_gpu_s_share_is_gpm_s_and_nvml_s_stays_beside_it
   EXPECT_FALSE(has_flag(measured, "gpu_busy_nvml"));
 }
 
-TEST_F(TrainingExecutorTest, without_gpm_nvml_s_share_is_flagged_with_the_reason) {
+TEST_F(TrainingJobsTest, without_gpm_nvml_s_share_is_flagged_with_the_reason) {
   nvml_.set(kFakeGpm, 0);
   const auto measured = run(*make());
   EXPECT_FALSE(measured.resources.gpu_busy);
@@ -95,14 +99,14 @@ TEST_F(TrainingExecutorTest, without_gpm_nvml_s_share_is_flagged_with_the_reason
   EXPECT_NE(measured.flags.back().message.find("Hopper or later"), std::string::npos);
 }
 
-TEST_F(TrainingExecutorTest, a_share_by_device_events_is_left_as_it_is) {
+TEST_F(TrainingJobsTest, a_share_by_device_events_is_left_as_it_is) {
   by_events_ = 0.4;
   const auto measured = run(*make());
   EXPECT_EQ(measured.resources.gpu_busy, 0.4);
   EXPECT_FALSE(has_flag(measured, "gpu_busy_gpm"));
 }
 
-TEST_F(TrainingExecutorTest, the_process_kept_for_the_next_trial_is_no_neighbour) {
+TEST_F(TrainingJobsTest, the_process_kept_for_the_next_trial_is_no_neighbour) {
   const auto executor = make();
   waits_ = false;
   EXPECT_FALSE(has_flag(run(*executor), "gpu_shared"));

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/calls.hpp"
+
+#include <map>
+#include <utility>
+
+#include "execute/deadline.hpp"
+#include "execute/message.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+constexpr double kProbeDeadlineS = 120;
+constexpr double kInspectDeadlineS = 600;
+
+Job job_of(std::string_view kind, base::Json request, double deadline_s, std::string doing, TimeLeft time_left = {}) {
+  Job job;
+  job.kind = kind;
+  job.request = std::move(request);
+  job.deadline_s = deadline_s;
+  job.doing = std::move(doing);
+  job.time_left = time_left;
+  return job;
+}
+
+template <typename T>
+Result<T> call(Executor& executor, Job job) {
+  std::vector<Job> jobs;
+  jobs.push_back(std::move(job));
+  RL_TRY_ASSIGN(auto answer, std::move(run_jobs(executor, std::move(jobs)).front()));
+  return read_answer<T>(std::move(answer));
+}
+
+Job trial_job(const schema::TrialSpec& spec, const TrialOptions& options, std::size_t slot) {
+  const TrialRequest request{spec,
+                             options.abandon_above_ns,
+                             options.throughput,
+                             options.reference_outputs.string(),
+                             options.keep_session,
+                             options.apart};
+  const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan, spec.provider);
+  auto job = job_of(job_kind::kTrial, request, deadline_s, "", options.time_left);
+  job.slot = slot;
+  return job;
+}
+
+/// What a failed reference leaves to do, where its message does not say so. What the user gave is their own to mend.
+base::Error with_next_step(base::Error error) {
+  if (error.message.find("; ") != std::string::npos) return error;
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::cancelled:
+    case ErrorCode::out_of_time: break;
+    case ErrorCode::out_of_memory:
+      error.message +=
+          "; free memory, give a smaller --shape or --batch, or --accuracy-tolerance off to go on without it";
+      break;
+    default: error.message += "; try another --ort-library, or --accuracy-tolerance off to go on without it";
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind, const std::string& library,
+                                      std::size_t slot) {
+  auto job = job_of(job_kind::kProbe, ProbeRequest{kind, library}, kProbeDeadlineS,
+                    fmt::format("loading the runtime of \"{}\"", kind));
+  job.slot = slot;
+  return call<schema::RuntimeIdentity>(executor, std::move(job));
+}
+
+Result<schema::ModelDescription> inspect(Executor& executor, const workload::InspectRequest& request) {
+  return call<schema::ModelDescription>(
+      executor, job_of(job_kind::kInspect, InspectMessage{request.workload, request.runtime_library}, kInspectDeadlineS,
+                       fmt::format("reading {}", request.workload.location)));
+}
+
+Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec, const TrialOptions& options,
+                                       std::size_t slot) {
+  return call<schema::TrialOutcome>(executor, trial_job(spec, options, slot));
+}
+
+std::vector<Result<schema::TrialOutcome>> run_trials(Executor& executor, const std::vector<TrialJob>& jobs) {
+  std::vector<Job> all;
+  for (const auto& job : jobs) all.push_back(trial_job(job.spec, job.options, job.slot));
+  std::vector<Result<schema::TrialOutcome>> outcomes;
+  for (auto& answer : run_jobs(executor, std::move(all)))
+    outcomes.push_back(std::move(answer).and_then(&read_answer<schema::TrialOutcome>));
+  return outcomes;
+}
+
+Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec, const TimeLeft& time_left) {
+  return call<schema::PairedOutcome>(executor,
+                                     job_of(job_kind::kPair, PairRequest{spec, 0, spec.fresh_process},
+                                            derived_deadline_s(spec.plan, spec.base.provider), "", time_left));
+}
+
+Result<schema::AccuracyDrift> make_reference(Executor& executor, const schema::TrialSpec& spec,
+                                             const std::filesystem::path& path, const TimeLeft& time_left) {
+  return call<schema::AccuracyDrift>(executor, job_of(job_kind::kReference, ReferenceRequest{spec, path.string()},
+                                                      derived_deadline_s(spec.plan, spec.provider),
+                                                      "running the accuracy reference", time_left))
+      .map_error(&with_next_step);
+}
+
+Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind, const std::string& library) {
+  return call<schema::GpuCeilings>(executor, job_of(job_kind::kCeilings, ProbeRequest{kind, library}, kProbeDeadlineS,
+                                                    "measuring what the GPU reaches"));
+}
+
+Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec) {
+  return call<schema::RuntimeGraph>(executor,
+                                    job_of(job_kind::kGraph, GraphRequest{spec}, kProbeDeadlineS,
+                                           fmt::format("reading the runtime's graph of {}", spec.workload.location)));
+}
+
+Job training_job(const schema::TrainingTrialSpec& spec, std::size_t slot) {
+  auto job = job_of(job_kind::kTrainingTrial, spec, 0, "");
+  job.slot = slot;
+  return job;
+}
+
+Job command_job(const schema::SweepTrialSpec& spec, const std::filesystem::path& folder,
+                std::optional<double> time_left_s, std::size_t slot) {
+  auto job = job_of(job_kind::kCommand, CommandTrial{spec, folder.string()}, 0, "");
+  if (time_left_s) job.time_left.seconds = *time_left_s;
+  job.slot = slot;
+  return job;
+}
+
+Result<schema::TrainingOutcome> run_training(Executor& executor, const schema::TrainingTrialSpec& spec) {
+  return call<schema::TrainingOutcome>(executor, training_job(spec));
+}
+
+Result<schema::SweepOutcome> run_command_trial(Executor& executor, const schema::SweepTrialSpec& spec,
+                                               const std::filesystem::path& folder, std::optional<double> time_left_s) {
+  return call<schema::SweepOutcome>(executor, command_job(spec, folder, time_left_s));
+}
+
+std::vector<Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> jobs) {
+  std::vector<Result<JobAnswer>> answers(jobs.size(), base::fail(ErrorCode::internal, "no answer came"));
+  std::map<JobId, std::size_t> places;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (auto id = executor.submit(std::move(jobs[i])))
+      places[*id] = i;
+    else
+      answers[i] = tl::unexpected<base::Error>(std::move(id).error());
+  }
+  while (auto ended = executor.wait_any()) answers[places.at(ended->id)] = std::move(ended->answer);
+  return answers;
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "execute/executor.hpp"
+#include "schema/gpu_ceilings.hpp"
+#include "schema/model_description.hpp"
+#include "schema/runtime_graph.hpp"
+#include "schema/sweep.hpp"
+#include "schema/training_trial.hpp"
+#include "schema/trial_outcome.hpp"
+#include "schema/trial_spec.hpp"
+#include "workload/workload_registry.hpp"
+
+/// Jobs with their types: each call submits one, waits for it, and reads its answer. Nothing else may be under way,
+/// except where a function takes several. `slot`: where it runs.
+namespace ridgeline::execute {
+
+/// How a trial is to be run; nothing here changes its identity.
+struct TrialOptions {
+  std::optional<double> abandon_above_ns;  ///< MeasureControl::abandon_above_ns
+  bool throughput = false;
+  std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
+  double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
+  TimeLeft time_left;
+  /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another
+  /// spec; the next trial that differs in nothing but its plan measures it again without a new session: its
+  /// session_create_ns is 0. Not with several lanes.
+  bool keep_session = false;
+  /// In a worker that runs nothing else, so that what it keeps stays while other trials run. Not on a GPU.
+  bool apart = false;
+};
+
+/// A trial and the slot that is to run it.
+struct TrialJob {
+  std::size_t slot = 0;
+  schema::TrialSpec spec;
+  TrialOptions options;
+};
+
+/// The runtime that a workload of that kind would load from `library` ("": the one found first).
+[[nodiscard]] base::Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind,
+                                                          const std::string& library, std::size_t slot = 0);
+[[nodiscard]] base::Result<schema::ModelDescription> inspect(Executor& executor,
+                                                             const workload::InspectRequest& request);
+[[nodiscard]] base::Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec,
+                                                           const TrialOptions& options, std::size_t slot = 0);
+/// Side by side, at most one a slot; answers in their order once all have ended.
+[[nodiscard]] std::vector<base::Result<schema::TrialOutcome>> run_trials(Executor& executor,
+                                                                         const std::vector<TrialJob>& jobs);
+/// In a fresh process, or in that of the pair before when the spec allows it.
+[[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,
+                                                           const TimeLeft& time_left = {});
+/// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
+[[nodiscard]] base::Result<schema::AccuracyDrift> make_reference(Executor& executor, const schema::TrialSpec& spec,
+                                                                 const std::filesystem::path& path,
+                                                                 const TimeLeft& time_left = {});
+/// What the GPU of slot 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
+[[nodiscard]] base::Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind,
+                                                             const std::string& library);
+/// What the runtime makes of the spec's model. Errors: unsupported (this kind or provider has no such thing), and those
+/// of creating a session.
+[[nodiscard]] base::Result<schema::RuntimeGraph> runtime_graph(Executor& executor, const schema::TrialSpec& spec);
+
+/// A training trial. Errors end the run: see add_training_jobs.
+[[nodiscard]] Job training_job(const schema::TrainingTrialSpec& spec, std::size_t slot = 0);
+/// A command of a sweep; output and metrics go to `folder`, which is made. `time_left_s`: of the whole run, nullopt: no
+/// end. Errors end the run: see add_command_jobs.
+[[nodiscard]] Job command_job(const schema::SweepTrialSpec& spec, const std::filesystem::path& folder,
+                              std::optional<double> time_left_s, std::size_t slot = 0);
+[[nodiscard]] base::Result<schema::TrainingOutcome> run_training(Executor& executor,
+                                                                 const schema::TrainingTrialSpec& spec);
+[[nodiscard]] base::Result<schema::SweepOutcome> run_command_trial(Executor& executor,
+                                                                   const schema::SweepTrialSpec& spec,
+                                                                   const std::filesystem::path& folder,
+                                                                   std::optional<double> time_left_s);
+/// Answers in the jobs' order once all have ended.
+[[nodiscard]] std::vector<base::Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> jobs);
+
+}  // namespace ridgeline::execute

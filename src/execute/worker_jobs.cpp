@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "execute/classify.hpp"
+#include "execute/gpu_memory_gate.hpp"
+#include "execute/message.hpp"
+#include "execute/worker_connection.hpp"
+#include "execute/worker_jobs.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using Reply = WorkerConnection::Reply;
+
+constexpr double kLeastTimeS = 1e-3;  // a time that is over is not one without an end
+
+/// The worker processes of one slot.
+class WorkerJobs {
+ public:
+  explicit WorkerJobs(WorkerOptions options) : options_(std::move(options)) {}
+
+  /// A job that either succeeds or is an Error. It leaves no session behind, so it shares the pooled worker.
+  Result<JobAnswer> plain(const Job& job) {
+    std::optional<schema::TrialSpec> spec;
+    if (const auto found = job.request.find("spec"); found != job.request.end()) {
+      RL_TRY_ASSIGN(spec, base::json_as<schema::TrialSpec>(*found, "job"));
+      gpu_gate_.look(spec->device, worker_on_gpu());
+    }
+    auto answer = ask(job);
+    if (spec) mark(pooled_, *spec);
+    // Its GPU memory then holds more than trials need.
+    if (job.kind == job_kind::kCeilings) pooled_.reset();
+    return answer;
+  }
+
+  Result<JobAnswer> trial(const Job& job) {
+    RL_TRY_ASSIGN(const auto request, base::json_as<TrialRequest>(job.request, "job"));
+    const auto& spec = request.spec;
+    // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
+    if (spec.provider != "cpu") pairs_.reset();
+    if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
+    auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
+    auto& worker = request.apart && spec.provider == "cpu" ? apart_ : pooled_;
+    const bool used = worker != nullptr;
+    const auto ask = [&] { return run<schema::TrialOutcome>(worker, job, job.request, job.time_left); };
+    auto outcome = ask();
+    // A GPU runtime that aborts in a used process may have died of the trial before: seen with ONNX Runtime 1.29, which
+    // freed pinned memory after another session's graph.
+    if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT)
+      outcome = ask();
+    mark(worker, spec);
+    leave_gpu(outcome, std::move(flag));
+    if (options_.isolation == Isolation::trial) pooled_.reset();
+    return std::move(outcome).map([](auto&& found) { return answer_of(std::move(found)); });
+  }
+
+  Result<JobAnswer> pair(const Job& job) {
+    RL_TRY_ASSIGN(auto request, base::json_as<PairRequest>(job.request, "job"));
+    const auto& spec = request.spec;
+    const bool on_gpu = spec.base.provider != "cpu";
+    // As above: neither worker may stand beside the other on a GPU.
+    auto& worker = on_gpu && !request.fresh_process && pooled_ ? pooled_ : pairs_;
+    if (on_gpu && &worker == &pairs_) pooled_.reset();
+    if (request.fresh_process) pairs_.reset();
+    auto flag = gpu_gate_.enter(spec.base.device, worker_on_gpu());
+    const bool used = worker != nullptr;
+    const auto begin = options_.clock->now();
+    const auto ask = [&] {
+      auto left = job.time_left;
+      left.seconds -= base::to_seconds(options_.clock->now() - begin);
+      request.ends_within_s = std::isfinite(left.seconds) ? std::max(kLeastTimeS, left.seconds) : 0;
+      return run<schema::PairedOutcome>(worker, job, request, left);
+    };
+    auto outcome = ask();
+    // What a used process died of may be the pair before.
+    if (used && outcome && !leaves_worker_usable(outcome->status)) outcome = ask();
+    mark(worker, spec.base);
+    if (options_.isolation == Isolation::trial) worker.reset();
+    leave_gpu(outcome, std::move(flag));
+    return std::move(outcome).map([](auto&& found) { return answer_of(std::move(found)); });
+  }
+
+ private:
+  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
+  static void mark(const std::unique_ptr<WorkerConnection>& slot, const schema::TrialSpec& spec) {
+    if (slot && spec.provider != "cpu") slot->came_to_gpu();
+  }
+
+  [[nodiscard]] bool worker_on_gpu() const {
+    const auto there = [](const auto& worker) { return worker && worker->on_gpu() && worker->alive(); };
+    return there(pooled_) || there(pairs_);
+  }
+
+  /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
+  /// worker has answered.
+  Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
+                         const TimeLeft& time_left) {
+    if (slot && !slot->alive()) slot.reset();  // killed from outside while it was idle
+    const bool reused = slot != nullptr;
+    if (!slot) {
+      RL_TRY_ASSIGN(slot, WorkerConnection::launch(options_));
+    }
+    auto reply = slot->exchange(request, deadline_s, time_left);
+    if (reply && std::holds_alternative<Frame>(*reply)) return reply;
+    slot.reset();
+    // An idle worker that died just before it got the request says nothing about the request.
+    const auto* death = reply ? std::get_if<WorkerDeath>(&*reply) : nullptr;
+    if (reused && death != nullptr && death->cause == DeathCause::ended && death->phase == schema::TrialPhase::launch)
+      return exchange(slot, request, deadline_s, time_left);
+    return reply;
+  }
+
+  Result<JobAnswer> ask(const Job& job) {
+    auto reply = exchange(pooled_, make_job_frame(job.kind, job.request), job.deadline_s, job.time_left);
+    if (options_.isolation == Isolation::trial) pooled_.reset();
+    if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
+    if (const auto* death = std::get_if<WorkerDeath>(&*reply))
+      return tl::unexpected<base::Error>(error_of(*death).in(job.doing));
+    auto& frame = std::get<Frame>(*reply);
+    if (frame.type == FrameType::error) {
+      auto error = read_error_frame(frame);
+      if (!leaves_worker_usable(status_of(error)) && error.code != ErrorCode::not_found) pooled_.reset();
+      return tl::unexpected<base::Error>(std::move(error));
+    }
+    return read_frame(std::move(frame));
+  }
+
+  template <typename Outcome>
+  Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Job& job, const base::Json& request,
+                      const TimeLeft& time_left) {
+    const auto measured_utc = base::system_clock().utc_now();
+    const auto begun = options_.clock->now();
+    RL_TRY_ASSIGN(auto reply, exchange(slot, make_job_frame(job.kind, request), job.deadline_s, time_left));
+    Outcome outcome;
+    if (const auto* death = std::get_if<WorkerDeath>(&reply)) {
+      outcome.status = status_of(*death);
+      outcome.failure = failure_of(*death);
+    } else {
+      auto& frame = std::get<Frame>(reply);
+      if (frame.type == FrameType::error) return tl::unexpected<base::Error>(read_error_frame(frame));
+      auto answered = read_frame(std::move(frame)).and_then([](JobAnswer&& answer) {
+        return read_answer<Outcome>(std::move(answer));
+      });
+      if (!answered) {
+        slot.reset();
+        return tl::unexpected<base::Error>(std::move(answered).error());
+      }
+      outcome = std::move(*answered);
+      if (outcome.failure) outcome.failure->stderr_tail = slot->output_tail();
+      if (!leaves_worker_usable(outcome.status)) slot.reset();
+    }
+    outcome.measured_utc = measured_utc;
+    outcome.duration_s = base::to_seconds(options_.clock->now() - begun);
+    return outcome;
+  }
+
+  template <typename Outcome>
+  void leave_gpu(Result<Outcome>& outcome, std::optional<schema::QualityFlag> flag) {
+    gpu_gate_.leave(!outcome || !leaves_worker_usable(outcome->status));
+    if (flag && outcome) schema::add_flag(*outcome, std::move(*flag));
+  }
+
+  const WorkerOptions options_;
+  std::unique_ptr<WorkerConnection> pooled_;
+  std::unique_ptr<WorkerConnection> pairs_;  ///< has run nothing but pairs
+  std::unique_ptr<WorkerConnection> apart_;  ///< of TrialRequest::apart
+  GpuMemoryGate gpu_gate_{nvml_free_memory()};
+};
+
+}  // namespace
+
+void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
+  const auto workers = std::make_shared<WorkerJobs>(std::move(options));
+  for (const auto kind :
+       {job_kind::kProbe, job_kind::kInspect, job_kind::kReference, job_kind::kCeilings, job_kind::kGraph})
+    transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
+  transport.add(job_kind::kTrial, [workers](const Job& job) { return workers->trial(job); });
+  transport.add(job_kind::kPair, [workers](const Job& job) { return workers->pair(job); });
+}
+
+}  // namespace ridgeline::execute
