@@ -1,14 +1,16 @@
-# One static library a room, linked exactly as src/LAYERS.txt allows; one gtest program a room.
+# One static library a module, linked exactly as src/LAYERS.txt allows. RL_MODULES: the modules below src/, in its order.
 file(STRINGS "${PROJECT_SOURCE_DIR}/src/LAYERS.txt" _rl_layer_lines REGEX "^[a-z]+:")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/LAYERS.txt")
 foreach(_line IN LISTS _rl_layer_lines)
   string(REGEX MATCH "^([a-z]+): *(.*)$" _ "${_line}")
   string(REPLACE " " ";" _deps "${CMAKE_MATCH_2}")
   set(RL_LAYER_${CMAKE_MATCH_1} "${_deps}")
+  list(APPEND RL_MODULES "${CMAKE_MATCH_1}")
 endforeach()
+list(REMOVE_ITEM RL_MODULES apps)
 
-# rl_add_room(NAME SOURCES a.cpp ... [LIBS lib ...])
-function(rl_add_room name)
+# rl_add_module(NAME SOURCES a.cpp ... [LIBS lib ...])
+function(rl_add_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_library(rl_${name} STATIC ${ARG_SOURCES})
   target_include_directories(rl_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
@@ -38,16 +40,16 @@ function(rl_use_test_pch target)
   target_precompile_headers(${target} REUSE_FROM rl_test_pch)
 endfunction()
 
-# rl_add_test_program(NAME LABEL label ROOMS room ... [SOURCES a_test.cpp ...] [LIBS lib ...]): one gtest program, whose
+# rl_add_test_program(NAME LABEL label MODULES module ... [SOURCES a_test.cpp ...] [LIBS lib ...]): one gtest program, whose
 # cases are ctest entries each. rl_add_tests adds sources.
 function(rl_add_test_program name)
-  cmake_parse_arguments(ARG "" "LABEL" "ROOMS;SOURCES;LIBS" ${ARGN})
-  list(TRANSFORM ARG_ROOMS PREPEND rl_)
+  cmake_parse_arguments(ARG "" "LABEL" "MODULES;SOURCES;LIBS" ${ARGN})
+  list(TRANSFORM ARG_MODULES PREPEND rl_)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE
     RL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" RL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE rl_warnings rl_test_warnings ${ARG_ROOMS} ${ARG_LIBS} GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE rl_warnings rl_test_warnings ${ARG_MODULES} ${ARG_LIBS} GTest::gtest_main)
   rl_use_test_pch(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
 endfunction()
