@@ -10,7 +10,7 @@
 #   --ridgeline        the program (default: build/release/bin, install/bin, then PATH)
 #   --ort              folder or file of a GPU build of ONNX Runtime (default: what ridgeline finds)
 #   --models           folder of NAME.onnx; missing ones are written by benchmarks/models/export.py (default: OUT/models)
-#   --out              (default: benchmarks/results/gpu)
+#   --out              (default: build/benchmark_gpu)
 #   --only             one model of the list below; repeatable
 #   --steps            of: classic,quick,adaptive,batch,device,pairs,exhaustive,faults (default: all)
 #   --minutes          no further step begins after this, and the steps that were left out are named (default: 8)
@@ -28,7 +28,7 @@ die() {
   exit 2
 }
 
-ridgeline="" ort="" models="" out="$ROOT/benchmarks/results/gpu" verdicts="" pairs=25 minutes=8 provider=cuda
+ridgeline="" ort="" models="" out="$ROOT/build/benchmark_gpu" verdicts="" pairs=25 minutes=8 provider=cuda
 only=() steps=classic,quick,adaptive,batch,device,pairs,exhaustive,faults
 while [ $# -gt 0 ]; do
   flag=$1

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads every #include below src/ and apps/ and fails on an edge that src/LAYERS.txt does not list.
 
-Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, and the pure rooms may not include clocks,
+Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, and the pure modules may not include clocks,
 files, threads or the environment. Usage: check_layers.py [REPOSITORY]
 """
 import pathlib
 import re
 import sys
 
-PURE_ROOMS = {"schema", "search", "analysis", "report"}
+PURE_MODULES = {"schema", "search", "analysis", "report"}
 PURE_FORBIDDEN = {
     "base/clock.hpp", "base/file.hpp", "base/subprocess.hpp", "base/cancel.hpp", "base/dynamic_library.hpp",
     "filesystem", "fstream", "thread", "mutex", "atomic", "chrono_io", "unistd.h", "stdlib.h",
@@ -30,15 +30,15 @@ def load_layers(path):
     for line in path.read_text().splitlines():
         line = line.split("#")[0].strip()
         if line:
-            room, _, allowed = line.partition(":")
-            layers[room.strip()] = set(allowed.split())
+            module, _, allowed = line.partition(":")
+            layers[module.strip()] = set(allowed.split())
     return layers
 
 
-def folder_of(layers, path, room):
-    """The listed folder of a room that a file is in ("campaign/tune"), or the room itself."""
+def folder_of(layers, path, module):
+    """The listed folder of a module that a file is in ("campaign/tune"), or the module itself."""
     folder = "/".join(path.split("/")[:2])
-    return folder if folder in layers else room
+    return folder if folder in layers else module
 
 
 def check(root):
@@ -47,9 +47,9 @@ def check(root):
     files = sorted(root.glob("src/*/**/*.[hc]pp")) + sorted(root.glob("apps/**/*.[hc]pp"))
     for path in files:
         relative = path.relative_to(root)
-        room = "apps" if relative.parts[0] == "apps" else relative.parts[1]
-        if room not in layers:
-            problems.append(f"{relative}: room \"{room}\" is not in src/LAYERS.txt")
+        module = "apps" if relative.parts[0] == "apps" else relative.parts[1]
+        if module not in layers:
+            problems.append(f"{relative}: module \"{module}\" is not in src/LAYERS.txt")
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
@@ -58,14 +58,14 @@ def check(root):
             target = match.group(2)
             other = target.split("/")[0]
             where = f"{relative}:{number}"
-            if "/" in target and other in layers and other != room and other not in layers[room]:
-                problems.append(f"{where}: {room} may not include {other} ({target})")
-            part, other_part = folder_of(layers, f"{room}/{relative.parts[2]}", room), folder_of(layers, target, room)
-            if other == room and part != other_part and other_part not in layers[part]:
+            if "/" in target and other in layers and other != module and other not in layers[module]:
+                problems.append(f"{where}: {module} may not include {other} ({target})")
+            part, other_part = folder_of(layers, f"{module}/{relative.parts[2]}", module), folder_of(layers, target, module)
+            if other == module and part != other_part and other_part not in layers[part]:
                 problems.append(f"{where}: {part} may not include {other_part} ({target})")
-            if room in PURE_ROOMS and target in PURE_FORBIDDEN:
-                problems.append(f"{where}: {room} is pure and may not include {target}")
-            if target in OWNED and room not in OWNED[target]:
+            if module in PURE_MODULES and target in PURE_FORBIDDEN:
+                problems.append(f"{where}: {module} is pure and may not include {target}")
+            if target in OWNED and module not in OWNED[target]:
                 problems.append(f"{where}: only {', '.join(sorted(OWNED[target]))} may include {target}")
     return files, problems
 

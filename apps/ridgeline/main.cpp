@@ -5,7 +5,7 @@
 
 #include "base/cancel.hpp"
 #include "base/text.hpp"
-#include "base/version.hpp"
+#include "ridgeline/commit.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 
@@ -83,7 +83,7 @@ int run_program(int argc, char** argv) {
       "  ridgeline tune model.onnx --objective throughput --constraint 'latency_p99_ms<=20'\n"
       "\n`ridgeline COMMAND --help` shows a command's options and an example.");
   cli.require_subcommand(1);
-  cli.set_version_flag("--version", "ridgeline " + std::string(base::version()));
+  cli.set_version_flag("--version", "ridgeline " + app::version_text());
   cli.get_formatter()->column_width(34);
   app::add_tune(cli, context);
   app::add_bench(cli, context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "base/version.hpp"
+#include "ridgeline/commit.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 
@@ -11,7 +11,7 @@ void add_version(CLI::App& app, Context& context) {
   auto library = std::make_shared<std::string>();
   auto* command = add_subcommand(app, context, "version", "Versions of Ridgeline and of the runtime it would use",
                                  "  ridgeline version", [library]() -> base::Result<int> {
-                                   fmt::print("ridgeline    {}\n", base::version());
+                                   fmt::print("ridgeline    {}\n", version_text());
                                    const auto executor = make_executor(execute::Isolation::trial, {}, {});
                                    const auto runtime = execute::probe(*executor, "onnx", *library);
                                    if (!runtime && !library->empty())

@@ -5,7 +5,7 @@
 
 namespace ridgeline::base {
 
-/// The project's version, "0.1.0": the VERSION file at build time.
+/// The project's version, "0.2.0": the VERSION file at build time.
 [[nodiscard]] std::string_view version() noexcept;
 
 }  // namespace ridgeline::base

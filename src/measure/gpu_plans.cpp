@@ -18,7 +18,7 @@ void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcep
   if (paired.discard_time_s == usual.discard_time_s) paired.discard_time_s = 0;
   if (paired.min_time_s == usual.min_time_s) paired.min_time_s = 0;
   // Sessions differ by as much as that over six of them. To find 3 % on a host with an uneven CPU takes so long: 9 of
-  // 10 slow-downs were found, 7 of 10 with 4 s (benchmarks/results/h200/eight_seconds).
+  // 10 slow-downs were found, 7 of 10 with 4 s (benchmarks/results/h200/comparisons.md).
   if (paired.target_half_width == usual.target_half_width) paired.target_half_width = 0.015;
   if (paired.max_time_s == usual.max_time_s) paired.max_time_s = 8;
 }

@@ -22,7 +22,7 @@ enum class ParamScope {
   execution,        ///< Ridgeline's own lever: batch size, sessions in flight, IO binding
 };
 
-/// One tunable, one row of the catalogue. All that other rooms know of a parameter they read from here.
+/// One tunable, one row of the catalogue. All that other modules know of a parameter they read from here.
 struct ParamDef {
   std::string key;     ///< our name, as in config.yaml, --set and reports
   std::string target;  ///< the name handed to the runtime (session config key, provider option); may equal key

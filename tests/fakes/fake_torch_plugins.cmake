@@ -1,4 +1,4 @@
-# The fake training plugins: rl_fake_torch and those that cannot be used. Included by the rooms that test with them.
+# The fake training plugins: rl_fake_torch and those that cannot be used. Included by the modules that test with them.
 if(NOT TARGET rl_fake_torch)
   foreach(_kind "" OTHER_ABI SHORT FIRST LONGER NO_ENTRY MISSING)
     string(TOLOWER "rl_fake_torch_${_kind}" _name)

@@ -20,7 +20,7 @@ using schema::Configuration;
 namespace {
 
 // Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
-// exhaustive), so that of two trials either may be the faster up to twice that.
+// exhaustive.md), so that of two trials either may be the faster up to twice that.
 constexpr double kSessionSpread = 0.06;
 constexpr int kMostDuels = 2;
 constexpr std::size_t kMostOthers =

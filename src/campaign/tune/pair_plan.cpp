@@ -13,7 +13,7 @@ constexpr double kSlowInferenceNs = 50e6;  // above this one timed run a block i
 constexpr int kLeastQuads = 4;
 
 /// An H200 at its power limit: in the first 0.05 s of a block that follows one of a less hungry arm the ratio of the
-/// two was 3 to 8 % better than after 0.4 s, after 0.2 s within 0.8 % (benchmarks/results/h200/power_limit).
+/// two was 3 to 8 % better than after 0.4 s, after 0.2 s within 0.8 % (benchmarks/results/h200/power_limit.md).
 constexpr double kLimitMemoryS = 0.2;
 constexpr double kSustainedBlockS = 0.1;
 

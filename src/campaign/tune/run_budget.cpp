@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
 // Of --max-time. Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU
-// what was planned for 9 s took up to 9.3 (benchmarks/results/h200).
+// what was planned for 9 s took up to 9.3 (benchmarks/results/h200/README.md).
 constexpr double kPlannedShareForOnePair = 0.9;
 constexpr double kGraphShare = 0.05;                     // of --max-time, the most for reading the runtime's graph
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file

@@ -1,0 +1,73 @@
+# One static library a module, linked exactly as src/LAYERS.txt allows. RL_MODULES: the modules below src/, in its order.
+file(STRINGS "${PROJECT_SOURCE_DIR}/src/LAYERS.txt" _rl_layer_lines REGEX "^[a-z]+:")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/LAYERS.txt")
+foreach(_line IN LISTS _rl_layer_lines)
+  string(REGEX MATCH "^([a-z]+): *(.*)$" _ "${_line}")
+  string(REPLACE " " ";" _deps "${CMAKE_MATCH_2}")
+  set(RL_LAYER_${CMAKE_MATCH_1} "${_deps}")
+  list(APPEND RL_MODULES "${CMAKE_MATCH_1}")
+endforeach()
+list(REMOVE_ITEM RL_MODULES apps)
+
+# rl_add_module(NAME SOURCES a.cpp ... [LIBS lib ...])
+function(rl_add_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(rl_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(rl_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(rl_${name} PRIVATE rl_warnings PUBLIC rl_settings)
+  foreach(_dep IN LISTS RL_LAYER_${name})
+    target_link_libraries(rl_${name} PUBLIC rl_${_dep})
+  endforeach()
+  target_link_libraries(rl_${name} PRIVATE ${ARG_LIBS})
+  if(name STREQUAL "base")
+    target_precompile_headers(rl_base PRIVATE
+      <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <string> <string_view>
+      <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> <tl/expected.hpp>)
+  else()
+    target_precompile_headers(rl_${name} REUSE_FROM rl_base)
+  endif()
+endfunction()
+
+# One precompiled header for all test programs; extra definitions of a program do not touch it.
+function(rl_use_test_pch target)
+  if(NOT TARGET rl_test_pch)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "")
+    add_library(rl_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
+    target_link_libraries(rl_test_pch PRIVATE rl_warnings rl_test_warnings rl_settings GTest::gtest_main)
+    target_precompile_headers(rl_test_pch PRIVATE
+      <map> <optional> <string> <vector> <fmt/format.h> <nlohmann/json.hpp> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM rl_test_pch)
+endfunction()
+
+# rl_add_test_program(NAME LABEL label MODULES module ... [SOURCES a_test.cpp ...] [LIBS lib ...]): one gtest program, whose
+# cases are ctest entries each. rl_add_tests adds sources.
+function(rl_add_test_program name)
+  cmake_parse_arguments(ARG "" "LABEL" "MODULES;SOURCES;LIBS" ${ARGN})
+  list(TRANSFORM ARG_MODULES PREPEND rl_)
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE
+    RL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" RL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE rl_warnings rl_test_warnings ${ARG_MODULES} ${ARG_LIBS} GTest::gtest_main)
+  rl_use_test_pch(${name})
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+endfunction()
+
+# rl_add_tests(PROGRAM GROUP a_test.cpp ...): sources of a group are one file of a unity build.
+function(rl_add_tests program group)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  target_sources(${program} PRIVATE ${ARGN})
+  set_target_properties(${program} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${program} PROPERTIES UNITY_GROUP ${group})
+endfunction()
+
+# rl_test_fakes(PROGRAM name=target ...): builds the fake libraries first and defines RL_TEST_<NAME> as each one's file.
+function(rl_test_fakes program)
+  foreach(_pair IN LISTS ARGN)
+    string(REGEX MATCH "^(.*)=(.*)$" _ "${_pair}")
+    set(_target "${CMAKE_MATCH_2}")
+    add_dependencies(${program} ${_target})
+    target_compile_definitions(${program} PRIVATE "RL_TEST_${CMAKE_MATCH_1}=\"$<TARGET_FILE:${_target}>\"")
+  endforeach()
+endfunction()
