@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of verdicts when the sessions of one configuration differ, simulated: comparisons over pairs of sessions
 // (analysis::compare_paired with and without what is known of sessions on GPUs) and the neighbour check of several GPUs
-// (campaign::check_neighbours).
+// (campaign::check_trial_interference).
 // Usage: session_scatter [runs per line, default 2000]
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
-#include "campaign/tune/neighbour_check.hpp"
+#include "campaign/tune/trial_interference.hpp"
 #include "fakes/fake_gpu_pool.hpp"
 #include "fakes/uneven_sessions.hpp"
 
@@ -71,14 +71,14 @@ int side_by_side(int runs, double spread, double pace, double disturbance) {
     pool.luck = base::Random(static_cast<std::uint64_t>(run));
     std::vector<schema::TrialSpec> specs(2);
     for (std::size_t lane = 0; lane < 2; ++lane) specs[lane].device = fmt::format("gpu:{}", lane);
-    const auto found = campaign::check_neighbours(pool, specs, schema::Objective::latency, [] {
+    const auto found = campaign::check_trial_interference(pool, specs, schema::Objective::latency, [] {
       return execute::TimeLeft{std::numeric_limits<double>::infinity(), 0};
     });
     if (!found) {
       fmt::print(stderr, "session_scatter: {}\n", found.error().message);
       std::exit(1);
     }
-    both += found->lanes.size() == 2;
+    both += found->slots.size() == 2;
   }
   return both;
 }
@@ -91,7 +91,7 @@ void print_neighbours(int runs) {
   for (const double spread : {0.014, 0.02, 0.025, 0.03}) {
     // Of the difference of two normal logs.
     const double apart =
-        std::erfc(std::log1p(campaign::Neighbours::kMostDisturbance) / (std::sqrt(2.0) * spread) / std::sqrt(2.0));
+        std::erfc(std::log1p(campaign::Interference::kMost) / (std::sqrt(2.0) * spread) / std::sqrt(2.0));
     fmt::print("| {:.1f} % | {:.0f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n", 100 * spread, 100 * apart,
                100 - percent(side_by_side(runs, spread, 1, 1), runs), percent(side_by_side(runs, spread, 1.1, 1), runs),
                percent(side_by_side(runs, spread, 1, 1.1), runs));

@@ -141,6 +141,14 @@ Result<schema::SweepOutcome> run_command_trial(Executor& executor, const schema:
   return call<schema::SweepOutcome>(executor, command_job(spec, folder, time_left_s));
 }
 
+Result<schema::TrainingOutcome> training_outcome(const JobAnswer& answer) {
+  return read_answer<schema::TrainingOutcome>(answer);
+}
+
+Result<schema::SweepOutcome> command_outcome(const JobAnswer& answer) {
+  return read_answer<schema::SweepOutcome>(answer);
+}
+
 std::vector<Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> jobs) {
   std::vector<Result<JobAnswer>> answers(jobs.size(), base::fail(ErrorCode::internal, "no answer came"));
   std::map<JobId, std::size_t> places;

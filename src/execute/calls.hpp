@@ -78,6 +78,9 @@ struct TrialJob {
                                                                    const schema::SweepTrialSpec& spec,
                                                                    const std::filesystem::path& folder,
                                                                    std::optional<double> time_left_s);
+/// Of a job that was made by training_job or command_job.
+[[nodiscard]] base::Result<schema::TrainingOutcome> training_outcome(const JobAnswer& answer);
+[[nodiscard]] base::Result<schema::SweepOutcome> command_outcome(const JobAnswer& answer);
 /// Answers in the jobs' order once all have ended.
 [[nodiscard]] std::vector<base::Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> jobs);
 

@@ -245,6 +245,7 @@ Section method_section_of(const SweepRun& run) {
   add("Device", run.device_id);
   add("Folder", run.job.directory);
   add("Outputs", run.folder);
+  for (const auto& note : run.notes) add("Note", note);
   add("Started as", run.command_line);
   section.blocks.emplace_back(std::move(facts));
   return section;

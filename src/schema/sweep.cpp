@@ -21,7 +21,7 @@ RL_DEFINE_JSON(SweepTrialSpec, job, point, repeat, device_id)
 RL_DEFINE_JSON(SweepTrial, id, stage, key, point, repeat, from_store, started_s, reason, outcome)
 RL_DEFINE_JSON(SweepRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, job,
                objective, search, repeats, min_effect, tolerance, space_size, environment, device_id, folder, trials,
-               points, answers)
+               notes, points, answers)
 
 Run to_run(const SweepRun& run) {
   RunLine line;

@@ -167,6 +167,7 @@ struct SweepRun {
   std::string device_id;
   std::string folder;
   std::vector<SweepTrial> trials;
+  std::vector<std::string> notes;
   std::vector<SweepSummary> points;
   std::optional<SweepAnswers> answers;
 };

@@ -65,4 +65,8 @@ struct SearcherOptions {
 [[nodiscard]] base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const SearchSpace& space,
                                                                     const SearcherOptions& options);
 
+/// Up to `most` trials that do not depend on each other, so that they can run side by side; empty: the strategy has
+/// finished.
+[[nodiscard]] std::vector<Proposal> next_batch(Searcher& searcher, std::size_t most);
+
 }  // namespace ridgeline::search

@@ -37,6 +37,8 @@ class FakeGpuPool final : public TypedExecutor {
   std::vector<std::size_t> widths;             ///< how many trials ran at once, call by call
   std::vector<schema::MeasurementPlan> plans;  ///< of the trials, in order
 
+  [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
+
   base::Result<schema::RuntimeIdentity> probe(const std::string& kind, const std::string& library) override {
     auto identity = simple.probe(kind, library);
     identity->providers.push_back("CUDAExecutionProvider");

@@ -18,6 +18,7 @@ namespace ridgeline::fakes {
 class TypedExecutor : public execute::Executor {
  public:
   std::vector<execute::DeviceSlot> places{{"cpu", {}}};
+  std::vector<std::size_t> slots_used;  ///< of all jobs but trials, in order; the last is that of the running one
 
   virtual base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) { return unused(); }
   virtual base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) { return unused(); }
@@ -105,6 +106,7 @@ class TypedExecutor : public execute::Executor {
   }
 
   base::Result<execute::JobAnswer> answer(const execute::Job& job) {
+    slots_used.push_back(job.slot);
     namespace kind = execute::job_kind;
     if (job.kind == kind::kProbe || job.kind == kind::kCeilings) {
       const auto asked = read<execute::ProbeRequest>(job);

@@ -2,6 +2,7 @@
 #include "campaign/sweep/sweep_campaign.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "base/text.hpp"
 #include "campaign/run_id.hpp"
 #include "campaign/save_pace.hpp"
+#include "campaign/spread.hpp"
 #include "campaign/sweep/sweep_files.hpp"
 #include "schema/sweep_command.hpp"
 #include "search/searcher.hpp"
@@ -68,7 +70,12 @@ class RunningSweep {
  public:
   RunningSweep(execute::Executor& executor, store::Store& store, SweepObserver& observer,
                const std::function<bool()>& cancelled, const SweepRequest& request)
-      : executor_(executor), store_(store), observer_(observer), cancelled_(cancelled), request_(request) {}
+      : executor_(executor),
+        store_(store),
+        observer_(observer),
+        cancelled_(cancelled),
+        request_(request),
+        spread_(executor.slots().size(), [this] { return interference_probe(); }) {}
 
   Result<schema::SweepRun> go() {
     begin();
@@ -82,6 +89,7 @@ class RunningSweep {
     }
     run_.points = analysis::summarize_sweep(run_);
     run_.answers = analysis::answer_sweep(run_, run_.points);
+    if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
     run_.duration_s = elapsed_s();
     run_.finished_utc = base::system_clock().utc_now();
     RL_TRY(store_.save_run(schema::to_run(run_)));
@@ -122,22 +130,26 @@ class RunningSweep {
     RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request_.search, space, options));
     const auto rounds = static_cast<std::size_t>(std::max(0, request_.repeats - 1));
     std::vector<SweepPoint> measured;
-    while (auto proposal = searcher->propose()) {
-      SweepTrial trial;
-      trial.point = point_of(proposal->configuration, request_.job);
-      trial.reason = request_.search == "adaptive" ? proposal->reason : "";
+    for (auto batch = search::next_batch(*searcher, spread_.width()); !batch.empty();
+         batch = search::next_batch(*searcher, spread_.width())) {
+      std::vector<SweepTrial> trials(batch.size());
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        trials[i].point = point_of(batch[i].configuration, request_.job);
+        trials[i].reason = request_.search == "adaptive" ? batch[i].reason : "";
+      }
       const auto ahead = searcher->remaining();
       const auto again =
           request_.search == "adaptive" ? std::min(measured.size() + 1, kMostCandidates) : measured.size() + 1 + ahead;
-      RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), ahead + again * rounds));
-      const auto cost = analysis::sweep_cost(outcome, request_.objective);
-      search::Observation observation;
-      observation.cost = cost;
-      observation.cost_low = observation.cost_high = cost.value_or(0);
-      observation.out_of_memory = outcome.status == TrialStatus::out_of_memory;
-      searcher->observe(*proposal, observation);
-      if (cost) {
-        measured.push_back(run_.trials.back().point);
+      RL_TRY_ASSIGN(const auto outcomes, make(std::move(trials), ahead + again * rounds));
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto cost = analysis::sweep_cost(outcomes[i], request_.objective);
+        search::Observation observation;
+        observation.cost = cost;
+        observation.cost_low = observation.cost_high = cost.value_or(0);
+        observation.out_of_memory = outcomes[i].status == TrialStatus::out_of_memory;
+        searcher->observe(batch[i], observation);
+        if (!cost) continue;
+        measured.push_back(point_of(batch[i].configuration, request_.job));
         costs_[measured.back()] = *cost;
       }
       if (fails_alike()) {
@@ -157,7 +169,7 @@ class RunningSweep {
       trial.point = point;
       trial.repeat = -1 - i;
       trial.reason = "a warm-up, does not count";
-      RL_TRY(make(std::move(trial), 0));
+      RL_TRY(make({std::move(trial)}, 0));
     }
     return {};
   }
@@ -182,14 +194,21 @@ class RunningSweep {
     for (int round = 1; round < request_.repeats; ++round) {
       std::reverse(points.begin(), points.end());
       std::vector<SweepPoint> still_good;
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        SweepTrial trial;
-        trial.stage = SweepStage::repeat;
-        trial.point = points[i];
-        trial.repeat = round;
+      for (std::size_t at = 0; at < points.size();) {
+        const auto end = std::min(points.size(), at + spread_.width());
+        std::vector<SweepTrial> trials;
+        for (std::size_t i = at; i < end; ++i) {
+          auto& trial = trials.emplace_back();
+          trial.stage = SweepStage::repeat;
+          trial.point = points[i];
+          trial.repeat = round;
+        }
         const auto rounds_left = static_cast<std::size_t>(request_.repeats - 1 - round);
-        RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), points.size() - i - 1 + rounds_left * points.size()));
-        if (analysis::sweep_cost(outcome, request_.objective)) still_good.push_back(points[i]);
+        RL_TRY_ASSIGN(const auto outcomes, make(std::move(trials), points.size() - end + rounds_left * points.size()));
+        for (const auto& outcome : outcomes) {
+          if (analysis::sweep_cost(outcome, request_.objective)) still_good.push_back(points[at]);
+          ++at;
+        }
       }
       points = std::move(still_good);
     }
@@ -197,7 +216,9 @@ class RunningSweep {
   }
 
   [[nodiscard]] bool fails_alike() const {
-    if (request_.keep_going || run_.trials.size() != kAlikeFailures) return false;
+    const auto count = run_.trials.size();
+    // A batch may go past the number.
+    if (request_.keep_going || count < kAlikeFailures || count >= kAlikeFailures + spread_.width()) return false;
     const auto& first = run_.trials.front().outcome;
     return std::all_of(run_.trials.begin(), run_.trials.end(), [&](const SweepTrial& trial) {
       const auto& outcome = trial.outcome;
@@ -215,38 +236,102 @@ class RunningSweep {
     return found;
   }
 
-  Result<schema::SweepOutcome> make(SweepTrial trial, std::size_t remaining) {
+  [[nodiscard]] schema::SweepTrialSpec spec_of(const SweepTrial& trial) const {
+    return {request_.job, trial.point, trial.repeat, request_.device_id};
+  }
+
+  /// Makes the trials, side by side where the slots allow it, and returns their outcomes in order.
+  Result<std::vector<schema::SweepOutcome>> make(std::vector<SweepTrial> trials, std::size_t remaining) {
     if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
     const auto left = time_left_s();
     if (left && *left <= 0)
-      return base::fail(ErrorCode::timeout, "--max-time: about {} trials were not made", remaining + 1);
-    schema::SweepTrialSpec spec;
-    spec.job = request_.job;
-    spec.point = trial.point;
-    spec.repeat = trial.repeat;
-    spec.device_id = request_.device_id;
-    trial.id = static_cast<int>(run_.trials.size()) + 1;
-    trial.key = spec.key();
-    trial.started_s = elapsed_s();
-    observer_.trial_started(trial, remaining);
-    RL_TRY_ASSIGN(auto known, stored(spec));
-    if (known) {
-      trial.from_store = true;
-      trial.outcome = std::move(*known);
-    } else {
-      auto files = files_.named_by(spec);
-      RL_TRY_ASSIGN(trial.outcome,
-                    execute::run_command_trial(
-                        executor_, spec, std::filesystem::path(run_.folder) / fmt::format("trial-{}", trial.id), left));
-      check_objective(trial.outcome);
-      trial.outcome.files = files_.unchanged(std::move(files));
-      RL_TRY(store_.save_outcome(store::kCommandKind, trial.key, {{"command", spec.job.command}, {"point", spec.point}},
-                                 trial.outcome));
+      return base::fail(ErrorCode::timeout, "--max-time: about {} trials were not made", remaining + trials.size());
+    std::vector<SweepTrial*> open;  // not known yet
+    for (auto& trial : trials) {
+      trial.id = static_cast<int>(run_.trials.size() + static_cast<std::size_t>(&trial - trials.data())) + 1;
+      trial.key = spec_of(trial).key();
+      trial.started_s = elapsed_s();
+      observer_.trial_started(trial, remaining);
+      RL_TRY_ASSIGN(auto known, stored(spec_of(trial)));
+      trial.from_store = known.has_value();
+      if (known)
+        trial.outcome = std::move(*known);
+      else
+        open.push_back(&trial);
     }
-    run_.trials.push_back(std::move(trial));
-    observer_.trial_finished(run_, run_.trials.back());
-    RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
-    return run_.trials.back().outcome;
+    const auto measured = measure(open, remaining);  // leaves what it has not measured in `open`
+    std::vector<schema::SweepOutcome> outcomes;
+    for (auto& trial : trials) {
+      if (std::find(open.begin(), open.end(), &trial) != open.end()) break;
+      outcomes.push_back(trial.outcome);
+      run_.trials.push_back(std::move(trial));
+      observer_.trial_finished(run_, run_.trials.back());
+      RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
+    }
+    if (!measured) return tl::unexpected<base::Error>(measured.error());
+    return outcomes;
+  }
+
+  /// Runs these, stores what came of them and takes them off the list; an Error ends the run.
+  Result<void> measure(std::vector<SweepTrial*>& open, std::size_t remaining) {
+    RL_TRY_ASSIGN(const auto slots, spread_.slots(open.size(), remaining));
+    while (!open.empty()) {
+      std::vector<execute::Job> jobs;
+      std::vector<std::vector<schema::SweepFile>> files;
+      for (std::size_t i = 0; i < std::min(open.size(), slots.size()); ++i) {
+        const auto spec = spec_of(*open[i]);
+        open[i]->started_s = elapsed_s();
+        files.push_back(files_.named_by(spec));
+        jobs.push_back(
+            execute::command_job(spec, folder_of(fmt::format("trial-{}", open[i]->id)), time_left_s(), slots[i]));
+      }
+      Result<void> status;
+      auto answers = execute::run_jobs(executor_, std::move(jobs));
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        auto outcome = answers[i].and_then(&execute::command_outcome);
+        if (!outcome) {
+          if (status) status = tl::unexpected<base::Error>(std::move(outcome).error());
+          continue;
+        }
+        auto& trial = *std::exchange(open[i], nullptr);
+        trial.outcome = std::move(*outcome);
+        check_objective(trial.outcome);
+        trial.outcome.files = files_.unchanged(std::move(files[i]));
+        RL_TRY(store_.save_outcome(store::kCommandKind, trial.key,
+                                   {{"command", request_.job.command}, {"point", trial.point}}, trial.outcome));
+      }
+      std::erase(open, nullptr);
+      RL_TRY(status);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::filesystem::path folder_of(const std::string& name) const {
+    return std::filesystem::path(run_.folder) / name;
+  }
+
+  /// The command of the first combination, in folders of its own.
+  [[nodiscard]] InterferenceProbe interference_probe() {
+    InterferenceProbe probe;
+    for (const auto& slot : executor_.slots()) probe.devices.push_back(slot.name);
+    probe.left_s = [this] { return time_left_s().value_or(std::numeric_limits<double>::infinity()); };
+    probe.clock = &executor_.clock();
+    probe.time = [this](const std::vector<std::size_t>& slots, bool) -> Result<std::vector<std::optional<double>>> {
+      SweepTrial trial;
+      trial.point = points_of_first();
+      std::vector<execute::Job> jobs;
+      for (const auto slot : slots)
+        jobs.push_back(
+            execute::command_job(spec_of(trial), folder_of(fmt::format("check-{}", ++checks_)), time_left_s(), slot));
+      std::vector<std::optional<double>> costs;
+      for (auto& answer : execute::run_jobs(executor_, std::move(jobs))) {
+        RL_TRY_ASSIGN(const auto done, std::move(answer));
+        RL_TRY_ASSIGN(const auto outcome, execute::command_outcome(done));
+        costs.push_back(analysis::sweep_cost(outcome, request_.objective));
+      }
+      return costs;
+    };
+    return probe;
   }
 
   /// A trial that does not tell what is compared has failed.
@@ -277,6 +362,8 @@ class RunningSweep {
   const std::function<bool()>& cancelled_;
   const SweepRequest& request_;
   SweepFiles files_;
+  Spread spread_;
+  int checks_ = 0;
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
   base::Nanoseconds start_{0};

@@ -49,18 +49,6 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
   return observation;
 }
 
-/// As many trials as can run side by side and do not depend on each other.
-std::vector<search::Proposal> next_batch(search::Searcher& searcher, std::size_t most) {
-  std::vector<search::Proposal> batch;
-  auto proposal = searcher.propose();
-  while (proposal) {
-    batch.push_back(std::move(*proposal));
-    if (batch.size() >= most) break;
-    proposal = searcher.propose_beside();
-  }
-  return batch;
-}
-
 bool tries(const std::vector<search::Proposal>& batch, const schema::Configuration& configuration) {
   return std::any_of(batch.begin(), batch.end(),
                      [&](const auto& proposal) { return proposal.configuration == configuration; });
@@ -116,8 +104,8 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 
 Result<bool> SearchLoop::run() {
   revise();
-  for (auto batch = next_batch(searcher_, runner_.lanes()); !batch.empty();
-       batch = next_batch(searcher_, runner_.lanes())) {
+  for (auto batch = search::next_batch(searcher_, runner_.lanes()); !batch.empty();
+       batch = search::next_batch(searcher_, runner_.lanes())) {
     if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;

@@ -120,10 +120,10 @@ std::vector<std::string> TrialRunner::devices() const {
 }
 
 std::vector<std::size_t> TrialRunner::admitted() const {
-  return neighbours_ ? neighbours_->lanes : std::vector<std::size_t>{0};
+  return interference_ ? interference_->slots : std::vector<std::size_t>{0};
 }
 
-std::size_t TrialRunner::lanes() const { return neighbours_ ? neighbours_->lanes.size() : devices().size(); }
+std::size_t TrialRunner::lanes() const { return interference_ ? interference_->slots.size() : devices().size(); }
 
 Result<schema::TrialOutcome> TrialRunner::trial(const schema::Configuration& configuration, schema::TrialStage stage,
                                                 const std::string& reason, std::optional<double> abandon_above,
@@ -276,9 +276,9 @@ Result<void> TrialRunner::take_stored(Begun& trial, const std::vector<std::size_
   return {};
 }
 
-Result<void> TrialRunner::look_at_neighbours(std::vector<Begun>& trials) {
+Result<void> TrialRunner::check_interference_once(std::vector<Begun>& trials) {
   const auto devices = this->devices();
-  if (neighbours_ || devices.size() < 2 || trials.size() < 2) return {};
+  if (interference_ || devices.size() < 2 || trials.size() < 2) return {};
   std::vector<Begun*> open;
   for (auto& trial : trials)
     if (!trial.outcome) open.push_back(&trial);
@@ -298,10 +298,10 @@ Result<void> TrialRunner::look_at_neighbours(std::vector<Begun>& trials) {
         result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
   }
   const auto left = [this, reserve_s = pair_reserve_s()] { return time_left(reserve_s, 0); };
-  auto found = check_neighbours(executor_, specs, result_.run.objective, left);
+  auto found = check_trial_interference(executor_, specs, result_.run.objective, left);
   if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
-  neighbours_ = std::move(*found);
-  note(neighbours_->note);
+  interference_ = std::move(*found);
+  note(interference_->note);
   for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
   return {};
 }
@@ -311,7 +311,7 @@ double TrialRunner::pair_reserve_s() const {
 }
 
 Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
-  RL_TRY(look_at_neighbours(trials));
+  RL_TRY(check_interference_once(trials));
   std::vector<Begun*> open;
   for (auto& trial : trials)
     if (!trial.outcome) open.push_back(&trial);

@@ -11,7 +11,7 @@
 
 #include "campaign/save_pace.hpp"
 #include "campaign/tune/accuracy_reference.hpp"
-#include "campaign/tune/neighbour_check.hpp"
+#include "campaign/tune/trial_interference.hpp"
 #include "campaign/tune/tune_campaign.hpp"
 #include "search/searcher.hpp"
 
@@ -108,7 +108,7 @@ class TrialRunner {
   [[nodiscard]] base::Result<void> take_stored(Begun& trial, const std::vector<std::size_t>& lanes);
   /// Finds out which lanes may measure side by side when the trials are the first for which that matters, and gives
   /// them what these lanes measured before.
-  [[nodiscard]] base::Result<void> look_at_neighbours(std::vector<Begun>& trials);
+  [[nodiscard]] base::Result<void> check_interference_once(std::vector<Begun>& trials);
   [[nodiscard]] base::Result<void> measure(std::vector<Begun>& trials);
   [[nodiscard]] base::Result<schema::TrialOutcome> finish(Begun trial);
   /// TrialSpec::device of each lane.
@@ -138,7 +138,7 @@ class TrialRunner {
   std::optional<std::chrono::nanoseconds> max_time_;
   SavePace save_pace_;
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
-  std::optional<Neighbours> neighbours_;                 ///< unset: not looked at yet
+  std::optional<Interference> interference_;             ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };
 };
 

@@ -277,5 +277,65 @@ TEST(SweepFiles, finds_program_and_files_among_arguments) {
   EXPECT_EQ(files.unchanged(found).size(), 3U);
 }
 
+/// Three slots, the trials on each of which take `pace` times as long.
+FakeSweepExecutor three_slots(std::vector<double> pace, FakeSweepExecutor*& self) {
+  FakeSweepExecutor executor([pace, &self](const auto& spec) {
+    return seconds(number(spec, "a") * number(spec, "b") * pace[self->slots_used.back()]);
+  });
+  executor.places.assign(3, {"gpu", {}});
+  return executor;
+}
+
+TEST_F(SweepCampaignTest, equal_slots_share_the_trials) {
+  FakeSweepExecutor* self = nullptr;
+  auto executor = three_slots({1, 1.01, 1}, self);
+  self = &executor;
+  const auto result = run(executor);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->trials.size(), 18U);
+  for (int id = 1; id <= 18; ++id) EXPECT_EQ(result->trials[static_cast<std::size_t>(id - 1)].id, id);
+  EXPECT_EQ(result->answers->recommended, (SweepPoint{{"a", "1"}, {"b", "3"}}));
+  for (const std::size_t slot : {0U, 1U, 2U})
+    EXPECT_GE(std::count(executor.slots_used.begin(), executor.slots_used.end(), slot), 6);
+  ASSERT_EQ(result->notes.size(), 1U);
+  EXPECT_EQ(result->notes[0].rfind("trials are spread over 3 GPUs", 0), 0U) << result->notes[0];
+}
+
+TEST_F(SweepCampaignTest, a_slower_slot_gets_no_trial_after_the_check) {
+  FakeSweepExecutor* self = nullptr;
+  auto executor = three_slots({1, 1, 1.3}, self);
+  self = &executor;
+  const auto result = run(executor);
+  ASSERT_TRUE(result) << result.error().message;
+  for (const auto& trial : result->trials)
+    EXPECT_DOUBLE_EQ(trial.outcome.metrics.at("seconds"),
+                     std::stod(trial.point.at("a")) * std::stod(trial.point.at("b")));
+  EXPECT_NE(result->notes.at(0).find("is left out"), std::string::npos) << result->notes[0];
+}
+
+TEST_F(SweepCampaignTest, few_trials_are_not_worth_a_check) {
+  FakeSweepExecutor* self = nullptr;
+  auto executor = three_slots({1, 1, 1}, self);
+  self = &executor;
+  request_.repeats = 1;
+  const auto result = run(executor);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(executor.asked.size(), 6U);
+  EXPECT_TRUE(result->notes.empty());
+}
+
+TEST_F(SweepCampaignTest, an_error_on_one_slot_keeps_what_the_others_measured) {
+  int count = 0;
+  FakeSweepExecutor executor([&](const auto& spec) -> base::Result<SweepOutcome> {
+    if (++count == 12) return base::fail(base::ErrorCode::cancelled, "stopped by a signal");
+    return seconds(number(spec, "a") * number(spec, "b"));
+  });
+  executor.places.assign(2, {"gpu", {}});
+  const auto result = run(executor);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->interrupted);
+  for (const auto& trial : result->trials) EXPECT_FALSE(trial.outcome.metrics.empty());
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign

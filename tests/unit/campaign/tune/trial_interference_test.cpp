@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/tune/neighbour_check.hpp"
+#include "campaign/tune/trial_interference.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,12 +23,12 @@ std::vector<schema::TrialSpec> specs(std::size_t lanes) {
   return specs;
 }
 
-Neighbours check(fakes::FakeGpuPool& pool, double left_s = std::numeric_limits<double>::infinity()) {
-  auto found = check_neighbours(pool, specs(pool.slots().size()), schema::Objective::latency, [=] {
+Interference check(fakes::FakeGpuPool& pool, double left_s = std::numeric_limits<double>::infinity()) {
+  auto found = check_trial_interference(pool, specs(pool.slots().size()), schema::Objective::latency, [=] {
     return execute::TimeLeft{left_s, 0};
   });
   EXPECT_TRUE(found);
-  return found ? *found : Neighbours{};
+  return found ? *found : Interference{};
 }
 
 bool has(const std::string& note, std::string_view text) { return note.find(text) != std::string::npos; }
@@ -61,40 +61,40 @@ bool finds_session(fakes::FakeGpuPool& pool, std::size_t lane) {
   return outcome && outcome->measurement && outcome->measurement->session_create_ns == 0;
 }
 
-TEST(NeighbourCheck, gpus_that_leave_each_other_alone_measure_side_by_side) {
+TEST(TrialInterference, gpus_that_leave_each_other_alone_measure_side_by_side) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 3);
   pool.disturbance = {1.0, 1.01, 1.0};
   const auto found = check(pool);
-  EXPECT_EQ(found.lanes, (Lanes{0, 1, 2}));
+  EXPECT_EQ(found.slots, (Lanes{0, 1, 2}));
   EXPECT_TRUE(has(found.note, "spread over 3 GPUs, which slow each other down by at most 1.")) << found.note;
   EXPECT_EQ(pool.widths, (Lanes{1, 1, 1, 3}));
 }
 
-TEST(NeighbourCheck, one_disturbed_gpu_serialises_all) {
+TEST(TrialInterference, one_disturbed_gpu_serialises_all) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 3);
   pool.disturbance = {1.0, 1.0, 1.064};
   const auto found = check(pool);
-  EXPECT_EQ(found.lanes, (Lanes{0}));
+  EXPECT_EQ(found.slots, (Lanes{0}));
   EXPECT_TRUE(has(found.note, "one after another: gpu:2 is 6.")) << found.note;
   EXPECT_TRUE(has(found.note, "(limit 3 %; median of 3 sessions)")) << found.note;
 }
 
-TEST(NeighbourCheck, a_gpu_of_another_pace_is_left_out) {
+TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 3);
   pool.pace = {1.0, 1.1, 1.0};
   pool.disturbance = {1.0, 2.0, 1.0};  // of one that is left out it does not matter
   const auto found = check(pool);
-  EXPECT_EQ(found.lanes, (Lanes{0, 2}));
+  EXPECT_EQ(found.slots, (Lanes{0, 2}));
   EXPECT_TRUE(has(found.note, "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
       << found.note;
   // Only the two that differ are looked at again, then those that are left with each other.
   EXPECT_EQ(pool.widths, (Lanes{1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
 }
 
-TEST(NeighbourCheck, what_a_gpu_that_is_left_out_does_to_others_does_not_matter) {
+TEST(TrialInterference, what_a_gpu_that_is_left_out_does_to_others_does_not_matter) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 3);
   pool.pace = {1.0, 1.1, 1.0};
@@ -103,10 +103,10 @@ TEST(NeighbourCheck, what_a_gpu_that_is_left_out_does_to_others_does_not_matter)
     return false;
   };
   const auto found = check(pool);
-  EXPECT_EQ(found.lanes, (Lanes{0, 2})) << found.note;
+  EXPECT_EQ(found.slots, (Lanes{0, 2})) << found.note;
 }
 
-TEST(NeighbourCheck, sessions_that_differ_neither_serialise_nor_leave_out) {
+TEST(TrialInterference, sessions_that_differ_neither_serialise_nor_leave_out) {
   const auto two = notes_of_hundred({1.0, 1.0}, {1.0, 1.0});
   EXPECT_EQ(count(two, "one after another"), 0);
   EXPECT_LE(count(two, "is left out"), 5);
@@ -116,17 +116,17 @@ TEST(NeighbourCheck, sessions_that_differ_neither_serialise_nor_leave_out) {
   EXPECT_LE(count(four, "is left out"), 15);
 }
 
-TEST(NeighbourCheck, a_disturbance_is_found_through_sessions_that_differ) {
+TEST(TrialInterference, a_disturbance_is_found_through_sessions_that_differ) {
   const auto notes = notes_of_hundred({1.0, 1.0}, {1.0, 1.06});
   EXPECT_EQ(count(notes, "are spread"), 0);
   EXPECT_GE(count(notes, "gpu:1 is 6.0 % slower when the others are at work (limit 3 %; median of 3 sessions)"), 95);
 }
 
-TEST(NeighbourCheck, a_slower_gpu_is_left_out_though_sessions_differ) {
+TEST(TrialInterference, a_slower_gpu_is_left_out_though_sessions_differ) {
   EXPECT_GE(count(notes_of_hundred({1.0, 1.1}, {1.0, 1.0}), "is left out"), 90);
 }
 
-TEST(NeighbourCheck, windows_are_long_enough_to_overlap_whatever_the_plan) {
+TEST(TrialInterference, windows_are_long_enough_to_overlap_whatever_the_plan) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 2);
   auto short_ones = specs(2);
@@ -135,7 +135,8 @@ TEST(NeighbourCheck, windows_are_long_enough_to_overlap_whatever_the_plan) {
     spec.plan.min_time_s = 0.1;
     spec.plan.max_time_s = 0.5;
   }
-  ASSERT_TRUE(check_neighbours(pool, short_ones, schema::Objective::latency, [] { return execute::TimeLeft{}; }));
+  ASSERT_TRUE(
+      check_trial_interference(pool, short_ones, schema::Objective::latency, [] { return execute::TimeLeft{}; }));
   ASSERT_EQ(pool.plans.size(), 4U);
   for (const auto& plan : pool.plans) {
     EXPECT_FALSE(plan.runs);
@@ -144,19 +145,19 @@ TEST(NeighbourCheck, windows_are_long_enough_to_overlap_whatever_the_plan) {
   }
 }
 
-TEST(NeighbourCheck, with_little_time_left_nothing_is_looked_at_again) {
+TEST(TrialInterference, with_little_time_left_nothing_is_looked_at_again) {
   for (const bool disturbed : {false, true}) {
     const fakes::FakeClock clock;
     fakes::FakeGpuPool pool(clock, 2);
     (disturbed ? pool.disturbance : pool.pace) = {1.0, 1.05};
     const auto found = check(pool, 11);  // of which the first look takes 3 s
-    EXPECT_EQ(found.lanes, (Lanes{0}));
+    EXPECT_EQ(found.slots, (Lanes{0}));
     EXPECT_FALSE(has(found.note, "sessions")) << found.note;
     EXPECT_EQ(pool.widths, (Lanes{1, 1, 2}));
   }
 }
 
-TEST(NeighbourCheck, no_session_is_left_for_the_trials) {
+TEST(TrialInterference, no_session_is_left_for_the_trials) {
   for (const double pace : {1.0, 1.1}) {
     const fakes::FakeClock clock;
     fakes::FakeGpuPool pool(clock, 2);
@@ -166,18 +167,36 @@ TEST(NeighbourCheck, no_session_is_left_for_the_trials) {
   }
 }
 
-TEST(NeighbourCheck, defaults_that_do_not_run_serialise) {
+TEST(TrialInterference, defaults_that_do_not_run_serialise) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 2);
   pool.simple.failure = [](const auto&) { return schema::TrialStatus::out_of_memory; };
-  EXPECT_EQ(check(pool).lanes, (Lanes{0}));
+  EXPECT_EQ(check(pool).slots, (Lanes{0}));
 }
 
-TEST(NeighbourCheck, an_interrupt_ends_it) {
+TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
+  InterferenceProbe probe;
+  probe.devices = {"gpu:0", "gpu:1", "gpu:2"};
+  probe.unlike = {"", "its onnxruntime is another", ""};
+  probe.left_s = [] { return std::numeric_limits<double>::infinity(); };
+  std::vector<std::size_t> timed;
+  probe.time = [&](const Lanes& slots, bool) -> base::Result<std::vector<std::optional<double>>> {
+    timed.insert(timed.end(), slots.begin(), slots.end());
+    return std::vector<std::optional<double>>(slots.size(), 1.0);
+  };
+  const auto found = check_interference(probe);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->slots, (Lanes{0, 2}));
+  EXPECT_TRUE(has(found->note, "gpu:1 is left out: its onnxruntime is another")) << found->note;
+  EXPECT_EQ(std::count(timed.begin(), timed.end(), 1U), 0);
+}
+
+TEST(TrialInterference, an_interrupt_ends_it) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 2);
   pool.simple.interrupt = [&] { return pool.simple.trials_run == 1; };
-  const auto found = check_neighbours(pool, specs(2), schema::Objective::latency, [] { return execute::TimeLeft{}; });
+  const auto found =
+      check_trial_interference(pool, specs(2), schema::Objective::latency, [] { return execute::TimeLeft{}; });
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, base::ErrorCode::cancelled);
   pool.simple.interrupt = [] { return false; };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/trial_interference.hpp"
+
+#include <algorithm>
+
+#include "analysis/summary.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+constexpr double kTimedS = 1;  // of windows that begin at about the same time most is shared then
+
+/// Why a slot's figures could not stand beside those of slot 0: another runtime; "": they can.
+std::vector<std::string> unlike_first(execute::Executor& executor, const std::vector<schema::TrialSpec>& specs) {
+  std::vector<std::string> reasons;
+  std::optional<schema::RuntimeIdentity> first;
+  for (std::size_t slot = 0; slot < specs.size(); ++slot) {
+    const auto& spec = specs[slot];
+    const auto found = execute::probe(executor, spec.workload.kind, spec.runtime.library_path, slot);
+    auto& reason = reasons.emplace_back();
+    if (slot == 0 && found) first = *found;
+    if (!first) return {};  // the trials will say what is wrong
+    if (!found)
+      reason = found.error().message;
+    else if (found->version != first->version || found->library_sha256 != first->library_sha256)
+      reason = fmt::format("its {} is {} ({:.8}), not {} ({:.8})", found->name, found->version, found->library_sha256,
+                           first->version, first->library_sha256);
+  }
+  return reasons;
+}
+
+}  // namespace
+
+base::Result<Interference> check_trial_interference(execute::Executor& executor,
+                                                    const std::vector<schema::TrialSpec>& specs,
+                                                    schema::Objective objective,
+                                                    const std::function<execute::TimeLeft()>& time_left) {
+  InterferenceProbe probe;
+  for (const auto& spec : specs) probe.devices.push_back(spec.device);
+  probe.unlike = unlike_first(executor, specs);
+  probe.left_s = [&] { return time_left().seconds; };
+  probe.clock = &executor.clock();
+  probe.time = [&](const std::vector<std::size_t>& slots,
+                   bool keep) -> base::Result<std::vector<std::optional<double>>> {
+    std::vector<execute::TrialJob> jobs;
+    for (const auto slot : slots) {
+      auto& job = jobs.emplace_back();
+      job.slot = slot;
+      job.spec = specs[slot];
+      auto& plan = job.spec.plan;
+      plan.runs.reset();
+      plan.min_time_s = std::max(plan.min_time_s, kTimedS);
+      plan.max_time_s = std::max(plan.max_time_s, plan.min_time_s);
+      job.options.throughput = objective == schema::Objective::throughput;
+      job.options.keep_session = keep;
+      job.options.time_left = time_left();
+    }
+    std::vector<std::optional<double>> costs;
+    for (const auto& outcome : execute::run_trials(executor, jobs)) {
+      if (!outcome) return tl::unexpected<base::Error>(outcome.error());
+      const auto& measurement = outcome->measurement;
+      const bool timed = outcome->status == schema::TrialStatus::ok && measurement && !measurement->latency_ns.empty();
+      costs.push_back(timed ? std::optional(analysis::cost_of(*measurement, objective).value) : std::nullopt);
+    }
+    return costs;
+  };
+  return check_interference(probe);
+}
+
+}  // namespace ridgeline::campaign
