@@ -21,6 +21,8 @@ OWNED = {
     "onnx/onnx_pb.h": {"workload"},
     "hdf5.h": {"loader"},
     "libdeflate.h": {"loader"},
+    "utf8proc.h": {"base"},
+    "dtl/dtl.hpp": {"config"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

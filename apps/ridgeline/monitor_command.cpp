@@ -121,7 +121,7 @@ void print_once(const monitor::Canvas& canvas, bool colour) {
       const auto style = canvas.at(row, column).style;
       std::string run;
       for (; column < canvas.columns() && canvas.at(row, column).style == style; ++column)
-        if (canvas.at(row, column).glyph != 0) run += monitor::utf8(canvas.at(row, column).glyph);
+        if (canvas.at(row, column).glyph != 0) run += base::utf8(canvas.at(row, column).glyph);
       line += styled(run, style_of(style), style != monitor::Style::normal);
     }
     fmt::print("{}\n", line);
