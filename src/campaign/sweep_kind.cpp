@@ -36,7 +36,7 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
       return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well; choose another", run.id,
                         schema::point_text(found->point, run.job.parameters));
     point = found->point;
-    value = {found->objective.value, found->objective.low, found->objective.high};
+    value = found->objective;
     side.name = side.key = run.id;
     side.measured_utc = run.finished_utc;
   } else {
