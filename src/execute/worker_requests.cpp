@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "execute/classify.hpp"
-#include "execute/memory_usage.hpp"
 #include "gpu/ceilings_probe.hpp"
+#include "host/this_process.hpp"
 #include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
@@ -154,7 +154,7 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
 }
 
 Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
-  const bool fresh_mark = reset_peak_rss() || !std::exchange(served_trial_, true);
+  const bool fresh_mark = host::reset_peak_rss() || !std::exchange(served_trial_, true);
   const auto failed = [this](const base::Error& error) {
     return make_outcome_frame(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
   };
@@ -167,7 +167,7 @@ Result<Frame> WorkerRequests::trial(const TrialRequest& request) {
     workload->reset();
     return failed(measurement.error());
   }
-  if (const auto peak = peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
+  if (const auto peak = host::peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
     measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",

@@ -12,9 +12,9 @@
 
 #include "analysis/degradation_cause.hpp"
 #include "base/error.hpp"
-#include "campaign/watch/cpu_use.hpp"
 #include "config/config_patch.hpp"
 #include "execute/executor.hpp"
+#include "host/cpu_use.hpp"
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::campaign {
@@ -65,7 +65,7 @@ class ServiceInspector {
   [[nodiscard]] base::Result<void> check_device(const schema::Environment& environment) const;
 
   Options options_;
-  CpuUse cpu_use_;
+  host::CpuUse cpu_use_;
   std::unique_ptr<execute::Executor> executor_;
   std::optional<schema::RuntimeIdentity> runtime_;
   FileStamp library_stamp_;
