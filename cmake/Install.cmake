@@ -29,6 +29,11 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/python/ridgeline_train" DESTINATION sha
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
               "${PROJECT_SOURCE_DIR}/ARCHITECTURE.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" DESTINATION share/doc/ridgeline)
+# The licences of the libraries that are compiled in or go along.
+file(STRINGS "${PROJECT_SOURCE_DIR}/scripts/packages.txt" _libraries REGEX "^(lib|nlohmann).*-dev$")
+foreach(_library IN LISTS _libraries)
+  install(FILES "/usr/share/doc/${_library}/copyright" DESTINATION share/doc/ridgeline/licenses RENAME "${_library}" OPTIONAL)
+endforeach()
 # What README and docs link to, so that they can be read as they are.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION share/doc/ridgeline
   PATTERN "__pycache__" EXCLUDE)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads every #include below src/ and apps/ and fails on an edge that src/LAYERS.txt does not list.
 
-Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, and the pure modules may not include clocks,
-files, threads or the environment. Usage: check_layers.py [REPOSITORY]
+Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, the pure modules may not include clocks,
+files, threads or the environment, and only `host` may name files of /proc and of control groups (`base` its own
+program). Usage: check_layers.py [REPOSITORY]
 """
 import pathlib
 import re
@@ -21,7 +22,11 @@ OWNED = {
     "onnx/onnx_pb.h": {"workload"},
     "hdf5.h": {"loader"},
     "libdeflate.h": {"loader"},
+    "utf8proc.h": {"base"},
+    "dtl/dtl.hpp": {"config"},
 }
+KERNEL_FILES = {"host", "base"}
+KERNEL_FILE = re.compile(r'"/?(proc|sys/fs/cgroup)[/"]')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -52,6 +57,8 @@ def check(root):
             problems.append(f"{relative}: module \"{module}\" is not in src/LAYERS.txt")
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
+            if module not in KERNEL_FILES and KERNEL_FILE.search(line.split("//")[0]):
+                problems.append(f"{relative}:{number}: only host may read /proc and control groups")
             match = INCLUDE.match(line)
             if not match:
                 continue

@@ -16,6 +16,7 @@
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -259,7 +260,8 @@ void add_bench(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
   bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
-  bench.add_option("--seed", flags->seed, "Of weights and shuffling")->type_name("N")->default_str(kDefaultSeed);
+  add_number(bench, "--seed", flags->seed, 0, kMostSeed, "Of weights and shuffling")
+      ->default_str(std::to_string(kDefaultSeed));
   for (const auto* name :
        {"--python", "--python-exe", "--model", "--torch-plugin", "--option", "--data-path", "--device", "--seed"})
     bench.get_option(name)->group(what);
@@ -272,19 +274,15 @@ void add_bench(CLI::App& app, Context& context) {
   add_choice(bench, context, "--pin-memory", flags->pin_memory, {"on", "off", "both"}, "Page-locked batches");
   add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
   bench.get_option("--search")->default_str(kDefaultSearch);
-  bench.add_option("--steps", flags->steps, "Least timed steps a trial (default 20)")->type_name("N");
-  bench.add_option("--max-time", flags->max_time, "Time for the whole run, for example 30m")->type_name("TIME");
-  bench
-      .add_option("--soak", flags->soak,
-                  "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
-                  "0: none)")
-      ->type_name("N");
-  bench.add_option("--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")
-      ->type_name("SHARE")
-      ->default_str(kDefaultHeadroom);
-  bench.add_option("--tolerance", flags->tolerance, "Speed that the recommendation may give up")
-      ->type_name("SHARE")
-      ->default_str(kDefaultTolerance);
+  add_number(bench, "--steps", flags->steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
+  add_time(bench, "--max-time", flags->max_time_s, "Time for the whole run, for example 30m");
+  add_number(bench, "--soak", flags->soak, 0, 100'000'000,
+             "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
+             "0: none)");
+  add_share(bench, "--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")
+      ->default_str(share_text(kDefaultHeadroom));
+  add_share(bench, "--tolerance", flags->tolerance, "Speed that the recommendation may give up")
+      ->default_str(share_text(kDefaultTolerance));
   bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
   bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
   for (const auto* name : {"--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",

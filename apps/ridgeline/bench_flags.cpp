@@ -68,8 +68,8 @@ class BenchReader {
     RL_TRY(read_device());
     RL_TRY(read_space());
     RL_TRY(read_current());
-    RL_TRY(read_numbers());
-    RL_TRY(read_effort());
+    read_numbers();
+    read_effort();
     auto& request = plan_.request;
     request.use_store = !flags_.fresh;
     request.command_line = shell_line(context_.arguments);
@@ -88,12 +88,6 @@ class BenchReader {
  private:
   void note(std::string name, std::string value, std::string origin) {
     plan_.request.origins.push_back({std::move(name), std::move(value), std::move(origin)});
-  }
-  /// A flag's value, or the default, listed with where it came from.
-  std::string noted(const char* name, const std::string& typed, const char* flag, const char* otherwise) {
-    auto value = typed.empty() ? std::string(otherwise) : typed;
-    note(name, value, typed.empty() ? "default" : flag);
-    return value;
   }
   /// "bench.yaml:3" when the file sets the key.
   std::string place(const std::string& key) const {
@@ -151,8 +145,8 @@ class BenchReader {
       return fail(ErrorCode::invalid_argument,
                   "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model; leave it out",
                   flags_.torch_plugin);
-    const auto seed = noted("seed", flags_.seed, "--seed", kDefaultSeed);
-    RL_TRY_ASSIGN(job.seed, whole_number(seed, "--seed", 0, 9'000'000'000'000'000'000));
+    job.seed = flags_.seed.value_or(kDefaultSeed);
+    note("seed", fmt::format("{}", job.seed), flags_.seed ? "--seed" : "default");
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
@@ -430,12 +424,12 @@ class BenchReader {
     return {};
   }
 
-  Result<void> read_numbers() {
+  void read_numbers() {
     auto& request = plan_.request;
     auto& plan = request.plan;
     std::string origin = "default";
-    if (!flags_.steps.empty()) {
-      RL_TRY_ASSIGN(plan.steps, whole_number(flags_.steps, "--steps", 1, 1'000'000));
+    if (flags_.steps) {
+      plan.steps = *flags_.steps;
       origin = "--steps";
     } else if (plan_.config.steps_per_test) {
       plan.steps = *plan_.config.steps_per_test;
@@ -443,36 +437,35 @@ class BenchReader {
     }
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
-    const auto headroom = noted("mem headroom", flags_.mem_headroom, "--mem-headroom", kDefaultHeadroom);
-    RL_TRY_ASSIGN(request.answers.headroom, share_of_one(headroom, "--mem-headroom", "10%"));
-    const auto tolerance = noted("tolerance", flags_.tolerance, "--tolerance", kDefaultTolerance);
-    RL_TRY_ASSIGN(request.answers.tolerance, share_of_one(tolerance, "--tolerance", "10%"));
-    return {};
+    request.answers.headroom = flags_.mem_headroom.value_or(kDefaultHeadroom);
+    note("mem headroom", share_text(request.answers.headroom), flags_.mem_headroom ? "--mem-headroom" : "default");
+    request.answers.tolerance = flags_.tolerance.value_or(kDefaultTolerance);
+    note("tolerance", share_text(request.answers.tolerance), flags_.tolerance ? "--tolerance" : "default");
   }
 
   /// Search, time, soak and diagnosis.
-  Result<void> read_effort() {
+  void read_effort() {
     auto& request = plan_.request;
     auto& plan = request.plan;
-    request.search = noted("search", flags_.search, "--search", kDefaultSearch);
-    noted("max time", flags_.max_time, "--max-time", "none");
-    if (!flags_.max_time.empty()) {
-      RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
-      const double most_s = std::max(kShortestTrialS, kTrialShare * base::to_seconds(*request.max_time));
+    request.search = flags_.search.empty() ? kDefaultSearch : flags_.search;
+    note("search", request.search, flags_.search.empty() ? "default" : "--search");
+    note("max time", flags_.max_time_s ? time_text(*flags_.max_time_s) : "none",
+         flags_.max_time_s ? "--max-time" : "default");
+    if (flags_.max_time_s) {
+      request.max_time = base::from_seconds(*flags_.max_time_s);
+      const double most_s = std::max(kShortestTrialS, kTrialShare * *flags_.max_time_s);
       plan.max_time_s = std::min(plan.max_time_s, most_s);
       plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
     }
-    RL_TRY_ASSIGN(request.soak_steps,
-                  whole_number(flags_.soak.empty() ? kDefaultSoak : flags_.soak, "--soak", 0, 100'000'000));
-    if (flags_.soak.empty()) request.short_soak_s = plan.max_time_s;
+    request.soak_steps = flags_.soak.value_or(kDefaultSoak);
+    if (!flags_.soak) request.short_soak_s = plan.max_time_s;
     note("soak",
          request.soak_steps == 0 ? "none"
                                  : fmt::format("{} step{}", request.soak_steps, request.soak_steps == 1 ? "" : "s") +
                                        (request.short_soak_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
-         flags_.soak.empty() ? "default" : "--soak");
+         flags_.soak ? "--soak" : "default");
     request.diagnose = !flags_.no_diagnosis;
     note("diagnosis", request.diagnose ? "on" : "off", request.diagnose ? "default" : "--no-diagnosis");
-    return {};
   }
 
   const BenchFlags& flags_;

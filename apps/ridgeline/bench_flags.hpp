@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,13 +16,13 @@
 
 namespace ridgeline::app {
 
-/// The flags of `ridgeline bench` as typed; "" is not given.
+/// The flags of `ridgeline bench`; "" is not given.
 struct BenchFlags {
   WriteFlags write;
   std::string data_path;
   std::vector<std::string> batch_sizes;
   std::vector<std::string> num_workers;
-  std::string steps;
+  std::optional<std::int64_t> steps;
   std::string device = "auto";
   std::string output;
   std::string search;
@@ -31,12 +32,12 @@ struct BenchFlags {
   std::vector<std::string> options;
   std::string amp;
   std::string pin_memory;
-  std::string mem_headroom;
-  std::string tolerance;
-  std::string soak;
-  std::string max_time;
+  std::optional<double> mem_headroom;
+  std::optional<double> tolerance;
+  std::optional<std::int64_t> soak;
+  std::optional<double> max_time_s;
   std::string html;  ///< "auto": beside --output
-  std::string seed;
+  std::optional<std::uint64_t> seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
   std::string show;          ///< a run to show again instead of measuring
   bool no_diagnosis = false;
@@ -47,10 +48,10 @@ struct BenchFlags {
 
 /// Of the flags that are "" when not given.
 inline constexpr const char* kDefaultSearch = "adaptive";
-inline constexpr const char* kDefaultHeadroom = "10%";
-inline constexpr const char* kDefaultTolerance = "3%";
-inline constexpr const char* kDefaultSeed = "1";
-inline constexpr const char* kDefaultSoak = "200";  ///< steps, in at most a trial's time
+inline constexpr double kDefaultHeadroom = 0.1;
+inline constexpr double kDefaultTolerance = 0.03;
+inline constexpr std::uint64_t kDefaultSeed = 1;
+inline constexpr std::int64_t kDefaultSoak = 200;  ///< steps, in at most a trial's time
 
 struct BenchPlan {
   campaign::BenchRequest request;

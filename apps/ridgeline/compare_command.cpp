@@ -7,6 +7,7 @@
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
 #include "report/renderers.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/kinds.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -17,7 +18,7 @@ namespace {
 struct CompareFlags {
   std::string a;
   std::string b;
-  std::string min_effect = "2%";
+  double min_effect = 0.02;
   bool json = false;
 };
 
@@ -58,7 +59,7 @@ std::string sentence(const schema::Comparison& comparison, const CompareFlags& f
 }
 
 base::Result<int> compare(const CompareFlags& flags, const Context& context) {
-  RL_TRY_ASSIGN(const auto min_effect, base::parse_ratio(flags.min_effect, "--min-effect"));
+  const auto min_effect = flags.min_effect;
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   RL_TRY_ASSIGN(const auto name_a, run::find_trial(store, flags.a));
   RL_TRY_ASSIGN(const auto name_b, run::find_trial(store, flags.b));
@@ -105,9 +106,7 @@ void add_compare(CLI::App& app, Context& context) {
       [flags, &context] { return compare(*flags, context); });
   command->add_option("RUN_A", flags->a, "Run (its recommended trial), or RUN/TRIAL")->required();
   command->add_option("RUN_B", flags->b, "The one to judge against RUN_A")->required();
-  command->add_option("--min-effect", flags->min_effect, "Smaller differences are none")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  add_share(*command, "--min-effect", flags->min_effect, "Smaller differences are none");
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);
 }

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "report/renderers.hpp"
 #include "report/utf8.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 
@@ -12,7 +13,7 @@ namespace ridgeline::app {
 namespace {
 
 struct HistoryFlags {
-  std::string limit = "50";
+  std::size_t limit = 50;
   bool ids = false;
   bool json = false;
 };
@@ -74,11 +75,8 @@ report::Table table_of(const std::vector<schema::RunSummary>& runs, int width) {
 }
 
 base::Result<int> history(const HistoryFlags& flags, const Context& context) {
-  const auto limit = base::parse_integer(flags.limit, "--limit");
-  if (!limit || *limit < 1)
-    return base::fail(base::ErrorCode::invalid_argument, "--limit {}: expected a whole number above 0", flags.limit);
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
-  RL_TRY_ASSIGN(const auto runs, store.list_runs(static_cast<std::size_t>(*limit)));
+  RL_TRY_ASSIGN(const auto runs, store.list_runs(flags.limit));
   if (flags.json) {
     base::Json out = base::Json::array();
     for (const auto& run : runs) out.push_back(json_of(run));
@@ -101,7 +99,7 @@ void add_history(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "history", "List the runs in the results file, newest first",
                      "  ridgeline history --limit 10", [flags, &context] { return history(*flags, context); });
-  command->add_option("--limit", flags->limit, "Runs shown")->type_name("N")->capture_default_str();
+  add_number(*command, "--limit", flags->limit, 1, kAnyNumber, "Runs shown");
   command->add_flag("--ids", flags->ids, "Run ids only, one a line");
   command->add_flag("--json", flags->json, "As JSON");
   add_database_option(*command, context);

@@ -18,6 +18,7 @@
 #include "monitor/screen.hpp"
 #include "monitor/snapshot_source.hpp"
 #include "monitor/view_state.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/monitor_terminal.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
@@ -33,10 +34,10 @@ struct MonitorFlags {
   bool once = false;
   bool json = false;
   std::string csv;
-  std::string interval = "1s";
+  double interval_s = 1;
   std::string prometheus;
   std::string devices = "all";
-  std::string count;
+  std::optional<std::int64_t> count;
   std::string sort = "memory";
   std::string filter;
   bool headless = false;
@@ -121,7 +122,7 @@ void print_once(const monitor::Canvas& canvas, bool colour) {
       const auto style = canvas.at(row, column).style;
       std::string run;
       for (; column < canvas.columns() && canvas.at(row, column).style == style; ++column)
-        if (canvas.at(row, column).glyph != 0) run += monitor::utf8(canvas.at(row, column).glyph);
+        if (canvas.at(row, column).glyph != 0) run += base::utf8(canvas.at(row, column).glyph);
       line += styled(run, style_of(style), style != monitor::Style::normal);
     }
     fmt::print("{}\n", line);
@@ -212,16 +213,8 @@ Result<int> screen(const MonitorFlags& flags, Watch& watch, base::Nanoseconds in
 
 Result<int> monitor_machine(const MonitorFlags& flags) {
   const auto begun = base::system_clock().now();
-  RL_TRY_ASSIGN(const auto interval, base::parse_duration(flags.interval, "--interval"));
-  if (interval < monitor::ViewState::kShortestInterval || interval > std::chrono::hours(1))
-    return base::fail(ErrorCode::invalid_argument, "--interval {}: expected 100ms to 1h", flags.interval);
-  std::int64_t count = 0;
-  if (!flags.count.empty()) {
-    const auto parsed = base::parse_integer(flags.count, "--count");
-    if (!parsed || *parsed < 1)
-      return base::fail(ErrorCode::invalid_argument, "--count {}: expected a whole number above 0", flags.count);
-    count = *parsed;
-  }
+  const auto interval = base::from_seconds(flags.interval_s);
+  const auto count = flags.count.value_or(0);
   if (!base::enum_from_name<monitor::SortKey>(flags.sort))
     return base::fail(ErrorCode::invalid_argument, "--sort {}: unknown column", flags.sort);
   if (flags.once && count != 0)
@@ -273,10 +266,8 @@ void add_monitor(CLI::App& app, Context& context) {
   command->add_flag("--json", flags->json, "JSON with units in the keys: one object with --once, else one a line");
   command->add_option("--csv", flags->csv, "Record to this file, one line a GPU and interval; a recording is continued")
       ->type_name("FILE");
-  command->add_option("--interval", flags->interval, "Time between looks, 100ms to 1h")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command->add_option("--count", flags->count, "End after so many looks")->type_name("N");
+  add_time(*command, "--interval", flags->interval_s, "Time between looks, 100ms to 1h", "100ms", "1h");
+  add_number(*command, "--count", flags->count, 1, kAnyNumber, "End after so many looks");
   command
       ->add_option("--prometheus", flags->prometheus,
                    "Serve metrics over HTTP at /metrics; without HOST on the loopback only")

@@ -11,6 +11,7 @@
 #include "report/sweep_report.hpp"
 #include "report/sweep_table.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -21,6 +22,8 @@
 
 namespace ridgeline::app {
 namespace {
+
+constexpr std::int64_t kMostRounds = 1000;
 
 using base::Result;
 
@@ -135,7 +138,7 @@ void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
   sweep.add_option("--env", flags.environment, "An environment variable, which may have placeholders; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  sweep.add_option("--timeout", flags.timeout, "Time for one trial, for example 10m")->type_name("TIME");
+  add_time(sweep, "--timeout", flags.timeout_s, "Time for one trial, for example 10m");
   sweep
       .add_option("--depends", flags.depends,
                   "A file that stored results depend on, besides those in the command; repeatable")
@@ -160,22 +163,14 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
       ->type_name("FILE");
   sweep.add_option("--objective", flags.objective, "max:METRIC or min:METRIC (default: min:seconds)")
       ->type_name("WAY:METRIC");
-  sweep.add_option("--repeat", flags.repeat, "Rounds, interleaved")->type_name("N")->capture_default_str();
-  sweep.add_option("--warmup", flags.warmup, "Trials before the first round that do not count")
-      ->type_name("N")
-      ->capture_default_str();
-  sweep.add_option("--min-effect", flags.min_effect, "Differences below it count as ties")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  sweep.add_option("--tolerance", flags.tolerance, "What the recommendation may give up for values that stand earlier")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  add_number(sweep, "--repeat", flags.repeat, 1, kMostRounds, "Rounds, interleaved");
+  add_number(sweep, "--warmup", flags.warmup, 0, kMostRounds, "Trials before the first round that do not count");
+  add_share(sweep, "--min-effect", flags.min_effect, "Differences below it count as ties");
+  add_share(sweep, "--tolerance", flags.tolerance, "What the recommendation may give up for values that stand earlier");
   add_choice(sweep, context, "--search", flags.search, {"grid", "adaptive", "random"}, "Search strategy");
-  sweep.add_option("--trials", flags.trials, "Combinations that --search random tries")
-      ->type_name("N")
-      ->capture_default_str();
-  sweep.add_option("--seed", flags.seed, "Of --search random and adaptive")->type_name("N")->capture_default_str();
-  sweep.add_option("--max-time", flags.max_time, "Time for the whole run, for example 2h")->type_name("TIME");
+  add_number(sweep, "--trials", flags.trials, 1, 1'000'000, "Combinations that --search random tries");
+  add_number(sweep, "--seed", flags.seed, 0, kMostSeed, "Of --search random and adaptive");
+  add_time(sweep, "--max-time", flags.max_time_s, "Time for the whole run, for example 2h");
   sweep.add_flag("--keep-going", flags.keep_going, "Also when the first three trials fail alike");
   sweep.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
   for (const auto* name : {"--metric", "--metric-file", "--objective", "--repeat", "--warmup", "--min-effect",

@@ -28,7 +28,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr std::int64_t kMostRounds = 1000;
 constexpr double kLargestGrid = 1e5;
 
 class SweepReader {
@@ -38,7 +37,7 @@ class SweepReader {
   Result<SweepPlan> read() {
     RL_TRY(read_job());
     RL_TRY(read_objective());
-    RL_TRY(read_numbers());
+    read_numbers();
     RL_TRY(read_files());
     RL_TRY(read_devices());
     auto& request = plan_.request;
@@ -138,26 +137,16 @@ class SweepReader {
     return {};
   }
 
-  Result<void> read_numbers() {
+  void read_numbers() {
     auto& request = plan_.request;
-    RL_TRY_ASSIGN(const auto rounds, whole_number(flags_.repeat, "--repeat", 1, kMostRounds));
-    request.repeats = static_cast<int>(rounds);
-    RL_TRY_ASSIGN(const auto warmups, whole_number(flags_.warmup, "--warmup", 0, kMostRounds));
-    request.warmups = static_cast<int>(warmups);
-    RL_TRY_ASSIGN(const auto trials, whole_number(flags_.trials, "--trials", 1, 1'000'000));
-    request.trials = static_cast<std::size_t>(trials);
-    RL_TRY_ASSIGN(const auto seed, whole_number(flags_.seed, "--seed", 0, 9'000'000'000'000'000'000));
-    request.seed = static_cast<std::uint64_t>(seed);
-    RL_TRY_ASSIGN(request.min_effect, share_of_one(flags_.min_effect, "--min-effect", "2%"));
-    RL_TRY_ASSIGN(request.tolerance, share_of_one(flags_.tolerance, "--tolerance", "2%"));
-    if (!flags_.timeout.empty()) {
-      RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags_.timeout, "--timeout"));
-      request.job.timeout_s = base::to_seconds(limit);
-    }
-    if (!flags_.max_time.empty()) {
-      RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags_.max_time, "--max-time"));
-    }
-    return {};
+    request.repeats = flags_.repeat;
+    request.warmups = flags_.warmup;
+    request.trials = flags_.trials;
+    request.seed = flags_.seed;
+    request.min_effect = flags_.min_effect;
+    request.tolerance = flags_.tolerance;
+    if (flags_.timeout_s) request.job.timeout_s = *flags_.timeout_s;
+    if (flags_.max_time_s) request.max_time = base::from_seconds(*flags_.max_time_s);
   }
 
   Result<void> read_files() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace ridgeline::app {
 /// What to do where the file to change is not there.
 inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --config";
 
-/// The flags of `ridgeline sweep` as typed; "" is not given.
+/// The flags of `ridgeline sweep`; "" is not given.
 struct SweepFlags {
   std::vector<std::string> command;  ///< behind --
   std::vector<std::string> stray;    ///< words before --
@@ -26,14 +27,14 @@ struct SweepFlags {
   std::vector<std::string> depends;
   std::string objective;
   std::string search = "grid";
-  std::string trials = "40";
-  std::string repeat = "3";
-  std::string warmup = "0";
-  std::string timeout;
-  std::string max_time;
-  std::string min_effect = "2%";
-  std::string tolerance = "3%";
-  std::string seed = "1";
+  std::size_t trials = 40;
+  int repeat = 3;
+  int warmup = 0;
+  std::optional<double> timeout_s;
+  std::optional<double> max_time_s;
+  double min_effect = 0.02;
+  double tolerance = 0.03;
+  std::uint64_t seed = 1;
   std::string devices;
   std::string folder;
   std::string output;

@@ -12,6 +12,7 @@
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
 #include "ridgeline/section_text.hpp"
 #include "ridgeline/subcommand.hpp"
@@ -203,9 +204,7 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_option("--input", flags->inputs, "Real input data instead of generated; repeatable")
       ->type_name("NAME:FILE.npy")
       ->allow_extra_args(false);
-  tune.add_option("--seed", flags->seed, "Of generated inputs and random search")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(tune, "--seed", flags->seed, 0, kMostSeed, "Of generated inputs and random search");
   tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
   add_choice(tune, context, "--io", flags->io, {"host", "device"},
              "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
@@ -227,25 +226,20 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  tune.add_option("--trials", flags->trials, "Trials of --search random (default 40)")->type_name("N");
-  tune.add_option("--max-time", flags->max_time,
-                  "Time for the whole run, for example 5m; what still runs then is ended and not kept")
-      ->type_name("TIME");
+  add_number(tune, "--trials", flags->trials, 1, 1'000'000, "Trials of --search random (default 40)");
+  add_time(tune, "--max-time", flags->max_time_s,
+           "Time for the whole run, for example 5m; what still runs then is ended and not kept");
   tune.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
   for (const auto* name : {"--search", "--quick", "--space", "--set", "--trials", "--max-time", "--fresh"})
     tune.get_option(name)->group(how);
 
   const std::string measured = "How it is measured and judged";
-  tune.add_option("--warmup", flags->warmup, "Least warm-up inferences a trial (more until times are steady)")
-      ->type_name("N");
-  tune.add_option("--runs", flags->runs,
-                  "Timed inferences a trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)")
-      ->type_name("N");
-  tune.add_option("--trial-time", flags->trial_time, "Longest timed window of one trial (default 5s)")
-      ->type_name("TIME");
-  tune.add_option("--min-effect", flags->min_effect, "Smallest gain worth a change")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  add_number(tune, "--warmup", flags->warmup, 0, 1'000'000,
+             "Least warm-up inferences a trial (more until times are steady)");
+  add_number(tune, "--runs", flags->runs, 1, schema::MeasurementPlan{}.max_runs,
+             "Timed inferences a trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
+  add_time(tune, "--trial-time", flags->trial_time_s, "Longest timed window of one trial (default 5s)");
+  add_share(tune, "--min-effect", flags->min_effect, "Smallest gain worth a change");
   tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance,
                   "Allowed scaled output error (labels, masks, text: share that differs), or off")
       ->type_name("X");

@@ -119,19 +119,14 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
     plan.min_runs = tail_runs;
     plan.max_time_s = std::max(plan.max_time_s, by_p99 ? 60.0 : 15.0);  // so that also slow models come to these
   }
-  if (!flags.warmup.empty()) {
-    RL_TRY_ASSIGN(plan.warmup_runs, whole_number(flags.warmup, "--warmup", 0, 1'000'000));
-  }
-  if (!flags.runs.empty()) {
-    RL_TRY_ASSIGN(plan.runs, whole_number(flags.runs, "--runs", 1, plan.max_runs));
-    if (by_p99 && *plan.runs < p99_runs)
-      return fail(ErrorCode::invalid_argument,
-                  "--runs {}: too few samples for --objective p99; expected at least {}, or leave --runs out",
-                  flags.runs, p99_runs);
-  }
-  if (!flags.trial_time.empty()) {
-    RL_TRY_ASSIGN(const auto limit, base::parse_duration(flags.trial_time, "--trial-time"));
-    plan.max_time_s = base::to_seconds(limit);
+  plan.warmup_runs = flags.warmup.value_or(plan.warmup_runs);
+  plan.runs = flags.runs;
+  if (by_p99 && plan.runs && *plan.runs < p99_runs)
+    return fail(ErrorCode::invalid_argument,
+                "--runs {}: too few samples for --objective p99; expected at least {}, or leave --runs out", *plan.runs,
+                p99_runs);
+  if (flags.trial_time_s) {
+    plan.max_time_s = *flags.trial_time_s;
     plan.min_time_s = std::min(plan.min_time_s, plan.max_time_s);
   }
   if (by_p99) {
@@ -219,8 +214,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   auto& request = plan.request;
   RL_TRY_ASSIGN(const auto model, model_of(flags));
   request.workload = workload_of(model);
-  RL_TRY_ASSIGN(request.seed, whole_number(flags.seed, "--seed", 0, 9'000'000'000'000'000'000));
-  request.workload.seed = request.seed;
+  request.workload.seed = request.seed = flags.seed;
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
   for (const auto& text : flags.inputs) {
     RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
@@ -243,10 +237,8 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     RL_TRY_ASSIGN(auto constraint, schema::parse_constraint(text));
     request.constraints.push_back(std::move(constraint));
   }
-  if (!flags.max_time.empty()) {
-    RL_TRY_ASSIGN(request.max_time, base::parse_duration(flags.max_time, "--max-time"));
-  }
-  RL_TRY_ASSIGN(request.min_effect, share_of_one(flags.min_effect, "--min-effect", "2%"));
+  if (flags.max_time_s) request.max_time = base::from_seconds(*flags.max_time_s);
+  request.min_effect = flags.min_effect;
   if (flags.accuracy_tolerance == "off") {
     request.check_accuracy = false;
   } else if (!flags.accuracy_tolerance.empty()) {
@@ -257,15 +249,12 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                   flags.accuracy_tolerance);
     request.accuracy_tolerance = *tolerance;
   }
-  if (!flags.trials.empty()) {
-    RL_TRY_ASSIGN(const auto budget, whole_number(flags.trials, "--trials", 1, 1'000'000));
-    request.random_budget = static_cast<std::size_t>(budget);
-  }
-  if (!flags.trials.empty() && request.search != "random")
+  if (flags.trials) request.random_budget = static_cast<std::size_t>(*flags.trials);
+  if (flags.trials && request.search != "random")
     return fail(ErrorCode::invalid_argument,
                 "--trials {}: the number of trials of --search random, but the search is {}; add --search random, or "
                 "bound the time with --max-time",
-                flags.trials, request.search);
+                *flags.trials, request.search);
   RL_TRY(check_write_flags(flags.write));
   if (flags.no_comparisons && (flags.quick || flags.write.concerns_file()))
     return fail(ErrorCode::invalid_argument,

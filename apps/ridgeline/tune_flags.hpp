@@ -15,8 +15,7 @@
 
 namespace ridgeline::app {
 
-/// The flags of `ridgeline tune` as typed. Numbers stay text until `read`, so that every refusal names the flag, the
-/// value and what was expected in one style.
+/// The flags of `ridgeline tune`.
 struct TuneFlags {
   std::string model;
   std::string model_option;
@@ -25,8 +24,8 @@ struct TuneFlags {
   std::string output;
   std::string html;  ///< "auto": beside --output
   bool quick = false;
-  std::string warmup;
-  std::string runs;
+  std::optional<std::int64_t> warmup;
+  std::optional<std::int64_t> runs;
   std::string provider = "auto";
   std::string io = "host";
   std::string search = "adaptive";
@@ -37,15 +36,15 @@ struct TuneFlags {
   std::vector<std::string> inputs;
   std::string objective = "latency";
   std::vector<std::string> constraints;
-  std::string max_time;
-  std::string trial_time;
-  std::string min_effect = "2%";
+  std::optional<double> max_time_s;
+  std::optional<double> trial_time_s;
+  double min_effect = 0.02;
   std::string accuracy_tolerance;
   std::string isolation = "pooled";
   std::string ort_library;
   std::string devices;  ///< "": the first GPU
-  std::string seed = "1";
-  std::string trials;
+  std::uint64_t seed = 1;
+  std::optional<std::int64_t> trials;
   bool fresh = false;
   bool no_contributions = false;
   bool no_comparisons = false;

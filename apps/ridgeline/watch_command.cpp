@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "ridgeline/flag_values.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/watch_session.hpp"
 
@@ -50,20 +51,13 @@ void add_watch(CLI::App& app, Context& context) {
       ->type_name("PATH");
 
   const std::string how = "How it is judged";
-  watch.add_option("--every", flags->every, "Time from probe to probe, 100ms to 24h")
-      ->type_name("TIME")
-      ->capture_default_str();
-  watch
-      .add_option("--probe-time", flags->probe_time,
-                  "Longest timed part of a probe; it ends when the median is known to 1 %")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_time(watch, "--every", flags->every_s, "Time from probe to probe, 100ms to 24h", "100ms", "24h");
+  add_time(watch, "--probe-time", flags->probe_time_s,
+           "Longest timed part of a probe; it ends when the median is known to 1 %", "10ms", "10m");
   watch.add_option("--threshold", flags->threshold, "Slow-down to be found, 1% to 1000%")
       ->type_name("SHARE")
       ->capture_default_str();
-  watch.add_option("--confidence", flags->confidence, "At most 1 - this share of a false alarm a week")
-      ->type_name("SHARE")
-      ->capture_default_str();
+  add_share(watch, "--confidence", flags->confidence, "At most 1 - this share of a false alarm a week", 0.5, 0.999999);
   add_choice(
       watch, context, "--isolation", flags->isolation, {"pooled", "trial"},
       "Keep worker and session between probes, or take a fresh process for each, which holds no memory meanwhile");
@@ -72,15 +66,11 @@ void add_watch(CLI::App& app, Context& context) {
   watch.add_option("--on-degrade", flags->on_degrade, "alert: events only (default); retune; exec:COMMAND; repeatable")
       ->type_name("ACTION")
       ->allow_extra_args(false);
-  watch.add_option("--retune-time", flags->retune_time, "Longest time of one retune")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_time(watch, "--retune-time", flags->retune_time_s, "Longest time of one retune", "1s", "24h");
   add_choice(watch, context, "--retune-search", flags->retune_search, {"quick", "adaptive"}, "Search of a retune");
-  watch.add_option("--command-time", flags->command_time, "Longest time of one exec:COMMAND")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_time(watch, "--command-time", flags->command_time_s, "Longest time of one exec:COMMAND", "100ms", "1h");
   watch.add_flag("--once", flags->once, "One probe, judged with those before; exit code 0 fine, 1 slower or failing");
-  watch.add_option("--count", flags->count, "The same after so many probes")->type_name("N");
+  add_number(watch, "--count", flags->count, 1, kAnyNumber, "The same after so many probes");
   watch
       .add_option("--state", flags->state,
                   "What survives a restart (default: a file a config in $XDG_STATE_HOME/ridgeline/watch)")

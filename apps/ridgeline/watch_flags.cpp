@@ -14,33 +14,16 @@ using base::Result;
 
 namespace {
 
-constexpr base::Nanoseconds kShortestPause = std::chrono::milliseconds(100);
-constexpr base::Nanoseconds kLongestPause = std::chrono::hours(24);
-
-Result<base::Nanoseconds> duration_in(const std::string& text, std::string_view flag, base::Nanoseconds low,
-                                      base::Nanoseconds high, std::string_view range) {
-  const auto value = base::parse_duration(text, flag);
-  if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected {}, for example 60s", flag, text, range);
-  return *value;
-}
-
-Result<double> share_in(const std::string& text, std::string_view flag, double low, double high,
-                        std::string_view range) {
-  const auto value = base::parse_ratio(text, flag);
-  if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected {}", flag, text, range);
-  return *value;
-}
-
 /// Without a percent sign 10 would be a thousand percent, and the watch one that never speaks.
 Result<double> threshold_of(const std::string& text) {
-  constexpr auto kRange = "a share from 1% to 1000%, for example 10%";
-  RL_TRY_ASSIGN(const auto value, share_in(text, "--threshold", 0.01, 10, kRange));
-  if (value >= 1 && text.find('%') == std::string::npos)
+  const auto value = base::parse_ratio(text, "--threshold");
+  if (!value || *value < 0.01 || *value > 10)
+    return fail(ErrorCode::invalid_argument, "--threshold {}: expected a share from 1% to 1000%, for example 10%",
+                text);
+  if (*value >= 1 && text.find('%') == std::string::npos)
     return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign; write {}% or {:.0f}%",
-                text, 100 * value, text, 100 * value);
-  return value;
+                text, 100 * *value, text, 100 * *value);
+  return *value;
 }
 
 Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
@@ -115,32 +98,20 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
 
 Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   WatchPlan plan;
-  RL_TRY_ASSIGN(plan.every, duration_in(flags.every, "--every", kShortestPause, kLongestPause, "100ms to 24h"));
-  RL_TRY_ASSIGN(const auto probe_time, duration_in(flags.probe_time, "--probe-time", std::chrono::milliseconds(10),
-                                                   std::chrono::minutes(10), "10ms to 10m"));
-  plan.probe_time_s = base::to_seconds(probe_time);
+  plan.every = base::from_seconds(flags.every_s);
+  plan.probe_time_s = flags.probe_time_s;
   RL_TRY(read_source(flags, plan));
-  if (plan.source == "probe" && 2 * probe_time > plan.every)
+  if (plan.source == "probe" && 2 * flags.probe_time_s > flags.every_s)
     return fail(ErrorCode::invalid_argument,
-                "--every {} with --probe-time {}: expected at least twice the probe's time", flags.every,
-                flags.probe_time);
+                "--every {:g}s with --probe-time {:g}s: expected at least twice the probe's time", flags.every_s,
+                flags.probe_time_s);
   RL_TRY_ASSIGN(plan.threshold, threshold_of(flags.threshold));
-  RL_TRY_ASSIGN(plan.confidence,
-                share_in(flags.confidence, "--confidence", 0.5, 0.999999, "a share from 50% to 99.9999%"));
-  RL_TRY_ASSIGN(plan.retune_time,
-                duration_in(flags.retune_time, "--retune-time", std::chrono::seconds(1), kLongestPause, "1s to 24h"));
-  RL_TRY_ASSIGN(plan.command_time, duration_in(flags.command_time, "--command-time", std::chrono::milliseconds(100),
-                                               std::chrono::hours(1), "100ms to 1h"));
+  plan.confidence = flags.confidence;
+  plan.retune_time = base::from_seconds(flags.retune_time_s);
+  plan.command_time = base::from_seconds(flags.command_time_s);
   RL_TRY(read_actions(flags, plan));
-  if (flags.once && !flags.count.empty())
-    return fail(ErrorCode::invalid_argument, "--once is --count 1; leave one out");
-  if (flags.once) plan.count = 1;
-  if (!flags.count.empty()) {
-    const auto count = base::parse_integer(flags.count, "--count");
-    if (!count || *count < 1)
-      return fail(ErrorCode::invalid_argument, "--count {}: expected a whole number above 0", flags.count);
-    plan.count = *count;
-  }
+  if (flags.once && flags.count) return fail(ErrorCode::invalid_argument, "--once is --count 1; leave one out");
+  plan.count = flags.once ? 1 : flags.count;
   RL_TRY(read_config(flags, plan));
   plan.state = flags.state.empty() ? default_state(flags, plan) : std::filesystem::path(flags.state);
   return plan;

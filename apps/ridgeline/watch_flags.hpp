@@ -14,7 +14,7 @@
 
 namespace ridgeline::app {
 
-/// The flags of `ridgeline watch` as typed.
+/// The flags of `ridgeline watch`.
 struct WatchFlags {
   std::string config;
   std::string section = "onnxruntime";
@@ -23,19 +23,19 @@ struct WatchFlags {
   std::string baseline;
   std::string model;
   std::string ort_library;
-  std::string every = "60s";
-  std::string probe_time = "2s";
+  double every_s = 60;
+  double probe_time_s = 2;
   std::string threshold = "10%";
-  std::string confidence = "99%";
+  double confidence = 0.99;
   std::vector<std::string> on_degrade;
-  std::string retune_time = "5m";
+  double retune_time_s = 300;
   std::string retune_search = "quick";
-  std::string command_time = "60s";
+  double command_time_s = 60;
   std::string latency_file;
   std::string latency_socket;
   std::string isolation = "pooled";
   std::string state;
-  std::string count;
+  std::optional<std::int64_t> count;
   bool once = false;
   bool quiet = false;
   bool verbose = false;

@@ -15,10 +15,10 @@ namespace ridgeline::analysis {
 namespace {
 
 using schema::SweepAnswers;
-using schema::SweepEstimate;
 using schema::SweepPoint;
 using schema::SweepRun;
 using schema::SweepSummary;
+using stats::Estimate;
 
 constexpr double kAlpha = 0.05;
 
@@ -29,8 +29,8 @@ struct Point {
   std::map<std::string, std::vector<double>> metrics;
 };
 
-SweepEstimate mean_with_interval(const std::vector<double>& values) {
-  SweepEstimate out;
+Estimate mean_with_interval(const std::vector<double>& values) {
+  Estimate out;
   out.value = out.low = out.high = stats::mean(values);
   if (values.size() < 2) return out;
   const double half = stats::mean_half_width(values);
@@ -126,13 +126,13 @@ Noise noise_of(const std::vector<Point>& points, std::size_t rounds) {
 }
 
 /// How many times `best`'s cost this one's is. Unpaired where they share no round.
-SweepEstimate compare(const Point& point, const Point& best, const Noise& noise, std::size_t comparisons) {
+Estimate compare(const Point& point, const Point& best, const Noise& noise, std::size_t comparisons) {
   std::vector<double> differences;
   for (const auto& [round, value] : point.log_cost)
     if (const auto other = best.log_cost.find(round); other != best.log_cost.end())
       differences.push_back(value - other->second);
   const double mean = differences.empty() ? mean_log(point) - mean_log(best) : stats::mean(differences);
-  SweepEstimate out;
+  Estimate out;
   out.value = std::exp(mean);
   if (noise.degrees <= 0) {
     out.low = 1 / kUnbounded;
@@ -209,7 +209,7 @@ std::vector<SweepSummary> summarize_sweep(const SweepRun& run) {
       if (point.log_cost.empty()) continue;
       auto& summary = point.summary;
       if (&point == best) {
-        summary.behind = SweepEstimate{1, 1, 1};
+        summary.behind = Estimate{1, 1, 1};
         summary.tie = true;
         continue;
       }
@@ -270,7 +270,7 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
       std::find_if(points.begin(), points.end(), [&](const auto& point) { return point.point == first; });
   if (start != points.end() && start->behind && chosen->point != first) {
     const double own = chosen->behind->value;
-    out.gain = SweepEstimate{start->behind->value / own, start->behind->low / own, start->behind->high / own};
+    out.gain = Estimate{start->behind->value / own, start->behind->low / own, start->behind->high / own};
     if (!out.proven) out.gain->low = out.gain->high = out.gain->value;
   }
   out.effects = effects_of(run, points);

@@ -53,15 +53,20 @@ base::Result<void> check_patchable(const fs::path& file) {
   return {};
 }
 
-base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Configuration& wanted,
-                                       const PatchOptions& options, std::string_view utc) {
+base::Result<AppliedPatch> apply_patch(const fs::path& file, const MakePatch& make, std::string_view utc) {
   RL_TRY(check_patchable(file));
   const auto target = link_target(file);
   RL_TRY_ASSIGN(const auto before, base::read_file(target));
-  RL_TRY_ASSIGN(auto patch, patch_settings(before, file.string(), wanted, options));
+  RL_TRY_ASSIGN(auto patch, make(before));
   if (patch.edits.empty()) return AppliedPatch{std::move(patch), {}};
   RL_TRY_ASSIGN(auto backup, swap_with_backup(target, before, patch.text, utc));
   return AppliedPatch{std::move(patch), std::move(backup)};
+}
+
+base::Result<AppliedPatch> apply_patch(const fs::path& file, const schema::Configuration& wanted,
+                                       const PatchOptions& options, std::string_view utc) {
+  return apply_patch(
+      file, [&](std::string_view before) { return patch_settings(before, file.string(), wanted, options); }, utc);
 }
 
 base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {

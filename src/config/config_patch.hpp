@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,9 +70,15 @@ struct AppliedPatch {
   std::filesystem::path backup;  ///< empty when nothing changed
 };
 
+/// The patch of a file's text.
+using MakePatch = std::function<base::Result<PatchResult>(std::string_view before)>;
+
 /// Reads, patches and replaces the file atomically, keeping a backup "<file>.bak-<UTC>" beside it (the link's target's
 /// folder when it is a symbolic link). A file changed by someone else since it was read is an error. The new file's
 /// modification time is `utc`, the backup keeps the old one's: so rollback sees whether the file was edited since.
+[[nodiscard]] base::Result<AppliedPatch> apply_patch(const std::filesystem::path& file, const MakePatch& make,
+                                                     std::string_view utc);
+/// The same by patch_settings.
 [[nodiscard]] base::Result<AppliedPatch> apply_patch(const std::filesystem::path& file,
                                                      const schema::Configuration& wanted, const PatchOptions& options,
                                                      std::string_view utc);

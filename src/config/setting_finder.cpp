@@ -102,19 +102,12 @@ SettingFinder::SettingFinder(const YamlTree& tree, std::string_view file_name, c
 }
 
 std::vector<int> SettingFinder::named(std::string_view key) const {
-  std::vector<int> values;
-  for (std::size_t index = 0; index < tree_.nodes.size(); ++index) {
-    const auto& node = tree_.nodes[index];
-    if (node.kind != YamlKind::mapping) continue;
-    if (std::find(profiles_.begin(), profiles_.end(), static_cast<int>(index)) != profiles_.end()) continue;
-    for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
-      const auto& name = tree_.at(node.children[i]);
-      // A collection of that name is something else: settings are scalars.
-      if (name.kind == YamlKind::scalar && name.value == key &&
-          tree_.at(tree_.resolved(node.children[i + 1])).kind == YamlKind::scalar)
-        values.push_back(node.children[i + 1]);
-    }
-  }
+  auto values = tree_.places_of(key);
+  // A collection of that name is something else: settings are scalars.
+  std::erase_if(values, [&](int value) {
+    return tree_.at(tree_.resolved(value)).kind != YamlKind::scalar ||
+           std::find(profiles_.begin(), profiles_.end(), tree_.at(value).parent) != profiles_.end();
+  });
   return values;
 }
 

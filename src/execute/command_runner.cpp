@@ -16,9 +16,9 @@
 
 #include "base/clock.hpp"
 #include "base/subprocess.hpp"
-#include "execute/memory_usage.hpp"
 #include "execute/output_log.hpp"
 #include "execute/process_tree.hpp"
+#include "host/cgroup_limits.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -47,7 +47,7 @@ class Runner {
     // Should the supervisor itself be killed, what it leaves comes to us instead of to init.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     RL_TRY(log_.open(request_.log));
-    const auto kills_before = oom_kills();
+    const auto kills_before = host::oom_kills();
     gpus_.begin();
     RL_TRY(start());
     auto line = attend();
@@ -55,7 +55,7 @@ class Runner {
     RL_TRY(log_.close());
     result_.output_bytes = log_.bytes();
     result_.output_left_out = log_.left_out();
-    const auto kills = oom_kills();
+    const auto kills = host::oom_kills();
     result_.kernel_oom_kill = kills && kills_before && *kills > *kills_before;
     if (!line) return tl::unexpected<base::Error>(std::move(line).error());
     RL_TRY_ASSIGN(const auto json, base::parse_json(*line, "the supervisor's report"));

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/process_tree.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/clock.hpp"
+#include "host/processes.hpp"
+#include "host/this_process.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -27,111 +20,31 @@ namespace {
 constexpr double kKillLimitS = 2;
 constexpr int kQuickLooks = 100;
 
-struct StatLine {
-  pid_t parent = 0;
-  bool ended = false;  ///< waits to be reaped
-  std::int64_t rss_pages = 0;
-};
-
-/// Fields of /proc/PID/stat behind the name, which may itself hold blanks and brackets.
-bool read_stat(const char* pid, StatLine& out) {
-  std::array<char, 64> path{};
-  std::strcpy(path.data(), "/proc/");
-  std::strncat(path.data(), pid, 16);
-  std::strcat(path.data(), "/stat");
-  const int fd = ::open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  std::array<char, 1024> text;
-  const auto got = ::read(fd, text.data(), text.size() - 1);
-  ::close(fd);
-  if (got <= 0) return false;
-  text[static_cast<std::size_t>(got)] = '\0';
-  char* at = std::strrchr(text.data(), ')');
-  if (at == nullptr || at[1] == '\0') return false;
-  const char state = at[2];
-  constexpr int kParentField = 4;
-  constexpr int kThreadsField = 20;
-  constexpr int kRssField = 24;
-  at += 3;
-  for (int field = kParentField; field <= kRssField; ++field) {
-    char* end = nullptr;
-    const auto value = std::strtoll(at, &end, 10);
-    if (end == at) return false;
-    if (field == kParentField) out.parent = static_cast<pid_t>(value);
-    // A process whose first thread has ended looks like a zombie while the others go on.
-    if (field == kThreadsField) out.ended = state == 'X' || (state == 'Z' && value <= 1);
-    if (field == kRssField) out.rss_pages = value;
-    at = end;
-  }
-  return true;
-}
-
-/// Of this process, as the kernel lists them for its only thread; empty where the kernel does not.
-std::vector<pid_t> direct_children() {
-  static const std::string path = fmt::format("/proc/self/task/{}/children", ::getpid());
-  std::vector<pid_t> out;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return out;
-  std::array<char, 4096> text;
-  const auto got = ::read(fd, text.data(), text.size() - 1);
-  ::close(fd);
-  if (got <= 0) return out;
-  text[static_cast<std::size_t>(got)] = '\0';
-  for (char* at = text.data();;) {
-    char* end = nullptr;
-    const auto pid = std::strtol(at, &end, 10);
-    if (end == at || *end == '\0') return out;  // the last number may be cut
-    out.push_back(static_cast<pid_t>(pid));
-    at = end;
-  }
-}
-
-/// Whether the process was started with that entry in its environment. False for one that is not ours to look at.
-bool started_with(const char* pid, const std::string& entry) {
-  const int fd = ::open(fmt::format("/proc/{}/environ", pid).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  std::string text(1, '\0');
-  std::array<char, 16384> piece;
-  for (ssize_t got = 0; (got = ::read(fd, piece.data(), piece.size())) > 0;)
-    text.append(piece.data(), static_cast<std::size_t>(got));
-  ::close(fd);
-  const std::string end(1, '\0');
-  return text.find(end + entry + end) != std::string::npos;
-}
-
 std::vector<pid_t> started_with(const std::string& entry) {
-  std::vector<pid_t> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir);
-  while (const dirent* file = proc ? ::readdir(proc.get()) : nullptr) {
-    if (std::isdigit(static_cast<unsigned char>(file->d_name[0])) == 0) continue;
-    if (started_with(file->d_name, entry)) out.push_back(static_cast<pid_t>(std::atol(file->d_name)));
-  }
+  const host::Processes processes;
+  auto out = processes.all();
+  std::erase_if(out, [&](pid_t pid) { return !processes.started_with(pid, entry); });
   return out;
 }
 
 }  // namespace
 
 TreeReading read_tree(pid_t root) {
-  std::map<pid_t, std::vector<std::pair<pid_t, StatLine>>> children;
-  if (const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir); proc) {
-    while (const dirent* entry = ::readdir(proc.get())) {
-      if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-      StatLine line;
-      if (read_stat(entry->d_name, line))
-        children[line.parent].emplace_back(static_cast<pid_t>(std::atol(entry->d_name)), line);
-    }
-  }
+  const host::Processes processes;
+  std::map<pid_t, std::vector<std::pair<pid_t, host::ProcessStat>>> children;
+  for (const auto pid : processes.all())
+    if (auto stat = processes.stat(pid)) children[stat->parent].emplace_back(pid, std::move(*stat));
   const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
   TreeReading out;
   std::vector<pid_t> open{root};
   while (!open.empty()) {
     const auto parent = open.back();
     open.pop_back();
-    for (const auto& [pid, line] : children[parent]) {
+    for (const auto& [pid, stat] : children[parent]) {
       open.push_back(pid);
-      if (line.ended) continue;
+      if (stat.ended()) continue;
       out.processes.push_back(pid);
-      out.rss_bytes += line.rss_pages * page;
+      out.rss_bytes += stat.resident_pages * page;
     }
   }
   return out;
@@ -181,7 +94,7 @@ int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reape
     signal_all(SIGKILL);
     // Whatever loses its parent becomes a child of ours; these looks are quick enough for what forks and ends.
     for (int look = 0; look < kQuickLooks; ++look)
-      for (const auto child : direct_children()) ::kill(child, SIGKILL);
+      for (const auto child : host::children_of_main_thread()) ::kill(child, SIGKILL);
     clock.sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -15,11 +15,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "base/cancel.hpp"
 #include "base/clock.hpp"
 #include "execute/process_tree.hpp"
+#include "host/this_process.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -30,24 +30,6 @@ constexpr int kSupervisorPollMs = 500;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-struct StorageBytes {
-  std::optional<std::int64_t> read;
-  std::optional<std::int64_t> written;
-};
-
-/// Of this process and all its descendants that have ended: the kernel adds a reaped child's counts to its parent's.
-StorageBytes storage_bytes() {
-  StorageBytes out;
-  std::ifstream io("/proc/self/io");
-  std::string name;
-  std::int64_t value = 0;
-  while (io >> name >> value) {
-    if (name == "read_bytes:") out.read = value;
-    if (name == "write_bytes:") out.written = value;
-  }
-  return out;
 }
 
 std::optional<std::int64_t> difference(std::optional<std::int64_t> after, std::optional<std::int64_t> before) {
@@ -75,7 +57,7 @@ std::optional<std::int64_t> difference(std::optional<std::int64_t> after, std::o
 class Supervisor {
  public:
   SupervisorReport run(const std::vector<std::string>& command) {
-    const auto before = storage_bytes();
+    const auto before = host::storage_bytes();
     rusage self{};
     ::getrusage(RUSAGE_SELF, &self);
     const auto start = base::system_clock().now();
@@ -88,7 +70,7 @@ class Supervisor {
     report_.cpu_s = seconds(children.ru_utime) + seconds(children.ru_stime);
     // Until it calls exec, a forked child is as large as this process.
     if (children.ru_maxrss > self.ru_maxrss) report_.peak_rss_bytes = std::int64_t{children.ru_maxrss} * 1024;
-    const auto after = storage_bytes();
+    const auto after = host::storage_bytes();
     report_.read_bytes = difference(after.read, before.read);
     report_.write_bytes = difference(after.written, before.written);
     return report_;

@@ -16,9 +16,9 @@
 #include <signal.h>
 
 #include "execute/classify.hpp"
-#include "execute/memory_usage.hpp"
 #include "execute/process_tree.hpp"
 #include "execute/training_server.hpp"
+#include "host/cgroup_limits.hpp"
 #include "workload/training/failure_facts.hpp"
 
 namespace ridgeline::execute {
@@ -100,7 +100,7 @@ base::Result<void> TrainingChild::start() {
 }
 
 std::optional<std::int64_t> TrainingChild::kernel_kills() const {
-  return options_.kernel_kills ? options_.kernel_kills() : oom_kills();
+  return options_.kernel_kills ? options_.kernel_kills() : host::oom_kills();
 }
 
 bool TrainingChild::kernel_has_killed() const {

@@ -19,7 +19,7 @@ struct TrainingChildOptions {
   std::vector<std::string> command;                              ///< argv
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
   std::function<bool()> cancelled;                               ///< polled while an answer is waited for
-  /// The kernel's count of out-of-memory kills; unset: execute::oom_kills.
+  /// The kernel's count of out-of-memory kills; unset: host::oom_kills.
   std::function<std::optional<std::int64_t>()> kernel_kills = {};
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "execute/memory_usage.hpp"
+#include "host/this_process.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -136,7 +136,7 @@ StepResult<Json> TrainingServer::run(const Json& request) {
 }
 
 StepResult<Json> TrainingServer::reset() {
-  if (on_cpu_) reset_peak_rss();
+  if (on_cpu_) host::reset_peak_rss();
   auto done = runner_.reset_peaks();
   if (!done) return tl::unexpected(std::move(done).error());
   return Json::object();
@@ -147,7 +147,7 @@ StepResult<Json> TrainingServer::resources() {
   if (!known) return tl::unexpected(std::move(known).error());
   if (on_cpu_) {
     // There is no allocator to ask: what counts is the memory of this process.
-    if (const auto peak = peak_rss_bytes()) known->peak_reserved_gb = static_cast<double>(*peak) / 1e9;
+    if (const auto peak = host::peak_rss_bytes()) known->peak_reserved_gb = static_cast<double>(*peak) / 1e9;
     known->device_capacity_gb = host_memory_gb();
   }
   const bool finite = !known->last_loss || std::isfinite(*known->last_loss);

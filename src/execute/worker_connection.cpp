@@ -13,8 +13,8 @@
 #include <cstring>
 
 #include "base/version.hpp"
-#include "execute/memory_usage.hpp"
 #include "execute/message.hpp"
+#include "host/cgroup_limits.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -123,7 +123,7 @@ base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& re
   status_->control.steps.store(0);
   status_->control.cancel.store(false);
   status_->control.phase.store(schema::TrialPhase::launch);
-  oom_kills_before_ = oom_kills();
+  oom_kills_before_ = host::oom_kills();
   auto reply = wait_for_reply(encode_frame(request), deadline_s, time_left);
   if (reply && std::holds_alternative<Frame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
   return reply;
@@ -279,7 +279,7 @@ WorkerDeath WorkerConnection::ended() {
   death.phase = status_->control.phase.load();
   death.exit = *exit;
   death.stderr_tail = output_tail();
-  const auto kills = oom_kills();
+  const auto kills = host::oom_kills();
   death.oom_killed = exit->signal == SIGKILL && oom_kills_before_ && kills && *kills > *oom_kills_before_;
   if (death.oom_killed)
     death.message = "the worker was killed because memory ran out";

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "execute/classify.hpp"
-#include "execute/memory_usage.hpp"
 #include "gpu/ceilings_probe.hpp"
+#include "host/this_process.hpp"
 #include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
@@ -148,7 +148,7 @@ Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workloa
 }
 
 Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
-  const bool fresh_mark = reset_peak_rss() || !std::exchange(served_trial_, true);
+  const bool fresh_mark = host::reset_peak_rss() || !std::exchange(served_trial_, true);
   const auto failed = [this](const base::Error& error) {
     return answer_of(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_));
   };
@@ -161,7 +161,7 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
     workload->reset();
     return failed(measurement.error());
   }
-  if (const auto peak = peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
+  if (const auto peak = host::peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
     measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",

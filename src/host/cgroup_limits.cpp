@@ -34,14 +34,14 @@ void tighten_memory(CgroupLimits& limits, std::int64_t bytes, std::optional<std:
       used ? std::optional(std::max<std::int64_t>(0, *used - reclaimable.value_or(0))) : std::nullopt;
 }
 
-/// A counter of memory.stat: lines "name number".
-std::optional<std::int64_t> memory_stat(const SystemFiles& files, const fs::path& folder, std::string_view name) {
-  const auto content = files.text(folder / "memory.stat");
+/// A counter of a file of lines "name number".
+std::optional<std::int64_t> counter(const SystemFiles& files, const fs::path& file, std::string_view name) {
+  const auto content = files.text(file);
   if (!content) return std::nullopt;
   for (const auto& line : base::split(*content, '\n')) {
     const auto words = base::split(line, ' ');
     if (words.size() != 2 || words[0] != name) continue;
-    const auto number = base::parse_integer(words[1], "memory.stat");
+    const auto number = base::parse_integer(words[1], name);
     return number ? std::optional(*number) : std::nullopt;
   }
   return std::nullopt;
@@ -56,7 +56,7 @@ void read_version_2(CgroupLimits& limits, const SystemFiles& files, const fs::pa
   }
   if (const auto bytes = files.integer(folder / "memory.max"))
     tighten_memory(limits, *bytes, files.integer(folder / "memory.current"),
-                   memory_stat(files, folder, "inactive_file"));
+                   counter(files, folder / "memory.stat", "inactive_file"));
 }
 
 void read_version_1_cpu(CgroupLimits& limits, const SystemFiles& files, const fs::path& folder) {
@@ -68,7 +68,7 @@ void read_version_1_cpu(CgroupLimits& limits, const SystemFiles& files, const fs
 void read_version_1_memory(CgroupLimits& limits, const SystemFiles& files, const fs::path& folder) {
   if (const auto bytes = files.integer(folder / "memory.limit_in_bytes"))
     tighten_memory(limits, *bytes, files.integer(folder / "memory.usage_in_bytes"),
-                   memory_stat(files, folder, "total_inactive_file"));
+                   counter(files, folder / "memory.stat", "total_inactive_file"));
 }
 
 bool has_word(std::string_view list, std::string_view word) {
@@ -76,19 +76,30 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+constexpr const char* kMount = "sys/fs/cgroup";
+
+struct Group {
+  std::string controllers;  ///< "": version 2
+  std::string path;
+};
+
+std::vector<Group> own_groups(const SystemFiles& files) {
+  std::vector<Group> out;
+  for (const auto& line : base::split(files.text("proc/self/cgroup").value_or(""), '\n')) {
+    const auto first = line.find(':');  // "4:memory:/path", "0::/path"
+    const auto second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second != std::string::npos)
+      out.push_back({line.substr(first + 1, second - first - 1), line.substr(second + 1)});
+  }
+  return out;
+}
+
 }  // namespace
 
 CgroupLimits read_cgroup_limits(const SystemFiles& files) {
   CgroupLimits limits;
-  const fs::path mount = "sys/fs/cgroup";
-  const auto groups = files.text("proc/self/cgroup");
-  if (!groups) return limits;
-  for (const auto& line : base::split(*groups, '\n')) {  // "4:memory:/path", "0::/path"
-    const auto first = line.find(':');
-    const auto second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const auto controllers = line.substr(first + 1, second - first - 1);
-    const auto group = line.substr(second + 1);
+  const fs::path mount = kMount;
+  for (const auto& [controllers, group] : own_groups(files)) {
     if (controllers.empty()) {
       for (const auto& root : {mount, mount / "unified"})
         for (const auto& folder : with_ancestors(root, group)) read_version_2(limits, files, folder);
@@ -100,6 +111,20 @@ CgroupLimits read_cgroup_limits(const SystemFiles& files) {
     }
   }
   return limits;
+}
+
+std::optional<std::int64_t> oom_kills(const SystemFiles& files) {
+  const auto groups = own_groups(files);
+  const auto count = [&](const char* controller, const fs::path& mount, const char* file) {
+    std::optional<std::int64_t> found;
+    for (const auto& [controllers, group] : groups)  // in a container the group's own folder may not be there
+      if (controllers == controller && !found)
+        found = counter(files, mount / fs::path(group).relative_path() / file, "oom_kill");
+    return found ? found : counter(files, mount / file, "oom_kill");
+  };
+  if (const auto kills = count("", kMount, "memory.events")) return kills;
+  if (const auto kills = count("memory", fs::path(kMount) / "memory", "memory.oom_control")) return kills;
+  return counter(files, "proc/vmstat", "oom_kill");
 }
 
 }  // namespace ridgeline::host

@@ -16,4 +16,8 @@ struct CgroupLimits {
 /// container /proc/self/cgroup may name a path of the host that is not mounted here; the mount's top is used then.
 [[nodiscard]] CgroupLimits read_cgroup_limits(const SystemFiles& files);
 
+/// Processes of this control group (version 2, else 1; else of the whole host) that the kernel has killed for want of
+/// memory, ever; nullopt when it is not known.
+[[nodiscard]] std::optional<std::int64_t> oom_kills(const SystemFiles& files = SystemFiles());
+
 }  // namespace ridgeline::host

@@ -7,20 +7,14 @@
 #include "base/version.hpp"
 #include "host/cgroup_limits.hpp"
 #include "host/cpu_topology.hpp"
+#include "host/load.hpp"
+#include "host/nvidia_driver.hpp"
 #include "host/system_files.hpp"
 
 namespace ridgeline::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// "16384256 kB" of /proc/meminfo in bytes; 0 when absent.
-std::int64_t meminfo_bytes(const SystemFiles& files, std::string_view key) {
-  const auto value = files.field("proc/meminfo", key);
-  if (!value) return 0;
-  const auto kib = base::parse_integer(base::split(*value, ' ').front(), key);
-  return kib ? *kib * 1024 : 0;
-}
 
 /// PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
 std::string os_name(const SystemFiles& files) {
@@ -53,15 +47,16 @@ void read_gpus(const SystemFiles& files, schema::Environment& environment) {
     schema::GpuDescription gpu;
     gpu.name = *model;
     gpu.uuid = files.field(information, "GPU UUID").value_or("");
-    gpu.driver_version = files.text("sys/module/nvidia/version").value_or("");
+    gpu.driver_version = nvidia_module_version(files);
     environment.gpus.push_back(std::move(gpu));
   }
   if (environment.gpus.empty()) environment.gpu_note = "no NVIDIA GPU is visible: the kernel driver lists none";
 }
 
 void read_memory(const SystemFiles& files, const CgroupLimits& limits, schema::Environment& environment) {
-  environment.memory_bytes = meminfo_bytes(files, "MemTotal");
-  environment.memory_available_bytes = meminfo_bytes(files, "MemAvailable");
+  const auto memory = read_memory_size(files);
+  environment.memory_bytes = memory.total_bytes.value_or(0);
+  environment.memory_available_bytes = memory.available_bytes.value_or(0);
   if (!limits.memory_bytes || (environment.memory_bytes > 0 && *limits.memory_bytes >= environment.memory_bytes))
     return;
   environment.memory_bytes = *limits.memory_bytes;
@@ -94,9 +89,7 @@ schema::Environment probe_environment(const fs::path& root) {
   environment.os = os_name(files);
   environment.kernel = files.text("proc/sys/kernel/osrelease").value_or("");
   environment.hostname = files.text("proc/sys/kernel/hostname").value_or("");
-  if (const auto load = files.text("proc/loadavg"))
-    if (const auto minute = base::parse_number(base::split(*load, ' ').front(), "load average"))
-      environment.load_average = *minute;
+  environment.load_average = load_average(files);
   read_gpus(files, environment);
   environment.ridgeline_version = std::string(base::version());
   return environment;

@@ -14,7 +14,7 @@ namespace ridgeline::host {
 /// Small files of /proc and /sys below a root; a file that is absent, unreadable or malformed is nullopt.
 class SystemFiles {
  public:
-  explicit SystemFiles(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
   /// Without surrounding blanks. `path` is relative to the root.

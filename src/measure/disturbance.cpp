@@ -3,10 +3,9 @@
 
 #include <sys/resource.h>
 
-#include <cstdio>
-#include <memory>
-
 #include <fmt/format.h>
+
+#include "host/load.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -24,14 +23,9 @@ DisturbanceCounters read_disturbance() {
     counters.involuntary_switches = usage.ru_nivcsw;
     counters.voluntary_switches = usage.ru_nvcsw;
   }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/stat", "re"), &std::fclose);
-  if (!file) return counters;
-  // cpu user nice system idle iowait irq softirq steal
-  long long ticks[8] = {};
-  if (std::fscanf(file.get(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
-                  &ticks[4], &ticks[5], &ticks[6], &ticks[7]) == 8) {
-    for (const auto value : ticks) counters.total_ticks += value;
-    counters.steal_ticks = ticks[7];
+  if (const auto times = host::read_cpu_times()) {
+    counters.total_ticks = static_cast<std::int64_t>(times->all.total());
+    counters.steal_ticks = static_cast<std::int64_t>(times->all.stolen);
   }
   return counters;
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
@@ -151,8 +150,7 @@ class Rounds {
     std::map<int, std::vector<double>> by_round;
     for (const auto& ratio : ratios_) by_round[ratio.round].push_back(ratio.log);
     means_.clear();
-    for (const auto& [round, logs] : by_round)
-      means_.push_back(std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size()));
+    for (const auto& [round, logs] : by_round) means_.push_back(stats::mean(logs));
   }
 
   void tell_of_others(bool cancelled) {
@@ -178,7 +176,7 @@ class Rounds {
     const double over_quads = stats::mean_half_width(ratios);
     const auto rounds = static_cast<int>(means_.size());
     if (rounds == 0) return false;
-    const double apart = std::abs(std::accumulate(means_.begin(), means_.end(), 0.0) / rounds);
+    const double apart = std::abs(stats::mean(means_));
     const bool far_apart = apart - over_quads >= kFarApart;
     if (rounds < stats::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
     std::vector<double> means;

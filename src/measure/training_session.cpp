@@ -28,9 +28,8 @@ constexpr std::size_t kBatchMeansFrom = 20;
 constexpr std::size_t kStepBatches = 10;
 constexpr double kIdentityLimit = 0.05;
 
-schema::Estimate estimate(const std::vector<double>& samples, std::vector<double>& scratch) {
-  if (const auto interval = stats::median_interval(samples, scratch))
-    return {interval->value, interval->low, interval->high};
+stats::Estimate estimate(const std::vector<double>& samples, std::vector<double>& scratch) {
+  if (const auto interval = stats::median_interval(samples, scratch)) return *interval;
   if (samples.empty()) return {};
   const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
   return {stats::median(samples), *low, *high};

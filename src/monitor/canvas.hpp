@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace ridgeline::monitor {
 
 /// What a cell means; the terminal decides on colours, and does without any.
@@ -68,10 +70,7 @@ class Canvas {
   std::vector<Cell> cells_;
 };
 
-/// Terminal columns of a UTF-8 text: none for combining marks and control characters, two for wide scripts.
-[[nodiscard]] int columns_of(std::string_view text);
-
-/// The UTF-8 form of one character.
-[[nodiscard]] std::string utf8(char32_t glyph);
+/// base::columns_of as the canvas counts.
+[[nodiscard]] inline int columns_of(std::string_view text) { return static_cast<int>(base::columns_of(text)); }
 
 }  // namespace ridgeline::monitor

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
+#include <utility>
 
+#include "host/cpu_use.hpp"
 #include "monitor/snapshot.hpp"
 
 namespace ridgeline::monitor {
@@ -12,21 +11,14 @@ namespace ridgeline::monitor {
 /// CPU, memory and the limits of this control group, from /proc and /sys. Not thread-safe.
 class HostProbe {
  public:
-  explicit HostProbe(std::filesystem::path proc = "/proc", std::filesystem::path sysfs = "/sys")
-      : proc_(std::move(proc)), sysfs_(std::move(sysfs)) {}
+  explicit HostProbe(host::SystemFiles files = host::SystemFiles()) : files_(std::move(files)) {}
 
   /// CPU use is averaged since the look before; nullopt at the first one.
   [[nodiscard]] HostReading read();
 
  private:
-  void read_cpu(HostReading& host);
-  void read_memory(HostReading& host) const;
-  void read_limits(HostReading& host) const;
-
-  std::filesystem::path proc_;
-  std::filesystem::path sysfs_;
-  std::optional<std::uint64_t> busy_before_;
-  std::uint64_t all_before_ = 0;
+  host::SystemFiles files_;
+  host::CpuUse cpu_{files_};
 };
 
 }  // namespace ridgeline::monitor

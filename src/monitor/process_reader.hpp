@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "host/processes.hpp"
 #include "monitor/snapshot.hpp"
 
 namespace ridgeline::monitor {
@@ -16,7 +17,7 @@ namespace ridgeline::monitor {
 /// memory is bounded by the processes alive. Not thread-safe.
 class ProcessReader {
  public:
-  explicit ProcessReader(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}
+  explicit ProcessReader(host::Processes processes = host::Processes()) : processes_(std::move(processes)) {}
 
   /// Fills in what /proc tells of `process.pid`; leaves it as it is when that process is not visible.
   void describe(ProcessReading& process, base::Nanoseconds now);
@@ -36,10 +37,10 @@ class ProcessReader {
     std::optional<double> cpu_percent;
     bool seen = false;
   };
-  [[nodiscard]] Known first_look(const std::filesystem::path& folder, std::uint64_t started, std::string_view name);
-  [[nodiscard]] std::string user_of(const std::filesystem::path& folder);
+  [[nodiscard]] Known first_look(pid_t pid, const host::ProcessStat& stat);
+  [[nodiscard]] std::string user_of(pid_t pid);
 
-  std::filesystem::path proc_;
+  host::Processes processes_;
   std::map<std::int64_t, Known> known_;
   std::map<std::uint32_t, std::string> users_;
 };

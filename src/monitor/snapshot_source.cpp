@@ -12,11 +12,7 @@ using base::ErrorCode;
 using base::Result;
 
 SnapshotSource::SnapshotSource(SourceOptions options, const base::Clock& clock)
-    : options_(std::move(options)),
-      clock_(&clock),
-      host_(options_.proc, options_.sysfs),
-      processes_(options_.proc),
-      started_(clock.now()) {}
+    : options_(std::move(options)), clock_(&clock), started_(clock.now()) {}
 
 Result<SnapshotSource> SnapshotSource::open(SourceOptions options, const base::Clock& clock) {
   SnapshotSource source(std::move(options), clock);

@@ -20,7 +20,6 @@ namespace ridgeline::monitor {
 
 struct SourceOptions {
   std::vector<std::string> nvml = gpu::NvmlApi::default_candidates();
-  std::filesystem::path proc = "/proc";
   std::filesystem::path sysfs = "/sys";
   std::string devices = "all";  ///< or numbers and beginnings of UUIDs, joined by commas
   bool measure_pcie = false;    ///< see GpuProbe

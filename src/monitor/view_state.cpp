@@ -101,7 +101,7 @@ void ViewState::edit_filter(const KeyPress& key) {
       if (!text.empty()) text.pop_back();
       break;
     case Kind::character:
-      if (key.character >= 0x20 && text.size() < kLongestFilter) text += utf8(key.character);
+      if (key.character >= 0x20 && text.size() < kLongestFilter) text += base::utf8(key.character);
       break;
     default: break;
   }

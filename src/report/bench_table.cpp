@@ -23,7 +23,7 @@ std::string milliseconds(double value) {
 }
 
 /// "4120 ±25", "13.42 ±0.20": the value to the precision of the interval's half-width.
-std::string with_interval(const schema::Estimate& estimate) {
+std::string with_interval(const stats::Estimate& estimate) {
   const double half = (estimate.high - estimate.low) / 2;
   const int decimals = estimate.value >= 1000 ? 0 : estimate.value >= 100 ? 1 : estimate.value >= 1 ? 2 : 4;
   if (half <= 0) return fmt::format("{:.{}f}", estimate.value, decimals);

@@ -103,7 +103,7 @@ std::string sweep_number(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-std::string sweep_estimate(const schema::SweepEstimate& estimate) {
+std::string sweep_estimate(const stats::Estimate& estimate) {
   const double half = (estimate.high - estimate.low) / 2;
   if (half <= 0) return sweep_number(estimate.value);
   const int digits = half < 0.001 ? 2 : 3;

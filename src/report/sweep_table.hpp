@@ -35,6 +35,6 @@ namespace ridgeline::report {
 [[nodiscard]] std::string sweep_number(double value);
 
 /// "13.42 ±0.20"; without an interval the number alone.
-[[nodiscard]] std::string sweep_estimate(const schema::SweepEstimate& estimate);
+[[nodiscard]] std::string sweep_estimate(const stats::Estimate& estimate);
 
 }  // namespace ridgeline::report

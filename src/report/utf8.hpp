@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.hpp"
+
 namespace ridgeline::report {
 
 /// Valid UTF-8 that is safe to show: broken bytes become U+FFFD; terminal escape sequences and control characters other
@@ -14,8 +16,7 @@ namespace ridgeline::report {
 /// clean_utf8 with every run of white space as one blank and none at the ends.
 [[nodiscard]] std::string one_line(std::string_view text);
 
-/// Terminal columns of one line of valid UTF-8: none for combining marks, two for wide scripts, else one.
-[[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
+using base::columns_of;
 
 /// At most `columns` columns; a shortened text ends in "…".
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t columns);

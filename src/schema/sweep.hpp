@@ -11,6 +11,7 @@
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
 #include "schema/trial_outcome.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::schema {
 
@@ -105,22 +106,14 @@ struct SweepTrial {
   SweepOutcome outcome;
 };
 
-/// A number with its 95 % interval; low == high == value where one measurement says nothing about it.
-struct SweepEstimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-RL_DECLARE_JSON(SweepEstimate)
-
 /// All trials of one combination.
 struct SweepSummary {
   SweepPoint point;
   std::vector<int> trials;  ///< ok ones
   int failed = 0;
-  SweepEstimate objective;                ///< mean over the ok trials
+  stats::Estimate objective;              ///< mean over the ok trials
   std::map<std::string, double> metrics;  ///< means
-  std::optional<SweepEstimate> behind;    ///< how many times the best's cost (1.1: 10 % worse); unset for failures
+  std::optional<stats::Estimate> behind;  ///< how many times the best's cost (1.1: 10 % worse); unset for failures
   bool tie = false;                       ///< cannot be told from the best, or differs by less than the minimum effect
   int rank_in_lists = 0;                  ///< sum of the places of its values in their lists
 };
@@ -139,9 +132,9 @@ struct SweepAnswers {
   SweepPoint
       recommended;  ///< among the ties within the tolerance of the best: whose values stand earliest in their lists
   std::string reason;
-  bool proven = false;                ///< repeated, so that differences could be told from noise
-  std::optional<SweepEstimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
-  std::vector<SweepEffect> effects;   ///< of full grids
+  bool proven = false;                  ///< repeated, so that differences could be told from noise
+  std::optional<stats::Estimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
+  std::vector<SweepEffect> effects;     ///< of full grids
 };
 RL_DECLARE_JSON(SweepAnswers)
 

@@ -9,6 +9,8 @@
 #include <regex>
 
 #include "base/text.hpp"
+#include "stats/mean.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -114,13 +116,10 @@ double taken(SweepTake take, std::vector<double> values) {
     case SweepTake::min: return *std::min_element(values.begin(), values.end());
     case SweepTake::max: return *std::max_element(values.begin(), values.end());
     case SweepTake::sum: return std::accumulate(values.begin(), values.end(), 0.0);
-    case SweepTake::mean:
-      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    case SweepTake::mean: return stats::mean(values);
     case SweepTake::median: break;
   }
-  std::sort(values.begin(), values.end());
-  const auto middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return stats::median(std::move(values));
 }
 
 template <typename Function>

@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/measurement.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::schema {
 
@@ -29,23 +30,15 @@ struct StepPhases {
 };
 RL_DECLARE_JSON(StepPhases)
 
-/// A number with its 95 % interval; low == high == value where the samples support none.
-struct Estimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-};
-RL_DECLARE_JSON(Estimate)
-
 /// Medians over the steps that count, with intervals.
 struct PhaseSummary {
-  Estimate io_wait_ms;
-  Estimate h2d_ms;
-  Estimate forward_ms;
-  Estimate backward_ms;
-  Estimate optimizer_ms;
-  Estimate rest_ms;
-  Estimate wall_ms;
+  stats::Estimate io_wait_ms;
+  stats::Estimate h2d_ms;
+  stats::Estimate forward_ms;
+  stats::Estimate backward_ms;
+  stats::Estimate optimizer_ms;
+  stats::Estimate rest_ms;
+  stats::Estimate wall_ms;
 };
 RL_DECLARE_JSON(PhaseSummary)
 
@@ -77,8 +70,8 @@ struct TrainingMeasurement {
   std::int64_t discarded_steps = 0;  ///< in windows that were throttled
   std::vector<double> wall_ms;       ///< of each counted step, in order
   PhaseSummary phases;
-  Estimate samples_per_s;     ///< batch * steps / time of the windows; interval by batch means
-  double identity_error = 0;  ///< (sum of phases - wall) / wall over all counted steps; signed
+  stats::Estimate samples_per_s;  ///< batch * steps / time of the windows; interval by batch means
+  double identity_error = 0;      ///< (sum of phases - wall) / wall over all counted steps; signed
   TrainingResources resources;
   std::vector<QualityFlag> flags;
 };

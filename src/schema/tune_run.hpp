@@ -16,6 +16,7 @@
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
+#include "stats/interval.hpp"
 
 namespace ridgeline::schema {
 
@@ -57,10 +58,7 @@ struct Comparison {
 
 /// The cost of a trial (analysis::Cost) as it would have been while the machine was quiet, with a 95 % interval: its
 /// own over the machine's speed at that moment, or by the reference configuration's where the two were interleaved.
-struct CorrectedCost {
-  double value = 0;
-  double low = 0;
-  double high = 0;
+struct CorrectedCost : stats::Estimate {
   bool interleaved = false;
 };
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/json.hpp"
+
 namespace ridgeline::stats {
 
 inline constexpr double kConfidence = 0.95;    ///< of every interval
@@ -13,12 +15,13 @@ struct Interval {
   double high = 0;
 };
 
-/// A value with its 95 % interval, in its own unit.
+/// A value with its 95 % interval, in its own unit; low == high == value where nothing tells how sure it is.
 struct Estimate {
   double value = 0;
   double low = 0;
   double high = 0;
 };
+RL_DECLARE_JSON(Estimate)
 
 /// Standard error of log value, from the ends of its 95 % interval by the normal distribution; 0 where they are not
 /// positive or not apart.

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/gpu_glance.hpp"
 
-#include <sys/stat.h>
-
-#include <algorithm>
 #include <utility>
 
-#include "base/file.hpp"
-#include "base/text.hpp"
+#include "host/processes.hpp"
+#include "host/this_process.hpp"
 
 namespace ridgeline::watch {
 namespace {
 
-constexpr ino_t kHostProcessNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
 constexpr std::size_t kLongestName = 60;
-
-bool sees_host_processes() {
-  struct stat own {};
-  return ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kHostProcessNamespace;
-}
 
 }  // namespace
 
@@ -72,14 +63,10 @@ std::optional<schema::GpuTelemetry> GpuGlance::look() {
 
 std::map<std::int64_t, std::string> process_names(const std::optional<schema::GpuTelemetry>& gpu) {
   std::map<std::int64_t, std::string> names;
-  if (!gpu || !sees_host_processes()) return names;
+  if (!gpu || !host::sees_host_processes()) return names;
   for (const auto* list : {&gpu->neighbours_before, &gpu->neighbours_after})
     for (const auto& one : *list) {
-      auto text = base::read_file(fmt::format("/proc/{}/cmdline", one.pid));
-      if (!text) continue;
-      std::replace_if(
-          text->begin(), text->end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-      auto name = std::string(base::trim(*text)).substr(0, kLongestName);
+      auto name = host::Processes().command_line(static_cast<pid_t>(one.pid), kLongestName);
       if (!name.empty()) names[one.pid] = std::move(name);
     }
   return names;

@@ -14,8 +14,9 @@
 #include "base/error.hpp"
 #include "config/config_patch.hpp"
 #include "execute/calls.hpp"
+#include "execute/executor.hpp"
+#include "host/cpu_use.hpp"
 #include "schema/workload_ref.hpp"
-#include "watch/cpu_use.hpp"
 
 namespace ridgeline::watch {
 
@@ -65,7 +66,7 @@ class ServiceInspector {
   [[nodiscard]] base::Result<void> check_device(const schema::Environment& environment) const;
 
   Options options_;
-  CpuUse cpu_use_;
+  host::CpuUse cpu_use_;
   std::unique_ptr<execute::Executor> executor_;
   std::optional<schema::RuntimeIdentity> runtime_;
   FileStamp library_stamp_;

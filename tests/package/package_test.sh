@@ -26,6 +26,7 @@ outside=$(run ldd "$program" | grep '=>' | grep -v "moved elsewhere" | sed 's/^[
 [ -s "$work/moved elsewhere/share/bash-completion/completions/ridgeline" ] || fail "no bash completion"
 [ -s "$work/moved elsewhere/share/zsh/site-functions/_ridgeline" ] || fail "no zsh completion"
 [ -s "$work/moved elsewhere/share/doc/ridgeline/LICENSE" ] || fail "no licence"
+[ -s "$work/moved elsewhere/share/doc/ridgeline/licenses/libdtl-dev" ] || fail "no licences of the libraries"
 dangling=$(python3 - "$work/moved elsewhere/share/doc/ridgeline" <<'P'
 import pathlib, re, sys
 folder = pathlib.Path(sys.argv[1])

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "config/key_place.hpp"
 #include "config/one_line.hpp"
 #include "config/setting_text.hpp"
 #include "config/yaml_tree.hpp"
@@ -63,9 +64,8 @@ class BenchConfigReader {
   Result<void> read_elsewhere(const std::string& section, const std::string& key) {
     const auto path = section + "." + key;
     if (config_.lines.count(path) != 0 || key == "data_path") return {};
-    const auto places = tree_.places_of(key);
-    if (places.size() != 1) return {};
-    const int found = places.front();
+    const int found = config::KeyPlace(tree_, key).value();
+    if (found < 0) return {};
     const int value = tree_.resolved(found);
     if (config::is_null(tree_.at(value))) return {};
     // In a place of the user's own any value may be right.

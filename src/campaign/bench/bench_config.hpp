@@ -77,9 +77,4 @@ struct BatchAdvice {
                                                                         std::string_view file_name,
                                                                         const schema::TrainingSettings& settings);
 
-/// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
-[[nodiscard]] base::Result<config::AppliedPatch> apply_training_settings(const std::filesystem::path& file,
-                                                                         const schema::TrainingSettings& settings,
-                                                                         std::string_view utc);
-
 }  // namespace ridgeline::campaign

@@ -33,8 +33,7 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
     if (!one.outcome.measurement)
       return base::fail(base::ErrorCode::invalid_argument, "{} has no measurement ({}); choose another trial",
                         side.name, base::enum_name(one.outcome.status));
-    const auto& measured = one.outcome.measurement->samples_per_s;
-    rate = {measured.value, measured.low, measured.high};
+    rate = one.outcome.measurement->samples_per_s;
     settings = one.settings;
     side.key = one.key;
     side.measured_utc = one.outcome.measured_utc;

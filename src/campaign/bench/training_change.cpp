@@ -46,7 +46,10 @@ Result<run::Change> training_change(const schema::BenchRun& run, std::string_vie
   const auto settings = run.answers->recommended->settings;
   run::Change change;
   RL_TRY_ASSIGN(change.patch, patch_training_settings(text, file, settings));
-  change.write = [file, settings](std::string_view utc) { return apply_training_settings(file, settings, utc); };
+  change.write = [file, settings](std::string_view utc) {
+    return config::apply_patch(
+        file, [&](std::string_view now) { return patch_training_settings(now, file, settings); }, utc);
+  };
   // A training that never read a key does not begin to.
   std::vector<std::string> added;
   for (const auto& edit : change.patch.edits)

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "campaign/bench/bench_config.hpp"
 #include "config/file_swap.hpp"
+#include "config/key_place.hpp"
 #include "config/one_line.hpp"
 #include "config/patch_result.hpp"
 #include "config/setting_finder.hpp"
@@ -43,19 +43,10 @@ std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings) {
           {param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off}};
 }
 
-tl::unexpected<base::Error> several_places(const config::YamlTree& tree, std::string_view file_name,
-                                           const std::string& key, const std::vector<int>& places,
-                                           const std::string& usual) {
-  std::vector<std::string> lines;
-  for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
+tl::unexpected<base::Error> several_places(std::string_view file_name, const std::string& key,
+                                           const config::KeyPlace& place, const std::string& usual) {
   return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
-              file_name, key, fmt::join(lines, ", "), usual);
-}
-
-/// A path that says which document it is in, where there are several.
-std::string whole_path(const config::YamlTree& tree, int place) {
-  auto path = tree.path(place);
-  return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
+              file_name, key, place.list(), usual);
 }
 
 /// Whether a key that the file lacks can be added under the usual path.
@@ -102,11 +93,9 @@ Result<void> check_value(const config::YamlTree& tree, std::string_view file_nam
 /// The path to change: the usual one when the file has it, else the only place of that name, else the usual one anew.
 Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_name, const std::string& key,
                             const std::string& usual) {
-  const auto places = tree.places_of(key);
-  for (const int place : places)
-    if (tree.path(place) == usual) return whole_path(tree, place);
-  if (places.size() > 1) return several_places(tree, file_name, key, places, usual);
-  if (places.size() == 1) return whole_path(tree, places.front());
+  const config::KeyPlace place(tree, key, {usual});
+  if (place.value() >= 0) return place.path();
+  if (!place.absent()) return several_places(file_name, key, place, usual);
   RL_TRY(check_home(tree, file_name, key, usual));
   return usual;
 }
@@ -151,13 +140,10 @@ class NumberReader {
 
   /// At the first of the usual paths that the file has, else at the key's only place.
   std::optional<double> at(const std::string& key, const std::vector<std::string>& usual, bool whole) {
-    const auto places = tree_.places_of(key);
-    int found = places.size() == 1 ? places.front() : -1;
-    for (auto path = usual.rbegin(); path != usual.rend(); ++path)
-      for (const int place : places)
-        if (tree_.path(place) == *path) found = place;
+    const config::KeyPlace place(tree_, key, usual);
+    const int found = place.value();
     if (found < 0) {
-      if (!places.empty()) unreadable[key] = several_places(tree_, file_, key, places, usual.front()).value().message;
+      if (!place.absent()) unreadable[key] = several_places(file_, key, place, usual.front()).value().message;
       return std::nullopt;
     }
     const auto& node = tree_.at(tree_.resolved(found));
@@ -273,17 +259,6 @@ Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_v
 Result<config::PatchResult> patch_training_settings(std::string_view yaml, std::string_view file_name,
                                                     const schema::TrainingSettings& settings) {
   return patch_all(yaml, file_name, settings).map_error(config::one_line);
-}
-
-Result<config::AppliedPatch> apply_training_settings(const std::filesystem::path& file,
-                                                     const schema::TrainingSettings& settings, std::string_view utc) {
-  RL_TRY(config::check_patchable(file));
-  const auto target = config::link_target(file);
-  RL_TRY_ASSIGN(const auto before, base::read_file(target));
-  RL_TRY_ASSIGN(auto patch, patch_training_settings(before, file.string(), settings));
-  if (patch.edits.empty()) return config::AppliedPatch{std::move(patch), {}};
-  RL_TRY_ASSIGN(auto backup, config::swap_with_backup(target, before, patch.text, utc));
-  return config::AppliedPatch{std::move(patch), std::move(backup)};
 }
 
 }  // namespace ridgeline::campaign

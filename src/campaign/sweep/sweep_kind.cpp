@@ -36,7 +36,7 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
       return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well; choose another", run.id,
                         schema::point_text(found->point, run.job.parameters));
     point = found->point;
-    value = {found->objective.value, found->objective.low, found->objective.high};
+    value = found->objective;
     side.name = side.key = run.id;
     side.measured_utc = run.finished_utc;
   } else {
@@ -170,7 +170,10 @@ Result<run::Change> sweep_change(const schema::SweepRun& run, std::string_view t
   const auto settings = settings_of(run.answers->recommended, run.job.parameters, paths);
   run::Change change;
   RL_TRY_ASSIGN(change.patch, patch_sweep_settings(text, file, settings));
-  change.write = [file, settings](std::string_view utc) { return apply_sweep_settings(file, settings, utc); };
+  change.write = [file, settings](std::string_view utc) {
+    return config::apply_patch(
+        file, [&](std::string_view now) { return patch_sweep_settings(now, file, settings); }, utc);
+  };
   RL_TRY_ASSIGN(const auto absent, names_without_place(text, file, settings));
   if (!absent.empty())
     change.after.push_back(

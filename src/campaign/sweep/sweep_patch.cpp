@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
-#include "config/file_swap.hpp"
+#include "config/key_place.hpp"
 #include "config/one_line.hpp"
 #include "config/patch_result.hpp"
 #include "config/setting_finder.hpp"
@@ -47,21 +46,16 @@ Typed typed(const std::string& name, const std::string& text) {
 std::vector<std::string> without_place(const config::YamlTree& tree, const std::vector<SweepSetting>& settings) {
   std::vector<std::string> out;
   for (const auto& setting : settings)
-    if (setting.path.empty() && tree.places_of(setting.name).empty()) out.push_back(setting.name);
+    if (setting.path.empty() && config::KeyPlace(tree, setting.name).absent()) out.push_back(setting.name);
   return out;
 }
 
 Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_name, const SweepSetting& setting) {
   if (!setting.path.empty()) return setting.path;
-  const auto places = tree.places_of(setting.name);
-  if (places.size() == 1) {
-    auto path = tree.path(places.front());
-    return tree.documents.size() > 1 && path.rfind('#', 0) != 0 ? "#1:" + path : path;
-  }
-  std::vector<std::string> lines;
-  for (const int place : places) lines.push_back(fmt::format("{} (line {})", tree.path(place), tree.at(place).line));
+  const config::KeyPlace place(tree, setting.name);
+  if (place.value() >= 0) return place.path();
   return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; say which with --apply-to {}=PATH",
-              file_name, setting.name, fmt::join(lines, ", "), setting.name);
+              file_name, setting.name, place.list(), setting.name);
 }
 
 Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
@@ -152,13 +146,19 @@ Result<std::map<std::string, SweepCurrent>> read_sweep_values(std::string_view y
   std::map<std::string, SweepCurrent> out;
   for (const auto& param : parameters) {
     const auto path = paths.find(param.name);
-    const auto key = path == paths.end() ? param.name : path->second.substr(path->second.rfind('.') + 1);
-    auto places = tree->places_of(key);
-    if (path != paths.end()) std::erase_if(places, [&](const int place) { return tree->path(place) != path->second; });
-    if (places.size() != 1) continue;
-    const auto& node = tree->at(tree->resolved(places.front()));
+    config::PatchOptions options;
+    if (path != paths.end())
+      options.mapping[param.name] = path->second;
+    else if (const config::KeyPlace place(*tree, param.name); place.value() >= 0)
+      options.mapping[param.name] = place.path();
+    else
+      continue;
+    const auto found = config::SettingFinder(*tree, file_name, options).find(param.name);
+    if (!found || !*found) continue;
+    const int value = (*found)->value >= 0 ? (*found)->value : (*found)->inherited;
+    const auto& node = tree->at(tree->resolved(value));
     if (node.kind == config::YamlKind::scalar && !config::is_null(node))
-      out[param.name] = {node.value, tree->at(places.front()).line};
+      out[param.name] = {node.value, tree->at(value).line};
   }
   return out;
 }
@@ -177,17 +177,6 @@ Result<std::vector<std::string>> names_without_place(std::string_view yaml, std:
 Result<config::PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
                                                  const std::vector<SweepSetting>& settings) {
   return patch_all(yaml, file_name, settings).map_error(config::one_line);
-}
-
-Result<config::AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
-                                                  const std::vector<SweepSetting>& settings, std::string_view utc) {
-  RL_TRY(config::check_patchable(file));
-  const auto target = config::link_target(file);
-  RL_TRY_ASSIGN(const auto before, base::read_file(target));
-  RL_TRY_ASSIGN(auto patch, patch_sweep_settings(before, file.string(), settings));
-  if (patch.edits.empty()) return config::AppliedPatch{std::move(patch), {}};
-  RL_TRY_ASSIGN(auto backup, config::swap_with_backup(target, before, patch.text, utc));
-  return config::AppliedPatch{std::move(patch), std::move(backup)};
 }
 
 }  // namespace ridgeline::campaign

@@ -57,9 +57,4 @@ struct SweepCurrent {
 [[nodiscard]] base::Result<config::PatchResult> patch_sweep_settings(std::string_view yaml, std::string_view file_name,
                                                                      const std::vector<SweepSetting>& settings);
 
-/// The same on a file, replaced atomically, with a backup beside it; `ridgeline rollback` undoes it.
-[[nodiscard]] base::Result<config::AppliedPatch> apply_sweep_settings(const std::filesystem::path& file,
-                                                                      const std::vector<SweepSetting>& settings,
-                                                                      std::string_view utc);
-
 }  // namespace ridgeline::campaign

@@ -267,7 +267,7 @@ void SearchLoop::revise() {
     trials[at].corrected.reset();
     if (known.cost)
       trials[at].corrected =
-          schema::CorrectedCost{*known.cost, known.cost_low, known.cost_high, seen_[at].interleaved.has_value()};
+          schema::CorrectedCost{{*known.cost, known.cost_low, known.cost_high}, seen_[at].interleaved.has_value()};
   }
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/summary.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "campaign/tune/session_limit.hpp"
+#include "stats/mean.hpp"
 #include "stats/quantile.hpp"
 
 namespace ridgeline::campaign {
@@ -55,10 +56,6 @@ std::vector<double> of_warm_trials(const TuneResult& result, Of of) {
 std::optional<double> untimed_s_a_session(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
   const double sessions = sessions_of(trial.configuration);
   return (measured(outcome) ? untimed_s(outcome, sessions) : outcome.duration_s) / sessions;
-}
-
-double mean(const std::vector<double>& values) {
-  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double usual_untimed_s(const TuneResult& result) {
@@ -152,7 +149,7 @@ std::pair<Arm, Arm> arms_of(const TuneResult& result, const schema::Configuratio
   if (outcome == nullptr)
     arm_b.setup_s = arm_b.session_s = slowest_setup_s(result, sessions_of(b));
   else if (arm_b.setup_s == 0 && sessions_of(b) > 1)
-    arm_b.setup_s = arm_b.session_s = sessions_of(b) * mean(of_warm_trials(result, untimed_s_a_session));
+    arm_b.setup_s = arm_b.session_s = sessions_of(b) * stats::mean(of_warm_trials(result, untimed_s_a_session));
   return {arm_of(outcome_of(result, a), sessions_of(a), usual_s, on_gpu), arm_b};
 }
 
@@ -170,7 +167,7 @@ double expected_trial_s(const TuneResult& result, const schema::Configuration& c
                                            : 0.0);
   });
   const auto untimed = of_warm_trials(result, untimed_s_a_session);
-  return mean(timed) + sessions_of(configuration) * mean(untimed);
+  return stats::mean(timed) + sessions_of(configuration) * stats::mean(untimed);
 }
 
 double expected_alone_s(const TuneResult& result, const schema::Configuration& configuration) {

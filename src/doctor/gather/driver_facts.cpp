@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.hpp"
-#include "doctor/gather/system_text.hpp"
 #include "doctor/load_error.hpp"
 #include "gpu/gpu_inventory.hpp"
 #include "gpu/nvml_health.hpp"
+#include "host/container.hpp"
+#include "host/nvidia_driver.hpp"
+#include "host/this_process.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -28,23 +29,14 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }
 
 /// Display and 3D controllers (class 0x03) of NVIDIA (vendor 0x10de).
-std::vector<std::string> pci_gpus(const fs::path& root) {
+std::vector<std::string> pci_gpus(const host::SystemFiles& files) {
   std::vector<std::string> found;
-  const auto devices = root / "sys/bus/pci/devices";
-  for (const auto& name : names_in(devices))
-    if (file_text(devices / name / "vendor") == "0x10de" &&
-        file_text(devices / name / "class").value_or("").rfind("0x03", 0) == 0)
+  const fs::path devices = "sys/bus/pci/devices";
+  for (const auto& name : names_in(files.root() / devices))
+    if (files.text(devices / name / "vendor") == "0x10de" &&
+        files.text(devices / name / "class").value_or("").rfind("0x03", 0) == 0)
       found.push_back(name);
   return found;
-}
-
-/// "/sys/module/nvidia/version", which open kernel modules have as well.
-std::string kernel_module(const fs::path& root) {
-  if (const auto version = file_text(root / "sys/module/nvidia/version")) return *version;
-  const auto text = file_text(root / "proc/driver/nvidia/version").value_or("");
-  for (const auto& word : base::split(text.substr(0, text.find('\n')), ' '))
-    if (word.size() >= 5 && word.find_first_not_of("0123456789.") == std::string::npos) return word;
-  return "";
 }
 
 void read_nodes(const fs::path& root, DriverFacts& facts) {
@@ -58,11 +50,10 @@ void read_nodes(const fs::path& root, DriverFacts& facts) {
   }
 }
 
-bool is_privileged(const fs::path& root) {
+bool is_privileged(const host::SystemFiles& files) {
   constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21U;
   constexpr std::uint64_t kPerfmon = std::uint64_t{1} << 38U;
-  const auto bits = std::strtoull(file_field(root / "proc/self/status", "CapEff").value_or("0").c_str(), nullptr, 16);
-  return (bits & (kSysAdmin | kPerfmon)) != 0;
+  return (host::capabilities(files) & (kSysAdmin | kPerfmon)) != 0;
 }
 
 /// The reasons of all candidates, without the count before them.
@@ -118,27 +109,16 @@ std::vector<std::string> absent_devices(const std::string& visible_devices, cons
 
 }  // namespace
 
-bool in_container(const fs::path& root) {
-  std::error_code error;
-  if (fs::exists(root / ".dockerenv", error) || fs::exists(root / "run/.containerenv", error) ||
-      fs::exists(root / ".singularity.d", error) || fs::exists(root / "run/systemd/container", error))
-    return true;
-  const auto groups = file_text(root / "proc/1/cgroup").value_or("");
-  for (const auto* mark : {"docker", "kubepods", "containerd", "libpod", "lxc"})
-    if (groups.find(mark) != std::string::npos) return true;
-  return file_text(root / "proc/1/environ").value_or("").find("container=") != std::string::npos;
-}
-
 DriverFacts read_driver_facts(const std::optional<std::string>& visible_devices, const fs::path& root,
                               const std::vector<std::string>& nvml) {
   DriverFacts facts;
-  facts.pci_gpus = pci_gpus(root);
-  facts.kernel_module = kernel_module(root);
+  const host::SystemFiles files(root);
+  facts.pci_gpus = pci_gpus(files);
+  facts.kernel_module = host::nvidia_module_version(files);
   read_nodes(root, facts);
-  facts.container = in_container(root);
-  facts.privileged = is_privileged(root);
-  if (const auto value = file_field(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly"))
-    facts.counters_admin_only = *value != "0";
+  facts.container = host::in_container(files);
+  facts.privileged = is_privileged(files);
+  facts.counters_admin_only = host::nvidia_counters_admin_only(files);
   read_nvml(nvml, facts);
   facts.visible_devices = visible_devices;
   auto inventory = gpu::GpuInventory::read(nvml);

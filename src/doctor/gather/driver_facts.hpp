@@ -16,7 +16,4 @@ namespace ridgeline::doctor {
                                             const std::filesystem::path& root = "/",
                                             const std::vector<std::string>& nvml = gpu::NvmlApi::default_candidates());
 
-/// Inside Docker, Podman, Kubernetes, Apptainer or systemd-nspawn.
-[[nodiscard]] bool in_container(const std::filesystem::path& root);
-
 }  // namespace ridgeline::doctor

@@ -8,9 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "doctor/gather/system_text.hpp"
 #include "gpu/gpu_inventory.hpp"
 #include "gpu/nvml_device.hpp"
+#include "host/processes.hpp"
+#include "host/system_files.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -24,9 +25,9 @@ std::string kernel_address(std::string address) {
 
 std::vector<GpuProcess> named(const std::vector<schema::GpuNeighbour>& processes, const std::filesystem::path& root) {
   std::vector<GpuProcess> found;
+  const host::Processes visible(root);
   for (const auto& process : processes)
-    found.push_back({process.pid, file_text(root / "proc" / fmt::format("{}", process.pid) / "comm").value_or(""),
-                     process.memory_bytes});
+    found.push_back({process.pid, visible.name(static_cast<pid_t>(process.pid)), process.memory_bytes});
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.memory_bytes.value_or(0) > b.memory_bytes.value_or(0);
   });
@@ -76,9 +77,10 @@ std::vector<GpuFacts> read_gpu_facts(const std::filesystem::path& root, const st
     facts.without_nvlink = says_without_nvlink((*api)->functions(), *handle);
     if (const auto processes = device.compute_processes()) facts.processes = named(*processes, root);
     if (const auto alive = live.alive(); !alive) facts.error = alive.error().message;
-    const auto pci = root / "sys/bus/pci/devices" / kernel_address(facts.gpu.pci_bus_id);
-    if (const auto node = file_integer(pci / "numa_node")) facts.numa_node = static_cast<int>(*node);
-    facts.near_cpus = number_list(file_text(pci / "local_cpulist").value_or(""));
+    const host::SystemFiles files(root);
+    const auto pci = std::filesystem::path("sys/bus/pci/devices") / kernel_address(facts.gpu.pci_bus_id);
+    if (const auto node = files.integer(pci / "numa_node")) facts.numa_node = static_cast<int>(*node);
+    facts.near_cpus = files.cpu_list(pci / "local_cpulist").value_or(std::vector<int>{});
     found.push_back(std::move(facts));
   }
   return found;

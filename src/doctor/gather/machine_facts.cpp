@@ -10,8 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "doctor/gather/driver_facts.hpp"
-#include "doctor/gather/system_text.hpp"
+#include "host/container.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -51,7 +50,8 @@ void read_device(const fs::path& path, const fs::path& root, DiskFacts& disk) {
   if (error) return;
   if (!fs::exists(folder / "queue", error)) folder = folder.parent_path();
   disk.device = folder.filename().string();
-  if (const auto rotational = file_integer(folder / "queue/rotational")) disk.rotational = *rotational != 0;
+  if (const auto rotational = host::SystemFiles().integer(folder / "queue/rotational"))
+    disk.rotational = *rotational != 0;
 }
 
 std::optional<DiskFacts> read_disk(const std::string& purpose, fs::path path, const fs::path& root) {
@@ -80,7 +80,7 @@ MachineFacts read_machine_facts(schema::Environment environment,
                                 const std::vector<std::pair<std::string, fs::path>>& folders, const fs::path& root) {
   MachineFacts facts;
   facts.environment = std::move(environment);
-  facts.container = in_container(root);
+  facts.container = host::in_container(host::SystemFiles(root));
   struct statvfs shm {};
   if (::statvfs((root / "dev/shm").c_str(), &shm) == 0)
     facts.shm_bytes = static_cast<std::int64_t>(shm.f_blocks) * static_cast<std::int64_t>(shm.f_frsize);

@@ -3,19 +3,12 @@
 
 #include "report/charts/chart_parts.hpp"
 #include "report/charts/charts.hpp"
+#include "stats/quantile.hpp"
 
 namespace ridgeline::report {
 namespace {
 
 using base::Json;
-
-/// Quantile (Hyndman-Fan type 7) of sorted samples.
-double sorted_quantile(const std::vector<double>& sorted, double q) {
-  const auto position = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
-}
 
 std::vector<double> sorted_samples(const analysis::RankedTrial& entry) {
   std::vector<double> samples;
@@ -36,9 +29,9 @@ Chart distribution_chart(const TuneView& view) {
     if (samples.empty()) continue;
     Json value = Json::array({trials.size()});
     for (const auto q : {0.05, 0.25, 0.5, 0.75, 0.95})
-      value.push_back(rounded(view.latency.convert(sorted_quantile(samples, q))));
-    const auto low = view.latency.text(sorted_quantile(samples, 0.05));
-    const auto high = view.latency.text(sorted_quantile(samples, 0.95));
+      value.push_back(rounded(view.latency.convert(stats::sorted_quantile(samples, q))));
+    const auto low = view.latency.text(stats::sorted_quantile(samples, 0.05));
+    const auto high = view.latency.text(stats::sorted_quantile(samples, 0.95));
     auto tip = trial_tip(view, *entry);
     tip.push_back(fmt::format("Nine of ten between {} and {}", low, high));
     if (alternative.empty())
@@ -84,11 +77,11 @@ Chart ecdf_chart(const TuneView& view) {
     Json data = Json::array();
     for (int i = 0; i <= kSteps; ++i) {
       const auto q = static_cast<double>(i) / kSteps;
-      data.push_back({rounded(view.latency.convert(sorted_quantile(samples, q))), i});
+      data.push_back({rounded(view.latency.convert(stats::sorted_quantile(samples, q))), i});
     }
     if (is_lead)
       alternative += fmt::format("{}trial {} stays below {} in 95 % of inferences", alternative.empty() ? "" : ", ",
-                                 entry->trial->id, view.latency.text(sorted_quantile(samples, 0.95)));
+                                 entry->trial->id, view.latency.text(stats::sorted_quantile(samples, 0.95)));
     const auto name = is_lead ? fmt::format("#{} {}", entry->trial->id, role == "best" ? "recommended" : "in use now")
                               : fmt::format("#{}", entry->trial->id);
     chart.option["series"].push_back({{"type", "line"},

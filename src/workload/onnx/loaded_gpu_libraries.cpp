@@ -5,13 +5,10 @@
 #include <onnxruntime_c_api.h>
 
 #include <algorithm>
-#include <fstream>
-#include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "host/this_process.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 
 namespace ridgeline::workload {
@@ -114,24 +111,17 @@ LoadedLibrary loaded_library(const fs::path& path) {
   return library;
 }
 
-std::vector<fs::path> gpu_library_files_of_maps(std::string_view maps) {
-  std::set<fs::path> files;
-  for (const auto& line : base::split(maps, '\n')) {
-    const auto at = line.find('/');
-    if (at == std::string::npos) continue;
-    fs::path path = line.substr(at);
+std::vector<fs::path> gpu_libraries_among(std::vector<fs::path> files) {
+  std::erase_if(files, [](const fs::path& path) {
     const auto name = path.filename().string();
-    if (is_gpu_library(name) || (name.rfind("libonnxruntime", 0) == 0 && name.find(".so") != std::string::npos))
-      files.insert(std::move(path));
-  }
-  return {files.begin(), files.end()};
+    return !is_gpu_library(name) && (name.rfind("libonnxruntime", 0) != 0 || name.find(".so") == std::string::npos);
+  });
+  return files;
 }
 
 std::vector<LoadedLibrary> loaded_gpu_libraries() {
-  std::ostringstream maps;
-  maps << std::ifstream("/proc/self/maps").rdbuf();
   std::vector<LoadedLibrary> libraries;
-  for (const auto& path : gpu_library_files_of_maps(maps.str())) libraries.push_back(loaded_library(path));
+  for (const auto& path : gpu_libraries_among(host::mapped_files())) libraries.push_back(loaded_library(path));
   // cuDNN's parts carry no version of their own: they belong to the main library of their folder.
   for (auto& part : libraries)
     if (part.version.empty() && part.name.rfind("libcudnn_", 0) == 0)

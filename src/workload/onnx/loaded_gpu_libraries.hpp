@@ -22,8 +22,8 @@ struct LoadedLibrary {
 /// The library at `path`, asked for its version if this process has it loaded.
 [[nodiscard]] LoadedLibrary loaded_library(const std::filesystem::path& path);
 
-/// The files named in the text of /proc/PID/maps that are such libraries, each once, sorted.
-[[nodiscard]] std::vector<std::filesystem::path> gpu_library_files_of_maps(std::string_view maps);
+/// Those of the files that are such libraries.
+[[nodiscard]] std::vector<std::filesystem::path> gpu_libraries_among(std::vector<std::filesystem::path> files);
 
 /// "/x/libcudart.so.13 (13.0.96)", as RuntimeIdentity::loaded_libraries holds them.
 [[nodiscard]] std::vector<std::string> describe(const std::vector<LoadedLibrary>& libraries);

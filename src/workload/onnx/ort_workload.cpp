@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 
 #include "gpu/several_streams.hpp"
+#include "host/this_process.hpp"
 #include "schema/catalog.hpp"
 #include "workload/onnx/arena_config.hpp"
 #include "workload/onnx/free_dimensions.hpp"
@@ -22,14 +22,6 @@ namespace {
 
 using base::ErrorCode;
 using schema::TrialPhase;
-
-std::int64_t threads_of_this_process() {
-  std::error_code error;
-  std::int64_t count = 0;
-  for (std::filesystem::directory_iterator at("/proc/self/task", error), end; !error && at != end; at.increment(error))
-    ++count;
-  return count;
-}
 
 /// The setting that has the provider capture a CUDA graph, CUDA's own or TensorRT's; nullptr: none does.
 const char* graph_setting(const schema::Configuration& configuration) {
@@ -156,14 +148,14 @@ base::Result<void> OrtWorkload::load_runtime() {
 }
 
 base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
-  const auto threads_before = threads_of_this_process();
+  const auto threads_before = host::thread_count();
   for (std::int64_t at = 0; at < count; ++at) {
     const auto start = base::system_clock().now();
     RL_TRY_ASSIGN(auto lane, create_lane());
     session_create_time_ += base::system_clock().now() - start;
     lanes_.push_back(std::move(lane));
   }
-  threads_per_session_ = (threads_of_this_process() - threads_before) / count;
+  threads_per_session_ = (host::thread_count() - threads_before) / count;
   sessions_ = lanes_.size();
   weight_bytes_ = arena_use().bytes;
   return {};

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include <fmt/format.h>
+#include "host/this_process.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -38,7 +38,7 @@ base::Result<std::shared_ptr<const VirtualClock>> VirtualClock::share() {
     if (fd >= 0) ::close(fd);
     return base::fail(base::ErrorCode::io, "no memory for the simulated clock: {}", reason);
   }
-  auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), fd);
+  auto path = host::path_of_descriptor(fd);
   auto memory = mapped(fd, path);
   if (!memory) {
     ::close(fd);

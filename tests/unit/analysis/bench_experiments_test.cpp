@@ -195,7 +195,7 @@ TEST(LoaderVerdict, workers_of_many_threads_crowd_the_cpus) {
 
 TEST(LoaderVerdict, overlapping_intervals_are_no_gain) {
   schema::BenchRun run;
-  const auto add = [&](DataMode data, schema::Estimate rate) {
+  const auto add = [&](DataMode data, stats::Estimate rate) {
     schema::BenchTrial trial;
     trial.settings = kBase;
     trial.data = data;

@@ -96,7 +96,7 @@ TEST(BenchRules, more_workers_that_are_not_used_say_that_decoding_is_not_the_lim
   EXPECT_EQ(found(12000, 0.74, 16).code, "too_few_workers");
 }
 
-schema::BenchRun run_of(const TrainingSettings& base, std::initializer_list<schema::Estimate> rates) {
+schema::BenchRun run_of(const TrainingSettings& base, std::initializer_list<stats::Estimate> rates) {
   schema::BenchRun run;
   for (const auto& rate : rates) {
     auto& trial = run.trials.emplace_back();
@@ -130,7 +130,7 @@ TEST(BenchEvidence, two_that_disagree_span_what_both_say_and_a_third_outvotes_on
 TEST(BenchRules, a_base_is_measured_again_before_a_gain_is_believed) {
   const TrainingSettings base{64, 4, AmpMode::off, true};
   const DiagnosisInput input{base, false, 16};
-  const auto needs = [&](std::initializer_list<schema::Estimate> rates, double with_amp, bool only_if_noisy) {
+  const auto needs = [&](std::initializer_list<stats::Estimate> rates, double with_amp, bool only_if_noisy) {
     auto run = run_of(base, rates);
     auto amp = run.trials.front();
     amp.id = 10;

@@ -21,7 +21,6 @@ TEST(Canvas, gives_wide_characters_two_columns) {
   EXPECT_EQ(canvas.at(0, 1).glyph, U'\0');
   EXPECT_EQ(canvas.text(), "日本x");
   EXPECT_EQ(columns_of("日本x"), 5);
-  EXPECT_EQ(columns_of("e\u0301"), 1);
   Canvas narrow(1, 3, true);
   EXPECT_EQ(narrow.put(0, 0, "日本"), 2) << "half a character is never drawn";
 }

@@ -17,13 +17,14 @@ class HostProbeTest : public ::testing::Test {
     std::ofstream(folder_ / path) << text;
   }
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / fmt::format("rl_host_{}", ::getpid());
-  HostProbe probe_{folder_ / "proc", folder_ / "sys"};
+  HostProbe probe_{host::SystemFiles(folder_)};
 };
 
 TEST_F(HostProbeTest, reads_cpu_memory_and_limits) {
   write("proc/stat", "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3 4\ncpu1 1 2 3 4\nintr 9\ncpu9 1\n");
   write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 250 kB\n");
   write("proc/loadavg", "1.25 2 3 4/5 6\n");
+  write("proc/self/cgroup", "0::/\n");
   write("sys/fs/cgroup/memory.max", "512000\n");
   write("sys/fs/cgroup/memory.current", "128000\n");
   write("sys/fs/cgroup/cpu.max", "150000 100000\n");
@@ -42,6 +43,7 @@ TEST_F(HostProbeTest, reads_cpu_memory_and_limits) {
 }
 
 TEST_F(HostProbeTest, knows_no_limit_where_there_is_none) {
+  write("proc/self/cgroup", "0::/\n");
   write("sys/fs/cgroup/memory.max", "max\n");
   write("sys/fs/cgroup/cpu.max", "max 100000\n");
   const auto host = probe_.read();

@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "monitor/container.hpp"
-
 namespace ridgeline::monitor {
 namespace {
 
@@ -19,7 +17,7 @@ class ProcessReaderTest : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(folder_); }
   void put(int pid, long ticks, long started, const std::string& name = "python3") {
-    const auto at = folder_ / std::to_string(pid);
+    const auto at = folder_ / "proc" / std::to_string(pid);
     std::filesystem::create_directories(at);
     // proc(5): fields 14 and 15 are the CPU time, 22 the start, 24 the resident pages.
     std::ofstream(at / "stat") << pid << " (" << name << ") S 1 1 1 0 -1 0 0 0 0 0 " << ticks << " 0 0 0 20 0 1 0 "
@@ -34,7 +32,7 @@ class ProcessReaderTest : public ::testing::Test {
     return process;
   }
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / fmt::format("rl_proc_{}", ::getpid());
-  ProcessReader reader_{folder_};
+  ProcessReader reader_{host::Processes(folder_)};
   long tick_ = ::sysconf(_SC_CLK_TCK);
 };
 
@@ -77,23 +75,9 @@ TEST_F(ProcessReaderTest, forgets_what_ended) {
 }
 
 TEST_F(ProcessReaderTest, ignores_a_broken_entry) {
-  std::filesystem::create_directories(folder_ / "8");
-  std::ofstream(folder_ / "8/stat") << "8 (x) S 1";
+  std::filesystem::create_directories(folder_ / "proc/8");
+  std::ofstream(folder_ / "proc/8/stat") << "8 (x) S 1";
   EXPECT_EQ(look(8, 1).name, "");
-}
-
-TEST(ContainerOf, knows_the_runtimes) {
-  const std::string id = kId;
-  EXPECT_EQ(container_of("12:memory:/docker/" + id + "\n0::/\n"), "docker:0123456789ab");
-  EXPECT_EQ(container_of("0::/machine.slice/libpod-" + id + ".scope/container\n"), "podman:0123456789ab");
-  EXPECT_EQ(container_of("0::/kubepods.slice/kubepods-burstable.slice/cri-containerd-" + id + ".scope"),
-            "kubernetes:0123456789ab");
-  EXPECT_EQ(container_of("0::/system.slice/containerd.service/default-" + id), "containerd:0123456789ab");
-  EXPECT_EQ(container_of("0::/odd/" + id), "container:0123456789ab");
-  EXPECT_EQ(container_of("0::/lxc.payload.web1/init.scope"), "lxc:web1");
-  EXPECT_EQ(container_of("0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0"), "slurm:4711");
-  EXPECT_EQ(container_of("0::/user.slice/user-1000.slice/session-3.scope"), "");
-  EXPECT_EQ(container_of(""), "");
 }
 
 }  // namespace

@@ -128,7 +128,6 @@ TEST(Utf8, replaces_broken_bytes_and_drops_escapes) {
 }
 
 TEST(Utf8, counts_and_cuts_by_terminal_columns) {
-  EXPECT_EQ(columns_of("日本é"), 5U);
   EXPECT_EQ(shorten("日本語", 5), "日本…");
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten_front("abcdef", 4), "…def");

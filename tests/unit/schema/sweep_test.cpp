@@ -98,7 +98,7 @@ TEST(SweepRun, survives_json) {
   trial.outcome.files = {{"/bin/x", "abc"}};
   run.trials = {trial};
   run.answers = SweepAnswers{};
-  run.answers->gain = SweepEstimate{1.2, 1.1, 1.3};
+  run.answers->gain = stats::Estimate{1.2, 1.1, 1.3};
   const base::Json json = run;
   const auto back = base::json_as<SweepRun>(json, "run");
   ASSERT_TRUE(back) << back.error().message;

@@ -8,7 +8,6 @@
 #include "fakes/fake_nvml.hpp"
 #include "fakes/fake_service.hpp"
 #include "fakes/temporary_folder.hpp"
-#include "watch/cpu_use.hpp"
 #include "watch/gpu_glance.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_source.hpp"
@@ -262,20 +261,6 @@ TEST(GpuGlance, a_gpu_that_is_lost_says_nothing_and_comes_back) {
   EXPECT_TRUE(back->throttle_ns.empty());
   EXPECT_FALSE(GpuGlance("", clock, {RL_TEST_FAKE_NVML}).look()) << "no GPU is watched";
   EXPECT_FALSE(GpuGlance("GPU-fake-0", clock, {"/nowhere/libnvidia-ml.so"}).look());
-}
-
-TEST(CpuUse, counts_from_one_call_to_the_next) {
-  fakes::TemporaryFolder folder;
-  const auto path = folder / "stat";
-  CpuUse use(path);
-  EXPECT_FALSE(use.busy_percent()) << "no such file";
-  std::ofstream(path) << "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3\n";
-  EXPECT_FALSE(use.busy_percent()) << "nothing to count from";
-  std::ofstream(path, std::ios::trunc) << "cpu  150 0 110 730 100 0 0 10 0 0\n";
-  EXPECT_DOUBLE_EQ(use.busy_percent().value_or(-1), 70);
-  EXPECT_FALSE(use.busy_percent()) << "no time has passed";
-  std::ofstream(path, std::ios::trunc) << "intr 3\n";
-  EXPECT_FALSE(use.busy_percent());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/this_process.hpp"
 #include "unit/workload/temp_folder.hpp"
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
@@ -237,13 +238,13 @@ TEST(GpuLibraryNames, cudnn_9_is_opened_at_run_time_unless_the_provider_is_linke
 }
 
 TEST(LoadedGpuLibraries, are_found_in_a_memory_map_each_once) {
-  const auto files = gpu_library_files_of_maps(
-      "7f00-7f01 r-xp 00000000 08:01 1  /usr/lib/libcuda.so.580.95.05\n"
-      "7f01-7f02 r--p 00001000 08:01 1  /usr/lib/libcuda.so.580.95.05\n"
-      "7f02-7f03 r-xp 00000000 08:01 2  /usr/lib/libc.so.6\n"
-      "7f03-7f04 rw-p 00000000 00:00 0  [heap]\n"
-      "7f04-7f05 r-xp 00000000 08:01 3  /a folder/libonnxruntime_providers_cuda.so\n"
-      "7f05-7f06 rw-s 00000000 00:05 4  /dev/nvidiactl\n");
+  const auto files = gpu_libraries_among(
+      host::files_of_maps("7f00-7f01 r-xp 00000000 08:01 1  /usr/lib/libcuda.so.580.95.05\n"
+                          "7f01-7f02 r--p 00001000 08:01 1  /usr/lib/libcuda.so.580.95.05\n"
+                          "7f02-7f03 r-xp 00000000 08:01 2  /usr/lib/libc.so.6\n"
+                          "7f03-7f04 rw-p 00000000 00:00 0  [heap]\n"
+                          "7f04-7f05 r-xp 00000000 08:01 3  /a folder/libonnxruntime_providers_cuda.so\n"
+                          "7f05-7f06 rw-s 00000000 00:05 4  /dev/nvidiactl\n"));
   EXPECT_EQ(files,
             (std::vector<fs::path>{"/a folder/libonnxruntime_providers_cuda.so", "/usr/lib/libcuda.so.580.95.05"}));
   EXPECT_EQ(loaded_library("/usr/lib/libcuda.so.580.95.05").version, "580.95.05");

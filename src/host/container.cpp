@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/container.hpp"
+#include "host/container.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace ridgeline::monitor {
+namespace ridgeline::host {
 namespace {
 
 constexpr std::size_t kShortId = 12;  // as docker ps shows it
@@ -51,4 +51,14 @@ std::string container_of(std::string_view cgroup) {
   return "";
 }
 
-}  // namespace ridgeline::monitor
+bool in_container(const SystemFiles& files) {
+  std::error_code error;
+  for (const auto* path : {".dockerenv", "run/.containerenv", ".singularity.d", "run/systemd/container"})
+    if (std::filesystem::exists(files.root() / path, error)) return true;
+  const auto groups = files.text("proc/1/cgroup").value_or("");
+  for (const auto* mark : {"docker", "kubepods", "containerd", "libpod", "lxc"})
+    if (groups.find(mark) != std::string::npos) return true;
+  return files.text("proc/1/environ").value_or("").find("container=") != std::string::npos;
+}
+
+}  // namespace ridgeline::host

@@ -4,10 +4,15 @@
 #include <string>
 #include <string_view>
 
-namespace ridgeline::monitor {
+#include "host/system_files.hpp"
+
+namespace ridgeline::host {
 
 /// The container or batch job that a process belongs to, from the text of its /proc/PID/cgroup: "docker:0123456789ab",
 /// "podman:...", "kubernetes:...", "lxc:web", "slurm:4711"; "" outside of any.
 [[nodiscard]] std::string container_of(std::string_view cgroup);
 
-}  // namespace ridgeline::monitor
+/// Whether this process is inside Docker, Podman, Kubernetes, Apptainer or systemd-nspawn.
+[[nodiscard]] bool in_container(const SystemFiles& files);
+
+}  // namespace ridgeline::host

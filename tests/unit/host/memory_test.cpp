@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "execute/memory_usage.hpp"
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
+#include <gtest/gtest.h>
 
-namespace ridgeline::execute {
+#include "host/cgroup_limits.hpp"
+#include "host/this_process.hpp"
+
+namespace ridgeline::host {
 namespace {
 
 TEST(MemoryUsage, the_peak_covers_what_was_touched) {
@@ -32,7 +35,7 @@ class KernelFiles {
     std::filesystem::create_directories((root_.string() + path).substr(0, (root_.string() + path).rfind('/')));
     std::ofstream(root_.string() + path) << text;
   }
-  [[nodiscard]] std::optional<std::int64_t> kills() const { return oom_kills(root_.string()); }
+  [[nodiscard]] std::optional<std::int64_t> kills() const { return oom_kills(SystemFiles(root_)); }
 
  private:
   std::filesystem::path root_;
@@ -56,4 +59,4 @@ TEST(OomKills, are_those_of_the_nearest_group_that_counts) {
 }
 
 }  // namespace
-}  // namespace ridgeline::execute
+}  // namespace ridgeline::host
