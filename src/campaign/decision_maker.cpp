@@ -136,7 +136,7 @@ bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
 std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
     const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const {
   std::vector<const analysis::RankedTrial*> rivals;
-  if (result_.run.provider == "cpu") {
+  if (!result_.run.on_gpu()) {
     const auto& first = *contenders.front().ranked;
     for (std::size_t i = 1; i < contenders.size(); ++i) {
       const auto& rival = *contenders[i].ranked;

@@ -103,7 +103,7 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
 /// What the card reaches, for the report's explanations; a run is no worse without.
 void measure_ceilings(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run,
                       CampaignObserver& observer, bool has_time) {
-  if (run.provider == "cpu") return;
+  if (!run.on_gpu()) return;
   const CeilingsCache cache(request.ceilings_folder);
   if (!has_time) {
     run.gpu_ceilings = cache.known(run);
@@ -132,8 +132,7 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
 /// needs, for which trials are too short.
 void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& result) {
   auto& run = result.run;
-  if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none)
-    return;
+  if (!run.on_gpu() || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none) return;
   const auto has_time = [&](const schema::Configuration& configuration, double window_s, double limit_s) {
     return runner.spent_s() + expected_alone_s(result, configuration) + window_s <= limit_s;
   };
@@ -155,7 +154,7 @@ void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& 
 
 /// Parts of cuDNN are loaded by the first inference only, so the worker is asked again after it.
 void read_loaded_libraries(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run) {
-  if (run.provider == "cpu" || run.trials.empty() || run.trials.back().from_store) return;
+  if (!run.on_gpu() || run.trials.empty() || run.trials.back().from_store) return;
   auto now = executor.probe(request.workload.kind, request.ort_library);
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
@@ -247,24 +246,24 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.workload.dim_names = symbolic_dimensions(run.model);
   RL_TRY_ASSIGN(run.runtime, executor_.probe(request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
-  run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
-                                                                     : "gpu:" + run.environment.gpus.front().uuid;
+  run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
+                                                             : "gpu:" + run.environment.gpus.front().uuid;
   for (const auto& constraint : run.constraints)
-    if (run.provider == "cpu" && constraint.metric.rfind("gpu_", 0) == 0)
+    if (!run.on_gpu() && constraint.metric.rfind("gpu_", 0) == 0)
       return base::fail(ErrorCode::invalid_argument,
-                        "--constraint {}: known of a GPU only, but provider cpu is tuned; leave it out, or use "
+                        "--constraint {}: known of a GPU only, but provider {} is tuned; leave it out, or use "
                         "peak_rss_mb for the memory of the process",
-                        constraint.to_text());
-  if (run.provider == "cpu")
-    suit_time(request);
-  else
+                        constraint.to_text(), run.provider);
+  if (run.on_gpu())
     suit_gpu(request);
+  else
+    suit_time(request);
   run.plan = request.plan;
   run.io = request.io;
-  if (run.io == "device" && run.provider == "cpu")
+  if (run.io == "device" && !schema::provider_of(run.provider).takes_device_tensors)
     return base::fail(ErrorCode::invalid_argument,
-                      "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
-                      request.provider == "auto" ? " (no usable GPU was found)" : "");
+                      "--io device: data can only stay on a GPU, but provider {} is tuned{}; use --io host",
+                      run.provider, request.provider == "auto" ? " (no usable GPU was found)" : "");
   observer_.environment_ready(run);
   if (auto note =
           request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();

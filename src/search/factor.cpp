@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
 #include "search/relevance.hpp"
 
 namespace ridgeline::search {
@@ -168,7 +169,7 @@ std::vector<Factor> make_factors(const SearchSpace& space) {
 bool searches_gpu(const SearchSpace& space) {
   return std::any_of(space.dimensions().begin(), space.dimensions().end(), [](const Dimension& dimension) {
     const auto* param = schema::find_param(dimension.key);
-    return param != nullptr && !param->providers.empty() && param->providers.front() != "cpu";
+    return param != nullptr && !param->providers.empty() && schema::runs_on_gpu(param->providers.front());
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "schema/execution_provider.hpp"
 #include "search/gpu_rules.hpp"
 #include "search/model_facts.hpp"
 
@@ -106,7 +107,7 @@ Reason why_shapes_make_it_pointless(const ParamDef& param, const SpaceInput& inp
 
 /// "9.19.0"; "": the runtime does not say.
 std::string cudnn_version(const SpaceInput& input) {
-  const auto libraries = input.runtime.provider_libraries.find("cuda");
+  const auto libraries = input.runtime.provider_libraries.find(input.provider);
   if (libraries == input.runtime.provider_libraries.end()) return {};
   const auto version = libraries->second.find("libcudnn.so");
   return version == libraries->second.end() ? std::string() : version->second;
@@ -153,7 +154,7 @@ Reason why_impossible_on_gpu(const ParamDef& param, const SpaceInput& input) {
 }
 
 Reason why_impossible_on_gpu(const ParamDef& param, const Value& value, const SpaceInput& input) {
-  if (param.key != "gpu_mem_limit_gb" || input.provider != "cuda") return std::nullopt;
+  if (param.key != "gpu_mem_limit_gb" || !schema::provider_of(input.provider).weights_in_arena) return std::nullopt;
   const auto weights = static_cast<double>(input.model.parameter_bytes);
   if (value.as_number() * 1e9 >= weights) return std::nullopt;
   // Neither keeps the weights in the arena that is limited.
@@ -170,12 +171,12 @@ Reason why_pointless_on_gpu(const ParamDef& param, const SpaceInput& input) {
   for (const auto& known : kPointless)
     if (known.key == param.key) return std::string(known.reason);
   if (!param.searched && param.key.rfind("trt_", 0) == 0) return std::string(kEngineCost);
-  if (param.key == "disable_specified_optimizers" && input.provider != "cuda")
+  if (param.key == "disable_specified_optimizers" && schema::provider_of(input.provider).compiles_graph)
     return std::string("the engine's builder fuses by itself; --set or --space tries it");
   if (param.key == "cudnn_conv_use_max_workspace" && runs_since(input, "1.20.0"))
     return std::string("the cuDNN frontend, in use since 1.20, does not look at it (--set tries it)");
   // Beside a graph 0.986 to 1.014 times the time in 39 pairs of six models on H200s, but for a few unlucky sessions.
-  if (param.key == "io_binding" && input.provider == "cuda" && data_on_device(input))
+  if (param.key == "io_binding" && !schema::provider_of(input.provider).compiles_graph && data_on_device(input))
     return std::string(
         "the data stays on the GPU and is bound there; a stream of its own changed nothing (--set tries it)");
   if (auto reason = why_gpu_model_unaffected(param, input)) return reason;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schema/execution_provider.hpp"
 #include "search/model_facts.hpp"
 #include "search/relevance.hpp"
 
@@ -150,7 +151,7 @@ std::vector<SpaceRule> gpu_rules(const SpaceInput& input) {
 
 std::vector<std::string> gpu_rules_about(const std::string& key) {
   SpaceInput input;
-  input.provider = "cuda";
+  input.provider = schema::usual_gpu_provider().id;
   input.model.nodes = 1;
   auto& tensor = input.model.inputs.emplace_back();
   tensor.name = "x";

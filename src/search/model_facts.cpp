@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -54,7 +55,7 @@ bool runs_since(const SpaceInput& input, std::string_view version) {
   return version_numbers(input.runtime.version) >= version_numbers(version);
 }
 
-bool on_gpu(const SpaceInput& input) { return input.provider == "cuda" || input.provider == "tensorrt"; }
+bool on_gpu(const SpaceInput& input) { return schema::runs_on_gpu(input.provider); }
 
 bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.io == "device"; }
 
