@@ -2,25 +2,11 @@
 #include "search/model_facts.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "base/text.hpp"
 #include "schema/execution_provider.hpp"
 
 namespace ridgeline::search {
 namespace {
-
-std::array<std::int64_t, 3> version_numbers(std::string_view text) {
-  std::array<std::int64_t, 3> numbers{};
-  std::size_t at = 0;
-  for (const auto& part : base::split(text, '.')) {
-    if (at == numbers.size()) break;
-    // "0-dev" counts as 0: a preview of 1.26.0 has 1.26.0's options.
-    const auto digits = part.substr(0, part.find_first_not_of("0123456789"));
-    numbers[at++] = base::parse_integer(digits, "version").value_or(0);
-  }
-  return numbers;
-}
 
 bool is_float(std::string_view type) { return type.find("float") != std::string_view::npos || type == "double"; }
 
@@ -49,11 +35,6 @@ std::vector<std::int64_t> sizes_in_mix(const schema::ModelDescription& model, co
 bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
 
 bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onnxruntime"; }
-
-bool runs_since(const SpaceInput& input, std::string_view version) {
-  if (!is_onnxruntime(input) || input.runtime.version.empty()) return true;
-  return version_numbers(input.runtime.version) >= version_numbers(version);
-}
 
 bool on_gpu(const SpaceInput& input) { return schema::runs_on_gpu(input.provider); }
 

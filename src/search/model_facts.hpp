@@ -13,9 +13,7 @@ namespace ridgeline::search {
 /// A synthetic workload has no graph to reason about.
 [[nodiscard]] bool knows_model(const SpaceInput& input);
 [[nodiscard]] bool is_onnxruntime(const SpaceInput& input);
-/// Whether the loaded ONNX Runtime is known to be of this version or newer; an unknown version counts as new.
-[[nodiscard]] bool runs_since(const SpaceInput& input, std::string_view version);
-/// Whether trials run on an NVIDIA GPU.
+/// Whether trials run on a GPU.
 [[nodiscard]] bool on_gpu(const SpaceInput& input);
 /// Whether inputs and outputs stay in GPU memory (--io device).
 [[nodiscard]] bool data_on_device(const SpaceInput& input);
