@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/comparison.hpp"
+#include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/run_note.hpp"
 #include "campaign/stored_failure.hpp"
@@ -395,7 +396,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
     entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
-                                                run.on_gpu() ? analysis::kGpuSessionStdev : 0);
+                                                run.on_gpu() ? analysis::session_stdev(result_.learned) : 0);
   if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);
   run.pairs.push_back(entry);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/comparison.hpp"
+#include "analysis/device_learning.hpp"
 #include "analysis/load_curve.hpp"
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
@@ -160,6 +162,33 @@ void read_loaded_libraries(execute::Executor& executor, const TuneRequest& reque
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
 }
 
+/// What is known of a device is kept by the model that taught it.
+std::string taught_by(const schema::TuneRun& run) { return run.workload.kind + " " + run.workload.content_sha256; }
+
+/// A run is no worse without.
+void recall_device(store::Store& store, TuneResult& result, CampaignObserver& observer) {
+  const auto& run = result.run;
+  auto known = store.learned(run.device, run.provider, taught_by(run));
+  if (!known)
+    return add_note(result, observer,
+                    fmt::format("what runs taught of this device is not used: {}", known.error().message));
+  result.learned = std::move(*known);
+  if (run.on_gpu() && result.learned.session_freedom > 0)
+    add_note(result, observer,
+             fmt::format("sessions of one configuration differ by {:.1f} % on this GPU, as comparisons of other models "
+                         "showed; {:.1f} % where nothing is known",
+                         100 * analysis::session_stdev(result.learned), 100 * analysis::kGpuSessionStdev));
+}
+
+void learn_of_device(store::Store& store, TuneResult& result, CampaignObserver& observer) {
+  const auto& run = result.run;
+  const auto learned = analysis::learned_from(run, result.outcomes, result.pairs);
+  if (learned.empty()) return;
+  if (const auto saved = store.learn(run.device, run.provider, taught_by(run), learned); !saved)
+    add_note(result, observer,
+             fmt::format("what this run taught of the device is not kept: {}", saved.error().message));
+}
+
 /// How the runtime fuses the model in that configuration, for the report's explanations.
 void read_graph(execute::Executor& executor, const TrialRunner& runner, const schema::Configuration& configuration,
                 schema::TuneRun& run, CampaignObserver& observer) {
@@ -272,6 +301,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     observer_.note(run.notes.back());
   }
   observer_.model_ready(run);
+  recall_device(store_, result, observer_);
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
   input.io = run.io;
@@ -297,6 +327,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   options.random_budget = request.random_budget;
   options.min_effect = request.min_effect;
   options.current = run.current;
+  options.learned = result.learned;
   RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
   auto forecast = forecast_time(request, searcher->remaining(), runner.lanes());
   forecast.stored = request.use_store && has_runs_of(store_, run);
@@ -342,6 +373,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     else
       decision.give_up("interrupted", "");
   }
+  learn_of_device(store_, result, observer_);
   run.finished_utc = clock_.utc_now();
   RL_TRY(runner.save_run(true));
   return result;
