@@ -18,6 +18,7 @@ using schema::ParamDef;
 using schema::Value;
 using Reason = std::optional<std::string>;
 using Provider = schema::ExecutionProvider;
+using Model = schema::ModelDescription;
 
 constexpr std::string_view kIdleThreads =
     "the operators run on the GPU: CPU worker threads have next to nothing to do (--set tries it)";
@@ -29,14 +30,12 @@ constexpr std::string_view kSequential = "only with execution_mode=parallel, whi
 constexpr std::string_view kSameRewrites =
     "what all adds to it are rewrites for CPU kernels: same as all on a GPU (--set tries it)";
 
-constexpr auto kHasNoHalf = [](const SpaceInput& input) {
-  return knows_model(input) && !uses_type(input.model, "float16") && !uses_type(input.model, "bfloat16");
-};
+bool has_no_half(const Model& model) { return !uses_type(model, "float16") && !uses_type(model, "bfloat16"); }
 
 /// The first that holds tells. Facts: ONNX Runtime's CUDA provider and measurements on an H200.
 constexpr std::array kGpuPrunings{
     PruningRule{.keys = {"use_tf32"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !uses_type(i.model, "float"); }},
+                .where = {.model = [](const Model& m) { return !uses_type(m, "float"); }},
                 .reason = "the model has no fp32 tensors, and TF32 concerns no others"},
     PruningRule{.keys = {"use_tf32"},
                 .where = {.compute_capability = {.before = "8.0"}},
@@ -78,27 +77,22 @@ constexpr std::array kGpuPrunings{
                           "tries it)"},
     PruningRule{.keys = {"cudnn_conv_algo_search", "cudnn_conv_use_max_workspace", "prefer_nhwc", "fuse_conv_bias",
                          "cudnn_conv1d_pad_to_nc1d"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !has_convolution(i.model); }},
+                .where = {.model = [](const Model& m) { return !has_convolution(m); }},
                 .reason = "the model has no convolution"},
-    PruningRule{
-        .keys = {"cudnn_conv1d_pad_to_nc1d"},
-        .where = {.about =
-                      [](const SpaceInput& i) { return knows_model(i) && i.model.one_dimensional_convolutions == 0; }},
-        .reason = "the model has no one-dimensional convolution"},
+    PruningRule{.keys = {"cudnn_conv1d_pad_to_nc1d"},
+                .where = {.model = [](const Model& m) { return m.one_dimensional_convolutions == 0; }},
+                .reason = "the model has no one-dimensional convolution"},
     PruningRule{.keys = {"disable_specified_optimizers"},
-                .where = {.about =
-                              [](const SpaceInput& i) {
-                                return knows_model(i) && !(has_any(i.model, {"MatMul"}) && has_any(i.model, {"Add"}));
-                              }},
+                .where = {.model = [](const Model& m) { return !(has_any(m, {"MatMul"}) && has_any(m, {"Add"})); }},
                 .reason = "the model has no matrix product with a bias after it (--set tries other rewrites)"},
     PruningRule{.keys = {"sdpa_kernel"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !has_fused_attention(i.model); }},
+                .where = {.model = [](const Model& m) { return !has_fused_attention(m); }},
                 .reason = "the file has no fused attention node (ONNX Runtime may make some: --set tries it)"},
     PruningRule{.keys = {"enable_cuda_graph", "trt_cuda_graph_enable"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && i.model.has_control_flow; }},
+                .where = {.model = [](const Model& m) { return m.has_control_flow; }},
                 .reason = "If, Loop or Scan cannot be captured in a CUDA graph"},
     PruningRule{.keys = {"use_ep_level_unified_stream"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !i.model.has_control_flow; }},
+                .where = {.model = [](const Model& m) { return !m.has_control_flow; }},
                 .reason = "the graph is one piece (no If, Loop or Scan), so one stream is what it gets anyway"},
     PruningRule{.keys = {"prefer_nhwc"},
                 .where = {.cudnn = {.before = "9"}},
@@ -107,35 +101,28 @@ constexpr std::array kGpuPrunings{
                 .where = {.cudnn = {.before = "9"},
                           .about = [](const SpaceInput& i) { return !asks_for(i.request, "prefer_nhwc"); }},
                 .reason = "only beside prefer_nhwc, which needs cuDNN 9, and {cudnn} is loaded"},
-    PruningRule{
-        .keys = {"arena_extend_strategy"},
-        .where = {.about =
-                      [](const SpaceInput& i) { return knows_model(i) && !shapes_vary(i) && !i.memory_is_bounded; }},
-        .reason = "every inference has the same input shape, so the arena grows only once"},
+    PruningRule{.keys = {"arena_extend_strategy"},
+                .where = {.model = [](const Model& m) { return !shapes_vary(m); },
+                          .about = [](const SpaceInput& i) { return !i.memory_is_bounded; }},
+                .reason = "every inference has the same input shape, so the arena grows only once"},
     PruningRule{.keys = {"trt_cuda_graph_enable"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && shapes_vary(i); }},
+                .where = {.model = shapes_vary},
                 .reason = "TensorRT's provider has one graph, for one shape, and the mix has several"},
-    PruningRule{.keys = {"disable_specified_optimizers"},
-                .where = {.about =
-                              [](const SpaceInput& i) {
-                                return knows_model(i) && has_free_dimensions(i.model) &&
-                                       !some_free_dimension_is_constant(i.model);
-                              }},
-                .reason = "a product whose shape is not known ahead is not fused with its bias (--set tries rewrites)"},
+    PruningRule{
+        .keys = {"disable_specified_optimizers"},
+        .where = {.model =
+                      [](const Model& m) { return has_free_dimensions(m) && !some_free_dimension_is_constant(m); }},
+        .reason = "a product whose shape is not known ahead is not fused with its bias (--set tries rewrites)"},
     PruningRule{.keys = {"override_free_dimensions"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !has_free_dimensions(i.model); }},
+                .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
                 .reason = "every dimension of the model's inputs is fixed already"},
-    PruningRule{.keys = {"override_free_dimensions"},
-                .where = {.about =
-                              [](const SpaceInput& i) {
-                                return knows_model(i) && !some_free_dimension_is_constant(i.model) && shapes_vary(i);
-                              }},
-                .reason = "each symbolic dimension has several sizes in the shape mix"},
     PruningRule{
         .keys = {"override_free_dimensions"},
-        .where = {.about =
-                      [](const SpaceInput& i) { return knows_model(i) && !some_free_dimension_is_constant(i.model); }},
-        .reason = "the symbolic dimensions have no names to fix them by"},
+        .where = {.model = [](const Model& m) { return !some_free_dimension_is_constant(m) && shapes_vary(m); }},
+        .reason = "each symbolic dimension has several sizes in the shape mix"},
+    PruningRule{.keys = {"override_free_dimensions"},
+                .where = {.model = [](const Model& m) { return !some_free_dimension_is_constant(m); }},
+                .reason = "the symbolic dimensions have no names to fix them by"},
     PruningRule{.keys = {"graph_optimization_level"}, .value = "extended", .reason = kSameRewrites},
     PruningRule{.keys = {"graph_optimization_level"}, .value = "layout", .reason = kSameRewrites},
     PruningRule{.keys = {"graph_optimization_level"},
@@ -147,11 +134,11 @@ constexpr std::array kGpuPrunings{
                 .reason = "takes cuDNN's fallback plan since 1.20: 6.7 times slower on ResNet-50"},
     PruningRule{.keys = {"sdpa_kernel"},
                 .value = "1",
-                .where = {.about = kHasNoHalf},
+                .where = {.model = has_no_half},
                 .reason = "flash attention needs 16-bit tensors, and the model has none"},
     PruningRule{.keys = {"sdpa_kernel"},
                 .value = "8",
-                .where = {.about = kHasNoHalf},
+                .where = {.model = has_no_half},
                 .reason = "flash attention needs 16-bit tensors, and the model has none"},
     PruningRule{.keys = {"sdpa_kernel"},
                 .value = "1",

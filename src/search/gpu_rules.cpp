@@ -49,7 +49,7 @@ bool can_fix_dimensions(const SpaceInput& input) {
 bool needs_fixed_dimensions(const SpaceInput& input) {
   const auto& fixed = input.request.fixed;
   const bool asked_for = fixed.contains("override_free_dimensions") && fixed.contains("enable_cuda_graph");
-  return can_fix_dimensions(input) && !shapes_vary(input) && !asked_for;
+  return can_fix_dimensions(input) && !shapes_vary(input.model) && !asked_for;
 }
 
 /// Which settings may stand together, as data.

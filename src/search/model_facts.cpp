@@ -63,7 +63,7 @@ bool uses_type(const schema::ModelDescription& model, std::string_view element_t
   return any_type(model, [&](std::string_view type) { return type == element_type; });
 }
 
-bool shapes_vary(const SpaceInput& input) { return input.model.shapes.size() > 1; }
+bool shapes_vary(const schema::ModelDescription& model) { return model.shapes.size() > 1; }
 
 bool has_free_dimensions(const schema::ModelDescription& model) {
   return std::any_of(model.inputs.begin(), model.inputs.end(), [](const auto& input) { return input.is_dynamic(); });

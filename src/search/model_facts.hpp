@@ -27,7 +27,7 @@ namespace ridgeline::search {
 /// Weights or inputs of exactly this element type.
 [[nodiscard]] bool uses_type(const schema::ModelDescription& model, std::string_view element_type);
 
-[[nodiscard]] bool shapes_vary(const SpaceInput& input);
+[[nodiscard]] bool shapes_vary(const schema::ModelDescription& model);
 [[nodiscard]] bool has_free_dimensions(const schema::ModelDescription& model);
 /// Some symbolic dimension has one size in the whole shape mix, so that a session can be told.
 [[nodiscard]] bool some_free_dimension_is_constant(const schema::ModelDescription& model);

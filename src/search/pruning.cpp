@@ -15,6 +15,7 @@ namespace {
 
 using schema::ParamDef;
 using Reason = std::optional<std::string>;
+using Model = schema::ModelDescription;
 
 constexpr std::int64_t kFewNodes = 8;
 
@@ -22,17 +23,16 @@ bool has_one_core(const SpaceInput& input) { return cpu_budget(input.environment
 bool has_no_smt(const SpaceInput& input) { return !cpu_budget(input.environment).smt; }
 
 /// Branches that could run side by side end in a node that joins them, or in an output of their own.
-bool is_one_chain(const SpaceInput& input) {
-  const auto& model = input.model;
-  return knows_model(input) && model.inputs.size() <= 1 && model.outputs.size() <= 1 &&
+bool is_one_chain(const Model& model) {
+  return model.inputs.size() <= 1 && model.outputs.size() <= 1 &&
          !has_any(model, {"Add", "Sum", "Concat", "Mul", "Max", "Min", "Mean", "MatMul", "Where", "If", "Loop", "Sub",
                           "Div", "Gather", "Einsum", "Attention", "MultiHeadAttention"});
 }
 
-bool packs_no_weights(const SpaceInput& input) {
-  return knows_model(input) && !has_convolution(input.model) &&
-         !has_any(input.model, {"MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "LSTM", "GRU", "RNN", "Attention",
-                                "DynamicQuantizeMatMul", "MatMulNBits", "QGemm"});
+bool packs_no_weights(const Model& model) {
+  return !has_convolution(model) &&
+         !has_any(model, {"MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "LSTM", "GRU", "RNN", "Attention",
+                          "DynamicQuantizeMatMul", "MatMulNBits", "QGemm"});
 }
 
 constexpr auto kCpu = schema::DeviceKind::cpu;
@@ -64,11 +64,10 @@ constexpr std::array kPrunings{
                 .where = {.device = kCpu, .about = has_one_core},
                 .reason = "one usable core: operators cannot run side by side"},
     PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
-                .where = {.device = kCpu,
-                          .about = [](const SpaceInput& i) { return knows_model(i) && i.model.nodes < kFewNodes; }},
+                .where = {.device = kCpu, .model = [](const Model& m) { return m.nodes < kFewNodes; }},
                 .reason = "the model has {nodes} nodes, too few to run side by side"},
     PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
-                .where = {.device = kCpu, .about = is_one_chain},
+                .where = {.device = kCpu, .model = is_one_chain},
                 .reason = "the model is one chain: no node joins two branches that could run side by side"},
     PruningRule{.keys = {"intra_op_spin_backoff_max"},
                 .where = {.device = kCpu, .about = has_no_smt},
@@ -77,24 +76,23 @@ constexpr std::array kPrunings{
                 .where = {.device = kCpu},
                 .reason = "no rewrite is known to lose time on a CPU; --set or --space tries one"},
     PruningRule{.keys = {"enable_mem_pattern"},
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !shapes_vary(i); }},
+                .where = {.model = [](const Model& m) { return !shapes_vary(m); }},
                 .reason = "every inference has the same input shape, for which planning memory ahead is right"},
     PruningRule{.keys = {"enable_gelu_approximation"},
-                .where = {.about =
-                              [](const SpaceInput& i) {
-                                return knows_model(i) && !has_any(i.model, {"Gelu", "BiasGelu", "FastGelu", "Erf"});
+                .where = {.model =
+                              [](const Model& m) {
+                                return !has_any(m, {"Gelu", "BiasGelu", "FastGelu", "Erf"});
                               }},
                 .reason = "the model has no Gelu node"},
-    PruningRule{
-        .keys = {"set_denormal_as_zero"},
-        .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !computes_in_floating_point(i.model); }},
-        .reason = "the model has no floating-point tensors"},
+    PruningRule{.keys = {"set_denormal_as_zero"},
+                .where = {.model = [](const Model& m) { return !computes_in_floating_point(m); }},
+                .reason = "the model has no floating-point tensors"},
     PruningRule{.keys = {"disable_prepacking"},
-                .where = {.about = packs_no_weights},
+                .where = {.model = packs_no_weights},
                 .reason = "no node of the model packs its weights"},
     PruningRule{.keys = {"graph_optimization_level"},
                 .value = "layout",
-                .where = {.about = [](const SpaceInput& i) { return knows_model(i) && !has_convolution(i.model); }},
+                .where = {.model = [](const Model& m) { return !has_convolution(m); }},
                 .reason = "same as extended for a model without convolutions"},
 };
 

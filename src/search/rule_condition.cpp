@@ -59,6 +59,7 @@ bool holds(const RuleCondition& condition, const SpaceInput& input) {
          (condition.provider_lacks == nullptr || !(provider.*condition.provider_lacks)) &&
          in_range(runtime_version(input), condition.runtime) && in_range(cudnn_version(input), condition.cudnn) &&
          in_range(compute_capability(input), condition.compute_capability) &&
+         (condition.model == nullptr || (knows_model(input) && condition.model(input.model))) &&
          (condition.about == nullptr || condition.about(input));
 }
 

@@ -29,7 +29,8 @@ struct RuleCondition {
   std::optional<schema::DeviceKind> device = {};
   bool schema::ExecutionProvider::*provider_has = nullptr;
   bool schema::ExecutionProvider::*provider_lacks = nullptr;
-  bool (*about)(const SpaceInput&) = nullptr;  ///< what else is true of model, data and request
+  bool (*model)(const schema::ModelDescription&) = nullptr;  ///< what is true of the model, as far as it is known
+  bool (*about)(const SpaceInput&) = nullptr;                ///< what else is true of machine, data and request
 };
 
 [[nodiscard]] bool holds(const RuleCondition& condition, const SpaceInput& input);
