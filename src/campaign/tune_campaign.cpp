@@ -16,6 +16,7 @@
 #include "campaign/provider_choice.hpp"
 #include "campaign/run_budget.hpp"
 #include "campaign/run_id.hpp"
+#include "campaign/run_note.hpp"
 #include "campaign/search_loop.hpp"
 #include "campaign/time_budget.hpp"
 #include "campaign/time_forecast.hpp"
