@@ -218,13 +218,13 @@ class BenchReader {
     const auto& device = flags_.device;
     const auto& gpus = request.environment.gpus;
     const bool synthetic = request.job.kind == kSynthetic;
-    if (device == "cpu") {
-      request.device = "cpu";
+    if (schema::is_cpu_device(device)) {
+      request.device = device;
     } else if (device == "auto") {
-      request.device = synthetic || (!gpus.empty() && has_cuda()) ? "cuda:0" : "cpu";
-    } else if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
+      request.device = synthetic || (!gpus.empty() && has_cuda()) ? "cuda:0" : schema::kCpuDevice;
+    } else if (schema::is_gpu_device(device)) {
       std::int64_t index = 0;
-      if (device != "cuda") {
+      if (device != schema::kGpuDevice) {
         RL_TRY_ASSIGN(index, whole_number(device.substr(5), "--device cuda:", 0, 1023));
       }
       request.device = fmt::format("cuda:{}", index);
@@ -237,7 +237,7 @@ class BenchReader {
     }
     if (synthetic) {
       request.device_id = "synthetic";
-    } else if (request.device == "cpu") {
+    } else if (schema::is_cpu_device(request.device)) {
       request.device_id = request.environment.cpu_device_id();
     } else {
       plan_.gpu_uuid = gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))].uuid;
@@ -250,7 +250,7 @@ class BenchReader {
   /// "torch 2.4.0+cpu" and Debian's plain versions have no CUDA.
   bool has_cuda() const {
     const auto& runtime = plan_.request.job.runtime;
-    return plan_.request.job.kind == kSynthetic || runtime.find("cuda") != std::string::npos;
+    return plan_.request.job.kind == kSynthetic || runtime.find(schema::kGpuDevice) != std::string::npos;
   }
 
   Result<void> read_data() {
@@ -275,7 +275,7 @@ class BenchReader {
 
   Result<void> read_space() {
     auto& space = plan_.request.space;
-    const bool cuda = plan_.request.device != "cpu";
+    const bool cuda = !schema::is_cpu_device(plan_.request.device);
     RL_TRY_ASSIGN(space.batches, whole_list(flags_.batch_sizes, "--batch-sizes", 1, 1 << 24));
     std::string origin = "--batch-sizes";
     if (space.batches.empty() && plan_.config.batch_sizes) {
@@ -404,7 +404,7 @@ class BenchReader {
                   "{}: batch_size {} is larger than {}, which has {} samples; give a smaller one",
                   place("data.batch_size"), *config.batch_size, plan_.request.job.data_path, *samples_);
     schema::TrainingSettings current;
-    const bool cuda = plan_.request.device != "cpu";
+    const bool cuda = !schema::is_cpu_device(plan_.request.device);
     current.batch = *config.batch_size;
     current.workers = config.num_workers.value_or(current.workers);
     current.pin_memory = cuda && config.pin_memory.value_or(false);

@@ -126,7 +126,7 @@ void TerminalProgress::environment_ready(const schema::TuneRun& run) {
   fact("machine", machine);
   fact("runtime", fmt::format("{} {} ({}), provider {}", run.runtime.name, run.runtime.version,
                               run.runtime.library_path.empty() ? "built in" : run.runtime.library_path, run.provider));
-  if (run.provider != "cpu") fact("gpu", execute::gpu_list(environment.gpus));
+  if (run.on_gpu()) fact("gpu", execute::gpu_list(environment.gpus));
 }
 
 void TerminalProgress::model_ready(const schema::TuneRun& run) {

@@ -19,6 +19,7 @@
 #include "ridgeline/terminal_progress.hpp"
 #include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/synthetic/synthetic_kind.hpp"
 
 namespace ridgeline::app {
@@ -141,9 +142,10 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
   RL_TRY(check_writable(flags.output, "--output"));
   RL_TRY(check_writable(flags.html == "auto" ? html_beside(flags.output) : flags.html, "--report-html"));
-  if (!flags.devices.empty() && flags.provider == "cpu")
+  const auto* provider = schema::find_provider(flags.provider);  // nullptr: auto
+  if (!flags.devices.empty() && provider != nullptr && !provider->on_gpu())
     return base::fail(base::ErrorCode::invalid_argument,
-                      "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
+                      "--devices {}: provider {} uses no GPU; leave out one of the two", flags.devices, flags.provider);
   plan.request.environment = execute::local_environment();
   RL_TRY_ASSIGN(auto groups, execute::choose_gpus(flags.devices, *plan.request.environment));
   RL_TRY_ASSIGN(auto store, context.open_store());
@@ -160,7 +162,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
     if (run.verdict && run.verdict->decision == schema::Decision::none && !run.interrupted && code == kFinding)
       fmt::print(stderr, "no recommendation: {}\n", run.verdict->reason);
     // Without a usable GPU provider the other models would only repeat the same run.
-    if (run.interrupted || run.provider == "cpu") break;
+    if (run.interrupted || !run.on_gpu()) break;
   }
   if (flags.json) fmt::print("{}\n", base::dump_json(session.alone ? session.json.front() : session.json));
   if (!session.alone && !flags.write.config.empty() && !flags.json && !flags.quiet)
@@ -191,7 +193,9 @@ void add_tune(CLI::App& app, Context& context) {
   tune.add_option("--model", flags->model_option, "The same as an option")->type_name("FILE");
 
   const std::string what = "What is tuned";
-  add_choice(tune, context, "--provider", flags->provider, {"auto", "cpu", "cuda", "tensorrt"}, "Execution provider");
+  auto providers = schema::provider_ids();
+  providers.insert(providers.begin(), "auto");
+  add_choice(tune, context, "--provider", flags->provider, providers, "Execution provider");
   add_choice(tune, context, "--objective", flags->objective, {"latency", "p99", "throughput"},
              "What \"fastest\" means");
   tune.add_option("--constraint", flags->constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")

@@ -173,6 +173,13 @@ schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, 
   return comparison;
 }
 
+std::optional<stats::SessionScatter> session_scatter(const schema::PairedMeasurement& measurement,
+                                                     Objective objective) {
+  const auto counted = without_disturbed(complete_quads(measurement.blocks), measurement.rounds);
+  return stats::session_scatter(
+      quad_ratios(counted.quads, measurement, objective == Objective::p99 ? Objective::latency : objective));
+}
+
 schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b, Objective objective,
                                     double min_effect) {
   if (a.latency_ns.empty() || b.latency_ns.empty()) return {};

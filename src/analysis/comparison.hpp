@@ -5,6 +5,7 @@
 #include "schema/objective.hpp"
 #include "schema/tune_run.hpp"
 #include "stats/interval.hpp"
+#include "stats/round_estimate.hpp"
 
 namespace ridgeline::analysis {
 
@@ -15,7 +16,7 @@ namespace ridgeline::analysis {
 /// (throughput). For p99 whole quads are pooled until each group supports the tail; with too few samples altogether the
 /// largest supported percentile takes its place, and `tail` says which. Quads that are incomplete or out of order are
 /// left out. Without any the result is the default Comparison. `session_stdev`: what is known beforehand of how
-/// sessions differ (kGpuSessionStdev); 0: nothing.
+/// sessions differ (device_learning.hpp); 0: nothing.
 [[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
                                                 schema::Objective objective, double min_effect,
                                                 double session_stdev = 0);
@@ -26,11 +27,16 @@ namespace ridgeline::analysis {
 [[nodiscard]] schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b,
                                                   schema::Objective objective, double min_effect);
 
+/// How sessions of one configuration differ, by such blocks (for p99 by their medians); nullopt where they do not tell.
+[[nodiscard]] std::optional<stats::SessionScatter> session_scatter(const schema::PairedMeasurement& measurement,
+                                                                   schema::Objective objective);
+
 /// The same comparison of A against B.
 [[nodiscard]] schema::Comparison inverted(const schema::Comparison& comparison) noexcept;
 
-/// Standard deviation of log cost from one session of a configuration to the next on a GPU: 1 to 1.5 % on H200s. Making
-/// a pair of them takes up to seconds, so that a comparison has too few to tell by themselves.
+/// Standard deviation of log cost from one session of a configuration to the next on a GPU, where the device's own is
+/// not known (session_stdev): 1 to 1.5 % on H200s. Making a pair of them takes up to seconds, so that a comparison has
+/// too few to tell by themselves.
 inline constexpr double kGpuSessionStdev = 0.015;
 
 /// The least difference, as a share, that two separate runs can be told apart by, however long they are.

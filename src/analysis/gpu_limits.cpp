@@ -151,7 +151,7 @@ void find_floors(GpuLimits& limits, const schema::TuneRun& run, const Configurat
   }
   const bool graph = configuration.get_or("enable_cuda_graph", false).as_bool();
   const auto nodes = dispatched_nodes(run, configuration);
-  if (!graph && run.provider == "cuda" && nodes > 0 && ceilings.launch_us)
+  if (!graph && !schema::provider_of(run.provider).compiles_graph && nodes > 0 && ceilings.launch_us)
     limits.launch_ns = static_cast<double>(nodes) * *ceilings.launch_us * 1e3;
 }
 
@@ -272,7 +272,7 @@ std::string_view bound_name(GpuBound bound) noexcept {
 
 std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked,
                                     const schema::Measurement* alone) {
-  if (run.provider == "cpu" || ranked.outcome == nullptr || !ranked.outcome->measurement) return std::nullopt;
+  if (!run.on_gpu() || ranked.outcome == nullptr || !ranked.outcome->measurement) return std::nullopt;
   const auto& measurement = *ranked.outcome->measurement;
   const auto& configuration = ranked.trial->configuration;
   GpuLimits limits;

@@ -63,7 +63,7 @@ struct LibraryFact {
 
 /// A model run by one provider on one device in a worker.
 struct ProviderRun {
-  std::string provider;  ///< "cpu", "cuda", "tensorrt"
+  std::string provider;  ///< schema::ExecutionProvider::id
   std::string device;    ///< "CPU", "GPU 0"
   std::string not_run;   ///< why it was not tried; "" when it was
   schema::TrialStatus status = schema::TrialStatus::ok;

@@ -38,7 +38,7 @@ RuntimeFacts read_runtime(const Sources& sources) {
   }
   facts.identity = std::move(*identity);
   // The file says what it was built for, also where it does not load.
-  const auto file = workload::provider_file(facts.identity->library_path, "cuda");
+  const auto file = workload::provider_file(facts.identity->library_path, schema::usual_gpu_provider());
   const auto dynamic =
       file ? workload::read_elf_dynamic(*file) : base::Result<workload::ElfDynamic>(tl::unexpected(file.error()));
   if (file) facts.cuda_provider = file->string();
@@ -50,8 +50,8 @@ RuntimeFacts read_runtime(const Sources& sources) {
 
 ProviderRun not_run(std::string why) {
   ProviderRun run;
-  run.provider = "cpu";
-  run.device = "CPU";
+  run.provider = schema::cpu_provider().id;
+  run.device = schema::cpu_provider().title;
   run.not_run = std::move(why);
   return run;
 }

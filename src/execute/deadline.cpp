@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/deadline.hpp"
 
+#include "schema/execution_provider.hpp"
+
 #include <algorithm>
 
 namespace ridgeline::execute {
 namespace {
 
 constexpr double kStartUpS = 120;  ///< a large model's graph optimization takes tens of seconds
-/// TensorRT times tactics while it builds its engines: minutes, more at trt_builder_optimization_level=5.
+/// Who compiles the graph times kernels while it builds its engines: minutes, more at
+/// trt_builder_optimization_level=5.
 constexpr double kStartUpWithEnginesS = 1800;
 constexpr double kVerifyS = 60;
 constexpr double kFixedRunsS = 3600;
 
-double start_up_s(std::string_view provider) { return provider == "tensorrt" ? kStartUpWithEnginesS : kStartUpS; }
+double start_up_s(std::string_view provider) {
+  return schema::provider_of(provider).compiles_graph ? kStartUpWithEnginesS : kStartUpS;
+}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ std::string gpu_uuid_of(const std::string& device) {
 }
 
 void GpuObserver::begin(const schema::TrialSpec& spec) {
-  if (open_ || spec.provider == "cpu") return;
+  if (open_ || !spec.on_gpu()) return;
   problem_.clear();
   if (auto opened = open(gpu_uuid_of(spec.device)); !opened) {
     problem_ = std::move(opened.error().message);

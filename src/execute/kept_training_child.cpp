@@ -65,7 +65,7 @@ workload::StepRunnerFactory KeptTrainingChild::factory() const {
         if (state->repeat != spec.repeat) state->end();
         state->repeat = spec.repeat;
         if (!state->child) state->child = std::make_unique<TrainingChild>(state->options);
-        return std::make_unique<Lent>(state, spec.device != "cpu");
+        return std::make_unique<Lent>(state, !schema::is_cpu_device(spec.device));
       };
 }
 

@@ -110,7 +110,7 @@ StepResult<Json> TrainingServer::prepare(const Json& request) {
   if (prepared_) return tl::unexpected(plain(ErrorCode::internal, "prepared twice"));
   auto spec = base::json_as<schema::TrainingTrialSpec>(request.value("spec", Json::object()), "a trial to prepare");
   if (!spec) return tl::unexpected(StepError{std::move(spec).error(), {}, {}, {}, {}});
-  on_cpu_ = spec->device == "cpu";
+  on_cpu_ = schema::is_cpu_device(spec->device);
   auto ready = runner_.prepare(*spec);
   if (!ready) return tl::unexpected(std::move(ready).error());
   prepared_ = true;

@@ -46,17 +46,16 @@ class WorkerJobs {
     RL_TRY_ASSIGN(const auto request, base::json_as<TrialRequest>(job.request, "job"));
     const auto& spec = request.spec;
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
-    if (spec.provider != "cpu") pairs_.reset();
+    if (spec.on_gpu()) pairs_.reset();
     if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
     auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
-    auto& worker = request.apart && spec.provider == "cpu" ? apart_ : pooled_;
+    auto& worker = request.apart && !spec.on_gpu() ? apart_ : pooled_;
     const bool used = worker != nullptr;
     const auto ask = [&] { return run<schema::TrialOutcome>(worker, job, job.request, job.time_left); };
     auto outcome = ask();
     // A GPU runtime that aborts in a used process may have died of the trial before: seen with ONNX Runtime 1.29, which
     // freed pinned memory after another session's graph.
-    if (used && spec.provider != "cpu" && outcome && outcome->failure && outcome->failure->signal == SIGABRT)
-      outcome = ask();
+    if (used && spec.on_gpu() && outcome && outcome->failure && outcome->failure->signal == SIGABRT) outcome = ask();
     mark(worker, spec);
     leave_gpu(outcome, std::move(flag));
     if (options_.isolation == Isolation::trial) pooled_.reset();
@@ -66,7 +65,7 @@ class WorkerJobs {
   Result<JobAnswer> pair(const Job& job) {
     RL_TRY_ASSIGN(auto request, base::json_as<PairRequest>(job.request, "job"));
     const auto& spec = request.spec;
-    const bool on_gpu = spec.base.provider != "cpu";
+    const bool on_gpu = spec.base.on_gpu();
     // As above: neither worker may stand beside the other on a GPU.
     auto& worker = on_gpu && !request.fresh_process && pooled_ ? pooled_ : pairs_;
     if (on_gpu && &worker == &pairs_) pooled_.reset();
@@ -92,7 +91,7 @@ class WorkerJobs {
  private:
   /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
   static void mark(const std::unique_ptr<WorkerConnection>& slot, const schema::TrialSpec& spec) {
-    if (slot && spec.provider != "cpu") slot->came_to_gpu();
+    if (slot && spec.on_gpu()) slot->came_to_gpu();
   }
 
   [[nodiscard]] bool worker_on_gpu() const {

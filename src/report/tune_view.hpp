@@ -43,7 +43,7 @@ class TuneView {
   /// True when the answer is to change to another configuration.
   [[nodiscard]] bool changes() const;
 
-  [[nodiscard]] bool on_gpu() const { return run.provider != "cpu"; }
+  [[nodiscard]] bool on_gpu() const { return run.on_gpu(); }
   /// The GPU that was tuned on, where the records tell.
   [[nodiscard]] const schema::GpuDescription* gpu() const;
   /// The measurement of a trial, nullptr when it gave none.

@@ -28,7 +28,7 @@ struct ParamDef {
   std::string target;  ///< the name handed to the runtime (session config key, provider option); may equal key
   ParamScope scope = ParamScope::session_option;
   ParamType type = ParamType::boolean;
-  std::vector<std::string> providers;  ///< "cpu", "cuda", "tensorrt"; empty: every provider
+  std::vector<std::string> providers;  ///< ExecutionProvider::id of each that has it; empty: every provider
   std::vector<Value> choices;  ///< every legal value (choice, boolean); for numbers: values worth trying, may be empty
   std::optional<double> minimum;  ///< inclusive, numbers only
   std::optional<double> maximum;

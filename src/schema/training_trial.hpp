@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 #include "schema/training_measurement.hpp"
@@ -47,11 +48,19 @@ struct TrainingPlan {
 };
 RL_DECLARE_JSON(TrainingPlan)
 
+/// Training devices have the framework's names: "cpu", "cuda:0".
+inline constexpr std::string_view kCpuDevice = "cpu";
+inline constexpr std::string_view kGpuDevice = "cuda";  ///< the first one, or "cuda:N"
+[[nodiscard]] constexpr bool is_cpu_device(std::string_view device) noexcept { return device == kCpuDevice; }
+[[nodiscard]] constexpr bool is_gpu_device(std::string_view device) noexcept {
+  return device == kGpuDevice || device.substr(0, kGpuDevice.size() + 1) == "cuda:";
+}
+
 /// Everything a worker needs to run one training trial, and everything that identifies its result.
 struct TrainingTrialSpec {
   TrainingJob job;
-  std::string device = "cpu";  ///< "cpu", "cuda:0": as the framework names it
-  std::string device_id;       ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
+  std::string device{kCpuDevice};
+  std::string device_id;  ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
   TrainingSettings settings;
   DataMode data = DataMode::loader;
   TrainingPlan plan;

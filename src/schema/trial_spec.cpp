@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/trial_spec.hpp"
 
+#include <algorithm>
+
 #include "base/hash.hpp"
 
 namespace ridgeline::schema {
@@ -24,6 +26,15 @@ base::Json identity(const TrialSpec& spec) {
 }
 
 }  // namespace
+
+bool RuntimeIdentity::offers(const ExecutionProvider& provider) const {
+  return std::find(providers.begin(), providers.end(), provider.library_name) != providers.end();
+}
+
+std::string RuntimeIdentity::why_not(const ExecutionProvider& provider) const {
+  const auto note = provider_notes.find(provider.id);
+  return note == provider_notes.end() ? std::string() : note->second;
+}
 
 std::string TrialSpec::key() const { return base::sha256_hex(base::dump_json(identity(*this))); }
 

@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/configuration.hpp"
+#include "schema/execution_provider.hpp"
 #include "schema/workload_ref.hpp"
 
 namespace ridgeline::schema {
@@ -24,12 +25,16 @@ struct RuntimeIdentity {
       loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
   std::vector<std::string>
       known_targets;  ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
-  /// By GPU provider ("cuda", "tensorrt") its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
+  /// By provider (ExecutionProvider::id) its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
   /// Why a provider of this build cannot be used here ("cuda": "libcudnn.so.9 ... is not found; ..."); no entry: it
   /// can. Not part of the identity.
   std::map<std::string, std::string> provider_notes{};
+
+  [[nodiscard]] bool offers(const ExecutionProvider& provider) const;
+  /// Why it cannot be used here, where it is offered; "": nothing is known against it.
+  [[nodiscard]] std::string why_not(const ExecutionProvider& provider) const;
 };
 RL_DECLARE_JSON(RuntimeIdentity)
 
@@ -50,7 +55,7 @@ RL_DECLARE_JSON(MeasurementPlan)
 /// Everything a worker needs to run one trial, and everything that identifies its result.
 struct TrialSpec {
   WorkloadRef workload;
-  std::string provider = "cpu";  ///< "cpu", "cuda", "tensorrt"
+  std::string provider = "cpu";  ///< ExecutionProvider::id
   std::string device;            ///< "cpu:<model>/<cores>", "gpu:<uuid>": results of one are not those of another
   RuntimeIdentity runtime;
   Configuration configuration;
@@ -61,6 +66,7 @@ struct TrialSpec {
 
   /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
+  [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
 RL_DECLARE_JSON(TrialSpec)
 

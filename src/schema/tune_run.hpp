@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
+#include "schema/execution_provider.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/objective.hpp"
@@ -176,6 +177,8 @@ struct TuneRun {
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
   std::string config_path{};                   ///< of the file of settings given, absolute and normal; "": none
+
+  [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
 
 /// TrialSpec::device of a trial.

@@ -18,7 +18,7 @@ std::size_t most_trials(const SearchSpace& space) {
 
 AdaptiveSearcher::AdaptiveSearcher(const SearchSpace& space, const SearcherOptions& options)
     : Strategy(space, options),
-      factors_(make_factors(this->space())),
+      factors_(make_factors(this->space(), options.learned)),
       screening_(this->space(), factors_, options.min_effect, options.seed),
       refinement_(this->space(), factors_, options.min_effect),
       most_trials_(most_trials(space)) {}

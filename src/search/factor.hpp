@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "schema/device_learning.hpp"
 #include "search/search_space.hpp"
 
 namespace ridgeline::search {
@@ -29,9 +30,9 @@ struct Factor {
                                             std::size_t level) const;
 };
 
-/// Every dimension in exactly one factor, the most influential first (threads, then batch, graph level, mode ...; on a
-/// GPU binding and graph, batch, sessions, layout ...).
-[[nodiscard]] std::vector<Factor> make_factors(const SearchSpace& space);
+/// Every dimension in exactly one factor, the most influential first: as other devices taught (threads, then batch,
+/// graph level, mode ...; on a GPU binding and graph, batch, sessions, layout ...), moderated by what this one did.
+[[nodiscard]] std::vector<Factor> make_factors(const SearchSpace& space, const schema::DeviceLearning& learned = {});
 
 /// Whether settings of a GPU provider are searched: a trial is then short, and CPU threads hardly matter.
 [[nodiscard]] bool searches_gpu(const SearchSpace& space);

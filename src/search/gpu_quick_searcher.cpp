@@ -17,7 +17,7 @@ using schema::TrialStage;
 }  // namespace
 
 GpuQuickSearcher::GpuQuickSearcher(const SearchSpace& space, const SearcherOptions& options)
-    : Strategy(space, options), factors_(make_factors(space)) {
+    : Strategy(space, options), factors_(make_factors(space, options.learned)) {
   for (std::size_t at = 0; at < factors_.size(); ++at)
     if (factors_[at].is_binding)
       for (const auto level : promising_bindings(factors_[at])) bindings_.push_back({at, level});

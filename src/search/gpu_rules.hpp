@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,7 +15,7 @@ namespace ridgeline::search {
 inline constexpr std::array kTrtProfiles{"trt_profile_min_shapes", "trt_profile_opt_shapes", "trt_profile_max_shapes"};
 
 /// Whether the user pins the parameter or lists its values.
-[[nodiscard]] bool asks_for(const SpaceRequest& request, const std::string& key);
+[[nodiscard]] bool asks_for(const SpaceRequest& request, std::string_view key);
 
 /// Which settings of the GPU's own levers go together: a CUDA graph replays on the same addresses, so it needs bound
 /// GPU memory, sequential execution and fixed shapes. Empty on the CPU.

@@ -2,24 +2,11 @@
 #include "search/model_facts.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "base/text.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::search {
 namespace {
-
-std::array<std::int64_t, 3> version_numbers(std::string_view text) {
-  std::array<std::int64_t, 3> numbers{};
-  std::size_t at = 0;
-  for (const auto& part : base::split(text, '.')) {
-    if (at == numbers.size()) break;
-    // "0-dev" counts as 0: a preview of 1.26.0 has 1.26.0's options.
-    const auto digits = part.substr(0, part.find_first_not_of("0123456789"));
-    numbers[at++] = base::parse_integer(digits, "version").value_or(0);
-  }
-  return numbers;
-}
 
 bool is_float(std::string_view type) { return type.find("float") != std::string_view::npos || type == "double"; }
 
@@ -49,12 +36,7 @@ bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
 
 bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onnxruntime"; }
 
-bool runs_since(const SpaceInput& input, std::string_view version) {
-  if (!is_onnxruntime(input) || input.runtime.version.empty()) return true;
-  return version_numbers(input.runtime.version) >= version_numbers(version);
-}
-
-bool on_gpu(const SpaceInput& input) { return input.provider == "cuda" || input.provider == "tensorrt"; }
+bool on_gpu(const SpaceInput& input) { return schema::runs_on_gpu(input.provider); }
 
 bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.io == "device"; }
 
@@ -81,7 +63,7 @@ bool uses_type(const schema::ModelDescription& model, std::string_view element_t
   return any_type(model, [&](std::string_view type) { return type == element_type; });
 }
 
-bool shapes_vary(const SpaceInput& input) { return input.model.shapes.size() > 1; }
+bool shapes_vary(const schema::ModelDescription& model) { return model.shapes.size() > 1; }
 
 bool has_free_dimensions(const schema::ModelDescription& model) {
   return std::any_of(model.inputs.begin(), model.inputs.end(), [](const auto& input) { return input.is_dynamic(); });

@@ -13,9 +13,7 @@ namespace ridgeline::search {
 /// A synthetic workload has no graph to reason about.
 [[nodiscard]] bool knows_model(const SpaceInput& input);
 [[nodiscard]] bool is_onnxruntime(const SpaceInput& input);
-/// Whether the loaded ONNX Runtime is known to be of this version or newer; an unknown version counts as new.
-[[nodiscard]] bool runs_since(const SpaceInput& input, std::string_view version);
-/// Whether trials run on an NVIDIA GPU.
+/// Whether trials run on a GPU.
 [[nodiscard]] bool on_gpu(const SpaceInput& input);
 /// Whether inputs and outputs stay in GPU memory (--io device).
 [[nodiscard]] bool data_on_device(const SpaceInput& input);
@@ -29,7 +27,7 @@ namespace ridgeline::search {
 /// Weights or inputs of exactly this element type.
 [[nodiscard]] bool uses_type(const schema::ModelDescription& model, std::string_view element_type);
 
-[[nodiscard]] bool shapes_vary(const SpaceInput& input);
+[[nodiscard]] bool shapes_vary(const schema::ModelDescription& model);
 [[nodiscard]] bool has_free_dimensions(const schema::ModelDescription& model);
 /// Some symbolic dimension has one size in the whole shape mix, so that a session can be told.
 [[nodiscard]] bool some_free_dimension_is_constant(const schema::ModelDescription& model);

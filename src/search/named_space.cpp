@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -31,11 +33,12 @@ Result<double> nearly_all_free_memory(const SpaceInput& input) {
 
 /// The 48 combinations that the Python tool before Ridgeline swept.
 Result<SpaceRequest> classic(const SpaceInput& input) {
-  if (input.provider != "cuda")
+  const auto& owners = schema::find_param("gpu_mem_limit_gb")->providers;
+  if (std::find(owners.begin(), owners.end(), input.provider) == owners.end())
     return base::fail(ErrorCode::invalid_argument,
-                      "space \"classic\" holds settings of the CUDA provider, and the provider is {}; use --provider "
-                      "cuda, or another --space",
-                      input.provider);
+                      "space \"classic\" holds settings of the {} provider, and the provider is {}; use --provider "
+                      "{}, or another --space",
+                      schema::provider_of(owners.front()).title, input.provider, owners.front());
   RL_TRY_ASSIGN(const auto most, nearly_all_free_memory(input));
   schema::Dimension limits{"gpu_mem_limit_gb", {4.0, 8.0, 16.0}};
   if (std::find(limits.values.begin(), limits.values.end(), Value(most)) == limits.values.end())

@@ -2,70 +2,99 @@
 #include "search/pruning.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "search/candidates.hpp"
 #include "search/cpu_budget.hpp"
 #include "search/gpu_pruning.hpp"
 #include "search/model_facts.hpp"
+#include "search/rule_condition.hpp"
 
 namespace ridgeline::search {
 namespace {
 
 using schema::ParamDef;
 using Reason = std::optional<std::string>;
+using Model = schema::ModelDescription;
+
+constexpr std::int64_t kFewNodes = 8;
+
+bool has_one_core(const SpaceInput& input) { return cpu_budget(input.environment).usable == 1; }
+bool has_no_smt(const SpaceInput& input) { return !cpu_budget(input.environment).smt; }
 
 /// Branches that could run side by side end in a node that joins them, or in an output of their own.
-Reason why_no_branches(const SpaceInput& input) {
-  constexpr std::int64_t kFewNodes = 8;
-  const auto& model = input.model;
-  if (!knows_model(input)) return std::nullopt;
-  if (model.nodes < kFewNodes) return fmt::format("the model has {} nodes, too few to run side by side", model.nodes);
-  const bool joins = has_any(model, {"Add", "Sum", "Concat", "Mul", "Max", "Min", "Mean", "MatMul", "Where", "If",
-                                     "Loop", "Sub", "Div", "Gather", "Einsum", "Attention", "MultiHeadAttention"});
-  if (joins || model.inputs.size() > 1 || model.outputs.size() > 1) return std::nullopt;
-  return std::string("the model is one chain: no node joins two branches that could run side by side");
+bool is_one_chain(const Model& model) {
+  return model.inputs.size() <= 1 && model.outputs.size() <= 1 &&
+         !has_any(model, {"Add", "Sum", "Concat", "Mul", "Max", "Min", "Mean", "MatMul", "Where", "If", "Loop", "Sub",
+                          "Div", "Gather", "Einsum", "Attention", "MultiHeadAttention"});
 }
 
-Reason why_threads_pointless(const ParamDef& param, const SpaceInput& input) {
-  const auto cpu = cpu_budget(input.environment);
-  const bool about_workers = param.key.rfind("intra_op_", 0) == 0 || param.key == "force_spinning_stop" ||
-                             param.key == "dynamic_block_base" || param.key == "parallel_sessions";
-  // One thread stays a candidate: the automatic count ignores a CPU quota and may start more.
-  const bool counts_threads = param.key == "intra_op_num_threads";
-  if (cpu.usable == 1 && about_workers && !(counts_threads && cpu.physical > 1))
-    return std::string("one usable core: there is nothing to share among threads");
-  if (param.key == "execution_mode" || param.key.rfind("inter_op_", 0) == 0) {
-    if (cpu.usable == 1) return std::string("one usable core: operators cannot run side by side");
-    return why_no_branches(input);
-  }
-  if (param.key == "intra_op_spin_backoff_max" && !cpu.smt)
-    return std::string("no SMT: spinning slows no sibling thread");
-  return std::nullopt;
+bool packs_no_weights(const Model& model) {
+  return !has_convolution(model) &&
+         !has_any(model, {"MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "LSTM", "GRU", "RNN", "Attention",
+                          "DynamicQuantizeMatMul", "MatMulNBits", "QGemm"});
 }
 
-Reason why_affinity_pointless(const SpaceInput& input) {
-  const auto cpu = cpu_budget(input.environment);
-  if (!cpu.smt && input.environment.numa_nodes <= 1)
-    return std::string("one NUMA node and no SMT: every core is as good as the next");
-  if (input.environment.core_siblings.empty()) return std::string("which logical CPUs share a core is unknown");
-  return std::nullopt;
-}
+constexpr auto kCpu = schema::DeviceKind::cpu;
+constexpr std::string_view kNothingToShare = "one usable core: there is nothing to share among threads";
 
-Reason why_model_unaffected(const ParamDef& param, const SpaceInput& input) {
-  const auto& model = input.model;
-  if (!knows_model(input)) return std::nullopt;
-  if (param.key == "enable_mem_pattern" && !shapes_vary(input))
-    return std::string("every inference has the same input shape, for which planning memory ahead is right");
-  if (param.key == "enable_gelu_approximation" && !has_any(model, {"Gelu", "BiasGelu", "FastGelu", "Erf"}))
-    return std::string("the model has no Gelu node");
-  if (param.key == "set_denormal_as_zero" && !computes_in_floating_point(model))
-    return std::string("the model has no floating-point tensors");
-  if (param.key == "disable_prepacking" && !has_convolution(model) &&
-      !has_any(model, {"MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "LSTM", "GRU", "RNN", "Attention",
-                       "DynamicQuantizeMatMul", "MatMulNBits", "QGemm"}))
-    return std::string("no node of the model packs its weights");
-  return std::nullopt;
-}
+/// The first that holds tells.
+constexpr std::array kPrunings{
+    PruningRule{.keys = {"intra_op_thread_affinities"},
+                .where = {.device = kCpu,
+                          .about = [](const SpaceInput& i) { return has_no_smt(i) && i.environment.numa_nodes <= 1; }},
+                .reason = "one NUMA node and no SMT: every core is as good as the next"},
+    PruningRule{
+        .keys = {"intra_op_thread_affinities"},
+        .where = {.device = kCpu, .about = [](const SpaceInput& i) { return i.environment.core_siblings.empty(); }},
+        .reason = "which logical CPUs share a core is unknown"},
+    PruningRule{
+        .keys = {"intra_op_allow_spinning", "intra_op_spin_duration_us", "intra_op_spin_backoff_max",
+                 "intra_op_thread_affinities", "force_spinning_stop", "dynamic_block_base", "parallel_sessions"},
+        .where = {.device = kCpu, .about = has_one_core},
+        .reason = kNothingToShare},
+    // One thread stays a candidate where there are more cores: the automatic count ignores a CPU quota.
+    PruningRule{
+        .keys = {"intra_op_num_threads"},
+        .where = {.device = kCpu,
+                  .about =
+                      [](const SpaceInput& i) { return has_one_core(i) && cpu_budget(i.environment).physical <= 1; }},
+        .reason = kNothingToShare},
+    PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
+                .where = {.device = kCpu, .about = has_one_core},
+                .reason = "one usable core: operators cannot run side by side"},
+    PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
+                .where = {.device = kCpu, .model = [](const Model& m) { return m.nodes < kFewNodes; }},
+                .reason = "the model has {nodes} nodes, too few to run side by side"},
+    PruningRule{.keys = {"execution_mode", "inter_op_num_threads", "inter_op_allow_spinning"},
+                .where = {.device = kCpu, .model = is_one_chain},
+                .reason = "the model is one chain: no node joins two branches that could run side by side"},
+    PruningRule{.keys = {"intra_op_spin_backoff_max"},
+                .where = {.device = kCpu, .about = has_no_smt},
+                .reason = "no SMT: spinning slows no sibling thread"},
+    PruningRule{.keys = {"disable_specified_optimizers"},
+                .where = {.device = kCpu},
+                .reason = "no rewrite is known to lose time on a CPU; --set or --space tries one"},
+    PruningRule{.keys = {"enable_mem_pattern"},
+                .where = {.model = [](const Model& m) { return !shapes_vary(m); }},
+                .reason = "every inference has the same input shape, for which planning memory ahead is right"},
+    PruningRule{.keys = {"enable_gelu_approximation"},
+                .where = {.model =
+                              [](const Model& m) {
+                                return !has_any(m, {"Gelu", "BiasGelu", "FastGelu", "Erf"});
+                              }},
+                .reason = "the model has no Gelu node"},
+    PruningRule{.keys = {"set_denormal_as_zero"},
+                .where = {.model = [](const Model& m) { return !computes_in_floating_point(m); }},
+                .reason = "the model has no floating-point tensors"},
+    PruningRule{.keys = {"disable_prepacking"},
+                .where = {.model = packs_no_weights},
+                .reason = "no node of the model packs its weights"},
+    PruningRule{.keys = {"graph_optimization_level"},
+                .value = "layout",
+                .where = {.model = [](const Model& m) { return !has_convolution(m); }},
+                .reason = "same as extended for a model without convolutions"},
+};
 
 }  // namespace
 
@@ -73,7 +102,7 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
   if (!param.providers.empty() &&
       std::find(param.providers.begin(), param.providers.end(), input.provider) == param.providers.end())
     return fmt::format("provider {} has no such setting", input.provider);
-  if (!param.since.empty() && !runs_since(input, param.since))
+  if (!holds({.runtime = {.since = param.since}}, input))
     return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} is needed", input.runtime.version,
                        param.since);
   // Session setters are functions of the C API; only string keys can be looked for in the library.
@@ -98,24 +127,14 @@ Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
   if (about_throughput && input.objective != schema::Objective::throughput)
     return fmt::format("objective {}: one inference at a time is timed, and this only raises throughput",
                        base::enum_name(input.objective));
-  if (!on_gpu(input)) {
-    if (param.key == "intra_op_thread_affinities")
-      if (auto reason = why_affinity_pointless(input)) return reason;
-    if (auto reason = why_threads_pointless(param, input)) return reason;
-    if (param.key == "disable_specified_optimizers")
-      return std::string("no rewrite is known to lose time on a CPU; --set or --space tries one");
-  }
-  if (auto reason = why_model_unaffected(param, input)) return reason;
+  if (auto reason = first_reason(kPrunings, param.key, std::nullopt, input)) return reason;
   if (candidates(param, input).empty()) return std::string("no value but the default makes sense on this machine");
   return std::nullopt;
 }
 
 Reason why_pointless(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
   if (auto reason = why_pointless_on_gpu(param, value, input)) return reason;
-  if (param.key == "graph_optimization_level" && value == schema::Value("layout") && knows_model(input) &&
-      !has_convolution(input.model))
-    return std::string("same as extended for a model without convolutions");
-  return std::nullopt;
+  return first_reason(kPrunings, param.key, value.to_text(), input);
 }
 
 }  // namespace ridgeline::search

@@ -22,7 +22,7 @@ std::vector<std::size_t> spread(const std::vector<std::size_t>& levels, std::siz
 }  // namespace
 
 QuickSearcher::QuickSearcher(const SearchSpace& space, const SearcherOptions& options)
-    : Strategy(space, options), factors_(make_factors(space)) {
+    : Strategy(space, options), factors_(make_factors(space, options.learned)) {
   for (std::size_t at = 0; at < factors_.size(); ++at) {
     const auto& factor = factors_[at];
     if (factor.is_threads && threads_.empty()) {

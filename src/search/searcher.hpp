@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "schema/configuration.hpp"
+#include "schema/device_learning.hpp"
 #include "schema/tune_run.hpp"
 #include "search/search_space.hpp"
 
@@ -58,7 +59,8 @@ struct SearcherOptions {
   std::uint64_t seed = 1;
   std::size_t random_budget = 40;  ///< proposals of the random strategy
   double min_effect = 0.02;
-  schema::Configuration current;  ///< what the user has now; tried right after the default
+  schema::Configuration current;     ///< what the user has now; tried right after the default
+  schema::DeviceLearning learned{};  ///< decides, with what other devices taught, which parameter comes first
 };
 
 /// "adaptive", "grid", "quick", "random"; an unknown name is an error with the nearest one.

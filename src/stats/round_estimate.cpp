@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kTrim = 0.2;
 
-constexpr double kKnownFreedom = 8;
 constexpr std::size_t kFewQuads = 8;
 constexpr std::size_t kFewRounds = 16;  // whose means are near enough to normal
 
@@ -67,8 +66,8 @@ LogEstimate moderated(const LogEstimate& over_rounds, const LogEstimate& over_ra
                       double session_stdev) {
   const double expected = 2 * session_stdev * session_stdev + rounds * over_ratios.error * over_ratios.error;
   const double seen = rounds * over_rounds.error * over_rounds.error;
-  const double freedom = kKnownFreedom + over_rounds.freedom;
-  const double variance = (kKnownFreedom * expected + over_rounds.freedom * seen) / freedom;
+  const double freedom = kSessionFreedom + over_rounds.freedom;
+  const double variance = (kSessionFreedom * expected + over_rounds.freedom * seen) / freedom;
   return {over_rounds.location, std::sqrt(variance / rounds), freedom};
 }
 
@@ -97,6 +96,26 @@ std::optional<LogEstimate> estimate_of_rounds(const std::vector<RoundRatio>& rat
   if (session_stdev > 0)
     return moderated(over_rounds, over_ratios, static_cast<double>(by_round.size()), session_stdev);
   return half_width(over_rounds) >= half_width(over_ratios) ? over_rounds : over_ratios;
+}
+
+std::optional<SessionScatter> session_scatter(const std::vector<RoundRatio>& ratios) {
+  std::map<int, std::vector<double>> by_round;
+  for (const auto& ratio : ratios) by_round[ratio.round].push_back(ratio.log);
+  if (by_round.size() < static_cast<std::size_t>(kScatterRounds)) return std::nullopt;
+  const auto rounds = static_cast<double>(by_round.size());
+  std::vector<double> means;
+  double within = 0;
+  for (const auto& [round, values] : by_round) {
+    if (values.size() < 2) return std::nullopt;
+    means.push_back(round_location(values));
+    const double error = robust_location(values).error;
+    within += error * error / rounds;
+  }
+  const double effect = turn_effect(means);
+  for (std::size_t round = 0; round < means.size(); ++round)
+    means[round] = without_turn(means[round], static_cast<int>(round), effect);
+  const double freedom = rounds - 2;
+  return SessionScatter{(variance(means) * (rounds - 1) / freedom - within) / 2, freedom};
 }
 
 std::optional<LogEstimate> estimate_of_groups(const std::vector<double>& ratios, int rounds, double session_stdev) {

@@ -21,6 +21,9 @@ struct LogEstimate {
 /// of percent. With it two single runs tell differences from about 3.5 % on; smaller ones need compare_paired.
 inline constexpr double kRunToRunStdev = 0.01;
 
+/// What is known of sessions beforehand weighs as much as so many degrees of freedom.
+inline constexpr double kSessionFreedom = 8;
+
 /// A quad's log ratio and the pair of sessions that it comes from.
 struct RoundRatio {
   double log = 0;
@@ -37,12 +40,23 @@ inline constexpr double kTurnStdev = 0.02;
 /// kScatterRounds on the interval is that over the rounds' means (analysis of variance with the order as its factor),
 /// or that over all quads where it is wider. With `session_stdev`, of log cost between sessions of one configuration,
 /// the rounds' variance is moderated (Smyth 2004): the weighted mean of theirs and of what it makes expect, as if that
-/// had eight degrees of freedom. Simulated (benchmarks/results/session_scatter.md), four to twelve rounds then cover at
-/// 95 % up to sessions that differ by 1.5 %, and find 3 % in 79 to 99 % where they differ by 1 % (in 55 to 99 %
-/// without). Fewer rounds say nothing of the scatter: session_stdev takes its place, at least kRunToRunStdev, and of a
-/// lone round that and kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two ratios.
+/// had kSessionFreedom degrees of freedom. Simulated (benchmarks/results/session_scatter.md), four to twelve rounds
+/// then cover at 95 % up to sessions that differ by 1.5 %, and find 3 % in 79 to 99 % where they differ by 1 % (in 55
+/// to 99 % without). Fewer rounds say nothing of the scatter: session_stdev takes its place, at least kRunToRunStdev,
+/// and of a lone round that and kTurnStdev. `rounds` 0: no sessions were made, the quads speak alone. nullopt below two
+/// ratios.
 [[nodiscard]] std::optional<LogEstimate> estimate_of_rounds(const std::vector<RoundRatio>& ratios, int rounds,
                                                             double session_stdev = 0);
+
+/// The variance of log cost between sessions of one configuration.
+struct SessionScatter {
+  double variance = 0;  ///< an unbiased estimate, which may be below 0 where sessions hardly differ
+  double freedom = 0;
+};
+/// What rounds differ by, less their order's effect and what their quads' scatter explains, halved, as a round has two
+/// sessions (variance components of a one-way layout: Searle, Casella and McCulloch 1992, chapter 3). nullopt below
+/// kScatterRounds rounds of two quads.
+[[nodiscard]] std::optional<SessionScatter> session_scatter(const std::vector<RoundRatio>& ratios);
 
 /// The same of log ratios that each stand for a group of quads, of whole rounds from kScatterRounds on. What the order
 /// of the rounds does stays in, as groups may mix them: the interval is the wider for it.

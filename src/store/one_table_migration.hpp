@@ -43,6 +43,13 @@ CREATE TABLE run_records (
   id     TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
   record TEXT NOT NULL                     -- schema::Run as JSON
 ) STRICT;
+CREATE TABLE learning (                    -- what the runs of one model taught of a device
+  device   TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  subject  TEXT NOT NULL,                  -- the model
+  learned  TEXT NOT NULL,                  -- schema::DeviceLearning as JSON
+  PRIMARY KEY (device, provider, subject)
+) STRICT, WITHOUT ROWID;
 )sql";
 
 /// Moves what tune, bench and sweep kept in tables of their own there, records in the form of schema::Run.

@@ -27,7 +27,31 @@ constexpr std::string_view kFindTrial =
 constexpr std::string_view kDropSamples = "DELETE FROM samples WHERE key = ?1";
 constexpr std::string_view kSaveSamples = "INSERT INTO samples (key, part, samples) VALUES (?1, ?2, ?3)";
 constexpr std::string_view kFindSamples = "SELECT part, samples FROM samples WHERE key = ?1 ORDER BY part";
+constexpr std::string_view kFindLearningOfOthers =
+    "SELECT learned FROM learning WHERE device = ?1 AND provider = ?2 AND subject <> ?3 ORDER BY subject";
+constexpr std::string_view kFindLearning =
+    "SELECT learned FROM learning WHERE device = ?1 AND provider = ?2 AND subject = ?3";
+constexpr std::string_view kSaveLearning =
+    "INSERT INTO learning (device, provider, subject, learned) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (device, provider, "
+    "subject) DO UPDATE SET learned = excluded.learned";
 constexpr std::string_view kCountTrials = "SELECT count(*) FROM trials WHERE kind = 'trial'";
+
+/// All that the rows of the query hold together.
+Result<schema::DeviceLearning> sum_learning(const Connection& connection, std::string_view query,
+                                            const std::string& device, const std::string& provider,
+                                            const std::string& subject) {
+  schema::DeviceLearning all;
+  RL_TRY_ASSIGN(auto rows, connection.prepare(query));
+  rows.bind(1, device).bind(2, provider).bind(3, subject);
+  while (true) {
+    RL_TRY_ASSIGN(const bool row, rows.step());
+    if (!row) return all;
+    const auto what = "what was learned of " + device;
+    RL_TRY_ASSIGN(const auto record, parse_record(rows.text(0), what));
+    RL_TRY_ASSIGN(const auto one, base::json_as<schema::DeviceLearning>(record, what));
+    all.add(one);
+  }
+}
 
 Result<void> prepare_file(Connection& connection) {
   if (connection.read_only()) return check_migrated(connection);
@@ -179,6 +203,24 @@ Result<schema::Run> Store::load_run(const std::string& reference, std::string_vi
 
 Result<std::vector<schema::RunSummary>> Store::list_runs(std::size_t limit, std::string_view kind) {
   return store::list_runs(*impl_->connection, limit, kind);
+}
+
+Result<schema::DeviceLearning> Store::learned(const std::string& device, const std::string& provider,
+                                              const std::string& subject) {
+  if (!impl_->connection->is_there()) return schema::DeviceLearning{};
+  return sum_learning(*impl_->connection, kFindLearningOfOthers, device, provider, subject);
+}
+
+Result<void> Store::learn(const std::string& device, const std::string& provider, const std::string& subject,
+                          const schema::DeviceLearning& of_run) {
+  const auto& connection = *impl_->connection;
+  RL_TRY_ASSIGN(auto transaction, connection.begin());
+  RL_TRY_ASSIGN(auto all, sum_learning(connection, kFindLearning, device, provider, subject));
+  all.add(of_run);
+  const auto record = dump_record(all);
+  RL_TRY_ASSIGN(auto save, connection.prepare(kSaveLearning));
+  RL_TRY(save.bind(1, device).bind(2, provider).bind(3, subject).bind(4, record).run());
+  return transaction.commit();
 }
 
 Result<std::size_t> Store::count_trials() {

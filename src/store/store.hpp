@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/device_learning.hpp"
 #include "schema/run.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -96,6 +97,14 @@ class Store {
   /// Newest first, of one kind or of all; reads no records, so 10,000 runs list in milliseconds.
   [[nodiscard]] base::Result<std::vector<schema::RunSummary>> list_runs(std::size_t limit, std::string_view kind = {});
   [[nodiscard]] base::Result<std::size_t> count_trials();
+
+  /// What the runs of all models but `subject` taught of a device: the same question asked again finds what it found
+  /// the first time, and is answered by what it measured then.
+  [[nodiscard]] base::Result<schema::DeviceLearning> learned(const std::string& device, const std::string& provider,
+                                                             const std::string& subject);
+  /// Adds what another run of the model taught.
+  [[nodiscard]] base::Result<void> learn(const std::string& device, const std::string& provider,
+                                         const std::string& subject, const schema::DeviceLearning& of_run);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 

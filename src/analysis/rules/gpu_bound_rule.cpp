@@ -150,7 +150,7 @@ std::string unclear_advice(const GpuLimits& limits, const schema::TuneRun& run,
   }
   if (!limits.compute_ns && !limits.memory_ns) return "";
   const bool fusion_decides = !limits.work.as_run && limits.memory_ns.value_or(0) >= kExplains * limits.inference_ns;
-  return fusion_decides && run.provider == "cuda"
+  return fusion_decides && !schema::provider_of(run.provider).compiles_graph
              ? "A run that reads the runtime's graph (not --quick) tells more, as does a profiler"
              : "Slow kernels or a host that does not keep up are left; a profiler tells which";
 }

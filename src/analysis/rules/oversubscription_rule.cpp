@@ -25,7 +25,7 @@ double busy_threads(const schema::Configuration& configuration, const schema::En
 std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
   const auto& environment = evidence.run.environment;
   const double usable = environment.usable_cpus;
-  if (evidence.run.provider != "cpu" || usable <= 0 || evidence.chosen == nullptr) return {};
+  if (evidence.run.on_gpu() || usable <= 0 || evidence.chosen == nullptr) return {};
   std::vector<Finding> findings;
   const double current = busy_threads(evidence.run.current, environment);
   if (current > usable + 0.5) {

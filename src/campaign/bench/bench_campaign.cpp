@@ -121,7 +121,7 @@ class RunningBench {
 
   /// Whether a loader brings the data; the native way's random data are made once.
   [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
-  [[nodiscard]] bool on_cpu() const { return request_.device == "cpu"; }
+  [[nodiscard]] bool on_cpu() const { return schema::is_cpu_device(request_.device); }
   [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
   [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
   [[nodiscard]] double search_share() const {

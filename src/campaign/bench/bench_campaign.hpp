@@ -21,7 +21,7 @@ inline constexpr std::string_view kBatchOrigin = "batch sizes";
 
 struct BenchRequest {
   schema::TrainingJob job;
-  std::string device = "cpu";
+  std::string device{schema::kCpuDevice};
   std::string device_id;
   schema::Environment environment;
   double cores = 0;  ///< that loader and step may use; 0: not known

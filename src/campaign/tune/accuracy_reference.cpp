@@ -28,13 +28,13 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   const auto* batch = like.configuration.find("batch_size");
   const double flops = run.model.flops * (batch != nullptr ? batch->as_number(1) : 1);
   // Another device's kernels are the better witness, but one CPU thread must not take longer than the trials.
-  const bool on_gpu = run.provider != "cpu" && (flops > kMostFlopsOnOneThread || flops <= 0);
+  const bool on_gpu = run.on_gpu() && (flops > kMostFlopsOnOneThread || flops <= 0);
   auto spec = like;
   spec.configuration = on_gpu ? request_.gpu_reference : request_.reference;
   spec.device = run.device;
   // Outputs of another batch have another shape, so each batch has a reference of its own.
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
-  spec.provider = on_gpu ? "cuda" : "cpu";
+  spec.provider = on_gpu ? schema::plain_provider_of(run.provider).id : schema::cpu_provider().id;
   spec.io = "host";
   spec.plan = {};
   spec.plan.runs = 0;  // sets its key apart from that of a timed trial
@@ -104,7 +104,7 @@ void AccuracyReference::accept_default_numerics(const schema::AccuracyDrift& dri
   auto& run = result_.run;
   const double widened = kHeadroom * drift.scaled_max_abs;
   // A check that is off stays off, also where the store knows the drift from a run that had one.
-  if (!request_.check_accuracy || request_.accuracy_tolerance || run.provider == "cpu") return;
+  if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
   if (widened <= run.accuracy_tolerance || widened > kMostDrift) return;
   add_note(
       result_, observer_,

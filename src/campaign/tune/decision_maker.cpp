@@ -6,6 +6,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
+#include "analysis/device_learning.hpp"
 #include "analysis/machine_speed.hpp"
 #include "analysis/ranking.hpp"
 #include "campaign/tune/winner_simplifier.hpp"
@@ -19,9 +20,9 @@ using schema::Configuration;
 
 namespace {
 
-// Sessions of one configuration differed by 1.4 to 3 % on an H200, one standard deviation (benchmarks/results/h200/
-// exhaustive.md), so that of two trials either may be the faster up to twice that.
-constexpr double kSessionSpread = 0.06;
+// Of session_stdev: of two trials either may be the faster while they differ by no more. Sessions of one configuration
+// differed by up to twice the usual on an H200, one standard deviation (benchmarks/results/h200/exhaustive.md).
+constexpr double kSessionSpreads = 4;
 constexpr int kMostDuels = 2;
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
@@ -136,7 +137,7 @@ bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
 std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
     const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const {
   std::vector<const analysis::RankedTrial*> rivals;
-  if (result_.run.provider == "cpu") {
+  if (!result_.run.on_gpu()) {
     const auto& first = *contenders.front().ranked;
     for (std::size_t i = 1; i < contenders.size(); ++i) {
       const auto& rival = *contenders[i].ranked;
@@ -147,7 +148,8 @@ std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
     }
     return rivals;
   }
-  const double reach = contenders.front().ranked->cost.value * (1 + kSessionSpread);
+  const double reach =
+      contenders.front().ranked->cost.value * (1 + kSessionSpreads * analysis::session_stdev(result_.learned));
   for (const auto& rival : ranking)
     if (rival.cost.value <= reach && may_win(rival) &&
         rival.trial->configuration != contenders.front().ranked->trial->configuration &&

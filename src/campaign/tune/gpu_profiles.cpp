@@ -191,7 +191,7 @@ GpuProfile profile_of(const schema::TuneRun& run) {
   constexpr std::string_view kGpu = "gpu:";
   GpuProfile profile;
   if (!run.verdict || run.verdict->decision == schema::Decision::none) return profile;
-  if (run.provider == "cpu") {
+  if (!run.on_gpu()) {
     profile.name = GpuProfile::kCpu;
   } else if (run.device.rfind(kGpu, 0) == 0) {
     for (const auto& gpu : run.environment.gpus)

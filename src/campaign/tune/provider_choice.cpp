@@ -10,22 +10,13 @@ using base::ErrorCode;
 
 namespace {
 
-bool lists(const schema::RuntimeIdentity& runtime, std::string_view provider) {
-  return std::find(runtime.providers.begin(), runtime.providers.end(), provider) != runtime.providers.end();
-}
-
-/// "": nothing is known against it.
-std::string why_not(const schema::RuntimeIdentity& runtime, const std::string& provider) {
-  const auto note = runtime.provider_notes.find(provider);
-  return note == runtime.provider_notes.end() ? std::string() : note->second;
-}
-
 /// A machine without a driver and without a runtime for GPUs is one without a GPU; on others it should have been seen.
 std::string unseen_gpu_note(const schema::RuntimeIdentity& runtime, const schema::Environment& environment) {
   const auto& note = environment.gpu_note;
-  const auto reason = why_not(runtime, "cuda");
+  const auto& provider = schema::usual_gpu_provider();
+  const auto reason = runtime.why_not(provider);
   const bool driver = note.find("libnvidia-ml.so.1: cannot open shared object file") == std::string::npos;
-  const bool all_but_the_driver = lists(runtime, "CUDAExecutionProvider") &&
+  const bool all_but_the_driver = runtime.offers(provider) &&
                                   (reason.empty() || reason.rfind("libcuda.so.1", 0) == 0) &&
                                   reason.find("missing as well") == std::string::npos;
   if (note.empty() || (!driver && !all_but_the_driver)) return {};
@@ -36,42 +27,44 @@ std::string unseen_gpu_note(const schema::RuntimeIdentity& runtime, const schema
 
 base::Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                            const schema::Environment& environment) {
-  if (asked == "cpu") return asked;
   if (asked == "auto") {
-    const bool usable =
-        !environment.gpus.empty() && lists(runtime, "CUDAExecutionProvider") && why_not(runtime, "cuda").empty();
-    return std::string(usable ? "cuda" : "cpu");
+    for (const auto* provider : schema::auto_providers())
+      if (provider->on_gpu() && !environment.gpus.empty() && runtime.offers(*provider) &&
+          runtime.why_not(*provider).empty())
+        return provider->id;
+    return schema::cpu_provider().id;
   }
-  const std::string listed = asked == "cuda" ? "CUDAExecutionProvider" : "TensorrtExecutionProvider";
-  if (environment.gpus.empty())
+  const auto& provider = schema::provider_of(asked);
+  if (provider.file.empty()) return asked;
+  if (provider.on_gpu() && environment.gpus.empty())
     return base::fail(ErrorCode::unavailable,
                       "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu", asked,
                       environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
-  if (!lists(runtime, listed))
+  if (!runtime.offers(provider))
     return base::fail(ErrorCode::unavailable,
                       "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
                       "another library with --ort-library",
-                      asked, runtime.name, runtime.version, runtime.library_path, listed);
-  if (const auto reason = why_not(runtime, asked); !reason.empty())
+                      asked, runtime.name, runtime.version, runtime.library_path, provider.library_name);
+  if (const auto reason = runtime.why_not(provider); !reason.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
-  // A session with TensorRT hands what TensorRT cannot run to CUDA, and so needs all that CUDA needs.
-  if (const auto reason = why_not(runtime, "cuda"); asked == "tensorrt" && !reason.empty())
-    return base::fail(ErrorCode::unavailable,
-                      "provider \"{}\" cannot be used: its sessions load the CUDA provider too, and {}", asked, reason);
+  for (const auto& id : provider.fallbacks)
+    if (const auto reason = runtime.why_not(schema::provider_of(id)); !reason.empty())
+      return base::fail(ErrorCode::unavailable,
+                        "provider \"{}\" cannot be used: its sessions load the {} provider too, and {}", asked,
+                        schema::provider_of(id).title, reason);
   return asked;
 }
 
 std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIdentity& runtime,
                           const schema::Environment& environment) {
-  if (provider != "cpu" || runtime.name != "onnxruntime") return {};
+  if (schema::runs_on_gpu(provider) || runtime.name != "onnxruntime") return {};
   if (environment.gpus.empty()) return unseen_gpu_note(runtime, environment);
-  const auto note = runtime.provider_notes.find("cuda");
-  const auto reason = note != runtime.provider_notes.end()
-                          ? note->second
-                          : fmt::format(
-                                "{} {} at {} was built without the CUDA provider; scripts/fetch_onnxruntime.sh --gpu "
-                                "fetches one that has it",
-                                runtime.name, runtime.version, runtime.library_path);
+  const auto& unused = schema::usual_gpu_provider();
+  auto reason = runtime.why_not(unused);
+  if (reason.empty())
+    reason = fmt::format(
+        "{} {} at {} was built without the {} provider; scripts/fetch_onnxruntime.sh --gpu fetches one that has it",
+        runtime.name, runtime.version, runtime.library_path, unused.title);
   return fmt::format("{} is present but not used: {}", environment.gpus.front().name, reason);
 }
 

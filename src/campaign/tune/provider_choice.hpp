@@ -9,7 +9,7 @@
 
 namespace ridgeline::campaign {
 
-/// "cpu", "cuda" or "tensorrt" for what was asked for; "auto" is cuda where a GPU is listed and the provider loads.
+/// The ExecutionProvider::id of what was asked for; for "auto" that of the most wanted provider that is usable here.
 /// Errors: unavailable, when the machine or the runtime cannot do what was asked for.
 [[nodiscard]] base::Result<std::string> resolve_provider(const std::string& asked,
                                                          const schema::RuntimeIdentity& runtime,

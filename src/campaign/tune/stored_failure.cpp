@@ -28,7 +28,7 @@ bool tells_of_the_card(const schema::TrialOutcome& outcome) {
 }
 
 bool has_no_more_memory(const store::StoredTrial& stored, const schema::Environment& environment) {
-  if (stored.spec.provider == "cpu") return true;
+  if (!stored.spec.on_gpu()) return true;
   const auto& failure = stored.outcome.failure;
   if (!failure || !failure->gpu || !failure->gpu->memory_free_before_bytes) return false;
   const auto uuid = execute::gpu_uuid_of(stored.spec.device);

@@ -143,7 +143,7 @@ double slowest_setup_s(const TuneResult& result, double sessions) {
 
 std::pair<Arm, Arm> arms_of(const TuneResult& result, const schema::Configuration& a, const schema::Configuration& b) {
   const double usual_s = usual_untimed_s(result);
-  const bool on_gpu = result.run.provider != "cpu";
+  const bool on_gpu = result.run.on_gpu();
   const auto* outcome = outcome_of(result, b);
   auto arm_b = arm_of(outcome, sessions_of(b), usual_s, on_gpu);
   if (outcome == nullptr)
@@ -191,7 +191,7 @@ double expected_graph_s(const TuneResult& result) {
 double expected_pair_s(const TuneResult& result, const schema::PairedPlan& plan, bool fresh_process,
                        const schema::Configuration& a, const schema::Configuration& b) {
   const auto [arm_a, arm_b] = arms_of(result, a, b);
-  const double start_s = !fresh_process ? 0 : result.run.provider == "cpu" ? kStartOnCpuS : kStartOnGpuS;
+  const double start_s = !fresh_process ? 0 : result.run.on_gpu() ? kStartOnGpuS : kStartOnCpuS;
   const double tail_s = std::min(samples_s(plan, arm_a) + samples_s(plan, arm_b), plan.min_samples_time_s);
   return start_s + sessions_s(plan, arm_a, arm_b) + std::max(blocks_s(plan, arm_a, arm_b), tail_s);
 }

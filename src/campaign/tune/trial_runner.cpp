@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/comparison.hpp"
+#include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/tune/run_note.hpp"
 #include "campaign/tune/stored_failure.hpp"
@@ -113,7 +114,7 @@ std::vector<std::string> TrialRunner::devices() const {
   const auto& run = result_.run;
   std::vector<std::string> devices{run.device};
   const auto& gpus = run.environment.gpus;
-  if (run.provider == "cpu") return devices;
+  if (!run.on_gpu()) return devices;
   for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.slots().size()); ++lane)
     devices.push_back("gpu:" + gpus[lane].uuid);
   return devices;
@@ -194,7 +195,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
     job.options.throughput = result_.run.objective == schema::Objective::throughput;
     job.options.time_left = time_left(pair_reserve_s(), 0);
     // The session stays, where that costs nothing but memory, and not much of it.
-    job.options.apart = result_.run.provider == "cpu" &&
+    job.options.apart = !result_.run.on_gpu() &&
                         result_.run.model.parameter_bytes < result_.run.environment.memory_available_bytes / 16;
     job.options.keep_session = job.options.apart;
     jobs.push_back(std::move(job));
@@ -395,7 +396,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (outcome->failure) entry.failure = outcome->failure->message;
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
     entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
-                                                run.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
+                                                run.on_gpu() ? analysis::session_stdev(result_.learned) : 0);
   if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);
   run.pairs.push_back(entry);

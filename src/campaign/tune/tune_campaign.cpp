@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/comparison.hpp"
+#include "analysis/device_learning.hpp"
 #include "analysis/load_curve.hpp"
 #include "analysis/summary.hpp"
 #include "base/hash.hpp"
@@ -14,6 +16,7 @@
 #include "campaign/tune/input_checks.hpp"
 #include "campaign/tune/provider_choice.hpp"
 #include "campaign/tune/run_budget.hpp"
+#include "campaign/tune/run_note.hpp"
 #include "campaign/tune/search_loop.hpp"
 #include "campaign/tune/time_budget.hpp"
 #include "campaign/tune/time_forecast.hpp"
@@ -102,7 +105,7 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
 /// What the card reaches, for the report's explanations; a run is no worse without.
 void measure_ceilings(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run,
                       CampaignObserver& observer, bool has_time) {
-  if (run.provider == "cpu") return;
+  if (!run.on_gpu()) return;
   const CeilingsCache cache(request.ceilings_folder);
   if (!has_time) {
     run.gpu_ceilings = cache.known(run);
@@ -131,8 +134,7 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
 /// needs, for which trials are too short.
 void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& result) {
   auto& run = result.run;
-  if (run.provider == "cpu" || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none)
-    return;
+  if (!run.on_gpu() || !request.fresh_finals || !run.verdict || run.verdict->decision == schema::Decision::none) return;
   const auto has_time = [&](const schema::Configuration& configuration, double window_s, double limit_s) {
     return runner.spent_s() + expected_alone_s(result, configuration) + window_s <= limit_s;
   };
@@ -154,10 +156,37 @@ void measure_alone(TrialRunner& runner, const TuneRequest& request, TuneResult& 
 
 /// Parts of cuDNN are loaded by the first inference only, so the worker is asked again after it.
 void read_loaded_libraries(execute::Executor& executor, const TuneRequest& request, schema::TuneRun& run) {
-  if (run.provider == "cpu" || run.trials.empty() || run.trials.back().from_store) return;
+  if (!run.on_gpu() || run.trials.empty() || run.trials.back().from_store) return;
   auto now = execute::probe(executor, request.workload.kind, request.ort_library);
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
+}
+
+/// What is known of a device is kept by the model that taught it.
+std::string taught_by(const schema::TuneRun& run) { return run.workload.kind + " " + run.workload.content_sha256; }
+
+/// A run is no worse without.
+void recall_device(store::Store& store, TuneResult& result, CampaignObserver& observer) {
+  const auto& run = result.run;
+  auto known = store.learned(run.device, run.provider, taught_by(run));
+  if (!known)
+    return add_note(result, observer,
+                    fmt::format("what runs taught of this device is not used: {}", known.error().message));
+  result.learned = std::move(*known);
+  if (run.on_gpu() && result.learned.session_freedom > 0)
+    add_note(result, observer,
+             fmt::format("sessions of one configuration differ by {:.1f} % on this GPU, as comparisons of other models "
+                         "showed; {:.1f} % where nothing is known",
+                         100 * analysis::session_stdev(result.learned), 100 * analysis::kGpuSessionStdev));
+}
+
+void learn_of_device(store::Store& store, TuneResult& result, CampaignObserver& observer) {
+  const auto& run = result.run;
+  const auto learned = analysis::learned_from(run, result.outcomes, result.pairs);
+  if (learned.empty()) return;
+  if (const auto saved = store.learn(run.device, run.provider, taught_by(run), learned); !saved)
+    add_note(result, observer,
+             fmt::format("what this run taught of the device is not kept: {}", saved.error().message));
 }
 
 /// How the runtime fuses the model in that configuration, for the report's explanations.
@@ -250,24 +279,24 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.workload.dim_names = symbolic_dimensions(run.model);
   RL_TRY_ASSIGN(run.runtime, execute::probe(executor_, request.workload.kind, request.ort_library));
   RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
-  run.device = run.provider == "cpu" || run.environment.gpus.empty() ? run.environment.cpu_device_id()
-                                                                     : "gpu:" + run.environment.gpus.front().uuid;
+  run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
+                                                             : "gpu:" + run.environment.gpus.front().uuid;
   for (const auto& constraint : run.constraints)
-    if (run.provider == "cpu" && constraint.metric.rfind("gpu_", 0) == 0)
+    if (!run.on_gpu() && constraint.metric.rfind("gpu_", 0) == 0)
       return base::fail(ErrorCode::invalid_argument,
-                        "--constraint {}: known of a GPU only, but provider cpu is tuned; leave it out, or use "
+                        "--constraint {}: known of a GPU only, but provider {} is tuned; leave it out, or use "
                         "peak_rss_mb for the memory of the process",
-                        constraint.to_text());
-  if (run.provider == "cpu")
-    suit_time(request);
-  else
+                        constraint.to_text(), run.provider);
+  if (run.on_gpu())
     suit_gpu(request);
+  else
+    suit_time(request);
   run.plan = request.plan;
   run.io = request.io;
-  if (run.io == "device" && run.provider == "cpu")
+  if (run.io == "device" && !schema::provider_of(run.provider).takes_device_tensors)
     return base::fail(ErrorCode::invalid_argument,
-                      "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
-                      request.provider == "auto" ? " (no usable GPU was found)" : "");
+                      "--io device: data can only stay on a GPU, but provider {} is tuned{}; use --io host",
+                      run.provider, request.provider == "auto" ? " (no usable GPU was found)" : "");
   observer_.environment_ready(run);
   if (auto note =
           request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();
@@ -276,6 +305,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     observer_.note(run.notes.back());
   }
   observer_.model_ready(run);
+  recall_device(store_, result, observer_);
 
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
   input.io = run.io;
@@ -301,6 +331,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   options.random_budget = request.random_budget;
   options.min_effect = request.min_effect;
   options.current = run.current;
+  options.learned = result.learned;
   RL_TRY_ASSIGN(const auto searcher, search::make_searcher(request.search, space, options));
   auto forecast = forecast_time(request, searcher->remaining(), runner.lanes());
   forecast.stored = request.use_store && has_runs_of(store_, run);
@@ -346,6 +377,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
     else
       decision.give_up("interrupted", "");
   }
+  learn_of_device(store_, result, observer_);
   run.finished_utc = clock_.utc_now();
   RL_TRY(runner.save_run(true));
   return result;

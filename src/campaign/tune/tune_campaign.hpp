@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "execute/calls.hpp"
+#include "schema/device_learning.hpp"
 #include "schema/environment.hpp"
 #include "schema/tune_run.hpp"
 #include "search/space_builder.hpp"
@@ -77,6 +78,7 @@ struct TuneResult {
   schema::TuneRun run;
   analysis::OutcomesByKey outcomes;
   analysis::PairsByKey pairs;
+  schema::DeviceLearning learned;  ///< what runs of other models taught of the device, before this one
 };
 
 /// Environment, model, space, search, finalists, verdict, leave-one-out; every record is stored as soon as it exists,

@@ -8,8 +8,8 @@ namespace ridgeline::doctor {
 namespace {
 
 /// Why a provider was not run.
-std::string reason_of(std::string_view provider, const Facts& facts) {
-  if (provider != "cpu" && facts.gpus.empty()) return "no GPU";
+std::string reason_of(const schema::ExecutionProvider& provider, const Facts& facts) {
+  if (provider.on_gpu() && facts.gpus.empty()) return "no GPU";
   if (facts.passive) return "not tried (--no-load)";
   return facts.runtime.identity ? "this ONNX Runtime was built without it" : "no ONNX Runtime";
 }
@@ -18,13 +18,13 @@ std::string reason_of(std::string_view provider, const Facts& facts) {
 
 std::vector<Check> check_inference(const Facts& facts) {
   std::vector<Check> checks;
-  for (const auto* provider : {"cpu", "cuda", "tensorrt"}) {
+  for (const auto& provider : schema::execution_providers()) {
     std::vector<const ProviderRun*> runs;
     for (const auto& run : facts.smoke)
-      if (run.provider == provider) runs.push_back(&run);
+      if (run.provider == provider.id) runs.push_back(&run);
     Check check;
-    check.id = fmt::format("inference.{}", provider);
-    check.title = fmt::format("{} runs", provider_title(provider));
+    check.id = fmt::format("inference.{}", provider.id);
+    check.title = fmt::format("{} runs", provider.title);
     check.group = CheckGroup::inference;
     judge_runs(runs, CheckStatus::fail, check);
     if (runs.empty()) check.evidence = reason_of(provider, facts);

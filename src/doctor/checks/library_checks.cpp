@@ -66,10 +66,6 @@ Remedy remedy_of(std::string advice, const RuntimeFacts& runtime, Remedy otherwi
   return {std::move(advice), {std::move(command)}};
 }
 
-bool offers(const schema::RuntimeIdentity& identity, std::string_view provider) {
-  return std::find(identity.providers.begin(), identity.providers.end(), provider) != identity.providers.end();
-}
-
 Check runtime_check(const RuntimeFacts& runtime) {
   if (!runtime.identity) {
     const auto [evidence, advice] =
@@ -88,8 +84,10 @@ Check runtime_check(const RuntimeFacts& runtime) {
                          std::move(remedy.commands));
   }
   std::vector<std::string> names;
-  for (const auto& provider : runtime.identity->providers)
-    names.push_back(provider.substr(0, provider.find("ExecutionProvider")));
+  for (const auto& name : runtime.identity->providers) {
+    const auto* provider = schema::find_provider_named(name);
+    names.push_back(provider != nullptr ? provider->title : name);
+  }
   return library_check(
       "onnxruntime", "ONNX Runtime", CheckStatus::ok,
       fmt::format("{} ({}); {}", runtime.identity->version, fmt::join(names, ", "), runtime.identity->library_path));
@@ -97,12 +95,13 @@ Check runtime_check(const RuntimeFacts& runtime) {
 
 Check provider_check(const Facts& facts) {
   constexpr auto kTitle = "CUDA provider";
+  const auto& provider = schema::usual_gpu_provider();
   const auto& identity = facts.runtime.identity;
   if (!identity) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
   const bool gpu = facts.driver.has_gpu();
   const Remedy package{"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library",
                        gpu_package()};
-  if (!offers(*identity, "CUDAExecutionProvider")) {
+  if (!identity->offers(provider)) {
     if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
     auto remedy = remedy_of("run scripts/fetch_onnxruntime.sh --gpu, or name a GPU build with --ort-library",
                             facts.runtime, package);
@@ -110,11 +109,11 @@ Check provider_check(const Facts& facts) {
                          "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
                          std::move(remedy.commands));
   }
-  const auto note = identity->provider_notes.find("cuda");
-  if (note == identity->provider_notes.end())
+  const auto problem = identity->why_not(provider);
+  if (problem.empty())
     return library_check("cuda_provider", kTitle, CheckStatus::ok,
                          fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
-  const auto [evidence, advice] = split_advice(note->second, "see docs/troubleshooting.md");
+  const auto [evidence, advice] = split_advice(problem, "see docs/troubleshooting.md");
   if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
   auto remedy = remedy_of(advice, facts.runtime, package);
   return library_check("cuda_provider", kTitle, CheckStatus::fail, evidence, std::move(remedy.fix),
@@ -198,14 +197,13 @@ Check cuda_part_check(const CudaPart& part, const Facts& facts) {
   const auto found = identity ? loaded(*identity, part.file) : std::vector<std::string>{};
   if (!found.empty()) return says(CheckStatus::ok, fmt::format("{}", fmt::join(found, ", ")));
   const auto* fact = on_disk(facts, part.title);
-  if (!facts.driver.has_gpu() || !identity || !offers(*identity, "CUDAExecutionProvider")) {
+  if (!facts.driver.has_gpu() || !identity || !identity->offers(schema::usual_gpu_provider())) {
     if (fact != nullptr && fact->load_error.empty()) return says(CheckStatus::ok, not_loaded(*fact));
     return says(CheckStatus::skipped, fact != nullptr           ? obstacle(part, fact).why
                                       : !facts.driver.has_gpu() ? "no GPU"
                                                                 : "no CUDA provider that would need it");
   }
-  const auto note = identity->provider_notes.find("cuda");
-  const bool named = note != identity->provider_notes.end() && note->second.find(part.file) != std::string::npos;
+  const bool named = identity->why_not(schema::usual_gpu_provider()).find(part.file) != std::string::npos;
   if (const auto [why, fix] = obstacle(part, fact); !why.empty())
     return says(
         named ? CheckStatus::fail : CheckStatus::warn,
@@ -221,15 +219,21 @@ struct Optional {
   std::string_view name;
   std::string_view id;
   std::string_view lost;
+  std::string_view soname = {};   ///< its package is that of this library for the CUDA release at hand, or
+  std::string_view command = {};  ///< this brings it
 };
 constexpr std::array kOptional{
-    Optional{"TensorRT", "tensorrt", "--provider tensorrt"},
+    Optional{"TensorRT", "tensorrt", "--provider tensorrt", "libnvinfer.so"},
     Optional{"CUPTI", "cupti", "measured kernel times and bytes (profiling)"},
-    Optional{"LibTorch", "libtorch", "the native training step of bench (the Python step needs torch in Python only)"}};
+    Optional{"LibTorch",
+             "libtorch",
+             "the native training step of bench (the Python step needs torch in Python only)",
+             {},
+             "pip install torch"}};
 
 std::string command_for(const Optional& library, const Facts& facts) {
-  if (library.id == "tensorrt") return install_command("libnvinfer.so", facts);
-  if (library.id == "libtorch") return "pip install torch";
+  if (!library.soname.empty()) return install_command(library.soname, facts);
+  if (!library.command.empty()) return std::string(library.command);
   return facts.runtime.cuda_major == 12 ? "pip install nvidia-cuda-cupti-cu12" : "pip install nvidia-cuda-cupti";
 }
 

@@ -80,12 +80,12 @@ std::vector<Check> check_model(const Facts& facts) {
   if (!facts.model) return {};
   std::vector<Check> checks{read_check(*facts.model), opset_check(*facts.model, facts.runtime),
                             memory_check(*facts.model, facts)};
-  for (const auto* provider : {"cpu", "cuda", "tensorrt"}) {
+  for (const auto& provider : schema::execution_providers()) {
     std::vector<const ProviderRun*> runs;
     for (const auto& run : facts.model->runs)
-      if (run.provider == provider) runs.push_back(&run);
+      if (run.provider == provider.id) runs.push_back(&run);
     if (runs.empty()) continue;
-    auto check = model_check(provider, fmt::format("{} runs it", provider_title(provider)), ok, {});
+    auto check = model_check(provider.id, fmt::format("{} runs it", provider.title), ok, {});
     judge_runs(runs, warn, check);
     checks.push_back(std::move(check));
   }

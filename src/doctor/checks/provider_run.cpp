@@ -46,10 +46,6 @@ GpuVerdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
 
 }  // namespace
 
-std::string_view provider_title(std::string_view provider) noexcept {
-  return provider == "cpu" ? "CPU" : provider == "cuda" ? "CUDA" : provider == "tensorrt" ? "TensorRT" : provider;
-}
-
 void judge_runs(const std::vector<const ProviderRun*>& runs, CheckStatus other_answers, Check& check) {
   check.status = CheckStatus::skipped;
   check.evidence = "not tried";

@@ -10,9 +10,6 @@
 
 namespace ridgeline::doctor {
 
-/// "CPU", "CUDA", "TensorRT".
-[[nodiscard]] std::string_view provider_title(std::string_view provider) noexcept;
-
 /// Status, evidence and fix of one provider's runs, one a device; without runs it is skipped. `other_answers`: the
 /// verdict on answers that differ from the CPU's by more than rounding does in a small network.
 void judge_runs(const std::vector<const ProviderRun*>& runs, CheckStatus other_answers, Check& check);

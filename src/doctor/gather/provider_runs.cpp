@@ -9,14 +9,13 @@
 #include "base/text.hpp"
 #include "doctor/checks/per_gpu.hpp"
 #include "stats/quantile.hpp"
-#include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/smoke_model.hpp"
 
 namespace ridgeline::doctor {
 namespace {
 
 constexpr double kStartUpS = 60;        // CUDA's start and the first kernels of a large build
-constexpr double kBuildEngineS = 300;   // TensorRT compiles the model
+constexpr double kBuildEngineS = 300;   // of a provider that compiles the model
 constexpr std::int64_t kOldOpset = 13;  // that of the smoke test
 
 }  // namespace
@@ -46,7 +45,8 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
   run.device = std::move(device);
   execute::TrialOptions options;
   options.reference_outputs = reference;
-  options.deadline_s = (spec.provider == "tensorrt" ? kBuildEngineS : kStartUpS) + 4 * spec.plan.max_time_s;
+  options.deadline_s =
+      (schema::provider_of(spec.provider).compiles_graph ? kBuildEngineS : kStartUpS) + 4 * spec.plan.max_time_s;
   const auto outcome = execute::run_trial(executor, spec, options);
   if (!outcome) {
     run.status = schema::TrialStatus::failed;
@@ -74,28 +74,25 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
   auto reference = scratch_ / "reference";
   {
     const auto executor = make_(nullptr);
-    const auto spec = spec_of(model, "cpu", max_time_s);
+    const auto spec = spec_of(model, schema::cpu_provider().id, max_time_s);
     runs.push_back(run_one(*executor, spec, "CPU", {}));
     if (runs.back().status != schema::TrialStatus::ok || !execute::make_reference(*executor, spec, reference))
       reference.clear();
   }
-  for (const auto& provider : workload::kGpuProviders) {
-    const std::string name(provider.name);
-    const auto& offered = identity_.providers;
-    if (std::find(offered.begin(), offered.end(), provider.ort_name) == offered.end()) continue;
-    const auto note = identity_.provider_notes.find(name);
+  for (const auto& provider : schema::execution_providers()) {
+    if (!provider.on_gpu() || !identity_.offers(provider)) continue;
     for (const auto& gpu : gpus) {
-      if (name == "tensorrt" && &gpu != &gpus.front()) break;
-      if (note != identity_.provider_notes.end()) {
+      if (provider.compiles_graph && &gpu != &gpus.front()) break;  // minutes each
+      if (!identity_.why_not(provider).empty()) {
         ProviderRun run;
-        run.provider = name;
+        run.provider = provider.id;
         run.device = gpu_label(gpu.gpu);
         run.not_run = "its libraries do not load, see Libraries";
         runs.push_back(std::move(run));
         continue;
       }
       const auto executor = make_(&gpu.gpu);
-      auto spec = spec_of(model, name, max_time_s);
+      auto spec = spec_of(model, provider.id, max_time_s);
       spec.device = "gpu:" + gpu.gpu.uuid;
       runs.push_back(run_one(*executor, spec, gpu_label(gpu.gpu), reference));
     }
@@ -108,7 +105,7 @@ std::optional<bool> ProviderRuns::supports_opset(std::int64_t opset) const {
   model.kind = "onnx";
   model.location = (scratch_ / "opset.onnx").string();
   if (!base::write_file_atomically(model.location, workload::smoke_model(opset))) return std::nullopt;
-  const auto run = run_one(*make_(nullptr), spec_of(model, "cpu", 0.05), "CPU", {});
+  const auto run = run_one(*make_(nullptr), spec_of(model, schema::cpu_provider().id, 0.05), "CPU", {});
   if (run.status == schema::TrialStatus::ok) return true;
   return run.status == schema::TrialStatus::unsupported ? std::optional(false) : std::nullopt;
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/onnx/python_environments.hpp"
 
 namespace ridgeline::doctor {
@@ -20,11 +21,6 @@ namespace fs = std::filesystem;
 
 /// onnxruntime is published under a name for each kind of accelerator, and its add-ons begin likewise.
 bool is_wanted(const std::string& package) { return package == "torch" || package.rfind("onnxruntime", 0) == 0; }
-
-/// What onnxruntime tries before the CPU, in its order.
-constexpr std::array kProviders{
-    std::pair{"cuda", "CUDAExecutionProvider"}, std::pair{"migraphx", "MIGraphXExecutionProvider"},
-    std::pair{"rocm", "ROCMExecutionProvider"}, std::pair{"openvino", "OpenVINOExecutionProvider"}};
 
 /// python_environments knows the first python3 on PATH; a machine often has several.
 std::vector<workload::PythonEnvironment> all_environments(const workload::OrtSearchEnvironment& environment) {
@@ -73,10 +69,12 @@ void read_packages(const fs::path& folder, PythonFacts& facts) {
   const bool ort = std::any_of(facts.packages.begin(), facts.packages.end(),
                                [](const auto& package) { return package.first != "torch"; });
   if (ort && facts.ort_providers.empty() && fs::exists(capi, error)) {
-    for (const auto& [name, provider] : kProviders)
-      if (fs::exists(capi / fmt::format("libonnxruntime_providers_{}.so", name), error))
-        facts.ort_providers.emplace_back(provider);
-    facts.ort_providers.emplace_back("CPUExecutionProvider");
+    // What onnxruntime tries before the CPU, in its order; it takes TensorRT only where that is asked for.
+    std::vector<const schema::ExecutionProvider*> tried{&schema::usual_gpu_provider()};
+    for (const auto& other : schema::other_providers()) tried.push_back(&other);
+    for (const auto* provider : tried)
+      if (fs::exists(capi / provider->file, error)) facts.ort_providers.push_back(provider->library_name);
+    facts.ort_providers.push_back(schema::cpu_provider().library_name);
   }
   if (facts.packages.count("torch") != 0 && facts.torch_cuda.empty()) facts.torch_cuda = torch_cuda(folder);
 }

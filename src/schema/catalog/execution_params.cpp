@@ -2,6 +2,7 @@
 // Levers that are Ridgeline's own: how many inferences run side by side, how large each is, and how data gets to the
 // GPU and back.
 #include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::schema {
 
@@ -45,7 +46,7 @@ std::vector<ParamDef> execution_params() {
        .target = "io_binding",
        .scope = execution,
        .type = choice,
-       .providers = {"cuda", "tensorrt"},
+       .providers = provider_ids(&ExecutionProvider::takes_device_tensors),
        .choices = {"none", "pinned", "device", "stream"},
        .default_value = "none",
        .summary = "none: plain Run from pageable memory; pinned: bound to pinned host memory; device: bound to GPU "
@@ -58,7 +59,7 @@ std::vector<ParamDef> execution_params() {
        .target = "override_free_dimensions",
        .scope = execution,
        .type = boolean,
-       .providers = {"cuda", "tensorrt"},
+       .providers = provider_ids(&ExecutionProvider::takes_device_tensors),
        .choices = {false, true},
        .default_value = false,
        .summary = "fix the model's symbolic dimensions to the shapes at hand",
@@ -68,7 +69,7 @@ std::vector<ParamDef> execution_params() {
        .target = "gpu_graph_id",
        .scope = run_option,
        .type = choice,
-       .providers = {"cuda"},
+       .providers = provider_ids(&ExecutionProvider::graph_per_shape),
        .choices = {"per_shape", "first_only"},
        .default_value = "per_shape",
        .summary = "per_shape: one captured CUDA graph a member of the shape mix; first_only: for the first member only",

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/onnx/ort_status.hpp"
 
 namespace ridgeline::workload {
@@ -24,6 +25,14 @@ Configuration arena_settings(const Configuration& configuration) {
   for (const auto& [key, value] : configuration.values())
     if (is_arena_option(key) || key == "gpu_mem_limit_gb" || key == "arena_extend_strategy") settings.set(key, value);
   return settings;
+}
+
+/// The provider whose arena the arena options shape.
+const schema::ExecutionProvider& owner_of_arena() {
+  const auto& params = schema::catalog();
+  const auto at =
+      std::find_if(params.begin(), params.end(), [](const auto& param) { return is_arena_option(param.key); });
+  return schema::provider_of(at->providers.front());
 }
 
 base::Result<OrtHandle<OrtMemoryInfo>> gpu_memory_info(const OrtApi& api) {
@@ -76,8 +85,8 @@ base::Result<std::shared_ptr<SharedArena>> SharedArena::of(const OrtEnvironment&
   RL_TRY_ASSIGN(const auto arena, make_arena_config(api, settings));
   RL_TRY_ASSIGN(const auto info, gpu_memory_info(api));
   std::shared_ptr<SharedArena> made(new SharedArena(environment, settings));
-  RL_TRY(check_ort(api, api.CreateAndRegisterAllocatorV2(environment.env(), "CUDAExecutionProvider", info.get(),
-                                                         arena.get(), nullptr, nullptr, 0)));
+  RL_TRY(check_ort(api, api.CreateAndRegisterAllocatorV2(environment.env(), owner_of_arena().library_name.c_str(),
+                                                         info.get(), arena.get(), nullptr, nullptr, 0)));
   made->registered_ = true;
   registered_arena = made;
   return made;

@@ -41,8 +41,9 @@ class Opener {
       if (soname.rfind("libcudart", 0) == 0) cuda_major_ = major_version(soname);
     for (const auto& soname : needed)
       if (is_gpu_library(soname)) open(soname, name, true);
-    const auto kind = name.find("tensorrt") == std::string::npos ? "cuda" : "tensorrt";
-    for (const auto& library : libraries_opened_at_run_time(kind, cuda_major_, needed))
+    const auto* row = schema::find_provider_in(name);
+    for (const auto& library :
+         libraries_opened_at_run_time(row != nullptr ? *row : schema::provider_of({}), cuda_major_, needed))
       open(library.soname, name, library.required);
     return std::move(result_);
   }
@@ -180,18 +181,18 @@ base::Result<ProviderLibraries> prepare_provider_libraries(const fs::path& provi
   return prepared[provider_file] = Opener(provider_file, environment, opened).run(provider_file, dynamic->needed);
 }
 
-base::Result<fs::path> provider_file(const fs::path& core, const std::string& provider) {
+base::Result<fs::path> provider_file(const fs::path& core, const schema::ExecutionProvider& provider) {
   std::error_code error;
-  for (const auto& name : {provider, std::string("shared")}) {
-    const auto file = fs::path(core).replace_filename(fmt::format("libonnxruntime_providers_{}.so", name));
+  for (const auto& name : {provider.file, std::string("libonnxruntime_providers_shared.so")}) {
+    const auto file = fs::path(core).replace_filename(name);
     if (!fs::exists(file, error))
       return base::fail(
           ErrorCode::unavailable,
           "provider {}: {} is missing: it was expected beside {}; run scripts/fetch_onnxruntime.sh --gpu, "
           "or give --ort-library a GPU release of ONNX Runtime",
-          provider, file.string(), core.filename().string());
+          provider.id, file.string(), core.filename().string());
   }
-  return fs::path(core).replace_filename(fmt::format("libonnxruntime_providers_{}.so", provider));
+  return fs::path(core).replace_filename(provider.file);
 }
 
 }  // namespace ridgeline::workload

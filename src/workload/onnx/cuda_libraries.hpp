@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/onnx/ort_search.hpp"
 
 namespace ridgeline::workload {
@@ -50,9 +51,9 @@ struct LibraryPlace {
 [[nodiscard]] base::Result<ProviderLibraries> prepare_provider_libraries(const std::filesystem::path& provider_file,
                                                                          const OrtSearchEnvironment& environment);
 
-/// The file of "cuda" or "tensorrt" beside the core library. Errors: unavailable naming the file that is not there
+/// The provider's file beside the core library. Errors: unavailable naming the file that is not there
 /// (also libonnxruntime_providers_shared.so, which they all need).
 [[nodiscard]] base::Result<std::filesystem::path> provider_file(const std::filesystem::path& core,
-                                                                const std::string& provider);
+                                                                const schema::ExecutionProvider& provider);
 
 }  // namespace ridgeline::workload

@@ -58,11 +58,13 @@ int major_version(std::string_view name) {
   return static_cast<int>(std::strtol(std::string(name.substr(at + 4)).c_str(), nullptr, 10));
 }
 
-std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major,
+std::vector<RuntimeLibrary> libraries_opened_at_run_time(const schema::ExecutionProvider& provider, int cuda_major,
                                                          const std::vector<std::string>& needed) {
+  constexpr auto* kCudnn = "libcudnn.so.9";
   std::vector<RuntimeLibrary> libraries;
   if (std::none_of(needed.begin(), needed.end(), [](const auto& name) { return starts_with(name, "libcudnn.so."); }))
-    libraries.push_back({"libcudnn.so.9", provider == "cuda"});
+    libraries.push_back(
+        {kCudnn, std::find(provider.opens.begin(), provider.opens.end(), kCudnn) != provider.opens.end()});
   if (cuda_major == 12 || cuda_major == 13) {
     libraries.push_back({fmt::format("libnvrtc.so.{}", cuda_major), false});
     libraries.push_back({fmt::format("libcufft.so.{}", cuda_major - 1), false});

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ridgeline::workload {
+#include "schema/execution_provider.hpp"
 
-struct GpuProvider {
-  std::string_view name;      ///< ours: TrialSpec::provider
-  std::string_view ort_name;  ///< as ONNX Runtime lists it
-};
-inline constexpr std::array kGpuProviders{GpuProvider{"cuda", "CUDAExecutionProvider"},
-                                          GpuProvider{"tensorrt", "TensorrtExecutionProvider"}};
+namespace ridgeline::workload {
 
 /// Whether a soname or file name belongs to CUDA, cuDNN, TensorRT or the NVIDIA driver: "libcublasLt.so.13",
 /// "libnvinfer.so.10", "libcuda.so.1".
@@ -31,11 +25,11 @@ struct RuntimeLibrary {
   bool required;  ///< without it the provider does less than its settings say
 };
 
-/// For the provider "cuda" or "tensorrt" built for that CUDA release, whose DT_NEEDED entries are `needed`; by soname.
-/// cuDNN 9 is required (release 1.29 and later run without it, but then with other kernels than the settings name),
-/// unless the provider is linked to a cuDNN, as those of 1.17 and 1.18 are to cuDNN 8; cuFFT serves two rare operators,
-/// and NVRTC compiles kernels for cuDNN.
-[[nodiscard]] std::vector<RuntimeLibrary> libraries_opened_at_run_time(std::string_view provider, int cuda_major,
+/// For a provider built for that CUDA release, whose DT_NEEDED entries are `needed`; by soname. cuDNN 9 is required as
+/// its row says, unless the provider is linked to a cuDNN, as those of 1.17 and 1.18 are to cuDNN 8; cuFFT serves two
+/// rare operators, and NVRTC compiles kernels for cuDNN.
+[[nodiscard]] std::vector<RuntimeLibrary> libraries_opened_at_run_time(const schema::ExecutionProvider& provider,
+                                                                       int cuda_major,
                                                                        const std::vector<std::string>& needed);
 
 /// The Python package that holds the library for that CUDA release, with the version where the newest is another

@@ -8,14 +8,11 @@
 namespace ridgeline::workload {
 
 base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& library, const OrtSession* session,
-                                                           const std::string& provider) {
+                                                           const schema::ExecutionProvider& provider) {
   constexpr int kFirstApi = 24;
   if (library.api_version() < kFirstApi)
     return base::fail(base::ErrorCode::unsupported, "ONNX Runtime 1.{} does not tell where nodes run",
                       library.api_version());
-  const auto is_held = [&](std::string_view owner) {
-    return provider == "tensorrt" ? owner == "TensorrtExecutionProvider" : owner != "CPUExecutionProvider";
-  };
   const auto& api = library.api();
   const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
   std::size_t count = 0;
@@ -24,7 +21,7 @@ base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& lib
   for (std::size_t at = 0; at < count; ++at) {
     const char* owner = nullptr;
     RL_TRY(check_ort(api, api.EpAssignedSubgraph_GetEpName(subgraphs[at], &owner)));
-    if (is_held(owner)) continue;
+    if (owner == provider.library_name) continue;
     const OrtEpAssignedNode* const* nodes = nullptr;
     std::size_t node_count = 0;
     RL_TRY(check_ort(api, api.EpAssignedSubgraph_GetNodes(subgraphs[at], &nodes, &node_count)));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/onnx/ort_library.hpp"
 
 struct OrtSession;
@@ -19,11 +20,11 @@ struct AssignedNode {
   std::string provider;
 };
 
-/// Nodes of a session made with SessionExtras::record_assignment that a CUDA graph of `provider` cannot hold: for
-/// "tensorrt" those outside its engines, else those on the CPU. Errors: unsupported before ONNX Runtime 1.24.
+/// Nodes of a session made with SessionExtras::record_assignment that a CUDA graph of `provider` cannot hold: those
+/// that others run. Errors: unsupported before ONNX Runtime 1.24.
 [[nodiscard]] base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& library,
                                                                          const OrtSession* session,
-                                                                         const std::string& provider);
+                                                                         const schema::ExecutionProvider& provider);
 
 /// "7 nodes run on the CPU: Shape \"/patch/Shape\", Gather \"/patch/Gather\" and 5 more"; `where`: "on the CPU".
 [[nodiscard]] std::string nodes_text(const std::vector<AssignedNode>& nodes, std::string_view where);

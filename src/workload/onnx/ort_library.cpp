@@ -120,15 +120,13 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
   RL_TRY_ASSIGN(identity.providers, providers());
   // Provider options are parsed in the provider's own library, which lies beside the core.
   std::vector<std::filesystem::path> files{path()};
-  for (const auto& gpu : kGpuProviders) {
-    if (std::find(identity.providers.begin(), identity.providers.end(), gpu.ort_name) == identity.providers.end())
-      continue;
-    const std::string provider(gpu.name);
+  for (const auto& provider : schema::execution_providers()) {
+    if (provider.file.empty() || !identity.offers(provider)) continue;
     const auto file = provider_file(path(), provider);
     if (file) files.push_back(*file);
-    const auto described = file ? describe_provider(*file, provider, environment, memo, identity)
+    const auto described = file ? describe_provider(*file, provider.id, environment, memo, identity)
                                 : base::Result<void>(tl::unexpected(file.error()));
-    if (!described) identity.provider_notes[provider] = described.error().message;
+    if (!described) identity.provider_notes[provider.id] = described.error().message;
   }
   if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
   RL_TRY_ASSIGN(identity.known_targets, known_targets(files, memo));

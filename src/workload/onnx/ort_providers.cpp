@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "schema/execution_provider.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_status.hpp"
@@ -77,32 +78,38 @@ base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* ses
   return read_back;
 }
 
+using Append = base::Result<ReadBack> (*)(const OrtApi&, OrtSessionOptions*, const Options&, void* compute_stream);
+
+/// How each provider that is not built in is put on a session.
+const std::map<std::string_view, Append> kAppend{{"cuda", append_cuda}, {"tensorrt", append_tensorrt}};
+
 /// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less
 /// well.
-base::Result<void> prepare_libraries(const OrtLibrary& library, const std::string& provider) {
-  const auto environment = OrtSearchEnvironment::of_this_process();
-  // TensorRT hands what it cannot run to CUDA.
-  for (const auto& name :
-       provider == "cuda" ? std::vector<std::string>{"cuda"} : std::vector<std::string>{"cuda", "tensorrt"}) {
-    RL_TRY_ASSIGN(const auto file, provider_file(library.path(), name));
-    RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
-    RL_TRY(libraries.usable());
-  }
-  return {};
+base::Result<void> prepare_libraries(const OrtLibrary& library, const schema::ExecutionProvider& provider,
+                                     const OrtSearchEnvironment& environment) {
+  RL_TRY_ASSIGN(const auto file, provider_file(library.path(), provider));
+  RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
+  return libraries.usable();
+}
+
+/// The provider and whom it falls back to, as far as they are not built in.
+std::vector<const schema::ExecutionProvider*> chain_of(const schema::ExecutionProvider& provider) {
+  std::vector<const schema::ExecutionProvider*> chain{&provider};
+  for (const auto& fallback : provider.fallbacks) chain.push_back(&schema::provider_of(fallback));
+  std::erase_if(chain, [](const auto* one) { return one->file.empty(); });
+  return chain;
 }
 
 }  // namespace
 
 base::Result<void> check_provider(const OrtLibrary& library, const std::string& provider) {
-  if (provider == "cpu") return {};
-  const std::string name = provider == "cuda"       ? "CUDAExecutionProvider"
-                           : provider == "tensorrt" ? "TensorrtExecutionProvider"
-                                                    : "";
-  if (name.empty())
-    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected cpu, cuda or tensorrt",
-                      provider, base::did_you_mean(provider, {"cpu", "cuda", "tensorrt"}));
+  const auto* row = schema::find_provider(provider);
+  if (row == nullptr)
+    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected one of {}", provider,
+                      base::did_you_mean(provider, schema::provider_ids()), fmt::join(schema::provider_ids(), ", "));
+  if (row->file.empty()) return {};
   RL_TRY_ASSIGN(const auto built_in, library.providers());
-  if (std::find(built_in.begin(), built_in.end(), name) == built_in.end())
+  if (std::find(built_in.begin(), built_in.end(), row->library_name) == built_in.end())
     return base::fail(ErrorCode::unsupported,
                       "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
                       library.path().string(), fmt::join(built_in, ", "));
@@ -114,12 +121,22 @@ base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrar
                                                                  const Options& provider_options,
                                                                  void* compute_stream) {
   RL_TRY(check_provider(library, provider));
-  if (provider == "cpu") return ReadBack{};
-  RL_TRY(prepare_libraries(library, provider));
-  if (provider == "cuda") return append_cuda(library.api(), options, provider_options, compute_stream);
-  RL_TRY_ASSIGN(auto read_back, append_tensorrt(library.api(), options, provider_options, compute_stream));
-  RL_TRY(append_cuda(library.api(), options, {}, compute_stream));
-  return read_back;
+  const auto chain = chain_of(schema::provider_of(provider));
+  const auto environment = OrtSearchEnvironment::of_this_process();
+  // TensorRT's library needs that of CUDA to be there, so the last of the chain comes first.
+  for (auto one = chain.rbegin(); one != chain.rend(); ++one) RL_TRY(prepare_libraries(library, **one, environment));
+  ReadBack own;
+  for (const auto* one : chain) {
+    const auto append = kAppend.find(one->id);
+    if (append == kAppend.end())
+      return base::fail(ErrorCode::internal, "provider {}: this build of Ridgeline cannot put it on a session",
+                        one->id);
+    const bool is_own = one == chain.front();
+    RL_TRY_ASSIGN(auto read_back,
+                  append->second(library.api(), options, is_own ? provider_options : Options{}, compute_stream));
+    if (is_own) own = std::move(read_back);
+  }
+  return own;
 }
 
 }  // namespace ridgeline::workload

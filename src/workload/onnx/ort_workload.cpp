@@ -33,7 +33,7 @@ const char* graph_setting(const schema::Configuration& configuration) {
 class OrtWorkload final : public Workload {
  public:
   OrtWorkload(schema::TrialSpec spec, OrtSearchEnvironment search)
-      : spec_(std::move(spec)), search_(std::move(search)) {}
+      : spec_(std::move(spec)), provider_(schema::provider_of(spec_.provider)), search_(std::move(search)) {}
 
   [[nodiscard]] base::Result<void> prepare() override;
   [[nodiscard]] TrialPhase phase() const noexcept override { return phase_.load(); }
@@ -62,6 +62,7 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] ArenaUse arena_use() const;
 
   schema::TrialSpec spec_;
+  const schema::ExecutionProvider& provider_;
   OrtSearchEnvironment search_;
   std::atomic<TrialPhase> phase_{TrialPhase::load_runtime};
   // Destroyed in reverse order: the sessions before the options, these before the environment.
@@ -108,15 +109,14 @@ base::Result<void> OrtWorkload::prepare() {
   return {};
 }
 
-/// TensorRT's provider does not look at gpu_graph_id (ONNX Runtime 1.29): once it has a graph, every run replays that
-/// one, whatever its shape.
+/// One graph a session: once there is one, every run replays it, whatever its shape. TensorRT's provider does not look
+/// at gpu_graph_id (ONNX Runtime 1.29).
 base::Result<void> OrtWorkload::check_graph() const {
   const auto members = spec_.workload.shapes.size();
-  if (spec_.provider != "tensorrt" || !uses_graph() || members < 2) return {};
+  if (provider_.graph_per_shape || !uses_graph() || members < 2) return {};
   return base::fail(ErrorCode::unsupported,
-                    "trt_cuda_graph_enable=true: TensorRT's provider has one graph, for one shape, and the mix has {}: "
-                    "leave it out",
-                    members);
+                    "{}=true: {}'s provider has one graph, for one shape, and the mix has {}: leave it out",
+                    graph_setting(spec_.configuration), provider_.title, members);
 }
 
 /// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one lane
@@ -138,7 +138,7 @@ base::Result<void> OrtWorkload::load_runtime() {
                       library.path().string(), library.version(), spec_.runtime.version);
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
   RL_TRY(check_provider(environment_->library(), spec_.provider));
-  if (spec_.provider == "cpu") return {};
+  if (!provider_.takes_device_tensors) return {};
   RL_TRY_ASSIGN(gpu_, GpuSide::open());
   RL_TRY_ASSIGN(const auto binding, io_binding_of(spec_));
   io_ = {binding, gpu_.get(), spec_.io == "host"};
@@ -207,15 +207,16 @@ base::Error OrtWorkload::explain(base::Error error) const {
   if (!settings) return error;
   const auto lane = OrtLane::create(*environment_, spec_.workload.location, *settings);
   if (!lane) return error;
-  const auto left = nodes_beside_graph(environment_->library(), (*lane)->session(), spec_.provider);
+  const auto left = nodes_beside_graph(environment_->library(), (*lane)->session(), provider_);
   if (!left || left->empty()) return error;
   error.code = ErrorCode::unsupported;
-  const bool tensorrt = spec_.provider == "tensorrt";
-  error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, tensorrt ? "outside TensorRT" : "on the CPU"));
+  const auto outside = provider_.compiles_graph ? "outside " + provider_.title : std::string("on the CPU");
+  error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, outside));
   const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
-  error.message += can_fix    ? "; override_free_dimensions=true may free the graph of them"
-                   : tensorrt ? "; TensorRT's CUDA graph needs every node in an engine"
-                              : "; a CUDA graph needs every node on the GPU";
+  error.message += can_fix ? "; override_free_dimensions=true may free the graph of them"
+                   : provider_.compiles_graph
+                       ? fmt::format("; {}'s CUDA graph needs every node in an engine", provider_.title)
+                       : "; a CUDA graph needs every node on the GPU";
   return error;
 }
 
@@ -251,8 +252,7 @@ std::map<std::string, double> OrtWorkload::metrics() const {
   const auto peak = arena_use().peak_bytes;
   if (peak == 0) return {};
   std::map<std::string, double> metrics{{"gpu_arena_gb", static_cast<double>(peak) * 1e-9}};
-  // TensorRT's engines hold their weights outside of the arena.
-  if (spec_.provider != "tensorrt") metrics["gpu_weights_gb"] = static_cast<double>(weight_bytes_) * 1e-9;
+  if (provider_.weights_in_arena) metrics["gpu_weights_gb"] = static_cast<double>(weight_bytes_) * 1e-9;
   return metrics;
 }
 

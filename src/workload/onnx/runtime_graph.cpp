@@ -47,7 +47,7 @@ base::Result<schema::RuntimeGraph> count(const std::filesystem::path& path, cons
 
 base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& spec,
                                                       const OrtSearchEnvironment& search) {
-  if (spec.provider != "cpu" && spec.provider != "cuda")
+  if (schema::provider_of(spec.provider).compiles_graph)
     return base::fail(ErrorCode::unsupported, "provider {} compiles the graph into nodes that cannot be read",
                       spec.provider);
   const auto level = schema::graph_level(spec.configuration);

@@ -71,9 +71,9 @@ Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/) 
   schema::RuntimeIdentity identity;
   identity.name = "synthetic";
   identity.version = base::version();
-  identity.providers = {"CPUExecutionProvider"};
   if (std::getenv("RIDGELINE_SYNTHETIC_GPU") != nullptr)
-    identity.providers = {"CUDAExecutionProvider", "CPUExecutionProvider"};
+    identity.providers.push_back(schema::usual_gpu_provider().library_name);
+  identity.providers.push_back(schema::cpu_provider().library_name);
   return identity;
 }
 

@@ -114,7 +114,7 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
 }
 
 StepResult<void> PluginStepRunner::prepare(const schema::TrainingTrialSpec& spec) {
-  const bool on_gpu = spec.device != "cpu";
+  const bool on_gpu = !schema::is_cpu_device(spec.device);
   if (!spec.job.data_path.empty()) {
     auto data = choose_training_data(spec.job.data_path, spec.job.options);
     if (!data) return tl::unexpected(plain(std::move(data).error()));

@@ -95,7 +95,7 @@ StepResult<void> SyntheticStepRunner::show_fault(schema::TrialPhase phase) const
 
 StepResult<void> SyntheticStepRunner::prepare(const schema::TrainingTrialSpec& spec) {
   spec_ = spec;
-  on_cpu_ = spec.device == "cpu";
+  on_cpu_ = schema::is_cpu_device(spec.device);
   // The noise of a trial depends on everything that identifies it, so that repeats are draws of their own.
   std::uint64_t seed = static_cast<std::uint64_t>(options_.seed) * 0x9E3779B97F4A7C15ULL;
   for (const char digit : spec.key().substr(0, 16)) seed = seed * 31 + static_cast<std::uint64_t>(digit);

@@ -75,7 +75,7 @@ TEST(Migration, moves_the_runs_and_trials_of_schema_3_into_one_table_each) {
   EXPECT_EQ(
       *old->query_integer("SELECT count(*) FROM samples WHERE key IN (SELECT key FROM trials WHERE kind = 'pair')"),
       blocks);
-  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 4);
+  EXPECT_EQ(*old->query_integer("SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 5);
   EXPECT_EQ(*old->query_integer("SELECT count(*) FROM pragma_foreign_key_check"), 0);
   const auto runs = *store.list_runs(100);
   ASSERT_EQ(runs.size(), 11U);

@@ -35,6 +35,22 @@ TEST_F(StoreFile, is_made_no_earlier_than_there_is_something_to_keep_or_to_find)
   EXPECT_EQ(*store.count_trials(), 1U);
 }
 
+TEST_F(StoreFile, tells_what_other_models_taught_of_a_device) {
+  EXPECT_TRUE(store.learned("gpu:a", "cuda", "resnet")->empty());
+  EXPECT_FALSE(std::filesystem::exists(store.path()));
+  ASSERT_TRUE(store.learn("gpu:a", "cuda", "resnet", {4e-4, 10, {{"prefer_nhwc", {0.1, 1}}}}));
+  ASSERT_TRUE(store.learn("gpu:a", "cuda", "resnet", {1e-4, 30, {{"prefer_nhwc", {0.4, 2}}}}));
+  ASSERT_TRUE(store.learn("gpu:a", "cuda", "bert", {2e-4, 40, {}}));
+  ASSERT_TRUE(store.learn("gpu:b", "cuda", "bert", {9e-4, 99, {}}));
+  ASSERT_TRUE(store.learn("gpu:a", "tensorrt", "bert", {9e-4, 99, {}}));
+  const auto of_resnet = store.learned("gpu:a", "cuda", "bert").value();
+  EXPECT_DOUBLE_EQ(of_resnet.session_variance, 1.75e-4);
+  EXPECT_DOUBLE_EQ(of_resnet.effects.at("prefer_nhwc").mean, 0.3);
+  EXPECT_DOUBLE_EQ(store.learned("gpu:a", "cuda", "resnet")->session_variance, 2e-4);
+  EXPECT_DOUBLE_EQ(store.learned("gpu:a", "cuda", "swin")->session_freedom, 80);
+  EXPECT_TRUE(store.learned("gpu:c", "cuda", "swin")->empty());
+}
+
 TEST_F(StoreFile, returns_a_trial_as_it_was_saved) {
   const auto spec = make_spec(4);
   const auto outcome = make_outcome(500);

@@ -89,6 +89,22 @@ TEST_F(TuneCampaignTest, a_quick_search_and_a_very_large_model_go_without_the_gr
   EXPECT_EQ(looked, 0);
 }
 
+TEST_F(TuneCampaignTest, teaches_of_its_device_what_runs_of_other_models_then_know) {
+  const auto first = must_run();
+  EXPECT_TRUE(first.learned.empty());
+  const int trials = executor_.trials_run;
+  EXPECT_TRUE(must_run().learned.empty()) << "asked again, the same question finds the same answers";
+  EXPECT_EQ(executor_.trials_run, trials);
+  executor_.model.sha256 = "another";
+  const auto other = must_run();
+  const auto& effects = other.learned.effects;
+  ASSERT_EQ(effects.count("intra_op_num_threads"), 1U);
+  EXPECT_EQ(effects.at("intra_op_num_threads").runs, 1) << "what the second run had from the store taught nothing more";
+  EXPECT_LT(effects.at("enable_mem_pattern").mean, 0.05);
+  EXPECT_GT(effects.at("intra_op_num_threads").mean, 0.2);
+  EXPECT_EQ(store_->learned(other.run.device, other.run.provider, "a third")->effects.at("enable_mem_pattern").runs, 2);
+}
+
 TEST_F(TuneCampaignTest, recommends_the_fastest_with_an_interval_that_holds_the_truth) {
   const auto result = must_run();
   ASSERT_TRUE(result.run.verdict);

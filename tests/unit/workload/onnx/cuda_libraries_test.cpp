@@ -148,14 +148,15 @@ TEST_F(CudaLibraries, an_absent_driver_is_named_before_all_else) {
 
 TEST_F(CudaLibraries, a_provider_that_is_not_beside_the_core_is_named_with_the_fix) {
   const auto core = folder_.write("ort/libonnxruntime.so.1", "x");
-  const auto file = provider_file(core, "cuda");
+  const auto file = provider_file(core, schema::provider_of("cuda"));
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message.find((folder_ / "ort/libonnxruntime_providers_cuda.so").string()), std::string::npos);
   EXPECT_NE(file.error().message.find("fetch_onnxruntime.sh --gpu"), std::string::npos);
   folder_.write("ort/libonnxruntime_providers_cuda.so", "x");
-  EXPECT_NE(provider_file(core, "cuda").error().message.find("providers_shared.so"), std::string::npos);
+  EXPECT_NE(provider_file(core, schema::provider_of("cuda")).error().message.find("providers_shared.so"),
+            std::string::npos);
   folder_.write("ort/libonnxruntime_providers_shared.so", "x");
-  EXPECT_TRUE(provider_file(core, "cuda"));
+  EXPECT_TRUE(provider_file(core, schema::provider_of("cuda")));
 }
 
 TEST_F(CudaLibraries, a_file_that_is_no_library_is_refused) {
@@ -228,7 +229,7 @@ TEST(GpuLibraryNames, belong_to_nvidia_and_to_packages) {
 TEST(GpuLibraryNames, cudnn_9_is_opened_at_run_time_unless_the_provider_is_linked_to_a_cudnn) {
   const auto cudnn = [](std::string_view provider, const std::vector<std::string>& needed) {
     std::string found;
-    for (const auto& library : libraries_opened_at_run_time(provider, 12, needed))
+    for (const auto& library : libraries_opened_at_run_time(schema::provider_of(provider), 12, needed))
       if (library.soname.rfind("libcudnn", 0) == 0) found += library.soname + (library.required ? "!" : "");
     return found;
   };

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The execution providers of ONNX Runtime. A new one is a row here, its options as parameters, and a function in
+// workload/onnx/ort_providers.cpp that appends it to a session.
+#include <algorithm>
+
+#include "schema/execution_provider.hpp"
+
+namespace ridgeline::schema {
+namespace {
+
+const ExecutionProvider* find(const std::vector<ExecutionProvider>& rows, std::string ExecutionProvider::*key,
+                              std::string_view value) {
+  const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.*key == value; });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+const ExecutionProvider* find_anywhere(std::string ExecutionProvider::*key, std::string_view value) {
+  const auto* row = find(execution_providers(), key, value);
+  return row != nullptr ? row : find(other_providers(), key, value);
+}
+
+}  // namespace
+
+const std::vector<ExecutionProvider>& execution_providers() {
+  static const std::vector<ExecutionProvider> rows{
+      {.id = "cpu", .library_name = "CPUExecutionProvider", .title = "CPU", .auto_rank = 1},
+      {.id = "cuda",
+       .library_name = "CUDAExecutionProvider",
+       .title = "CUDA",
+       .device = DeviceKind::gpu,
+       .file = "libonnxruntime_providers_cuda.so",
+       // Release 1.29 and later run without it, but then with other kernels than the settings name.
+       .opens = {"libcudnn.so.9"},
+       .fallbacks = {"cpu"},
+       .auto_rank = 2,
+       .takes_device_tensors = true,
+       .weights_in_arena = true,
+       .graph_per_shape = true},
+      // "auto" does not take it: building engines takes minutes a session.
+      {.id = "tensorrt",
+       .library_name = "TensorrtExecutionProvider",
+       .title = "TensorRT",
+       .device = DeviceKind::gpu,
+       .file = "libonnxruntime_providers_tensorrt.so",
+       .fallbacks = {"cuda", "cpu"},
+       .takes_device_tensors = true,
+       .compiles_graph = true},
+  };
+  return rows;
+}
+
+const std::vector<ExecutionProvider>& other_providers() {
+  static const auto gpu = [](std::string library_name, std::string title, std::string file) {
+    return ExecutionProvider{.library_name = std::move(library_name),
+                             .title = std::move(title),
+                             .device = DeviceKind::gpu,
+                             .file = std::move(file)};
+  };
+  static const std::vector<ExecutionProvider> rows{
+      gpu("MIGraphXExecutionProvider", "MIGraphX", "libonnxruntime_providers_migraphx.so"),
+      gpu("ROCMExecutionProvider", "ROCm", "libonnxruntime_providers_rocm.so"),
+      {.library_name = "OpenVINOExecutionProvider",
+       .title = "OpenVINO",
+       .file = "libonnxruntime_providers_openvino.so"}};
+  return rows;
+}
+
+const ExecutionProvider* find_provider(std::string_view id) {
+  return find(execution_providers(), &ExecutionProvider::id, id);
+}
+
+const ExecutionProvider* find_provider_named(std::string_view library_name) {
+  return find_anywhere(&ExecutionProvider::library_name, library_name);
+}
+
+const ExecutionProvider* find_provider_in(std::string_view file) {
+  return find_anywhere(&ExecutionProvider::file, file);
+}
+
+const ExecutionProvider& provider_of(std::string_view id) {
+  static const ExecutionProvider unknown;
+  const auto* row = find_provider(id);
+  return row != nullptr ? *row : unknown;
+}
+
+const ExecutionProvider& cpu_provider() { return execution_providers().front(); }
+
+std::vector<const ExecutionProvider*> auto_providers() {
+  std::vector<const ExecutionProvider*> wanted;
+  for (const auto& row : execution_providers())
+    if (row.auto_rank > 0) wanted.push_back(&row);
+  std::sort(wanted.begin(), wanted.end(), [](const auto* a, const auto* b) { return a->auto_rank > b->auto_rank; });
+  return wanted;
+}
+
+const ExecutionProvider& usual_gpu_provider() {
+  const auto wanted = auto_providers();
+  return **std::find_if(wanted.begin(), wanted.end(), [](const auto* row) { return row->on_gpu(); });
+}
+
+const ExecutionProvider& plain_provider_of(std::string_view id) {
+  const auto& row = provider_of(id);
+  if (!row.compiles_graph) return row;
+  for (const auto& fallback : row.fallbacks)
+    if (const auto& next = provider_of(fallback); !next.compiles_graph) return next;
+  return cpu_provider();
+}
+
+std::vector<std::string> provider_ids() {
+  std::vector<std::string> ids;
+  for (const auto& row : execution_providers()) ids.push_back(row.id);
+  return ids;
+}
+
+std::vector<std::string> provider_ids(bool ExecutionProvider::*can) {
+  std::vector<std::string> ids;
+  for (const auto& row : execution_providers())
+    if (row.*can) ids.push_back(row.id);
+  return ids;
+}
+
+}  // namespace ridgeline::schema
