@@ -16,8 +16,8 @@
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
+#include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
-#include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
@@ -69,9 +69,7 @@ class BenchReader {
     RL_TRY(read_current());
     RL_TRY(read_numbers());
     RL_TRY(read_effort());
-    auto& request = plan_.request;
-    request.use_store = !flags_.fresh;
-    request.command_line = shell_line(context_.arguments);
+    read_common(flags_, flags_.device, context_, plan_.request);
     if (flags_.html == "auto" && flags_.output.empty())
       return fail(ErrorCode::invalid_argument,
                   "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
@@ -444,9 +442,9 @@ class BenchReader {
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
     const auto headroom = noted("mem headroom", flags_.mem_headroom, "--mem-headroom", kDefaultHeadroom);
-    RL_TRY_ASSIGN(request.answers.headroom, share_of_one(headroom, "--mem-headroom", "10%"));
+    RL_TRY_ASSIGN(request.headroom, share_of_one(headroom, "--mem-headroom", "10%"));
     const auto tolerance = noted("tolerance", flags_.tolerance, "--tolerance", kDefaultTolerance);
-    RL_TRY_ASSIGN(request.answers.tolerance, share_of_one(tolerance, "--tolerance", "10%"));
+    RL_TRY_ASSIGN(request.tolerance, share_of_one(tolerance, "--tolerance", "10%"));
     return {};
   }
 

@@ -11,11 +11,11 @@
 #include "schema/environment.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
-#include "schema/objective.hpp"
 #include "schema/run.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
+#include "schema/tune_request.hpp"
 
 namespace ridgeline::schema {
 
@@ -26,14 +26,6 @@ struct PrunedParam {
   std::string reason;
 };
 RL_DECLARE_JSON(PrunedParam)
-
-/// One searched parameter and the values it may take (the unset default is always a candidate too).
-struct Dimension {
-  std::string key;
-  std::vector<Value> values;
-  friend bool operator==(const Dimension&, const Dimension&) = default;
-};
-RL_DECLARE_JSON(Dimension)
 
 /// A verdict on two configurations. ratio = B over A in the objective's value, turned so that above 1 means B is better
 /// (latency A/B, throughput B/A).
@@ -149,6 +141,7 @@ struct TuneRun {
   std::string finished_utc;  ///< "" while running or when interrupted by force
   double duration_s = 0;
   bool interrupted = false;
+  TuneRequest request;
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
   double min_effect = 0.02;
@@ -177,7 +170,6 @@ struct TuneRun {
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
-  std::string config_path{};                   ///< of the file of settings given, absolute and normal; "": none
 };
 
 /// TrialSpec::device of a trial.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/bench_answers.hpp"
 #include "fakes/training_landscape.hpp"
 #include "report/bench_report.hpp"
 #include "report/renderers.hpp"
