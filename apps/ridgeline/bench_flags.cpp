@@ -17,8 +17,8 @@
 #include "loader/page_cache.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_runners.hpp"
+#include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
-#include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "workload/training/synthetic_step_options.hpp"
 
@@ -70,9 +70,7 @@ class BenchReader {
     RL_TRY(read_current());
     read_numbers();
     read_effort();
-    auto& request = plan_.request;
-    request.use_store = !flags_.fresh;
-    request.command_line = shell_line(context_.arguments);
+    read_common(flags_, flags_.device, context_, plan_.request);
     if (flags_.html == "auto" && flags_.output.empty())
       return fail(ErrorCode::invalid_argument,
                   "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
@@ -437,10 +435,10 @@ class BenchReader {
     }
     plan.max_steps = std::max(plan.max_steps, plan.steps);
     note("steps", fmt::format("{}", plan.steps), origin);
-    request.answers.headroom = flags_.mem_headroom.value_or(kDefaultHeadroom);
-    note("mem headroom", share_text(request.answers.headroom), flags_.mem_headroom ? "--mem-headroom" : "default");
-    request.answers.tolerance = flags_.tolerance.value_or(kDefaultTolerance);
-    note("tolerance", share_text(request.answers.tolerance), flags_.tolerance ? "--tolerance" : "default");
+    request.headroom = flags_.mem_headroom.value_or(kDefaultHeadroom);
+    note("mem headroom", share_text(request.headroom), flags_.mem_headroom ? "--mem-headroom" : "default");
+    request.tolerance = flags_.tolerance.value_or(kDefaultTolerance);
+    note("tolerance", share_text(request.tolerance), flags_.tolerance ? "--tolerance" : "default");
   }
 
   /// Search, time, soak and diagnosis.

@@ -74,6 +74,7 @@ std::string empty_value(const CLI::App& cli, int argc, char** argv) {
 int run_program(int argc, char** argv) {
   app::Context context;
   context.arguments.assign(argv, argv + argc);
+  context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
   CLI::App cli{"Ridgeline finds the fastest settings of a deep-learning workload on this machine and proves them.",
                "ridgeline"};
   cli.footer(

@@ -27,7 +27,7 @@ enum ExitCode : int {
 
 /// What every subcommand shares.
 struct Context {
-  std::vector<std::string> arguments;  ///< the whole command line, argv[0] included
+  std::vector<std::string> arguments;  ///< the whole command line behind "ridgeline"
   std::string database;                ///< --db, or ""
   std::string options_file;            ///< --options, or ""
   int exit_code = kOk;

@@ -14,9 +14,9 @@
 #include "execute/gpu_choice.hpp"
 #include "execute/local_environment.hpp"
 #include "ridgeline/apply_changes.hpp"
+#include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
-#include "ridgeline/tune_flags.hpp"
 #include "ridgeline/worker_options.hpp"
 #include "schema/sweep_command.hpp"
 #include "schema/sweep_metric.hpp"
@@ -42,9 +42,8 @@ class SweepReader {
     RL_TRY(read_devices());
     auto& request = plan_.request;
     request.search = flags_.search;
-    request.use_store = !flags_.fresh;
     request.keep_going = flags_.keep_going;
-    request.command_line = shell_line(context_.arguments);
+    read_common(flags_, flags_.devices, context_, request);
     return std::move(plan_);
   }
 

@@ -8,11 +8,11 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "config/space_file.hpp"
+#include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "stats/quantile.hpp"
-#include "watch/baseline.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::app {
@@ -157,6 +157,7 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
                 text.error().message, fmt::join(names, ", "));
   RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
   request.space = std::move(file.request);
+  request.space.file = flags.space;
   patch.mapping = std::move(file.mapping);
   return {};
 }
@@ -275,11 +276,9 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 "parameters or fixed, or leave only_listed out",
                 flags.space);
   RL_TRY(read_current(flags, request, plan.patch));
-  request.use_store = !flags.fresh;
   request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;
-  request.command_line = shell_line(context.arguments);
-  if (!flags.write.config.empty()) request.config_path = watch::absolute_path(flags.write.config);
+  read_common(flags, flags.devices, context, request);
   request.reference_folder = base::cache_folder() / "references";
   request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
   const auto registry = workload::make_default_registry();
@@ -288,25 +287,6 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   request.gpu_reference = kind->gpu_reference;
   plan.isolation = flags.isolation == "trial" ? execute::Isolation::trial : execute::Isolation::pooled;
   return plan;
-}
-
-std::string shell_line(const std::vector<std::string>& arguments) {
-  std::string line;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    // The program's own path says nothing on another machine.
-    const std::string word = i == 0 ? "ridgeline" : arguments[i];
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                            "0123456789_-./:=,+%@") == std::string::npos;
-    std::string quoted = word;
-    if (!plain) {
-      quoted = "'";
-      for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      quoted += "'";
-    }
-    line += (line.empty() ? "" : " ") + quoted;
-  }
-  return line;
 }
 
 }  // namespace ridgeline::app

@@ -64,9 +64,6 @@ struct TunePlan {
 /// Reads --config and --space too, so that every fault is found before anything is measured.
 [[nodiscard]] base::Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context);
 
-/// Arguments as one line that a shell reads back as the same words.
-[[nodiscard]] std::string shell_line(const std::vector<std::string>& arguments);
-
 /// "model.onnx" is of kind onnx, "synthetic:..." of kind synthetic.
 [[nodiscard]] schema::WorkloadRef workload_of(const std::string& model);
 

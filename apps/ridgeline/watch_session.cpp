@@ -207,7 +207,7 @@ class WatchSession {
     options.budget = plan_.retune_time;
     options.search = flags_.retune_search;
     options.ort_library = flags_.ort_library;
-    options.command_line = shell_line(context_.arguments);
+    options.arguments = context_.arguments;
     options.make_executor = executors_for(device, execute::Isolation::pooled);
     options.environment = [device] { return environment_of(device); };
     options.reference_folder = base::cache_folder() / "references";

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -103,6 +105,15 @@ struct adl_serializer<std::optional<T>> {
       value.reset();
     else
       value = in.get<T>();
+  }
+};
+
+/// A duration is its seconds.
+template <>
+struct adl_serializer<std::chrono::nanoseconds> {
+  static void to_json(json& out, std::chrono::nanoseconds value) { out = static_cast<double>(value.count()) * 1e-9; }
+  static void from_json(const json& in, std::chrono::nanoseconds& value) {
+    value = std::chrono::nanoseconds(std::llround(in.get<double>() * 1e9));
   }
 };
 

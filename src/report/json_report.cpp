@@ -107,6 +107,7 @@ Json run_json(const schema::TuneRun& run) {
           {"finished_utc", run.finished_utc},
           {"duration_s", run.duration_s},
           {"interrupted", run.interrupted},
+          {"request", run.request},
           {"objective", run.objective},
           {"constraints", constraints},
           {"min_effect", run.min_effect},

@@ -15,7 +15,8 @@ inline constexpr int kTuneJsonVersion = 1;
 /// A tune run for machines: same input, same bytes. Times in ns, sizes in bytes, shares as fractions; an absent number
 /// is null. Fields:
 ///   schema            "ridgeline.tune", schema_version 1
-///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, objective, constraints,
+///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, request (what was asked,
+///                     schema::TuneRequest), objective, constraints,
 ///                     min_effect, accuracy_tolerance, search, seed, provider, device, space_size
 ///   verdict           null, or decision ("change" "keep" "none"), trial_id, configuration, changed {key: {from, to}},
 ///                     gain (a comparison or null), tie_group [trial ids], reason

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
+#include "schema/run_request.hpp"
 #include "schema/trial_outcome.hpp"
 #include "stats/interval.hpp"
 
@@ -53,6 +54,21 @@ struct SweepJob {
   double timeout_s = 0;              ///< of one trial; 0: none
   std::vector<std::string> depends;  ///< files that decide what the command does, besides those among its arguments
 };
+
+/// What a `ridgeline sweep` was asked for, as it is stored.
+struct SweepRequest : RunRequest {
+  SweepJob job;
+  SweepObjective objective;
+  std::string search = "grid";  ///< grid, adaptive, random
+  std::size_t trials = 40;      ///< combinations that random tries
+  std::uint64_t seed = 1;
+  int repeats = 3;  ///< rounds, the first included
+  int warmups = 0;  ///< trials of the first combination that do not count
+  double min_effect = 0.02;
+  double tolerance = 0.03;
+  bool keep_going = false;  ///< also when the first trials all fail alike
+};
+RL_DECLARE_JSON(SweepRequest)
 
 /// Values by parameter name.
 using SweepPoint = std::map<std::string, std::string>;
@@ -149,6 +165,7 @@ struct SweepRun {
   double duration_s = 0;
   bool interrupted = false;
   std::string interruption;  ///< "stopped by a signal", "--max-time is used up"
+  SweepRequest request;
   SweepJob job;
   SweepObjective objective;
   std::string search = "grid";

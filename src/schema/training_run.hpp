@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "schema/environment.hpp"
 #include "schema/run.hpp"
+#include "schema/run_request.hpp"
 #include "schema/training_trial.hpp"
 
 namespace ridgeline::schema {
@@ -25,6 +26,22 @@ struct TrainingSpace {
   friend bool operator==(const TrainingSpace&, const TrainingSpace&) = default;
 };
 RL_DECLARE_JSON(TrainingSpace)
+
+/// What a `ridgeline bench` was asked for, as it is stored.
+struct BenchRequest : RunRequest {
+  TrainingJob job;
+  std::string search = "adaptive";
+  TrainingSpace space;
+  TrainingPlan plan;
+  double tolerance = 0.03;
+  double headroom = 0.10;       ///< share of the device's memory that the recommended settings leave free
+  std::int64_t soak_steps = 0;  ///< 0: no soak
+  /// Of seconds that a soak nobody asked for may be timed: search and repeats leave it less of --max-time than one that
+  /// was asked for. nullopt: it was.
+  std::optional<double> short_soak_s;
+  bool diagnose = true;
+};
+RL_DECLARE_JSON(BenchRequest)
 
 /// Why a training trial was made.
 enum class BenchStage {
@@ -115,6 +132,7 @@ struct BenchRun {
   double duration_s = 0;
   bool interrupted = false;
   std::string interruption;  ///< why: "stopped by a signal", "--max-time 5m is used up"
+  BenchRequest request;
   TrainingJob job;
   std::string device = "cpu";
   std::string device_id;

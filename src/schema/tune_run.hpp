@@ -12,11 +12,11 @@
 #include "schema/execution_provider.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
-#include "schema/objective.hpp"
 #include "schema/run.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
+#include "schema/tune_request.hpp"
 #include "stats/interval.hpp"
 
 namespace ridgeline::schema {
@@ -28,14 +28,6 @@ struct PrunedParam {
   std::string reason;
 };
 RL_DECLARE_JSON(PrunedParam)
-
-/// One searched parameter and the values it may take (the unset default is always a candidate too).
-struct Dimension {
-  std::string key;
-  std::vector<Value> values;
-  friend bool operator==(const Dimension&, const Dimension&) = default;
-};
-RL_DECLARE_JSON(Dimension)
 
 /// A verdict on two configurations. ratio = B over A in the objective's value, turned so that above 1 means B is better
 /// (latency A/B, throughput B/A).
@@ -148,6 +140,7 @@ struct TuneRun {
   std::string finished_utc;  ///< "" while running or when interrupted by force
   double duration_s = 0;
   bool interrupted = false;
+  TuneRequest request;
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
   double min_effect = 0.02;
@@ -176,7 +169,6 @@ struct TuneRun {
   std::optional<GpuCeilings> gpu_ceilings{};   ///< of the GPU tuned on; nullopt: not probed
   std::vector<RuntimeGraph> runtime_graphs{};  ///< one a level that was looked at
   std::optional<SpeedRecord> speed{};          ///< unset: the reference was not timed again
-  std::string config_path{};                   ///< of the file of settings given, absolute and normal; "": none
 
   [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };

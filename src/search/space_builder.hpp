@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -9,23 +8,13 @@
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
 #include "schema/model_description.hpp"
+#include "schema/tune_request.hpp"
 #include "schema/tune_run.hpp"
 #include "search/search_space.hpp"
 
 namespace ridgeline::search {
 
-/// The user's own word on the space (--space FILE, --set, --batch).
-struct SpaceRequest {
-  std::vector<schema::Dimension> values;  ///< replaces the candidates of these keys; also switches on unsearched ones
-  schema::Configuration fixed;            ///< pinned: not searched
-  std::map<std::string, std::string> asked_by;  ///< keys that the command line names, with its words ("--batch 3")
-  std::vector<std::string> exclude;             ///< keys not to be searched
-  std::vector<std::string>
-      constraints;           ///< "intra_op_num_threads * parallel_sessions <= 8": key/number (*|+) ... relation ...
-  bool only_listed = false;  ///< search nothing but `values`
-  std::vector<std::string> always_set;  ///< listed keys without a default that no configuration leaves unset
-  std::string named;                    ///< a space of resolve_named_space, or ""
-};
+using schema::SpaceRequest;
 
 struct SpaceInput {
   std::string provider;

@@ -4,9 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "schema/sweep.hpp"
-#include "schema/training_run.hpp"
-#include "schema/tune_run.hpp"
+#include "store/old_request.hpp"
 #include "store/record_json.hpp"
 #include "store/run_table.hpp"
 
@@ -61,11 +59,13 @@ base::Result<void> move_runs(const Connection& connection, std::string_view quer
     RL_TRY_ASSIGN(const bool row, rows.step());
     if (!row) return {};
     const auto json = parse_record(rows.text(0), "run");
-    const auto run = json ? base::json_as<T>(*json, "run") : tl::unexpected<base::Error>(json.error());
-    if (run && run->id == rows.text(1))
-      RL_TRY(put_run(connection, schema::to_run(*run)));
-    else
+    auto run = json ? base::json_as<T>(*json, "run") : tl::unexpected<base::Error>(json.error());
+    if (!run || run->id != rows.text(1)) {
       RL_TRY(move_damaged(connection, T::kLayout.kind, rows));
+      continue;
+    }
+    run->request = old_request(*run, *json);
+    RL_TRY(put_run(connection, schema::to_run(*run)));
   }
 }
 

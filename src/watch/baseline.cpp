@@ -20,7 +20,6 @@ using base::Result;
 constexpr std::size_t kRunsForBaseline = 10000;
 constexpr std::string_view kGpu = "gpu:";
 constexpr std::size_t kModelsTold = 5;
-constexpr std::string_view kWatchCommand = "ridgeline watch ";
 
 /// "gpu:<uuid>" or "cpu:<model>/<count>" is a device of this machine. Another number of CPUs is no other machine: that
 /// is a cause to be named.
@@ -66,39 +65,6 @@ std::string file_name_of(const std::string& model) {
   return model.rfind("synthetic:", 0) == 0 ? model : std::filesystem::path(model).filename().string();
 }
 
-/// The words that shell_line of the command line was made of.
-std::vector<std::string> shell_words(std::string_view line) {
-  std::vector<std::string> words;
-  bool quoted = false;
-  bool within = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == ' ' && !quoted) {
-      within = false;
-      continue;
-    }
-    if (!std::exchange(within, true)) words.emplace_back();
-    if (line[i] == '\'')
-      quoted = !quoted;
-    else if (line[i] == '\\' && !quoted && i + 1 < line.size())
-      words.back() += line[++i];
-    else
-      words.back() += line[i];
-  }
-  return words;
-}
-
-/// What stands after --config in the command line; "" when nothing does.
-std::string typed_config(const std::string& command_line) {
-  constexpr std::string_view kConfigFlag = "--config";
-  const auto words = shell_words(command_line);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == kConfigFlag) return i + 1 < words.size() ? words[i + 1] : "";
-    if (words[i].rfind(kConfigFlag, 0) == 0 && words[i][kConfigFlag.size()] == '=')
-      return words[i].substr(kConfigFlag.size() + 1);
-  }
-  return "";
-}
-
 /// `config` is an absolute path. A folder may have been reached through a symbolic link.
 bool is_same_file(const std::string& config, const std::string& other) {
   if (std::filesystem::path(other).lexically_normal() == config) return true;
@@ -116,13 +82,11 @@ enum class Given {
 
 /// Whether the run was given the file that BaselineRequest::config names.
 Given was_given(const schema::TuneRun& run, const std::string& config) {
-  if (config.empty()) return Given::no;
-  const auto absolute = absolute_path(config);
-  if (!run.config_path.empty()) return is_same_file(absolute, run.config_path) ? Given::yes : Given::no;
-  const auto typed = typed_config(run.command_line);
-  if (typed.empty()) return Given::no;
-  if (std::filesystem::path(typed).is_absolute()) return is_same_file(absolute, typed) ? Given::yes : Given::no;
-  return typed == config ? Given::perhaps : Given::no;
+  const auto& given = run.request.config_path;
+  if (config.empty() || given.empty()) return Given::no;
+  if (std::filesystem::path(given).is_absolute())
+    return is_same_file(absolute_path(config), given) ? Given::yes : Given::no;
+  return given == config ? Given::perhaps : Given::no;
 }
 
 /// The newest run, where all are of one model.
@@ -163,7 +127,7 @@ Result<Candidates> find_candidates(store::Store& store, const BaselineRequest& r
       continue;
     }
     // A watch's own retune that changed nothing measured a service that was slow.
-    if (whole.command_line.rfind(kWatchCommand, 0) == 0 && !proven_change(whole)) continue;
+    if (whole.request.watch && !proven_change(whole)) continue;
     if (given == Given::yes) {
       found.own = run.id;
       break;

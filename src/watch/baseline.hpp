@@ -27,14 +27,14 @@ struct BaselineRequest {
   std::string config{};  ///< for "latest": runs that were given this file come first
 };
 
-/// As TuneRun::config_path.
+/// As RunRequest::config_path.
 [[nodiscard]] std::string absolute_path(const std::filesystem::path& file);
 
-/// The latest run is the newest that was given this file of settings (by its absolute path; for runs recorded without
-/// one by the command line, a relative name there only when no other run fits), else the newest; those two only when
-/// all that fit are of one model. Errors: not_found (no such run; none that fits), invalid_argument (runs of several
-/// models, a run without a recommendation, of another GPU or CPU than this machine has, or whose trial is lost), each
-/// naming what the run is of and what is here.
+/// The latest run is the newest that was given this file of settings (by its absolute path; where an older run knows a
+/// relative name only, when no other run fits), else the newest; those two only when all that fit are of one model.
+/// Errors: not_found (no such run; none that fits), invalid_argument (runs of several models, a run without a
+/// recommendation, of another GPU or CPU than this machine has, or whose trial is lost), each naming what the run is of
+/// and what is here.
 [[nodiscard]] base::Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& request,
                                                    const schema::Environment& environment);
 

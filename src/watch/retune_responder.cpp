@@ -53,13 +53,12 @@ Result<campaign::TuneRequest> RetuneResponder::request() const {
   request.plan = run.plan;
   request.paired.warmup = run.plan;
   request.min_effect = run.min_effect;
-  if (run.accuracy_tolerance > 0)  // 0: the run was made without the check
-    request.accuracy_tolerance = run.accuracy_tolerance;
-  else
-    request.check_accuracy = false;
+  request.accuracy_tolerance = run.request.accuracy_tolerance;
+  request.check_accuracy = run.request.check_accuracy;
   request.max_time = options_.budget;
   request.seed = run.seed;
-  request.command_line = options_.command_line;
+  request.watch = true;
+  request.arguments = options_.arguments;
   request.config_path = absolute_path(options_.config);
   request.use_store = false;  // what the store knows was measured before the service became slow
   request.reference = options_.reference;

@@ -23,7 +23,7 @@ class RetuneResponder final : public Responder {
     base::Nanoseconds budget{300'000'000'000};
     std::string search = "quick";
     std::string ort_library;
-    std::string command_line;
+    std::vector<std::string> arguments;  ///< RunRequest::arguments
     std::function<std::unique_ptr<execute::Executor>()> make_executor;
     std::function<schema::Environment()> environment;
     std::filesystem::path reference_folder;

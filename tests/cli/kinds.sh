@@ -84,4 +84,27 @@ for name in latest:tune "$bench/1" latest:bench latest:sweep latest:sweep/1; do
 done
 run 0 rerun latest:sweep --db r.db --json
 json '.trial | startswith("2")' true
+
+# What a run was asked for are values: words with spaces and quotes come back as they were typed, and rerun.
+mkdir -p "it's a folder"
+cp service.yaml "it's a folder/my service.yaml"
+run 0 tune synthetic:surface=tiny --config "it's a folder/my service.yaml" --no-apply --quick "${FAST[@]}" --accuracy-tolerance 0.01 \
+  --max-time 90s --output "it's a folder/my report.md" --db r.db --quiet
+run 0 show latest:tune --db r.db --json
+json '.run.request.arguments[4]' "it's a folder/my service.yaml"
+json '.run.request.config_path' "$PWD/it's a folder/my service.yaml"
+json '.run.request.outputs[0]' "it's a folder/my report.md"
+json '[.run.request | .accuracy_tolerance, .max_time, .provider, .watch] | map(tostring) | join(" ")' "0.01 90 auto false"
+run "0|1" rerun latest:tune --db r.db
+command='printf "%s\n" "v={v}" "it'"'"'s --config x.yaml"'
+run 0 sweep --param v=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- sh -c "$command"
+run 0 rerun latest:sweep --db r.db
+out "ratio 1.000"
+run 0 show latest:sweep --db r.db --json
+json '.request.arguments[-1]' "$command"
+json '.request.job.command[-1]' "$command"
+json '.request.config_path' ""
+sh -c "set -- $(jq -r .command_line out); printf '%s\n' \"\$@\"" >words
+jq -r '.request.arguments[]' out >arguments
+same words arguments
 finish

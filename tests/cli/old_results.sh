@@ -62,12 +62,22 @@ for id in $("$RIDGELINE" history --ids "${DB[@]}"); do
 done
 [ "$number" -eq 11 ] || problem "$number runs in the file, expected 11"
 
+# What was asked is told from the command line once.
+run 0 show 20261125-132904-a454 --json "${DB[@]}"
+json '.request.arguments[-1]' 'echo "speed: $(({b} * 10 + {w} * 100))"; [ {b} -lt 128 ] || { echo "MemoryError: no room" >&2; exit 1; }'
+run 0 show 20261125-132900-6108 --json "${DB[@]}"
+json '.run.request | "\(.config_path) \(.accuracy_tolerance) \(.seed)"' "/tmp/ridgeline-results/config.yaml 0.01 2"
+
 # It goes on: what was measured then is not measured again.
 cat >config.yaml <<'Y'
 onnxruntime:
   intra_op_num_threads: 1
   graph_optimization_level: basic
 Y
+run 0 apply 20261125-132900-6108 --config config.yaml --dry-run "${DB[@]}"
+out "not written (--dry-run)"
+run "0|1" rerun 20261125-132904-c1a8/1 "${DB[@]}"
+out "ratio "
 run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 128 --num-workers 0 2 --amp off --json "${DB[@]}"
 json '[.trials[] | select(.from_store)] | length > 10' true
 finish

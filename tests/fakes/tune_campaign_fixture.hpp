@@ -27,7 +27,7 @@ class TuneCampaignFixture : public ::testing::Test {
     request_.workload.location = "model.onnx";
     request_.reference_folder = folder_ / "references";
     request_.search = "grid";
-    request_.command_line = "ridgeline tune model.onnx";
+    request_.arguments = {"ridgeline", "tune", "model.onnx"};
     request_.space.only_listed = true;
     request_.space.values = {{"intra_op_num_threads", {1, 2, 4}}, {"enable_mem_pattern", {true, false}}};
     schema::Environment environment;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
 #include "campaign/run_id.hpp"
 #include "campaign/save_pace.hpp"
@@ -77,9 +78,7 @@ class RunningBench {
         observer_(observer),
         cancelled_(cancelled),
         request_(request),
-        answers_(request.answers) {
-    answers_.soak_steps = request.soak_steps;
-  }
+        answers_{request.tolerance, request.headroom, request.soak_steps, ""} {}
 
   Result<schema::BenchRun> go() {
     begin();
@@ -104,7 +103,8 @@ class RunningBench {
   void begin() {
     const auto& clock = base::system_clock();
     start_ = executor_.clock().now();
-    run_.command_line = request_.command_line;
+    run_.request = request_;
+    run_.command_line = schema::shell_line(request_.arguments);
     run_.started_utc = clock.utc_now();
     run_.id = make_run_id(clock, run_.started_utc, run_.command_line);
     run_.job = request_.job;
@@ -152,7 +152,7 @@ class RunningBench {
   Result<void> search() {
     observer_.stage("search");
     search::BenchSearchOptions options;
-    options.headroom = request_.answers.headroom;
+    options.headroom = request_.headroom;
     options.current = request_.current;
     options.on_cpu = on_cpu();
     options.loads = loads();

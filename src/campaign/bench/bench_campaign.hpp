@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/bench_answers.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "execute/calls.hpp"
 #include "schema/training_run.hpp"
@@ -19,26 +17,14 @@ namespace ridgeline::campaign {
 /// The origin under which a request tells where its batch sizes come from.
 inline constexpr std::string_view kBatchOrigin = "batch sizes";
 
-struct BenchRequest {
-  schema::TrainingJob job;
+/// What `ridgeline bench` was asked for, and what it finds in this process.
+struct BenchRequest : schema::BenchRequest {
   std::string device{schema::kCpuDevice};
   std::string device_id;
   schema::Environment environment;
   double cores = 0;  ///< that loader and step may use; 0: not known
-  std::string search = "adaptive";
-  schema::TrainingSpace space;
-  schema::TrainingPlan plan;
   std::optional<schema::TrainingSettings> current;
-  analysis::AnswerOptions answers;
-  std::int64_t soak_steps = 0;  ///< 0: no soak
-  /// Of seconds that a soak nobody asked for may be timed: search and repeats leave it less of --max-time than one that
-  /// was asked for. nullopt: it was.
-  std::optional<double> short_soak_s;
-  bool diagnose = true;
-  bool use_store = true;
-  std::optional<base::Nanoseconds> max_time;
   std::vector<schema::BenchOrigin> origins;
-  std::string command_line;
   /// Asked when loading or decoding holds training up: lines about what makes a sample dear, for BenchRun::notes.
   std::function<std::vector<std::string>(const schema::TrainingSettings&)> explain_loader;
 };

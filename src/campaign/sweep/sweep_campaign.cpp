@@ -99,7 +99,8 @@ class RunningSweep {
  private:
   void begin() {
     start_ = executor_.clock().now();
-    run_.command_line = request_.command_line;
+    run_.request = request_;
+    run_.command_line = schema::shell_line(request_.arguments);
     run_.started_utc = base::system_clock().utc_now();
     run_.id = make_run_id(base::system_clock(), run_.started_utc, run_.command_line);
     run_.job = request_.job;

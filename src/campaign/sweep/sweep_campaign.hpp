@@ -15,23 +15,11 @@
 
 namespace ridgeline::campaign {
 
-struct SweepRequest {
-  schema::SweepJob job;
-  schema::SweepObjective objective;
-  std::string search = "grid";  ///< grid, adaptive, random
-  std::size_t trials = 40;      ///< combinations that random tries
-  std::uint64_t seed = 1;
-  int repeats = 3;  ///< rounds, the first included
-  int warmups = 0;  ///< trials of the first combination that do not count
-  double min_effect = 0.02;
-  double tolerance = 0.03;
+/// What `ridgeline sweep` was asked for, and what it finds in this process.
+struct SweepRequest : schema::SweepRequest {
   schema::Environment environment;
   std::string device_id;
   std::filesystem::path folder;  ///< trials go to folder/RUN/trial-N
-  bool use_store = true;
-  bool keep_going = false;  ///< also when the first trials all fail alike
-  std::optional<base::Nanoseconds> max_time;
-  std::string command_line;
 };
 
 /// Told about a run as it goes on. The run passed along is the one being made.

@@ -37,12 +37,12 @@ std::string limits_of(const schema::TuneRun& run) {
   return texts.empty() ? "no constraint" : fmt::format("{}", fmt::join(texts, " "));
 }
 
-/// What a default comes to differs between GPUs, and the record has only what it came to: whether a tolerance was asked
-/// for is read from the command.
+/// As asked for: what a default comes to differs between GPUs.
 std::string tolerance_of(const schema::TuneRun& run) {
-  if (run.command_line.find("--accuracy-tolerance") == std::string::npos) return "the default accuracy tolerance";
-  return run.accuracy_tolerance > 0 ? fmt::format("accuracy tolerance {:g}", run.accuracy_tolerance)
-                                    : "accuracy tolerance off";
+  const auto& request = run.request;
+  if (!request.check_accuracy) return "accuracy tolerance off";
+  return request.accuracy_tolerance ? fmt::format("accuracy tolerance {:g}", *request.accuracy_tolerance)
+                                    : "the default accuracy tolerance";
 }
 
 /// What each of two answers had to keep to, where that differs.

@@ -38,6 +38,16 @@ bool has_no_more_memory(const store::StoredTrial& stored, const schema::Environm
          *gpu->memory_free_bytes <= *failure->gpu->memory_free_before_bytes + kContextBytes;
 }
 
+/// What decides which trials are made. Not how it was typed, for how long and for which report; and what a trial's key
+/// tells of is left to the key.
+base::Json trials_asked_for(const schema::TuneRun& run) {
+  base::Json question = run.request;
+  for (const auto* key : {"arguments", "outputs", "devices", "use_store", "max_time", "workload", "provider", "plan",
+                          "paired", "finalists", "leave_one_out"})
+    question.erase(key);
+  return question;
+}
+
 }  // namespace
 
 bool fails_again(const store::StoredTrial& stored, const schema::Environment& environment) {
@@ -56,11 +66,12 @@ bool fails_again(const store::StoredTrial& stored, const schema::Environment& en
 
 base::Result<std::set<std::string>> trials_of_interrupted(store::Store& store, const schema::TuneRun& run) {
   std::set<std::string> keys;
+  const auto question = trials_asked_for(run);
   RL_TRY_ASSIGN(const auto summaries, store.list_runs(kRunsWithFailures, schema::TuneRun::kLayout.kind));
   for (const auto& summary : summaries) {
     if (summary.id == run.id || summary.line.provider != run.provider || summary.line.device != run.device) continue;
     RL_TRY_ASSIGN(const auto other, store.load<schema::TuneRun>(summary.id));
-    if (other.command_line != run.command_line) continue;
+    if (other.workload.content_sha256 != run.workload.content_sha256 || trials_asked_for(other) != question) continue;
     if (other.interrupted || !summary.finished)
       for (const auto& trial : other.trials) keys.insert(trial.key);
     break;

@@ -16,8 +16,8 @@ namespace ridgeline::campaign {
 /// `environment` than the trial had, or that is not known.
 [[nodiscard]] bool fails_again(const store::StoredTrial& stored, const schema::Environment& environment);
 
-/// Keys of the trials of the run that `run` goes on with: the latest of the same command, on the same device, if it was
-/// interrupted.
+/// Keys of the trials of the run that `run` goes on with: the latest that was asked the same of the same model, on
+/// the same device, if it was interrupted.
 [[nodiscard]] base::Result<std::set<std::string>> trials_of_interrupted(store::Store& store,
                                                                         const schema::TuneRun& run);
 

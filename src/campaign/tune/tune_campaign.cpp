@@ -250,9 +250,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   TuneResult result;
   auto& run = result.run;
   run.started_utc = clock_.utc_now();
-  run.id = make_run_id(base::system_clock(), run.started_utc, request.command_line);  // unique, whatever the clock
-  run.command_line = request.command_line;
-  run.config_path = request.config_path;
+  run.request = asked;
+  run.command_line = schema::shell_line(asked.arguments);
+  run.id = make_run_id(base::system_clock(), run.started_utc, run.command_line);  // unique, whatever the clock
   run.objective = request.objective;
   run.constraints = request.constraints;
   run.min_effect = request.min_effect;

@@ -20,37 +20,15 @@
 
 namespace ridgeline::campaign {
 
-/// Everything `ridgeline tune` was asked for.
-struct TuneRequest {
-  schema::WorkloadRef workload;  ///< kind, location, the user's shapes and input files, seed
-  std::string provider = "auto";
-  std::string io = "host";  ///< TrialSpec::io of every trial
-  std::string ort_library;
-  std::string search = "adaptive";
-  schema::Objective objective = schema::Objective::latency;
-  std::vector<schema::Constraint> constraints;
-  search::SpaceRequest space;
-  schema::MeasurementPlan plan;
-  double min_effect = 0.02;
-  std::optional<double> accuracy_tolerance;
-  /// Of the whole run. What still runs when it is over is ended and not kept: that says nothing of its settings.
-  std::optional<std::chrono::nanoseconds> max_time;
+/// What `ridgeline tune` was asked for, and what it finds in this process.
+struct TuneRequest : schema::TuneRequest {
   schema::Configuration current;  ///< read from config.yaml
   std::vector<std::string> current_origins;
-  std::uint64_t seed = 1;
-  std::string command_line;
-  std::string config_path;                 ///< TuneRun::config_path
-  bool use_store = true;                   ///< false (--fresh): measure again even what the store knows
-  bool check_accuracy = true;              ///< false: outputs are not compared at all
-  schema::Configuration reference;         ///< WorkloadKind::reference of the workload's kind
-  schema::Configuration gpu_reference;     ///< WorkloadKind::gpu_reference, for models too large for that
-  std::filesystem::path reference_folder;  ///< where reference outputs are kept
-  std::filesystem::path ceilings_folder;   ///< where what each GPU reaches is kept; "" = measured in every run
-  schema::PairedPlan paired;
-  std::size_t finalists = 3;  ///< configurations compared with the current one, at most; 0: the trials are only ranked
-  bool leave_one_out = true;
+  schema::Configuration reference;                 ///< WorkloadKind::reference of the workload's kind
+  schema::Configuration gpu_reference;             ///< WorkloadKind::gpu_reference, for models too large for that
+  std::filesystem::path reference_folder;          ///< where reference outputs are kept
+  std::filesystem::path ceilings_folder;           ///< where what each GPU reaches is kept; "" = measured in every run
   bool fresh_finals = true;                        ///< finalists are compared in processes that have run nothing before
-  std::size_t random_budget = 40;                  ///< proposals of the random strategy
   std::optional<schema::Environment> environment;  ///< unset: probed
   /// Asked when the space is known and nothing has been measured; an error ends the run there. Unset: not asked.
   std::function<base::Result<void>(const std::vector<schema::Dimension>&)> accept_space;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sample_records.hpp"
+#include "schema/sweep.hpp"
 
 namespace ridgeline::store {
 namespace {
@@ -89,6 +90,15 @@ TEST(Migration, moves_the_runs_and_trials_of_schema_3_into_one_table_each) {
       EXPECT_TRUE(*stored || summary.kind != "tune") << summary.id << "/" << trial.id << ": refused ones are not kept";
     }
   }
+  const auto tuned = store.load<schema::TuneRun>("20261125-132900-6108");
+  ASSERT_TRUE(tuned) << tuned.error().message;
+  EXPECT_EQ(tuned->request.config_path, "/tmp/ridgeline-results/config.yaml");
+  EXPECT_EQ(tuned->request.accuracy_tolerance, 0.01);
+  EXPECT_EQ(tuned->request.seed, 2U);
+  const auto swept = store.load<schema::SweepRun>("20261125-132904-75c9");
+  ASSERT_TRUE(swept) << swept.error().message;
+  EXPECT_EQ(swept->request.arguments.back(), "{s}");
+  EXPECT_EQ(swept->request.job.command, swept->job.command);
   EXPECT_TRUE(std::filesystem::exists(folder / "m.db.schema3"));
 }
 

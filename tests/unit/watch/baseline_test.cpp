@@ -105,11 +105,11 @@ TEST_F(BaselineTest, the_latest_is_the_newest_that_fits_this_machine_and_model) 
 
 TEST_F(BaselineTest, of_several_models_the_latest_is_that_of_the_config) {
   auto mine = make("2021-a", "gpu:GPU-1");
-  mine.command_line = "ridgeline tune model.onnx --config /etc/mine/config.yaml";
+  mine.request.config_path = "/etc/mine/config.yaml";
   save(mine);
   auto other = make("2022-b", "gpu:GPU-1");
   other.model.path = other.workload.location = "other.onnx";
-  other.command_line = "ridgeline tune other.onnx --config=/etc/other/config.yaml";
+  other.request.config_path = "/etc/other/config.yaml";
   save(other);
   EXPECT_EQ(found({"latest", "", "/etc/mine/config.yaml"}), "2021-a/2");
   EXPECT_EQ(found({"latest", "", "/etc/mine/../other/config.yaml"}), "2022-b/2");
@@ -121,18 +121,16 @@ TEST_F(BaselineTest, a_config_of_the_same_name_in_another_folder_is_another_serv
   std::filesystem::create_directories(folder_ / "a");
   std::filesystem::create_directories(folder_ / "b");
   auto mine = make("2021-a", "gpu:GPU-1");
-  mine.command_line = "ridgeline tune model.onnx --config config.yaml";
-  mine.config_path = folder_ / "a/config.yaml";
+  mine.request.config_path = folder_ / "a/config.yaml";
   save(mine);
   auto other = make("2022-b", "gpu:GPU-1");
   other.model.path = other.workload.location = "other.onnx";
-  other.command_line = "ridgeline tune other.onnx --config config.yaml";
-  other.config_path = folder_ / "b/config.yaml";
+  other.request.config_path = folder_ / "b/config.yaml";
   save(other);
-  // A record of before the path was stored, which names that file by the same word.
+  // An older run, which knows that word and no folder.
   auto old = make("2023-c", "gpu:GPU-1");
   old.model.path = old.workload.location = "old.onnx";
-  old.command_line = mine.command_line;
+  old.request.config_path = "config.yaml";
   save(old);
   std::filesystem::current_path(folder_ / "a");
   EXPECT_EQ(found({"latest", "", "config.yaml"}), "2021-a/2");
@@ -144,34 +142,39 @@ TEST_F(BaselineTest, a_config_of_the_same_name_in_another_folder_is_another_serv
   std::filesystem::current_path(here);
 }
 
-TEST_F(BaselineTest, an_older_records_command_line_names_the_config_as_a_shell_reads_it) {
-  auto spaced = make("2021-a", "gpu:GPU-1");
-  spaced.command_line = "ridgeline tune model.onnx --config '/srv/my service/config.yaml' -q";
-  save(spaced);
-  auto quoted = make("2022-b", "gpu:GPU-1");
-  quoted.model.path = quoted.workload.location = "other.onnx";
-  quoted.command_line = "ridgeline tune other.onnx '--config=/srv/it'\\''s/config.yaml'";
-  save(quoted);
-  auto relative = make("2023-c", "gpu:GPU-1");
-  relative.model.path = relative.workload.location = "third.onnx";
-  relative.command_line = "ridgeline tune third.onnx --config config.yaml";
-  save(relative);
-  EXPECT_EQ(found({"latest", "", "/srv/my service/config.yaml"}), "2021-a/2");
-  EXPECT_EQ(found({"latest", "", "/srv/it's/config.yaml"}), "2022-b/2");
-  EXPECT_EQ(found({"latest", "", "config.yaml"}), "2023-c/2") << "nothing better is known";
+TEST_F(BaselineTest, a_relative_name_of_an_older_run_is_the_config_when_nothing_better_is_known) {
+  save(make("2021-a", "gpu:GPU-1"));
+  const auto of_model = [this](const std::string& id, const std::string& model) {
+    auto run = make(id, "gpu:GPU-1");
+    run.model.path = run.workload.location = model;
+    run.request.config_path = "config.yaml";
+    save(run);
+  };
+  of_model("2023-c", "third.onnx");
+  EXPECT_EQ(found({"latest", "", "config.yaml"}), "2023-c/2");
   EXPECT_NE(refusal({"latest", "", "/srv/config.yaml"}).find("several models fit"), std::string::npos);
-  auto another = make("2024-d", "gpu:GPU-1");
-  another.model.path = another.workload.location = "fourth.onnx";
-  another.command_line = "ridgeline tune fourth.onnx --config config.yaml";
-  save(another);
+  of_model("2024-d", "fourth.onnx");
   EXPECT_NE(refusal({"latest", "", "config.yaml"}).find("several models fit (fourth.onnx, third.onnx)"),
             std::string::npos)
       << refusal({"latest", "", "config.yaml"});
 }
 
+TEST_F(BaselineTest, a_run_of_store_schema_3_is_one_as_before) {
+  std::filesystem::copy_file(std::filesystem::path(RL_TEST_DATA) / "results" / "schema3.db", folder_ / "old.db");
+  std::filesystem::permissions(folder_ / "old.db", std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+  auto old = std::move(*store::Store::open(folder_ / "old.db"));
+  const auto run = old.load<schema::TuneRun>("20261125-132900-34e8");
+  ASSERT_TRUE(run) << run.error().message;
+  const auto baseline =
+      find_baseline(old, {"latest", "cls.onnx", "/tmp/ridgeline-results/config.yaml"}, run->environment);
+  ASSERT_TRUE(baseline) << baseline.error().message;
+  EXPECT_EQ(baseline->run.id, run->id);
+}
+
 TEST_F(BaselineTest, the_configs_run_is_found_behind_those_of_many_other_models) {
   auto mine = make("2001-a", "gpu:GPU-1");
-  mine.config_path = "/etc/mine/config.yaml";
+  mine.request.config_path = "/etc/mine/config.yaml";
   save(mine);
   for (int i = 0; i < 9; ++i) {
     auto other = make(fmt::format("20{}-b", 10 + i), "gpu:GPU-1");
@@ -184,7 +187,7 @@ TEST_F(BaselineTest, the_configs_run_is_found_behind_those_of_many_other_models)
 
 TEST_F(BaselineTest, a_config_whose_run_is_of_another_machine_gets_no_other_services_run) {
   auto mine = make("2021-a", "gpu:GPU-2");
-  mine.config_path = "/etc/mine/config.yaml";
+  mine.request.config_path = "/etc/mine/config.yaml";
   save(mine);
   auto other = make("2022-b", "gpu:GPU-1");
   other.model.path = other.workload.location = "other.onnx";
@@ -219,11 +222,11 @@ TEST_F(BaselineTest, gpus_that_cannot_be_read_are_told) {
 TEST_F(BaselineTest, a_watchs_own_retune_counts_only_when_it_changed_something) {
   save(make("2021-a", "gpu:GPU-1"));
   auto kept = make("2022-b", "gpu:GPU-1", 6);
-  kept.command_line = "ridgeline watch --config config.yaml --on-degrade retune";
+  kept.request.watch = true;
   save(kept);
   EXPECT_EQ(found({"latest", ""}), "2021-a/2");
   auto changed = make("2023-c", "gpu:GPU-1", 5);
-  changed.command_line = kept.command_line;
+  changed.request.watch = true;
   changed.verdict->decision = schema::Decision::change;
   changed.verdict->gain.emplace().verdict = schema::Verdict::faster;
   save(changed);

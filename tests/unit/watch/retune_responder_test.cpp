@@ -29,10 +29,10 @@ class RetuneResponderTest : public ::testing::Test {
     baseline_.run.workload.kind = "onnx";
     baseline_.run.workload.location = "model.onnx";
     baseline_.run.provider = "cpu";
-    baseline_.run.accuracy_tolerance = 1e-3;
+    baseline_.run.request.accuracy_tolerance = 1e-3;
     options_.config = folder_ / "config.yaml";
     options_.patch.section = "onnxruntime";
-    options_.command_line = "ridgeline watch";
+    options_.arguments = {"ridgeline", "watch"};
     options_.reference_folder = folder_ / "references";
     options_.environment = [] {
       schema::Environment environment;
@@ -170,14 +170,15 @@ TEST_F(RetuneResponderTest, asks_the_runs_question_for_the_settings_of_the_file)
 }
 
 TEST_F(RetuneResponderTest, a_run_without_the_accuracy_check_is_tuned_again_without_it) {
-  baseline_.run.accuracy_tolerance = 0;
+  baseline_.run.request.accuracy_tolerance.reset();
+  baseline_.run.request.check_accuracy = false;
   const auto request = responder().request();
   ASSERT_TRUE(request);
   EXPECT_FALSE(request->check_accuracy);
   EXPECT_FALSE(request->accuracy_tolerance.has_value());
 }
 
-TEST_F(RetuneResponderTest, its_run_says_which_file_it_is_of) {
+TEST_F(RetuneResponderTest, its_run_says_that_a_watch_asked_and_for_which_file) {
   const auto here = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path());
   options_.config = "./config.yaml";
@@ -186,10 +187,12 @@ TEST_F(RetuneResponderTest, its_run_says_which_file_it_is_of) {
   const auto file = (std::filesystem::current_path() / "config.yaml").string();
   std::filesystem::current_path(here);
   ASSERT_TRUE(response.baseline);
-  EXPECT_EQ(response.baseline->run.config_path, file);
+  EXPECT_EQ(response.baseline->run.request.config_path, file);
   const auto stored = store_->load<schema::TuneRun>(response.baseline->run.id);
   ASSERT_TRUE(stored) << stored.error().message;
-  EXPECT_EQ(stored->config_path, file);
+  EXPECT_EQ(stored->request.config_path, file);
+  EXPECT_TRUE(stored->request.watch);
+  EXPECT_EQ(stored->request.arguments, options_.arguments);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/bench_answers.hpp"
 #include "execute/training_jobs.hpp"
 #include "fakes/training_landscape.hpp"
 #include "fakes/typed_executor.hpp"

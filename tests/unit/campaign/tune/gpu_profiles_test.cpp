@@ -258,12 +258,16 @@ TEST_F(GpuProfilesOfRuns, an_accuracy_tolerance_that_was_asked_for_counts_and_wh
   by_default.accuracy_tolerance = 0.001;
   save(by_default);
   auto off = answer("20261121-080100-aaaa", "T4-1", {});
-  off.command_line = "ridgeline tune m.onnx --accuracy-tolerance off";
+  off.request.check_accuracy = false;
   save(off);
   auto last = answer("20261121-080200-aaaa", "H2-1", {});
   last.accuracy_tolerance = 0.004;
   save(last);
-  EXPECT_EQ(collected(last), "NVIDIA H2=20261121-080200-aaaa NVIDIA L4=20261121-080000-aaaa ");
+  auto same = answer("20261121-080150-aaaa", "A1-1", {});
+  same.request.arguments = {"ridgeline", "tune", "--accuracy-tolerance.onnx"};
+  save(same);
+  EXPECT_EQ(collected(last),
+            "NVIDIA A1=20261121-080150-aaaa NVIDIA H2=20261121-080200-aaaa NVIDIA L4=20261121-080000-aaaa ");
   EXPECT_EQ(notes(last),
             std::vector<std::string>{"NVIDIA T4: run 20261121-080100-aaaa is left out: tuned with accuracy tolerance "
                                      "off, run 20261121-080200-aaaa with the default accuracy tolerance"});

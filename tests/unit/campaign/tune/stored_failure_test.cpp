@@ -2,6 +2,7 @@
 #include "campaign/tune/stored_failure.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,14 +75,37 @@ TEST_F(StoredFailureTest, a_run_that_goes_on_with_an_interrupted_one_keeps_its_c
   EXPECT_EQ(executor_.trials_run, static_cast<int>(whole.run.trials.size()) + failed(whole)) << "a new run";
 }
 
-TEST_F(StoredFailureTest, another_command_does_not_go_on_with_it) {
+TEST_F(StoredFailureTest, another_question_does_not_go_on_with_it) {
+  const std::vector<std::function<void(TuneRequest&)>> others{
+      [](auto& request) { request.seed = 2; }, [](auto& request) { request.space.exclude = {"inter_op_num_threads"}; },
+      [](auto& request) { request.config_path = "/etc/service.yaml"; },
+      [](auto& request) { request.accuracy_tolerance = 0.5; }};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    executor_.model.sha256 = fmt::format("model {}", i);
+    fail_all_but_the_defaults(TrialStatus::crashed);
+    const auto asked = request_;
+    const int before = executor_.trials_run;
+    executor_.interrupt = [&] { return executor_.trials_run == before + 3; };
+    must_run();
+    executor_.interrupt = [] { return false; };
+    others[i](request_);
+    const auto other = must_run();
+    EXPECT_EQ(executor_.trials_run - before, static_cast<int>(other.run.trials.size()) + 2) << i;
+    request_ = asked;
+  }
+}
+
+TEST_F(StoredFailureTest, other_words_for_the_same_question_do) {
   fail_all_but_the_defaults(TrialStatus::crashed);
   executor_.interrupt = [this] { return executor_.trials_run == 3; };
   must_run();
   executor_.interrupt = [] { return false; };
-  request_.command_line += " --seed 2";
-  const auto other = must_run();
-  EXPECT_EQ(executor_.trials_run, static_cast<int>(other.run.trials.size()) + 2);
+  request_.arguments = {"ridgeline", "tune", "./model.onnx", "--output", "r.md", "--max-time", "1h"};
+  request_.workload.location = "./model.onnx";
+  request_.outputs = {"r.md"};
+  request_.max_time = std::chrono::hours(1);
+  const auto whole = must_run();
+  EXPECT_EQ(executor_.trials_run, static_cast<int>(whole.run.trials.size())) << "each was made once";
 }
 
 TEST_F(StoredFailureTest, a_batch_that_had_no_memory_is_tried_again_once_there_is_more) {
