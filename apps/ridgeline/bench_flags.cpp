@@ -73,9 +73,6 @@ class BenchReader {
     auto& request = plan_.request;
     request.use_store = !flags_.fresh;
     request.command_line = shell_line(context_.arguments);
-    if (flags_.html == "auto" && flags_.output.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
     const auto& write = flags_.write;
     if (write.concerns_file()) {
       RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoTrainingFile));

@@ -10,20 +10,18 @@
 #include "base/error.hpp"
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/bench_config.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
 /// The flags of `ridgeline bench` as typed; "" is not given.
-struct BenchFlags {
-  WriteFlags write;
+struct BenchFlags : OutputFlags {
   std::string data_path;
   std::vector<std::string> batch_sizes;
   std::vector<std::string> num_workers;
   std::string steps;
   std::string device = "auto";
-  std::string output;
   std::string search;
   std::string model;
   std::string python;       ///< module:function
@@ -35,14 +33,10 @@ struct BenchFlags {
   std::string tolerance;
   std::string soak;
   std::string max_time;
-  std::string html;  ///< "auto": beside --output
   std::string seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
-  std::string show;          ///< a run to show again instead of measuring
   bool no_diagnosis = false;
   bool fresh = false;
-  bool json = false;
-  bool quiet = false;
 };
 
 /// Of the flags that are "" when not given.

@@ -10,20 +10,17 @@
 #include "campaign/tune/tune_campaign.hpp"
 #include "config/config_patch.hpp"
 #include "execute/executor.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
 /// The flags of `ridgeline tune` as typed. Numbers stay text until `read`, so that every refusal names the flag, the
 /// value and what was expected in one style.
-struct TuneFlags {
+struct TuneFlags : OutputFlags {
   std::string model;
   std::string model_option;
-  WriteFlags write;
   std::string config_section = "onnxruntime";
-  std::string output;
-  std::string html;  ///< "auto": beside --output
   bool quick = false;
   std::string warmup;
   std::string runs;
@@ -50,9 +47,7 @@ struct TuneFlags {
   bool no_contributions = false;
   bool no_comparisons = false;
   bool provenance = false;
-  bool json = false;
   int verbose = 0;
-  bool quiet = false;
 };
 
 /// The flags read and checked.

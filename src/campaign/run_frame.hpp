@@ -31,6 +31,13 @@ class RunFrame {
     run.id = make_run_id(base::system_clock(), run.started_utc, command_line);
   }
 
+  /// Gives a trial that begins now its place in the run, behind `ahead` others that begin with it.
+  template <typename Trial>
+  void place(Trial& trial, std::string key, std::size_t ahead = 0) const {
+    trial.id = static_cast<int>(run_.trials.size() + ahead) + 1;
+    trial.key = std::move(key);
+    trial.started_s = budget_.elapsed_s();
+  }
   [[nodiscard]] base::Result<void> save_when_due() {
     return pace_.when_due([this] { return save(); });
   }
@@ -43,7 +50,7 @@ class RunFrame {
  private:
   [[nodiscard]] base::Result<void> save() {
     run_.duration_s = budget_.elapsed_s();
-    return store_.save_run(schema::to_run(run_));
+    return store_.save_run(to_run(run_));
   }
 
   store::Store& store_;

@@ -67,21 +67,6 @@ schema::PairedPlan retake_plan(schema::PairedPlan plan) {
 
 }  // namespace
 
-SearchLoop::SearchLoop(RunContext& context, TrialRunner& runner, SpeedWatch& speed, search::Searcher& searcher,
-                       std::function<void()> on_current)
-    : RunPart(context),
-      runner_(runner),
-      speed_(speed),
-      searcher_(searcher),
-      earlier_(context.store, context.result.run),
-      on_current_(std::move(on_current)) {
-  runner_.set_allowance([this](const std::string& device) { return speed_.allowance(device); });
-}
-
-SearchLoop::~SearchLoop() {
-  runner_.set_allowance([](const std::string&) { return 1.0; });
-}
-
 bool SearchLoop::has_current() const {
   const auto& run = result_.run;
   return std::any_of(run.trials.begin(), run.trials.end(),

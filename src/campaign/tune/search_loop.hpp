@@ -16,11 +16,13 @@ class SearchLoop : private RunPart {
  public:
   /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
   SearchLoop(RunContext& context, TrialRunner& runner, SpeedWatch& speed, search::Searcher& searcher,
-             std::function<void()> on_current);
-
-  ~SearchLoop();
-  SearchLoop(const SearchLoop&) = delete;
-  SearchLoop& operator=(const SearchLoop&) = delete;
+             std::function<void()> on_current)
+      : RunPart(context),
+        runner_(runner),
+        speed_(speed),
+        searcher_(searcher),
+        earlier_(context.store, context.result.run),
+        on_current_(std::move(on_current)) {}
 
   /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
   /// Called again it goes on where what is known of the machine has changed.

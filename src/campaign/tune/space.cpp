@@ -26,15 +26,6 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
   return out;
 }
 
-/// Whether the results file may know trials of this model on this device.
-bool has_runs_of(store::Store& store, const schema::TuneRun& run) {
-  const auto runs = store.list_runs(kRunsOfModel, schema::TuneRun::kLayout.kind);
-  if (!runs) return false;
-  return std::any_of(runs->begin(), runs->end(), [&, name = schema::model_name(run)](const auto& one) {
-    return one.trials > 0 && one.line.device == run.device && one.line.subject == name;
-  });
-}
-
 }  // namespace
 
 Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
@@ -69,7 +60,12 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
 }
 
 bool has_known_trials(const RunContext& context) {
-  return context.request.use_store && has_runs_of(context.store, context.result.run);
+  if (!context.request.use_store) return false;
+  const auto& run = context.result.run;
+  const auto runs = context.store.list_runs(kRunsOfModel, schema::TuneRun::kLayout.kind);
+  return runs && std::any_of(runs->begin(), runs->end(), [&, name = schema::model_name(run)](const auto& one) {
+           return one.trials > 0 && one.line.device == run.device && one.line.subject == name;
+         });
 }
 
 }  // namespace ridgeline::campaign

@@ -18,8 +18,13 @@ class SpeedWatch : private RunPart {
   static constexpr double kSlow = 0.25;        ///< log of the slow-down from which a stretch counts as slow
   static constexpr double kLongestWaitS = 45;  ///< for one slow stretch to end
 
-  /// All must outlive the watch.
-  SpeedWatch(RunContext& context, TrialRunner& runner) : RunPart(context), runner_(runner) {}
+  /// From now on the runner's limits are scaled by the machine's speed; it has to outlive the watch, and makes no trial
+  /// after it.
+  SpeedWatch(RunContext& context, TrialRunner& runner) : RunPart(context), runner_(runner) {
+    runner.set_allowance([this](const std::string& device) { return allowance(device); });
+  }
+  SpeedWatch(const SpeedWatch&) = delete;
+  SpeedWatch& operator=(const SpeedWatch&) = delete;
 
   /// From the first trial that went well on: its configuration is the reference, its time the first reading.
   void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
