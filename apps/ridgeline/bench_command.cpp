@@ -14,6 +14,7 @@
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/trial_rows.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "campaign/tune/tune_campaign.hpp"
 #include "config/config_patch.hpp"
-#include "execute/executor.hpp"
+#include "execute/worker_jobs.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 
