@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -11,16 +10,15 @@
 #include "campaign/bench/training_change.hpp"
 #include "report/bench_report.hpp"
 #include "report/bench_table.hpp"
-#include "report/renderers.hpp"
-#include "report/utf8.hpp"
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/bench_flags.hpp"
 #include "ridgeline/bench_runners.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
-#include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
+#include "ridgeline/trial_rows.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -28,54 +26,37 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-/// Prints each trial's row as it ends; in a terminal the running trial stands below.
 class BenchDisplay final : public campaign::BenchObserver {
  public:
-  BenchDisplay(Terminal out, Terminal err, bool rows) : out_(out), err_(err), rows_(rows) {}
+  explicit BenchDisplay(TrialRows rows) : rows_(rows) {}
 
   void started(const schema::BenchRun& run) override {
-    if (!rows_) return;
+    if (!rows_.prints()) return;
     for (const auto& origin : run.origins) fmt::print("{:<14}{}  ({})\n", origin.name, origin.value, origin.origin);
-    fmt::print("\n{}\n", styled(header(), Style::bold, out_.colour));
-    std::fflush(stdout);
+    std::vector<std::string> titles;
+    for (const auto& column : report::bench_columns()) titles.push_back(column.title);
+    fmt::print("\n");
+    rows_.header(report::bench_line(titles));
   }
   void trial_started(const schema::BenchTrial& trial, std::size_t remaining) override {
     doing_ =
         fmt::format("#{} {}: {}; about {} to go", trial.id, schema::describe(trial.settings), trial.reason, remaining);
-    status(doing_);
+    rows_.status(doing_);
   }
   void trial_finished(const schema::BenchTrial& trial) override {
-    status("");
-    if (!rows_) return;
+    rows_.status("");
+    if (!rows_.prints()) return;
     auto row = report::bench_row(trial);
     if (const auto steps = analysis::cut_soak(trial); !steps.empty()) row.cells.back() += ", " + steps;
-    const auto line = report::bench_line(row.cells);
-    const bool bad = row.tone == report::Tone::bad;
-    fmt::print("{}\n",
-               row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
+    rows_.row(report::bench_line(row.cells), row.tone);
     std::fflush(stdout);
   }
   void progress(const execute::JobProgress& now) {
-    if (now.steps > 0) status(fmt::format("{}; {} steps, {:.0f} s", doing_, now.steps, now.elapsed_s));
-  }
-  static std::string header() {
-    std::vector<std::string> titles;
-    for (const auto& column : report::bench_columns()) titles.push_back(column.title);
-    return report::bench_line(titles);
+    if (now.steps > 0) rows_.status(fmt::format("{}; {} steps, {:.0f} s", doing_, now.steps, now.elapsed_s));
   }
 
  private:
-  /// The line below the table, on standard error, replaced in place; "" takes it away.
-  void status(const std::string& text) const {
-    if (!err_.interactive) return;
-    const auto room = static_cast<std::size_t>(std::max(20, err_.width - 1));
-    fmt::print(stderr, "\r\x1b[K{}", report::shorten(text, room));
-    std::fflush(stderr);
-  }
-
-  Terminal out_;
-  Terminal err_;
-  bool rows_;
+  TrialRows rows_;
   std::string doing_;
 };
 
@@ -119,13 +100,13 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
                           const std::optional<campaign::BatchAdvice>& advice, const Terminal& terminal) {
   const auto& file = flags.write.file();
   if (!run.answers || !run.answers->recommended) {
-    if (!flags.json && !flags.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
+    if (flags.talks()) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
   }
   ApplyRequest request;
   request.file = file;
   request.mode = flags.write.mode();
-  request.quiet = flags.json || flags.quiet;
+  request.quiet = !flags.talks();
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoTrainingFile));
   const auto change = campaign::training_change(run, text, file);
   // A file that has none of the settings is no training's file: nobody is asked whether to add them to it.
@@ -139,24 +120,15 @@ Result<void> apply_answer(const schema::BenchRun& run, const BenchFlags& flags,
   return {};
 }
 
-Result<void> write_outputs(const schema::BenchRun& run, const BenchFlags& flags) {
-  const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-  if (flags.output.empty() && html.empty()) return {};
-  RL_TRY(write_reports(report::build_bench_report(run), flags.output, html));
-  if (flags.json || flags.quiet) return {};
-  if (!flags.output.empty()) fmt::print("report   {}\n", flags.output);
-  if (!html.empty()) fmt::print("report   {}\n", html);
-  return {};
-}
-
-void print_summary(const schema::BenchRun& run, int width) {
-  constexpr int kLabel = 20;
-  for (const auto& [label, text] : report::bench_summary(run)) {
-    std::string indented;
-    for (const char c : wrapped(text, width - kLabel, 0))
-      indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
-    fmt::print("{:<{}}{}\n", label, kLabel, indented);
-  }
+void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
+  fmt::print("\n");
+  print_summary(report::bench_summary(run), terminal, 20);
+  if (!run.answers)
+    fmt::print("{}\n", run.interruption.empty() ? "no answer: no trial with the loader went well; the table says why"
+                                                : "no answer: the run ended before a trial with the loader went well");
+  if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
+  for (const auto& skipped : run.skipped)
+    fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
 }
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
@@ -169,30 +141,19 @@ Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const T
       json["batch_change"] = advice ? advice_json(*advice, flags.write.file()) : base::Json();
     fmt::print("{}\n", base::dump_json(json));
   } else if (!flags.quiet) {
-    fmt::print("\n");
-    print_summary(run, terminal.width);
-    if (!run.answers)
-      fmt::print("{}\n", run.interruption.empty()
-                             ? "no answer: no trial with the loader went well; the table says why"
-                             : "no answer: the run ended before a trial with the loader went well");
-    if (!run.interruption.empty()) fmt::print("ended early: {}\n", run.interruption);
-    for (const auto& skipped : run.skipped)
-      fmt::print("not run: {}: {}\n", schema::describe(skipped.settings), skipped.reason);
+    print_answer(run, terminal);
   }
-  RL_TRY(write_outputs(run, flags));
-  const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
-  if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
-  if (!flags.json && !flags.quiet) fmt::print("run      {}  (ridgeline show {})\n", run.id, run.id);
-  if (run.interrupted) return kCancelled;
-  return run.answers ? kOk : kFinding;
+  if (flags.reports()) RL_TRY(write_outputs(report::build_bench_report(run), flags));
+  if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, advice, terminal));
+  print_run_id(run.id, flags);
+  return exit_code(run);
 }
 
 Result<int> show(const BenchFlags& flags, const Context& context, const Terminal& terminal) {
   RL_TRY(check_write_flags(flags.write));
-  RL_TRY_ASSIGN(const auto file, existing_results(context));
-  RL_TRY_ASSIGN(auto store, store::Store::open(file, {.access = store::Access::read}));
+  RL_TRY_ASSIGN(auto store, context.open_existing_store());
   RL_TRY_ASSIGN(const auto run, store.load<schema::BenchRun>(flags.show));
-  BenchDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
+  BenchDisplay display(TrialRows(terminal, Terminal{}, flags.talks()));
   display.started(run);
   for (const auto& trial : run.trials) display.trial_finished(trial);
   return finish(run, flags, terminal);
@@ -200,8 +161,7 @@ Result<int> show(const BenchFlags& flags, const Context& context, const Terminal
 
 Result<int> bench(const BenchFlags& flags, Context& context) {
   const auto terminal = inspect_terminal(stdout);
-  RL_TRY(check_writable(flags.output, "--output"));
-  RL_TRY(check_writable(flags.html == "auto" ? "" : flags.html, "--report-html"));
+  RL_TRY(check_outputs(flags));
   if (!flags.show.empty()) return show(flags, context, terminal);
   RL_TRY_ASSIGN(auto plan, read_bench_flags(flags, context));
   if (plan.request.job.kind == "python")
@@ -217,12 +177,60 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
   RL_TRY_ASSIGN(auto store, context.open_store());
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
-  BenchDisplay display(terminal, err, !flags.json && !flags.quiet);
+  BenchDisplay display(TrialRows(terminal, err, flags.talks()));
   const auto executor =
       make_training_executor(runners, plan.gpu_uuid, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);
+}
+
+void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
+  bench.option_defaults()->group("What is trained");
+  bench
+      .add_option("--python", flags.python,
+                  "Function that returns model, optimizer, loss and dataset; see docs/bench.md")
+      ->type_name("MODULE:FUNCTION");
+  bench.add_option("--python-exe", flags.interpreter, "Python interpreter that has torch (default: python3)")
+      ->type_name("PATH");
+  bench
+      .add_option("--model", flags.model,
+                  "Built-in model (mlp, resnet18, resnet50, wideresnet, vit-tiny, vit-small, transformer, gnn), "
+                  "TorchScript file, or synthetic:OPTIONS, a simulated training step")
+      ->type_name("NAME");
+  bench.add_option("--torch-plugin", flags.torch_plugin, "LibTorch plugin of the built-in models (default: searched)")
+      ->type_name("FILE");
+  bench
+      .add_option("--option", flags.options,
+                  "Passed on to the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  bench.add_option("--data-path", flags.data_path, "Data that is trained on")->type_name("PATH");
+  bench.add_option("--device", flags.device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
+  add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Of weights and shuffling")
+      ->default_str(std::to_string(kDefaultSeed));
+}
+
+void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
+  bench.option_defaults()->group("What is tried");
+  bench.add_option("--batch-sizes", flags.batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
+  bench.add_option("--num-workers", flags.num_workers, "Loader workers (default: 0 to 16, up to the cores)")
+      ->type_name("N...");
+  add_choice(bench, context, "--amp", flags.amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
+  add_choice(bench, context, "--pin-memory", flags.pin_memory, {"on", "off", "both"}, "Page-locked batches");
+  add_choice(bench, context, "--search", flags.search, {"adaptive", "grid"}, "Search strategy");
+  bench.get_option("--search")->default_str(kDefaultSearch);
+  add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
+  add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m");
+  add_number(bench, "--soak", flags.soak, 0, 100'000'000,
+             "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
+             "0: none)");
+  add_share(bench, "--mem-headroom", flags.mem_headroom, "Memory that the recommendation leaves free")
+      ->default_str(share_text(kDefaultHeadroom));
+  add_share(bench, "--tolerance", flags.tolerance, "Speed that the recommendation may give up")
+      ->default_str(share_text(kDefaultTolerance));
+  bench.add_flag("--no-diagnosis", flags.no_diagnosis, "No experiments for what holds training back");
+  bench.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
 }
 
 }  // namespace
@@ -238,75 +246,13 @@ void add_bench(CLI::App& app, Context& context) {
       "  ridgeline bench --model synthetic:decode_us=800 --search grid   (no torch needed: a simulated training step)\n"
       "\nExit code 1: no setting could be trained.",
       [flags, &context] { return bench(*flags, context); });
-  auto& bench = *command;
-  const std::string what = "What is trained";
-  bench
-      .add_option("--python", flags->python,
-                  "Function that returns model, optimizer, loss and dataset; see docs/bench.md")
-      ->type_name("MODULE:FUNCTION");
-  bench.add_option("--python-exe", flags->interpreter, "Python interpreter that has torch (default: python3)")
-      ->type_name("PATH");
-  bench
-      .add_option("--model", flags->model,
-                  "Built-in model (mlp, resnet18, resnet50, wideresnet, vit-tiny, vit-small, transformer, gnn), "
-                  "TorchScript file, or synthetic:OPTIONS, a simulated training step")
-      ->type_name("NAME");
-  bench.add_option("--torch-plugin", flags->torch_plugin, "LibTorch plugin of the built-in models (default: searched)")
-      ->type_name("FILE");
-  bench
-      .add_option("--option", flags->options,
-                  "Passed on to the function or model: depth, hidden, loss, optimizer, input ...; repeatable")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  bench.add_option("--data-path", flags->data_path, "Data that is trained on")->type_name("PATH");
-  bench.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
-  add_number(bench, "--seed", flags->seed, 0, kMostSeed, "Of weights and shuffling")
-      ->default_str(std::to_string(kDefaultSeed));
-  for (const auto* name :
-       {"--python", "--python-exe", "--model", "--torch-plugin", "--option", "--data-path", "--device", "--seed"})
-    bench.get_option(name)->group(what);
-
-  const std::string space = "What is tried";
-  bench.add_option("--batch-sizes", flags->batch_sizes, "Batch sizes (default: 1 to 8192)")->type_name("N...");
-  bench.add_option("--num-workers", flags->num_workers, "Loader workers (default: 0 to 16, up to the cores)")
-      ->type_name("N...");
-  add_choice(bench, context, "--amp", flags->amp, {"off", "bf16", "fp16", "both"}, "Precision; both: off and bf16");
-  add_choice(bench, context, "--pin-memory", flags->pin_memory, {"on", "off", "both"}, "Page-locked batches");
-  add_choice(bench, context, "--search", flags->search, {"adaptive", "grid"}, "Search strategy");
-  bench.get_option("--search")->default_str(kDefaultSearch);
-  add_number(bench, "--steps", flags->steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
-  add_time(bench, "--max-time", flags->max_time_s, "Time for the whole run, for example 30m");
-  add_number(bench, "--soak", flags->soak, 0, 100'000'000,
-             "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
-             "0: none)");
-  add_share(bench, "--mem-headroom", flags->mem_headroom, "Memory that the recommendation leaves free")
-      ->default_str(share_text(kDefaultHeadroom));
-  add_share(bench, "--tolerance", flags->tolerance, "Speed that the recommendation may give up")
-      ->default_str(share_text(kDefaultTolerance));
-  bench.add_flag("--no-diagnosis", flags->no_diagnosis, "No experiments for what holds training back");
-  bench.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
-  for (const auto* name : {"--batch-sizes", "--num-workers", "--amp", "--pin-memory", "--search", "--steps",
-                           "--max-time", "--soak", "--mem-headroom", "--tolerance", "--no-diagnosis", "--fresh"})
-    bench.get_option(name)->group(space);
-
-  const std::string output = "What is written";
-  add_write_flags(bench, flags->write,
-                  "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp in it are the current "
-                  "settings, a section benchmark says what is tried",
-                  ApplySpelling::flag_or_file, output);
-  bench.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
-  bench.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")
-      ->expected(0, 1)
-      ->default_str("auto");
-  bench.add_flag("--json", flags->json, "The run as JSON on standard output");
-  bench.add_option("--show", flags->show, "Show a stored run again (latest, or its id) instead of measuring")
-      ->type_name("RUN");
-  add_database_option(bench, context);
-  bench.add_flag("-q,--quiet", flags->quiet, "Errors only, and what another batch means for the learning rate");
-  add_options_file(bench, context);
-  for (const auto* name : {"--output", "--report-html", "--json", "--show", "--db", "--options", "--quiet"})
-    bench.get_option(name)->group(output);
+  add_what_is_trained(*command, *flags);
+  add_what_is_tried(*command, context, *flags);
+  add_output_flags(*command, context, *flags,
+                   "Your training's YAML file: batch_size, num_workers, pin_memory and use_amp in it are the current "
+                   "settings, a section benchmark says what is tried",
+                   ApplySpelling::flag_or_file, "Errors only, and what another batch means for the learning rate");
+  add_show_flag(*command, *flags);
 }
 
 }  // namespace ridgeline::app

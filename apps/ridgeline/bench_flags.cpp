@@ -71,9 +71,6 @@ class BenchReader {
     read_numbers();
     read_effort();
     read_common(flags_, flags_.device, context_, plan_.request);
-    if (flags_.html == "auto" && flags_.output.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
     const auto& write = flags_.write;
     if (write.concerns_file()) {
       RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoTrainingFile));

@@ -11,20 +11,18 @@
 #include "base/error.hpp"
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/bench_config.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
 /// The flags of `ridgeline bench`; "" is not given.
-struct BenchFlags {
-  WriteFlags write;
+struct BenchFlags : OutputFlags {
   std::string data_path;
   std::vector<std::string> batch_sizes;
   std::vector<std::string> num_workers;
   std::optional<std::int64_t> steps;
   std::string device = "auto";
-  std::string output;
   std::string search;
   std::string model;
   std::string python;       ///< module:function
@@ -36,14 +34,10 @@ struct BenchFlags {
   std::optional<double> tolerance;
   std::optional<std::int64_t> soak;
   std::optional<double> max_time_s;
-  std::string html;  ///< "auto": beside --output
   std::optional<std::uint64_t> seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
-  std::string show;          ///< a run to show again instead of measuring
   bool no_diagnosis = false;
   bool fresh = false;
-  bool json = false;
-  bool quiet = false;
 };
 
 /// Of the flags that are "" when not given.

@@ -20,13 +20,8 @@ void add_report(CLI::App& app, Context& context) {
       "  ridgeline report latest --output report.md --report-html\n  ridgeline report latest           (Markdown on "
       "standard output)",
       [flags, &context]() -> base::Result<int> {
-        if (flags->html == "auto" && flags->output.empty())
-          return base::fail(
-              base::ErrorCode::invalid_argument,
-              "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+        RL_TRY(check_report_flags(flags->output, flags->html));
         const auto html = flags->html == "auto" ? html_beside(flags->output) : flags->html;
-        RL_TRY(check_writable(flags->output, "--output"));
-        RL_TRY(check_writable(html, "--report-html"));
         RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
         RL_TRY_ASSIGN(const auto run, store.load_run(flags->run));
         const auto kinds = known_kinds();
@@ -40,11 +35,7 @@ void add_report(CLI::App& app, Context& context) {
       });
   command->add_option("RUN", flags->run, "Run id, its beginning, latest, or latest:KIND (tune, bench, sweep)")
       ->required();
-  command->add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
-  command->add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")
-      ->expected(0, 1)
-      ->default_str("auto");
+  add_report_flags(*command, flags->output, flags->html);
   add_database_option(*command, context);
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/file.hpp"
 #include "report/renderers.hpp"
-#include "report/tune_report.hpp"
 #include "ridgeline/embedded.hpp"
 
 namespace ridgeline::app {
@@ -21,29 +20,7 @@ base::Result<void> write(const std::string& file, const std::string& text) {
   return written;
 }
 
-}  // namespace
-
-base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown,
-                                 const std::string& html) {
-  if (markdown.empty() && html.empty()) return {};
-  return write_reports(report::build_tune_report(result.run, result.outcomes, result.pairs), markdown, html);
-}
-
-base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
-                                 const std::string& html) {
-  if (!markdown.empty()) {
-    RL_TRY(write(markdown, report::render_markdown(model)));
-  }
-  if (!html.empty()) {
-    RL_TRY(write(html, report::render_html(model, echarts_js())));
-  }
-  return {};
-}
-
-std::string html_beside(const std::string& markdown) {
-  return std::filesystem::path(markdown).replace_extension(".html").string();
-}
-
+/// The file's folder exists and is writable, the path is not a folder.
 base::Result<void> check_writable(const std::string& path, std::string_view flag) {
   if (path.empty()) return {};
   std::error_code ignored;
@@ -63,6 +40,39 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
     return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable; choose another place", flag, path,
                       folder.string());
   return {};
+}
+
+}  // namespace
+
+void add_report_flags(CLI::App& command, std::string& output, std::string& html) {
+  command.add_option("--output", output, "Markdown report")->type_name("REPORT.md");
+  command.add_option("--report-html", html, "HTML report (without a file name: beside --output)")
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->default_str("auto");
+}
+
+base::Result<void> check_report_flags(const std::string& output, const std::string& html) {
+  if (html == "auto" && output.empty())
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+  RL_TRY(check_writable(output, "--output"));
+  return check_writable(html == "auto" ? html_beside(output) : html, "--report-html");
+}
+
+base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
+                                 const std::string& html) {
+  if (!markdown.empty()) {
+    RL_TRY(write(markdown, report::render_markdown(model)));
+  }
+  if (!html.empty()) {
+    RL_TRY(write(html, report::render_html(model, echarts_js())));
+  }
+  return {};
+}
+
+std::string html_beside(const std::string& markdown) {
+  return std::filesystem::path(markdown).replace_extension(".html").string();
 }
 
 }  // namespace ridgeline::app

@@ -4,23 +4,22 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "campaign/tune/tune_campaign.hpp"
 #include "report/report_model.hpp"
+#include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
 
-/// Writes the Markdown report and, with `html` set, the HTML one. Either path may be "" for none.
-[[nodiscard]] base::Result<void> write_reports(const campaign::TuneResult& result, const std::string& markdown,
-                                               const std::string& html);
+/// Adds --output and --report-html; without a file name `html` becomes "auto": beside the Markdown report.
+void add_report_flags(CLI::App& command, std::string& output, std::string& html);
 
-/// The same of a report that is built already.
+/// Checked before anything is measured. Errors: an HTML report without a name, files that cannot be written.
+[[nodiscard]] base::Result<void> check_report_flags(const std::string& output, const std::string& html);
+
+/// Writes the Markdown report and, with `html` set, the HTML one. Either path may be "" for none.
 [[nodiscard]] base::Result<void> write_reports(const report::ReportModel& model, const std::string& markdown,
                                                const std::string& html);
 
 /// "report.md" -> "report.html".
 [[nodiscard]] std::string html_beside(const std::string& markdown);
-
-/// Checked before anything is measured: the file's folder exists and is writable, the path is not a folder.
-[[nodiscard]] base::Result<void> check_writable(const std::string& path, std::string_view flag);
 
 }  // namespace ridgeline::app

@@ -15,6 +15,15 @@ base::Result<store::Store> Context::open_store(store::Access access) const {
   return store::Store::open(database_path(), {.access = access});
 }
 
+base::Result<store::Store> Context::open_existing_store() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(database_path(), ignored))
+    return base::fail(base::ErrorCode::not_found,
+                      "results file {}: no such file; name the one that the run was kept in with --db FILE",
+                      database_path().string());
+  return open_store(store::Access::read);
+}
+
 CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& name, const std::string& description,
                          const std::string& example, std::function<base::Result<int>()> body) {
   auto* command = app.add_subcommand(name, description);

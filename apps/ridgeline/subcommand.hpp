@@ -37,6 +37,8 @@ struct Context {
   /// --db, or the default in the XDG state folder.
   [[nodiscard]] std::filesystem::path database_path() const;
   [[nodiscard]] base::Result<store::Store> open_store(store::Access access = store::Access::write) const;
+  /// To be read only. Errors: not_found where there is none; neither file nor folder is made.
+  [[nodiscard]] base::Result<store::Store> open_existing_store() const;
 };
 
 /// Adds a subcommand whose body returns an exit code or an error; `example` is shown under its --help.

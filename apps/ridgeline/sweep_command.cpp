@@ -13,11 +13,9 @@
 #include "ridgeline/apply_changes.hpp"
 #include "ridgeline/flag_values.hpp"
 #include "ridgeline/report_files.hpp"
-#include "ridgeline/results_file.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/sweep_display.hpp"
 #include "ridgeline/sweep_flags.hpp"
-#include "ridgeline/terminal.hpp"
 #include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
@@ -27,22 +25,14 @@ constexpr std::int64_t kMostRounds = 1000;
 
 using base::Result;
 
-Result<void> write_outputs(const schema::SweepRun& run, const SweepFlags& flags) {
-  const auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
-  if (flags.output.empty() && html.empty()) return {};
-  RL_TRY(write_reports(report::build_sweep_report(run), flags.output, html));
-  if (flags.json || flags.quiet) return {};
-  if (!flags.output.empty()) fmt::print("report       {}\n", flags.output);
-  if (!html.empty()) fmt::print("report       {}\n", html);
-  return {};
-}
+constexpr int kSweepLabel = 13;  // columns
 
 Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, const Terminal& terminal) {
   const auto& file = flags.write.file();
   ApplyRequest request;
   request.file = file;
   request.mode = flags.write.mode();
-  request.quiet = flags.json || flags.quiet;
+  request.quiet = !flags.talks();
   if (!run.answers) {
     if (!request.quiet) fmt::print("{}: not touched, there is nothing to recommend\n", file);
     return {};
@@ -61,16 +51,10 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
   return {};
 }
 
-void print_summary(const schema::SweepRun& run, const Terminal& terminal) {
-  constexpr int kLabel = 13;
+void print_answer(const schema::SweepRun& run, const Terminal& terminal) {
   if (!run.points.empty())
     fmt::print("\n{}\n", report::render_table(report::sweep_points_table(run), terminal.width, terminal.colour));
-  for (const auto& [label, text] : report::sweep_summary(run)) {
-    std::string indented;
-    for (const char c : wrapped(text, terminal.width - kLabel, 0))
-      indented += c == '\n' ? "\n" + std::string(kLabel, ' ') : std::string(1, c);
-    fmt::print("{:<{}}{}\n", label, kLabel, indented);
-  }
+  print_summary(report::sweep_summary(run), terminal, kSweepLabel);
   if (!run.answers)
     fmt::print("{}\n", run.interruption.empty() ? "no answer: no combination went well; the table says why"
                                                 : "no answer: the run ended before a combination went well");
@@ -81,22 +65,19 @@ Result<int> finish(const schema::SweepRun& run, const SweepFlags& flags, const T
   if (flags.json)
     fmt::print("{}\n", base::dump_json(report::sweep_json(run)));
   else if (!flags.quiet)
-    print_summary(run, terminal);
-  RL_TRY(write_outputs(run, flags));
-  const bool may_write = flags.write.concerns_file() || (!flags.json && !flags.write.no_apply);
-  if (!flags.write.file().empty() && may_write && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
-  if (!flags.json && !flags.quiet) fmt::print("run          {}  (ridgeline show {})\n", run.id, run.id);
-  if (run.interrupted) return kCancelled;
-  return run.answers ? kOk : kFinding;
+    print_answer(run, terminal);
+  if (flags.reports()) RL_TRY(write_outputs(report::build_sweep_report(run), flags, kSweepLabel));
+  if (flags.touches_file() && !run.interrupted) RL_TRY(apply_answer(run, flags, terminal));
+  print_run_id(run.id, flags, kSweepLabel);
+  return exit_code(run);
 }
 
 Result<int> show(const SweepFlags& flags, const Context& context, const Terminal& terminal) {
   RL_TRY(check_write_flags(flags.write));
-  RL_TRY_ASSIGN(const auto file, existing_results(context));
-  RL_TRY_ASSIGN(auto store, store::Store::open(file, {.access = store::Access::read}));
+  RL_TRY_ASSIGN(auto store, context.open_existing_store());
   RL_TRY_ASSIGN(const auto stored, store.load_run(flags.show, schema::SweepRun::kLayout.kind));
   RL_TRY_ASSIGN(const auto run, campaign::sweep_so_far(stored));
-  SweepDisplay display(terminal, Terminal{}, !flags.json && !flags.quiet);
+  SweepDisplay display(TrialRows(terminal, Terminal{}, flags.talks()));
   display.started(run);
   for (const auto& trial : run.trials) display.trial_finished(run, trial);
   return finish(run, flags, terminal);
@@ -111,16 +92,15 @@ std::vector<std::string> command_of(const Context& context) {
 
 Result<int> sweep(const SweepFlags& flags, const Context& context) {
   const auto terminal = inspect_terminal(stdout);
-  RL_TRY(check_writable(flags.output, "--output"));
-  RL_TRY(check_writable(flags.html == "auto" ? "" : flags.html, "--report-html"));
+  RL_TRY(check_outputs(flags));
   if (!flags.show.empty()) return show(flags, context, terminal);
   RL_TRY_ASSIGN(const auto plan, read_sweep_flags(flags, context));
-  if (!flags.json && !flags.quiet)
+  if (flags.talks())
     for (const auto& line : plan.notes) fmt::print("current    {}\n", line);
   RL_TRY_ASSIGN(auto store, context.open_store());
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
-  SweepDisplay display(terminal, err, !flags.json && !flags.quiet);
+  SweepDisplay display(TrialRows(terminal, err, flags.talks()));
   const auto executor =
       make_command_executor(plan.gpu_uuids, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::SweepCampaign campaign(*executor, store, display, &base::cancel_requested);
@@ -129,7 +109,7 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
 }
 
 void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
-  const std::string group = "What is run";
+  sweep.option_defaults()->group("What is run");
   sweep.add_option("COMMAND", flags.stray, "Behind --: the command; {name} stands for a parameter's value")
       ->type_name("");
   sweep.add_option("--param", flags.params, "A parameter and its values, the one you use now first; repeatable")
@@ -145,12 +125,10 @@ void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   sweep.add_option("--devices", flags.devices, "GPUs watched: all, or numbers (default: the first)")->type_name("GPUS");
-  for (const auto* name : {"--param", "--env", "--timeout", "--depends", "--devices"})
-    sweep.get_option(name)->group(group);
 }
 
 void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
-  const std::string group = "What is measured";
+  sweep.option_defaults()->group("What is measured");
   sweep
       .add_option("--metric", flags.metrics,
                   "A number in the output: NAME=REGEX or NAME=json:KEY; the last one counts, or with median:, mean:, "
@@ -173,36 +151,19 @@ void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {
   add_time(sweep, "--max-time", flags.max_time_s, "Time for the whole run, for example 2h");
   sweep.add_flag("--keep-going", flags.keep_going, "Also when the first three trials fail alike");
   sweep.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
-  for (const auto* name : {"--metric", "--metric-file", "--objective", "--repeat", "--warmup", "--min-effect",
-                           "--tolerance", "--search", "--trials", "--seed", "--max-time", "--keep-going", "--fresh"})
-    sweep.get_option(name)->group(group);
 }
 
 void add_what_is_written(CLI::App& sweep, Context& context, SweepFlags& flags) {
-  const std::string group = "What is written";
-  add_write_flags(sweep, flags.write, "A YAML file that holds the parameters: its values are the current ones",
-                  ApplySpelling::flag_or_file, group);
+  add_output_flags(sweep, context, flags, "A YAML file that holds the parameters: its values are the current ones",
+                   ApplySpelling::flag_or_file);
   sweep
       .add_option("--apply-to", flags.apply_to,
                   "Where a parameter stands in --config, when under another name; repeatable")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
-  sweep.add_option("--output", flags.output, "Markdown report")->type_name("REPORT.md");
-  sweep.add_option("--report-html", flags.html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")
-      ->expected(0, 1)
-      ->default_str("auto");
   sweep.add_option("--trials-dir", flags.folder, "Where outputs are kept (default: sweeps beside the results file)")
       ->type_name("FOLDER");
-  sweep.add_flag("--json", flags.json, "The run as JSON on standard output");
-  sweep.add_option("--show", flags.show, "Show a stored run again (latest, or its id) instead of measuring")
-      ->type_name("RUN");
-  add_database_option(sweep, context);
-  sweep.add_flag("-q,--quiet", flags.quiet, "Errors only");
-  add_options_file(sweep, context);
-  for (const auto* name :
-       {"--apply-to", "--output", "--report-html", "--trials-dir", "--json", "--show", "--db", "--options", "--quiet"})
-    sweep.get_option(name)->group(group);
+  add_show_flag(sweep, flags);
 }
 
 }  // namespace

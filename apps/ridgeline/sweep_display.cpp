@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ridgeline/sweep_display.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ constexpr std::size_t kTailLines = 5;
 
 void SweepDisplay::started(const schema::SweepRun& run) {
   parameters_ = run.job.parameters;
-  if (!rows_) return;
+  if (!rows_.prints()) return;
   fmt::print("command    {}\n", report::one_line(fmt::format("{}", fmt::join(run.job.command, " "))));
   fmt::print("objective  {}\n", run.objective.to_text());
   fmt::print("search     {}: {:g} combination{}, {} round{}\n", run.search, run.space_size,
@@ -28,23 +27,19 @@ void SweepDisplay::started(const schema::SweepRun& run) {
   std::vector<std::string> titles;
   const auto columns = report::sweep_columns(run);
   for (const auto& column : columns) titles.push_back(column.title);
-  fmt::print("{}\n", styled(report::sweep_line(titles, columns, report::sweep_widths(run)), Style::bold, out_.colour));
-  std::fflush(stdout);
+  rows_.header(report::sweep_line(titles, columns, report::sweep_widths(run)));
 }
 
 void SweepDisplay::trial_started(const schema::SweepTrial& trial, std::size_t remaining) {
   doing_ = fmt::format("#{} {}; about {} to go", trial.id, schema::point_text(trial.point, parameters_), remaining);
-  status(doing_);
+  rows_.status(doing_);
 }
 
 void SweepDisplay::trial_finished(const schema::SweepRun& run, const schema::SweepTrial& trial) {
-  status("");
-  if (!rows_) return;
+  rows_.status("");
+  if (!rows_.prints()) return;
   const auto row = report::sweep_row(run, trial);
-  const auto line = report::sweep_line(row.cells, report::sweep_columns(run), report::sweep_widths(run));
-  const bool bad = row.tone == report::Tone::bad;
-  fmt::print("{}\n",
-             row.tone == report::Tone::neutral ? line : styled(line, bad ? Style::bad : Style::warning, out_.colour));
+  rows_.row(report::sweep_line(row.cells, report::sweep_columns(run), report::sweep_widths(run)), row.tone);
   print_failure(trial);
   std::fflush(stdout);
 }
@@ -58,10 +53,10 @@ void SweepDisplay::print_failure(const schema::SweepTrial& trial) {
   if (lines.size() > kTailLines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kTailLines));
   for (const auto& text : lines)
     if (!base::trim(text).empty())
-      fmt::print("{}\n", styled("      | " + report::shorten(report::one_line(text), 200), Style::dim, out_.colour));
+      fmt::print("{}\n", styled("      | " + report::shorten(report::one_line(text), 200), Style::dim, rows_.colour()));
   if (!trial.outcome.folder.empty())
-    fmt::print("{}\n",
-               styled(fmt::format("      whole output: {}/output.log", trial.outcome.folder), Style::dim, out_.colour));
+    fmt::print("{}\n", styled(fmt::format("      whole output: {}/output.log", trial.outcome.folder), Style::dim,
+                              rows_.colour()));
 }
 
 void SweepDisplay::progress(const execute::JobProgress& now) {
@@ -69,14 +64,7 @@ void SweepDisplay::progress(const execute::JobProgress& now) {
                           base::format_bytes(static_cast<double>(now.rss_bytes)), now.processes,
                           now.processes == 1 ? "" : "es");
   if (now.gpu_busy) text += fmt::format(", GPU {:.0f} %", *now.gpu_busy * 100);
-  status(text);
-}
-
-void SweepDisplay::status(const std::string& text) const {
-  if (!err_.interactive) return;
-  const auto room = static_cast<std::size_t>(std::max(20, err_.width - 1));
-  fmt::print(stderr, "\r\x1b[K{}", report::shorten(text, room));
-  std::fflush(stderr);
+  rows_.status(text);
 }
 
 }  // namespace ridgeline::app

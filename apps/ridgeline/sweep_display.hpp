@@ -6,7 +6,7 @@
 
 #include "campaign/sweep/sweep_campaign.hpp"
 #include "execute/command_runner.hpp"
-#include "ridgeline/terminal.hpp"
+#include "ridgeline/trial_rows.hpp"
 #include "schema/sweep.hpp"
 
 namespace ridgeline::app {
@@ -14,7 +14,7 @@ namespace ridgeline::app {
 /// Prints each trial's row as it ends; in a terminal what the running one uses stands below.
 class SweepDisplay final : public campaign::SweepObserver {
  public:
-  SweepDisplay(Terminal out, Terminal err, bool rows) : out_(out), err_(err), rows_(rows) {}
+  explicit SweepDisplay(TrialRows rows) : rows_(rows) {}
 
   void started(const schema::SweepRun& run) override;
   void trial_started(const schema::SweepTrial& trial, std::size_t remaining) override;
@@ -22,13 +22,9 @@ class SweepDisplay final : public campaign::SweepObserver {
   void progress(const execute::JobProgress& now);
 
  private:
-  /// The line below the table, on standard error, replaced in place; "" takes it away.
-  void status(const std::string& text) const;
   void print_failure(const schema::SweepTrial& trial);
 
-  Terminal out_;
-  Terminal err_;
-  bool rows_;
+  TrialRows rows_;
   std::vector<schema::SweepParam> parameters_;
   std::string doing_;
   std::string last_failure_;

@@ -153,9 +153,6 @@ class SweepReader {
     const auto database = std::filesystem::absolute(context_.database_path());
     request.folder =
         flags_.folder.empty() ? database.parent_path() / "sweeps" : std::filesystem::absolute(flags_.folder);
-    if (flags_.html == "auto" && flags_.output.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
     const auto& write = flags_.write;
     RL_TRY(check_write_flags(write));
     if (write.file().empty() && !flags_.apply_to.empty())

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "campaign/sweep/sweep_campaign.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
@@ -17,7 +17,7 @@ namespace ridgeline::app {
 inline constexpr const char* kNoSweepFile = "name the YAML file that holds the parameters with --config";
 
 /// The flags of `ridgeline sweep`; "" is not given.
-struct SweepFlags {
+struct SweepFlags : OutputFlags {
   std::vector<std::string> command;  ///< behind --
   std::vector<std::string> stray;    ///< words before --
   std::vector<std::string> params;
@@ -37,15 +37,9 @@ struct SweepFlags {
   std::uint64_t seed = 1;
   std::string devices;
   std::string folder;
-  std::string output;
-  std::string html;  ///< "auto": beside --output
-  WriteFlags write;
   std::vector<std::string> apply_to;
-  std::string show;
   bool fresh = false;
   bool keep_going = false;
-  bool json = false;
-  bool quiet = false;
 };
 
 struct SweepPlan {

@@ -8,7 +8,7 @@
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
 #include "base/text.hpp"
-#include "campaign/tune/time_forecast.hpp"
+#include "campaign/tune/tune_budget.hpp"
 #include "execute/gpu_choice.hpp"
 #include "report/format.hpp"
 #include "report/utf8.hpp"

@@ -112,17 +112,15 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
     session.json.push_back(report::tune_json(run, result.outcomes, result.pairs));
   else if (!flags.quiet)
     print_result(result, session.terminal);
-  auto output = flags.output;
-  auto html = flags.html == "auto" ? html_beside(flags.output) : flags.html;
+  auto outputs = static_cast<const OutputFlags&>(flags);
   if (!session.alone) {
-    output = file_for(output, gpus.front());
-    html = file_for(html, gpus.front());
+    outputs.output = file_for(flags.output, gpus.front());
+    outputs.html = file_for(flags.html_file(), gpus.front());
   }
-  RL_TRY(write_reports(result, output, html));
+  if (outputs.reports()) RL_TRY(write_outputs(report::build_tune_report(run, result.outcomes, result.pairs), outputs));
   // The machine-readable answer stays alone on standard output, and nobody is asked beside it.
   const auto& write = flags.write;
-  if (session.alone && !write.config.empty() && !write.no_apply && !run.interrupted &&
-      (!flags.json || write.concerns_file())) {
+  if (session.alone && flags.touches_file() && !run.interrupted) {
     ApplyRequest apply{write.config, session.plan.patch, write.mode(), flags.provenance};
     apply.quiet = flags.quiet;
     if (flags.json) apply.out = stderr;
@@ -130,18 +128,13 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
   } else if (flags.json && !flags.quiet && session.alone && !write.config.empty() && !write.no_apply) {
     fmt::print(stderr, "{}: not touched; with --json it is written by --apply and shown by --dry-run\n", write.config);
   }
-  if (!flags.json && !flags.quiet) {
-    if (!output.empty()) fmt::print("report   {}\n", output);
-    if (!html.empty()) fmt::print("report   {}\n", html);
-    fmt::print("run      {}  (ridgeline show {})\n", run.id, run.id);
-  }
+  print_run_id(run.id, flags);
   return run;
 }
 
 Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
-  RL_TRY(check_writable(flags.output, "--output"));
-  RL_TRY(check_writable(flags.html == "auto" ? html_beside(flags.output) : flags.html, "--report-html"));
+  RL_TRY(check_outputs(flags));
   const auto* provider = schema::find_provider(flags.provider);  // nullptr: auto
   if (!flags.devices.empty() && provider != nullptr && !provider->on_gpu())
     return base::fail(base::ErrorCode::invalid_argument,
@@ -173,6 +166,85 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   return code;
 }
 
+void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
+  tune.add_option("MODEL", flags.model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");
+  tune.add_option("--model", flags.model_option, "The same as an option")->type_name("FILE");
+  tune.option_defaults()->group("What is tuned");
+  auto providers = schema::provider_ids();
+  providers.insert(providers.begin(), "auto");
+  add_choice(tune, context, "--provider", flags.provider, providers, "Execution provider");
+  add_choice(tune, context, "--objective", flags.objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
+  tune.add_option("--constraint", flags.constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
+      ->type_name("METRIC<=N")
+      ->allow_extra_args(false);
+  tune.add_option("--shape", flags.shapes, "Input shape; several for one input are a mix; repeatable")
+      ->type_name("NAME:AxBxC")
+      ->allow_extra_args(false);
+  tune.add_option("--batch", flags.batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
+  tune.add_option("--input", flags.inputs, "Real input data instead of generated; repeatable")
+      ->type_name("NAME:FILE.npy")
+      ->allow_extra_args(false);
+  add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");
+  tune.add_option("--ort-library", flags.ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
+  add_choice(tune, context, "--io", flags.io, {"host", "device"},
+             "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
+  tune.add_option(
+          "--devices", flags.devices,
+          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
+      ->type_name("all|N[,N...]");
+}
+
+void add_search(CLI::App& tune, Context& context, TuneFlags& flags) {
+  tune.option_defaults()->group("How it is searched");
+  add_choice(tune, context, "--search", flags.search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
+  tune.add_flag("--quick", flags.quick,
+                "About a dozen well-chosen trials, measured shortly; with another --search only the latter");
+  tune.add_option("--space", flags.space,
+                  "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
+      ->type_name("FILE.yaml|NAME");
+  tune.add_option("--set", flags.set, "Pin one parameter; repeatable; see ridgeline params")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_number(tune, "--trials", flags.trials, 1, 1'000'000, "Trials of --search random (default 40)");
+  add_time(tune, "--max-time", flags.max_time_s,
+           "Time for the whole run, for example 5m; what still runs then is ended and not kept");
+  tune.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
+}
+
+void add_measurement(CLI::App& tune, Context& context, TuneFlags& flags) {
+  tune.option_defaults()->group("How it is measured and judged");
+  add_number(tune, "--warmup", flags.warmup, 0, 1'000'000,
+             "Least warm-up inferences a trial (more until times are steady)");
+  add_number(tune, "--runs", flags.runs, 1, schema::MeasurementPlan{}.max_runs,
+             "Timed inferences a trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
+  add_time(tune, "--trial-time", flags.trial_time_s, "Longest timed window of one trial (default 5s)");
+  add_share(tune, "--min-effect", flags.min_effect, "Smallest gain worth a change");
+  tune.add_option("--accuracy-tolerance", flags.accuracy_tolerance,
+                  "Allowed scaled output error (labels, masks, text: share that differs), or off")
+      ->type_name("X");
+  add_choice(tune, context, "--isolation", flags.isolation, {"pooled", "trial"},
+             "One worker for many trials, or one each");
+  tune.add_flag("--no-contributions", flags.no_contributions,
+                "Do not measure what each setting of the winner contributes");
+  tune.add_flag("--no-comparisons", flags.no_comparisons,
+                "Rank the trials only: no finalist is compared, nothing is recommended");
+}
+
+void add_what_is_written(CLI::App& tune, Context& context, TuneFlags& flags) {
+  add_output_flags(tune, context, flags,
+                   "Your YAML file: its values are the current settings. It is changed with --apply, or on a terminal "
+                   "after a question",
+                   ApplySpelling::flag);
+  auto* config = tune.get_option("--config");
+  tune.add_option("--config-section", flags.config_section, "Section for keys it does not have yet")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->needs(config);
+  tune.add_flag("--provenance", flags.provenance, "Comment changed values with the run and trial")->needs(config);
+  tune.add_flag("-v,--verbose", flags.verbose, "More about each step; twice for reasons")
+      ->excludes(tune.get_option("--quiet"));
+}
+
 }  // namespace
 
 void add_tune(CLI::App& app, Context& context) {
@@ -188,99 +260,10 @@ void add_tune(CLI::App& app, Context& context) {
       "the\n"
       "machine was too uneven to decide; the current configuration is kept.",
       [flags, &context] { return tune(*flags, context); });
-  auto& tune = *command;
-  tune.add_option("MODEL", flags->model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");
-  tune.add_option("--model", flags->model_option, "The same as an option")->type_name("FILE");
-
-  const std::string what = "What is tuned";
-  auto providers = schema::provider_ids();
-  providers.insert(providers.begin(), "auto");
-  add_choice(tune, context, "--provider", flags->provider, providers, "Execution provider");
-  add_choice(tune, context, "--objective", flags->objective, {"latency", "p99", "throughput"},
-             "What \"fastest\" means");
-  tune.add_option("--constraint", flags->constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
-      ->type_name("METRIC<=N")
-      ->allow_extra_args(false);
-  tune.add_option("--shape", flags->shapes, "Input shape; several for one input are a mix; repeatable")
-      ->type_name("NAME:AxBxC")
-      ->allow_extra_args(false);
-  tune.add_option("--batch", flags->batch, "Batch size, or several to choose from (throughput)")->type_name("N[,N...]");
-  tune.add_option("--input", flags->inputs, "Real input data instead of generated; repeatable")
-      ->type_name("NAME:FILE.npy")
-      ->allow_extra_args(false);
-  add_number(tune, "--seed", flags->seed, 0, kMostSeed, "Of generated inputs and random search");
-  tune.add_option("--ort-library", flags->ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
-  add_choice(tune, context, "--io", flags->io, {"host", "device"},
-             "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
-  tune.add_option(
-          "--devices", flags->devices,
-          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
-      ->type_name("all|N[,N...]");
-  for (const auto* name : {"--provider", "--devices", "--io", "--objective", "--constraint", "--shape", "--batch",
-                           "--input", "--seed", "--ort-library"})
-    tune.get_option(name)->group(what);
-
-  const std::string how = "How it is searched";
-  add_choice(tune, context, "--search", flags->search, {"adaptive", "grid", "quick", "random"}, "Search strategy");
-  tune.add_flag("--quick", flags->quick,
-                "About a dozen well-chosen trials, measured shortly; with another --search only the latter");
-  tune.add_option("--space", flags->space,
-                  "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
-      ->type_name("FILE.yaml|NAME");
-  tune.add_option("--set", flags->set, "Pin one parameter; repeatable; see ridgeline params")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  add_number(tune, "--trials", flags->trials, 1, 1'000'000, "Trials of --search random (default 40)");
-  add_time(tune, "--max-time", flags->max_time_s,
-           "Time for the whole run, for example 5m; what still runs then is ended and not kept");
-  tune.add_flag("--fresh", flags->fresh, "Measure again what the results file already knows");
-  for (const auto* name : {"--search", "--quick", "--space", "--set", "--trials", "--max-time", "--fresh"})
-    tune.get_option(name)->group(how);
-
-  const std::string measured = "How it is measured and judged";
-  add_number(tune, "--warmup", flags->warmup, 0, 1'000'000,
-             "Least warm-up inferences a trial (more until times are steady)");
-  add_number(tune, "--runs", flags->runs, 1, schema::MeasurementPlan{}.max_runs,
-             "Timed inferences a trial (default: until the 95 % interval is within 1 %, on a GPU 2 %)");
-  add_time(tune, "--trial-time", flags->trial_time_s, "Longest timed window of one trial (default 5s)");
-  add_share(tune, "--min-effect", flags->min_effect, "Smallest gain worth a change");
-  tune.add_option("--accuracy-tolerance", flags->accuracy_tolerance,
-                  "Allowed scaled output error (labels, masks, text: share that differs), or off")
-      ->type_name("X");
-  add_choice(tune, context, "--isolation", flags->isolation, {"pooled", "trial"},
-             "One worker for many trials, or one each");
-  tune.add_flag("--no-contributions", flags->no_contributions,
-                "Do not measure what each setting of the winner contributes");
-  tune.add_flag("--no-comparisons", flags->no_comparisons,
-                "Rank the trials only: no finalist is compared, nothing is recommended");
-  for (const auto* name : {"--warmup", "--runs", "--trial-time", "--min-effect", "--accuracy-tolerance", "--isolation",
-                           "--no-contributions", "--no-comparisons"})
-    tune.get_option(name)->group(measured);
-
-  const std::string output = "What is written";
-  add_write_flags(tune, flags->write,
-                  "Your YAML file: its values are the current settings. It is changed with --apply, or on a terminal "
-                  "after a question",
-                  ApplySpelling::flag, output);
-  auto* config = tune.get_option("--config");
-  tune.add_option("--config-section", flags->config_section, "Section for keys it does not have yet")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->needs(config);
-  tune.add_flag("--provenance", flags->provenance, "Comment changed values with the run and trial")->needs(config);
-  tune.add_option("--output", flags->output, "Markdown report")->type_name("REPORT.md");
-  tune.add_option("--report-html", flags->html, "HTML report (without a file name: beside --output)")
-      ->type_name("FILE")
-      ->expected(0, 1)
-      ->default_str("auto");
-  tune.add_flag("--json", flags->json, "The result as JSON on standard output");
-  add_database_option(tune, context);
-  auto* verbose = tune.add_flag("-v,--verbose", flags->verbose, "More about each step; twice for reasons");
-  tune.add_flag("-q,--quiet", flags->quiet, "Errors only")->excludes(verbose);
-  add_options_file(tune, context);
-  for (const auto* name : {"--config-section", "--provenance", "--output", "--report-html", "--json", "--db",
-                           "--options", "--verbose", "--quiet"})
-    tune.get_option(name)->group(output);
+  add_what_is_tuned(*command, context, *flags);
+  add_search(*command, context, *flags);
+  add_measurement(*command, context, *flags);
+  add_what_is_written(*command, context, *flags);
 }
 
 }  // namespace ridgeline::app

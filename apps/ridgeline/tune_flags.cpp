@@ -263,9 +263,6 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 flags.quick         ? "--quick"
                 : flags.write.apply ? "--apply"
                                     : "--dry-run");
-  if (flags.html == "auto" && flags.output.empty())
-    return fail(ErrorCode::invalid_argument,
-                "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
   RL_TRY(read_plan(flags, request));
   plan.patch.section = flags.config_section;
   RL_TRY(read_space(flags, request, plan.patch));

@@ -9,20 +9,17 @@
 #include "base/error.hpp"
 #include "campaign/tune/tune_campaign.hpp"
 #include "config/config_patch.hpp"
-#include "execute/executor.hpp"
+#include "execute/worker_jobs.hpp"
+#include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "ridgeline/write_flags.hpp"
 
 namespace ridgeline::app {
 
 /// The flags of `ridgeline tune`.
-struct TuneFlags {
+struct TuneFlags : OutputFlags {
   std::string model;
   std::string model_option;
-  WriteFlags write;
   std::string config_section = "onnxruntime";
-  std::string output;
-  std::string html;  ///< "auto": beside --output
   bool quick = false;
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> runs;
@@ -49,9 +46,7 @@ struct TuneFlags {
   bool no_contributions = false;
   bool no_comparisons = false;
   bool provenance = false;
-  bool json = false;
   int verbose = 0;
-  bool quiet = false;
 };
 
 /// The flags read and checked.

@@ -15,12 +15,11 @@ ApplyMode WriteFlags::mode() const noexcept {
   return apply ? ApplyMode::apply : ApplyMode::ask;
 }
 
-void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& config_help, ApplySpelling spelling,
-                     const std::string& group) {
-  command.add_option("--config", flags.config, config_help)->type_name("FILE")->group(group);
+void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& config_help, ApplySpelling spelling) {
+  command.add_option("--config", flags.config, config_help)->type_name("FILE");
   const std::string apply_help = "Write the recommended values into --config, with a backup";
   if (spelling == ApplySpelling::flag) {
-    command.add_flag("--apply", flags.apply, apply_help)->group(group);
+    command.add_flag("--apply", flags.apply, apply_help);
   } else {
     command
         .add_option_function<std::string>(
@@ -32,15 +31,12 @@ void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& co
             apply_help)
         ->expected(0, 1)
         ->default_str("")
-        ->type_name("")
-        ->group(group);
+        ->type_name("");
   }
-  command
-      .add_flag_callback(
-          "-y,--yes", [&flags] { flags.apply = true; }, "The same as --apply")
-      ->group(group);
-  command.add_flag("--dry-run", flags.dry_run, "Show the change to --config, write nothing")->group(group);
-  command.add_flag("--no-apply", flags.no_apply, "Leave --config alone, and do not ask")->group(group);
+  command.add_flag_callback(
+      "-y,--yes", [&flags] { flags.apply = true; }, "The same as --apply");
+  command.add_flag("--dry-run", flags.dry_run, "Show the change to --config, write nothing");
+  command.add_flag("--no-apply", flags.no_apply, "Leave --config alone, and do not ask");
 }
 
 bool asks_to_write(const WriteFlags& flags) {

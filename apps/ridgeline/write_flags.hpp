@@ -29,8 +29,7 @@ enum class ApplySpelling { flag, flag_or_file };
 
 /// Adds --config, --apply, --yes, --dry-run and --no-apply. `config_help` says what the command reads in the file; with
 /// flag_or_file `--apply FILE` still works and prints a note.
-void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& config_help, ApplySpelling spelling,
-                     const std::string& group);
+void add_write_flags(CLI::App& command, WriteFlags& flags, const std::string& config_help, ApplySpelling spelling);
 
 /// Whether the user will be asked at the end: neither told before nor ruled out, and on a terminal.
 [[nodiscard]] bool asks_to_write(const WriteFlags& flags);

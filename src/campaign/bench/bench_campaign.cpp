@@ -8,8 +8,7 @@
 
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
-#include "campaign/run_id.hpp"
-#include "campaign/save_pace.hpp"
+#include "campaign/run_frame.hpp"
 #include "search/bench_searcher.hpp"
 
 namespace ridgeline::campaign {
@@ -78,10 +77,12 @@ class RunningBench {
         observer_(observer),
         cancelled_(cancelled),
         request_(request),
-        answers_{request.tolerance, request.headroom, request.soak_steps, ""} {}
+        answers_{request.tolerance, request.headroom, request.soak_steps, ""},
+        budget_(executor.clock(), request.max_time),
+        frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
 
   Result<schema::BenchRun> go() {
-    begin();
+    copy_request();
     observer_.started(run_);
     auto status = steps();
     if (!status && status.error().code == ErrorCode::cancelled) {
@@ -93,20 +94,13 @@ class RunningBench {
     if (run_.interruption.empty() && all_refused()) return base::fail(ErrorCode::invalid_argument, "{}", refusal());
     run_.answers = analysis::answer_bench(run_, answers_);
     note_flags();
-    run_.duration_s = elapsed_s();
-    run_.finished_utc = base::system_clock().utc_now();
-    RL_TRY(store_.save_run(schema::to_run(run_)));
+    RL_TRY(frame_.end());
     return std::move(run_);
   }
 
  private:
-  void begin() {
-    const auto& clock = base::system_clock();
-    start_ = executor_.clock().now();
+  void copy_request() {
     run_.request = request_;
-    run_.command_line = schema::shell_line(request_.arguments);
-    run_.started_utc = clock.utc_now();
-    run_.id = make_run_id(clock, run_.started_utc, run_.command_line);
     run_.job = request_.job;
     run_.device = request_.device;
     run_.device_id = request_.device_id;
@@ -122,23 +116,16 @@ class RunningBench {
   /// Whether a loader brings the data; the native way's random data are made once.
   [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return schema::is_cpu_device(request_.device); }
-  [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
   [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
   [[nodiscard]] double search_share() const {
     return request_.diagnose || asked_to_soak() ? kBenchSearchShare : kSearchAlone;
   }
-  /// Whether that share of --max-time is used up.
-  [[nodiscard]] bool late(double share) const {
-    return request_.max_time && elapsed_s() >= share * base::to_seconds(*request_.max_time);
-  }
-
   /// Whether the settings' last trial took longer than there is time, up to that share of --max-time.
   [[nodiscard]] bool too_long(const schema::TrainingSettings& settings, double share) const {
     const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
       return trial.settings == settings && trial.data == DataMode::loader;
     });
-    return request_.max_time && last != run_.trials.rend() &&
-           elapsed_s() + last->outcome.duration_s > share * base::to_seconds(*request_.max_time);
+    return last != run_.trials.rend() && last->outcome.duration_s > budget_.left_s(share);
   }
 
   Result<void> steps() {
@@ -158,24 +145,23 @@ class RunningBench {
     options.loads = loads();
     options.cores = request_.cores;
     options.plan = request_.plan;
-    if (request_.max_time) options.time_s = search_share() * base::to_seconds(*request_.max_time);
+    if (budget_.is_limited()) options.time_s = search_share() * budget_.limit_s();
     RL_TRY_ASSIGN(const auto searcher, search::make_bench_searcher(request_.search, request_.space, options));
     const auto tell_time = [&] {
-      if (request_.max_time) searcher->spent(elapsed_s() / options.time_s);
+      if (budget_.is_limited()) searcher->spent(budget_.spent_s() / options.time_s);
     };
     tell_time();
     while (auto proposal = searcher->propose()) {
-      BenchTrial trial;
-      trial.stage = proposal->stage;
-      trial.settings = proposal->settings;
-      trial.data = proposal->data;
-      trial.reason = proposal->reason;
-      RL_TRY_ASSIGN(const auto outcome, make(std::move(trial), request_.plan, searcher->remaining()));
+      RL_TRY_ASSIGN(const auto outcome, make({.stage = proposal->stage,
+                                              .settings = proposal->settings,
+                                              .data = proposal->data,
+                                              .reason = proposal->reason},
+                                             request_.plan, searcher->remaining()));
       searcher->observe(*proposal, observation_of(outcome));
       tell_time();
       run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
-      if (late(search_share()) && (late(1) || !analysis::bench_points(run_).empty())) {
+      if (budget_.is_used_up(search_share()) && (budget_.is_used_up() || !analysis::bench_points(run_).empty())) {
         run_.interruption = fmt::format("--max-time: {} combinations were not tried", searcher->remaining());
         break;
       }
@@ -208,13 +194,12 @@ class RunningBench {
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t i = 0; i < points.size(); ++i) {
-        if (late(share) || too_long(points[i].settings, share)) continue;
-        BenchTrial trial;
-        trial.stage = BenchStage::repeat;
-        trial.settings = points[i].settings;
-        trial.repeat = round;
-        trial.reason = "a leader, measured again in turned order";
-        RL_TRY(make(std::move(trial), request_.plan, points.size() - i));
+        if (budget_.is_used_up(share) || too_long(points[i].settings, share)) continue;
+        RL_TRY(make({.stage = BenchStage::repeat,
+                     .settings = points[i].settings,
+                     .repeat = round,
+                     .reason = "a leader, measured again in turned order"},
+                    request_.plan, points.size() - i));
       }
     }
     return {};
@@ -227,8 +212,8 @@ class RunningBench {
   };
   [[nodiscard]] SoakTime soak_time(const schema::TrainingSettings& settings) const {
     SoakTime out{request_.short_soak_s.value_or(kLongestSoakS), {}};
-    if (!request_.max_time) return out;
-    const double left_s = base::to_seconds(*request_.max_time) - elapsed_s();
+    if (!budget_.is_limited()) return out;
+    const double left_s = budget_.left_s();
     // What starting and warming up take, and a step: as they did in the settings' last trial.
     const auto last = std::find_if(run_.trials.rbegin(), run_.trials.rend(), [&](const BenchTrial& trial) {
       return trial.settings == settings && trial.data == DataMode::loader && trial.outcome.measurement;
@@ -265,10 +250,7 @@ class RunningBench {
       plan.steps = request_.soak_steps;
       plan.max_steps = request_.soak_steps;
       plan.max_time_s = kLongestSoakS;
-      BenchTrial trial;
-      trial.stage = BenchStage::soak;
-      trial.settings = settings;
-      trial.repeat = kSoakRepeat;
+      BenchTrial trial{.stage = BenchStage::soak, .settings = settings, .repeat = kSoakRepeat};
       trial.reason = fmt::format("{} steps of the recommended settings", request_.soak_steps);
       const auto time = soak_time(settings);
       if (!time.too_short.empty() && !soaked_before(trial, plan)) {
@@ -314,16 +296,15 @@ class RunningBench {
       const analysis::DiagnosisInput input{base, on_cpu(), request_.cores};
       const auto experiments = analysis::plan_experiments(base, on_cpu(), request_.cores);
       for (std::size_t i = 0; i < experiments.size(); ++i) {
-        if (late(1)) break;
+        if (budget_.is_used_up()) break;
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
         if (!loads() && asks_the_loader(experiments[i], base)) continue;
         if (!analysis::can_matter(experiments[i], run_, input)) continue;
-        BenchTrial trial;
-        trial.stage = BenchStage::experiment;
-        trial.settings = experiments[i].settings;
-        trial.data = experiments[i].data;
-        trial.reason = experiments[i].reason;
-        RL_TRY(make(std::move(trial), request_.plan, experiments.size() - i));
+        RL_TRY(make({.stage = BenchStage::experiment,
+                     .settings = experiments[i].settings,
+                     .data = experiments[i].data,
+                     .reason = experiments[i].reason},
+                    request_.plan, experiments.size() - i));
         RL_TRY(measure_again(input, true));
       }
       RL_TRY(measure_again(input, false));
@@ -332,7 +313,7 @@ class RunningBench {
         loading = loading || finding.code == "decode_bound" || finding.code == "too_few_workers";
         run_.findings.push_back(std::move(finding));
       }
-      if (loading && request_.explain_loader && run_.notes.empty() && !late(1))
+      if (loading && request_.explain_loader && run_.notes.empty() && !budget_.is_used_up())
         run_.notes = request_.explain_loader(base);
     }
     return {};
@@ -370,10 +351,8 @@ class RunningBench {
   }
 
   Result<void> measure_again(const analysis::DiagnosisInput& input, bool only_if_noisy) {
-    while (!late(1) && analysis::needs_another_base(run_, input, only_if_noisy)) {
-      BenchTrial trial;
-      trial.stage = BenchStage::experiment;
-      trial.settings = input.base;
+    while (!budget_.is_used_up() && analysis::needs_another_base(run_, input, only_if_noisy)) {
+      BenchTrial trial{.stage = BenchStage::experiment, .settings = input.base};
       for (const auto& made : run_.trials)
         if (made.settings == input.base && made.data == DataMode::loader)
           trial.repeat = std::max(trial.repeat, made.repeat + 1);
@@ -419,12 +398,10 @@ class RunningBench {
   /// trial's key, so that a whole soak answers for every one that is cut.
   Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining,
                                        std::optional<double> time_s = std::nullopt) {
-    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
+    RL_TRY(check_cancelled(cancelled_));
     const auto spec = spec_of(trial, plan);
     const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
-    trial.id = static_cast<int>(run_.trials.size()) + 1;
-    trial.key = spec.key();
-    trial.started_s = elapsed_s();
+    frame_.place(trial, spec.key());
     std::optional<schema::TrainingOutcome> stored;
     if (request_.use_store) {
       RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
@@ -445,7 +422,7 @@ class RunningBench {
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));
     if (all_refused()) return outcome;  // maybe bad input, which leaves no file behind
-    RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
+    RL_TRY(frame_.save_when_due());
     return outcome;
   }
 
@@ -456,8 +433,8 @@ class RunningBench {
   const BenchRequest& request_;
   analysis::AnswerOptions answers_;
   schema::BenchRun run_;
-  base::Nanoseconds start_{0};
-  SavePace save_pace_{base::system_clock()};
+  Budget budget_;
+  RunFrame<schema::BenchRun> frame_;
 };
 
 }  // namespace

@@ -2,14 +2,12 @@
 #include "campaign/sweep/sweep_campaign.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "analysis/sweep_answers.hpp"
 #include "base/text.hpp"
-#include "campaign/run_id.hpp"
-#include "campaign/save_pace.hpp"
+#include "campaign/run_frame.hpp"
 #include "campaign/spread.hpp"
 #include "campaign/sweep/sweep_files.hpp"
 #include "schema/sweep_command.hpp"
@@ -75,10 +73,12 @@ class RunningSweep {
         observer_(observer),
         cancelled_(cancelled),
         request_(request),
-        spread_(executor.slots().size(), [this] { return interference_probe(); }) {}
+        spread_(executor.slots().size(), [this] { return interference_probe(); }),
+        budget_(executor.clock(), request.max_time),
+        frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
 
   Result<schema::SweepRun> go() {
-    begin();
+    copy_request();
     observer_.started(run_);
     if (auto status = steps(); !status) {
       const auto code = status.error().code;
@@ -90,19 +90,13 @@ class RunningSweep {
     run_.points = analysis::summarize_sweep(run_);
     run_.answers = analysis::answer_sweep(run_, run_.points);
     if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
-    run_.duration_s = elapsed_s();
-    run_.finished_utc = base::system_clock().utc_now();
-    RL_TRY(store_.save_run(schema::to_run(run_)));
+    RL_TRY(frame_.end());
     return std::move(run_);
   }
 
  private:
-  void begin() {
-    start_ = executor_.clock().now();
+  void copy_request() {
     run_.request = request_;
-    run_.command_line = schema::shell_line(request_.arguments);
-    run_.started_utc = base::system_clock().utc_now();
-    run_.id = make_run_id(base::system_clock(), run_.started_utc, run_.command_line);
     run_.job = request_.job;
     run_.objective = request_.objective;
     run_.search = request_.search;
@@ -115,10 +109,8 @@ class RunningSweep {
     run_.space_size = space_of(request_.job).raw_size();
   }
 
-  [[nodiscard]] double elapsed_s() const { return base::to_seconds(executor_.clock().now() - start_); }
   [[nodiscard]] std::optional<double> time_left_s() const {
-    if (!request_.max_time) return std::nullopt;
-    return base::to_seconds(*request_.max_time) - elapsed_s();
+    return budget_.is_limited() ? std::optional(budget_.left_s()) : std::nullopt;
   }
 
   Result<void> steps() {
@@ -165,10 +157,7 @@ class RunningSweep {
   /// Trials that do not count, where anything is going to be measured.
   Result<void> warm_up(const SweepPoint& point) {
     for (int i = 0; i < request_.warmups; ++i) {
-      SweepTrial trial;
-      trial.stage = SweepStage::warmup;
-      trial.point = point;
-      trial.repeat = -1 - i;
+      SweepTrial trial{.stage = SweepStage::warmup, .point = point, .repeat = -1 - i};
       trial.reason = "a warm-up, does not count";
       RL_TRY(make({std::move(trial)}, 0));
     }
@@ -198,12 +187,8 @@ class RunningSweep {
       for (std::size_t at = 0; at < points.size();) {
         const auto end = std::min(points.size(), at + spread_.width());
         std::vector<SweepTrial> trials;
-        for (std::size_t i = at; i < end; ++i) {
-          auto& trial = trials.emplace_back();
-          trial.stage = SweepStage::repeat;
-          trial.point = points[i];
-          trial.repeat = round;
-        }
+        for (std::size_t i = at; i < end; ++i)
+          trials.push_back({.stage = SweepStage::repeat, .point = points[i], .repeat = round});
         const auto rounds_left = static_cast<std::size_t>(request_.repeats - 1 - round);
         RL_TRY_ASSIGN(const auto outcomes, make(std::move(trials), points.size() - end + rounds_left * points.size()));
         for (const auto& outcome : outcomes) {
@@ -243,15 +228,12 @@ class RunningSweep {
 
   /// Makes the trials, side by side where the slots allow it, and returns their outcomes in order.
   Result<std::vector<schema::SweepOutcome>> make(std::vector<SweepTrial> trials, std::size_t remaining) {
-    if (cancelled_ && cancelled_()) return base::fail(ErrorCode::cancelled, "stopped by a signal");
-    const auto left = time_left_s();
-    if (left && *left <= 0)
+    RL_TRY(check_cancelled(cancelled_));
+    if (budget_.is_used_up())
       return base::fail(ErrorCode::timeout, "--max-time: about {} trials were not made", remaining + trials.size());
     std::vector<SweepTrial*> open;  // not known yet
     for (auto& trial : trials) {
-      trial.id = static_cast<int>(run_.trials.size() + static_cast<std::size_t>(&trial - trials.data())) + 1;
-      trial.key = spec_of(trial).key();
-      trial.started_s = elapsed_s();
+      frame_.place(trial, spec_of(trial).key(), static_cast<std::size_t>(&trial - trials.data()));
       observer_.trial_started(trial, remaining);
       RL_TRY_ASSIGN(auto known, stored(spec_of(trial)));
       trial.from_store = known.has_value();
@@ -267,7 +249,7 @@ class RunningSweep {
       outcomes.push_back(trial.outcome);
       run_.trials.push_back(std::move(trial));
       observer_.trial_finished(run_, run_.trials.back());
-      RL_TRY(save_pace_.when_due([&] { return store_.save_run(schema::to_run(run_)); }));
+      RL_TRY(frame_.save_when_due());
     }
     if (!measured) return tl::unexpected<base::Error>(measured.error());
     return outcomes;
@@ -281,7 +263,7 @@ class RunningSweep {
       std::vector<std::vector<schema::SweepFile>> files;
       for (std::size_t i = 0; i < std::min(open.size(), slots.size()); ++i) {
         const auto spec = spec_of(*open[i]);
-        open[i]->started_s = elapsed_s();
+        open[i]->started_s = budget_.elapsed_s();
         files.push_back(files_.named_by(spec));
         jobs.push_back(
             execute::command_job(spec, folder_of(fmt::format("trial-{}", open[i]->id)), time_left_s(), slots[i]));
@@ -315,7 +297,7 @@ class RunningSweep {
   [[nodiscard]] InterferenceProbe interference_probe() {
     InterferenceProbe probe;
     for (const auto& slot : executor_.slots()) probe.devices.push_back(slot.name);
-    probe.left_s = [this] { return time_left_s().value_or(std::numeric_limits<double>::infinity()); };
+    probe.left_s = [this] { return budget_.left_s(); };
     probe.clock = &executor_.clock();
     probe.time = [this](const std::vector<std::size_t>& slots, bool) -> Result<std::vector<std::optional<double>>> {
       SweepTrial trial;
@@ -367,8 +349,8 @@ class RunningSweep {
   int checks_ = 0;
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
-  base::Nanoseconds start_{0};
-  SavePace save_pace_{base::system_clock()};
+  Budget budget_;
+  RunFrame<schema::SweepRun> frame_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "analysis/comparison.hpp"
 #include "campaign/tune/input_checks.hpp"
-#include "campaign/tune/run_note.hpp"
 
 namespace ridgeline::campaign {
 
@@ -89,8 +88,7 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
   if (noise.tiny_outputs > 0) {
-    add_note(
-        result_, observer_,
+    context_.note(
         fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
                     "give real inputs with --input NAME:FILE.npy",
                     noise.tiny_outputs == 1 ? "one output is" : fmt::format("{} outputs are", noise.tiny_outputs)));
@@ -106,12 +104,10 @@ void AccuracyReference::accept_default_numerics(const schema::AccuracyDrift& dri
   // A check that is off stays off, also where the store knows the drift from a run that had one.
   if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
   if (widened <= run.accuracy_tolerance || widened > kMostDrift) return;
-  add_note(
-      result_, observer_,
-      fmt::format(
-          "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
-          "--accuracy-tolerance sets another limit",
-          drift.scaled_max_abs, widened));
+  context_.note(fmt::format(
+      "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
+      "--accuracy-tolerance sets another limit",
+      drift.scaled_max_abs, widened));
   run.accuracy_tolerance = widened;
 }
 

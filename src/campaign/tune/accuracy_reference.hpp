@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "campaign/tune/tune_campaign.hpp"
+#include "campaign/tune/run_context.hpp"
 
 namespace ridgeline::campaign {
 
@@ -14,12 +14,9 @@ namespace ridgeline::campaign {
 [[nodiscard]] base::Error out_of_time_in(base::Error error, std::string_view what);
 
 /// The outputs that those of a run's trials are checked against, one file a batch size, and how far they may drift.
-class AccuracyReference {
+class AccuracyReference : private RunPart {
  public:
-  /// All must outlive it.
-  AccuracyReference(execute::Executor& executor, store::Store& store, const base::Clock& clock,
-                    CampaignObserver& observer, const TuneRequest& request, TuneResult& result)
-      : executor_(executor), store_(store), clock_(clock), observer_(observer), request_(request), result_(result) {}
+  explicit AccuracyReference(RunContext& context) : RunPart(context) {}
 
   /// Sets the run's accuracy tolerance from the reference's run-to-run noise. `current`: the trial of the current
   /// configuration. Errors: the model cannot run, or its outputs are not finite.
@@ -33,12 +30,6 @@ class AccuracyReference {
  private:
   [[nodiscard]] schema::TrialSpec spec_for(const schema::TrialSpec& like) const;
 
-  execute::Executor& executor_;
-  store::Store& store_;
-  const base::Clock& clock_;
-  CampaignObserver& observer_;
-  const TuneRequest& request_;
-  TuneResult& result_;
   std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by key, of references known to exist
 };
 

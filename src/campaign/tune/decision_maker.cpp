@@ -45,18 +45,6 @@ std::string failure_text(const schema::TrialOutcome& outcome) {
 
 }  // namespace
 
-DecisionMaker::DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request,
-                             const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer,
-                             std::function<double()> time_left_s, std::function<bool()> cancelled)
-    : runner_(runner),
-      speed_(speed),
-      request_(request),
-      space_(space),
-      result_(result),
-      observer_(observer),
-      pairs_(runner, speed, request, result, observer, std::move(time_left_s)),
-      cancelled_(std::move(cancelled)) {}
-
 void DecisionMaker::conclude(schema::Decision decision, std::string reason) {
   auto& verdict = result_.run.verdict.emplace();
   verdict.decision = decision;
@@ -96,13 +84,13 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
     for (const auto& ranked : ranking)
       if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
   };
-  if (cost_of(*first) > pairs_.time_left_s()) {
+  if (cost_of(*first) > budget_.plannable_s()) {
     stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
     const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
-    if (pairs_.decisive_s(first->trial->configuration) > pairs_.whole_time_left_s()) {
+    if (pairs_.decisive_s(first->trial->configuration) > budget_.whole_plannable_s()) {
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
       if (first->tie_group != 1 && may_win(ranking.front()))
-        runner_.note(
+        context_.note(
             fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
                         "there was no time: a longer --max-time compares it",
                         ranking.front().trial->id, cost_of(ranking.front())));
@@ -167,13 +155,13 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
   int duels = 0;
   if (request_.finalists > 1) {
     for (const auto* rival : rivals_of(contenders, ranking)) {
-      if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+      RL_TRY(context_.check_cancelled());
       if (duels == kMostDuels) break;
       const auto& a = champion->trial->configuration;
       const auto& b = rival->trial->configuration;
       if (a == b) continue;
       const auto plan = pairs_.duel_plan(a, b);
-      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > pairs_.time_left_s())
+      if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > budget_.plannable_s())
         continue;
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
                                   champion->trial->id, rival->trial->id));
@@ -213,7 +201,7 @@ Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
 schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configuration) {
   auto plan = pairs_.decisive_plan(configuration);
   if (plan.rounds < pairs_.plan_for(result_.run.current, configuration, 1).rounds) {
-    runner_.note(
+    context_.note(
         "compared over one pair of sessions, as --max-time had no more for it: sessions of one configuration differ by "
         "2 or 3 %, so to be sure of so little takes a longer --max-time");
   }
@@ -221,7 +209,7 @@ schema::PairedPlan DecisionMaker::decisive_plan(const Configuration& configurati
 }
 
 Result<void> DecisionMaker::compare(Contender& contender) {
-  if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+  RL_TRY(context_.check_cancelled());
   const auto& configuration = contender.ranked->trial->configuration;
   observer_.stage(
       fmt::format("comparing trial {} with the current configuration, interleaved", contender.ranked->trial->id));
@@ -244,7 +232,7 @@ Result<void> DecisionMaker::try_others(std::vector<Contender>& contenders,
                    [](const auto* a, const auto* b) { return a->cost.interval.high < b->cost.interval.high; });
   others.resize(std::min(others.size(), kMostOthers));
   for (const auto* other : others) {
-    if (pairs_.final_s(other->trial->configuration) > pairs_.time_left_s()) continue;
+    if (pairs_.final_s(other->trial->configuration) > budget_.plannable_s()) continue;
     contenders.push_back({other, std::nullopt});
     RL_TRY(compare(contenders.back()));
     if (wins(contenders.back())) return {};
@@ -270,16 +258,16 @@ bool DecisionMaker::is_outdated() const {
          speed_.lowest_quiet_cost() < quiet_cost_ * std::exp(-SpeedWatch::kSlow);
 }
 
-Result<bool> DecisionMaker::decide(bool cut_short) {
-  quiet_cost_ = speed_.lowest_quiet_cost();
-  const auto start_over = [this] {
-    ++returns_;
-    pairs_.start_over();
-    runner_.note("the machine became faster than it was in all of the search, which went on");
-    return false;
-  };
+bool DecisionMaker::start_over() {
+  ++returns_;
+  result_.run.verdict.reset();
+  pairs_.start_over();
+  context_.note("the machine became faster than it was in all of the search, which went on");
+  return false;
+}
+
+bool DecisionMaker::concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking) {
   auto& run = result_.run;
-  const auto ranking = analysis::rank(run, result_.outcomes);
   if (ranking.empty()) {
     std::string first;
     for (const auto& trial : run.trials)
@@ -288,48 +276,52 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
              fmt::format("none of {} configurations ran to the end{}", run.trials.size(), first));
     return true;
   }
-  if (!ranking.front().meets_constraints) {
+  const auto& best = ranking.front();
+  if (!best.meets_constraints) {
     conclude(schema::Decision::none,
              fmt::format("no configuration meets the constraints; the fastest, trial {}, breaks them: {}; loosen "
                          "--constraint, or let other settings vary",
-                         ranking.front().trial->id, ranking.front().broken_constraint));
+                         best.trial->id, best.broken_constraint));
     return true;
   }
-  if (request_.finalists == 0) {
-    const auto& best = *ranking.front().trial;
-    conclude(schema::Decision::none, fmt::format("nothing was compared, as was asked: trial {} ranks first ({}); the "
-                                                 "same command without --no-comparisons compares it",
-                                                 best.id, best.configuration.to_text()));
-    run.verdict->trial_id = best.id;
-    return true;
-  }
-  const auto current = std::find_if(ranking.begin(), ranking.end(),
-                                    [&](const auto& ranked) { return ranked.trial->configuration == run.current; });
-  const bool current_is_legal = current != ranking.end() && current->meets_constraints;
-  auto contenders = pick_finalists(ranking);
-  std::vector<int> ties;
-  for (const auto& ranked : ranking)
-    if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
-  if (current != ranking.end() && lacks_percentile(*current)) return true;
-  for (const auto& contender : contenders)
-    if (lacks_percentile(*contender.ranked)) return true;
-  RL_TRY(duel(contenders, ranking));
-  if (is_outdated()) return start_over();
-  const Contender* chosen = nullptr;
-  if (!contenders.empty()) {
-    RL_TRY(compare(contenders.front()));
-    if (is_outdated()) return start_over();
-    const auto wins = [&](const Contender& contender) {
-      return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
-    };
-    if (!wins(contenders.front()) && contenders.size() > 1 &&
-        pairs_.final_s(contenders.back().ranked->trial->configuration) < pairs_.time_left_s())
-      RL_TRY(compare(contenders.back()));
-    if (!std::any_of(contenders.begin(), contenders.end(), wins)) RL_TRY(try_others(contenders, ranking, wins));
+  if (request_.finalists > 0) return false;
+  conclude(schema::Decision::none, fmt::format("nothing was compared, as was asked: trial {} ranks first ({}); the "
+                                               "same command without --no-comparisons compares it",
+                                               best.trial->id, best.trial->configuration.to_text()));
+  run.verdict->trial_id = best.trial->id;
+  return true;
+}
+
+Result<const DecisionMaker::Contender*> DecisionMaker::find_winner(std::vector<Contender>& contenders,
+                                                                   const std::vector<analysis::RankedTrial>& ranking,
+                                                                   bool current_is_legal) {
+  if (contenders.empty()) return nullptr;
+  const auto wins = [&](const Contender& contender) {
+    return !current_is_legal || (contender.gain && contender.gain->verdict == schema::Verdict::faster);
+  };
+  if (!wins(contenders.front()) && contenders.size() > 1 &&
+      pairs_.final_s(contenders.back().ranked->trial->configuration) < budget_.plannable_s())
+    RL_TRY(compare(contenders.back()));
+  if (!std::any_of(contenders.begin(), contenders.end(), wins)) RL_TRY(try_others(contenders, ranking, wins));
+  const auto winner = std::find_if(contenders.begin(), contenders.end(), wins);
+  return winner == contenders.end() ? nullptr : &*winner;
+}
+
+void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current,
+                         bool cut_short) {
+  auto& run = result_.run;
+  if (!analysis::tried_others(run)) {
+    conclude(schema::Decision::keep, cut_short ? "keep what you have: there was time for the current configuration only"
+                                               : "keep what you have: no other configuration was tried");
+  } else if (const auto* undecided = analysis::undecided_finalist(run)) {
+    int id = 0;
     for (const auto& contender : contenders)
-      if (chosen == nullptr && wins(contender)) chosen = &contender;
-  }
-  if (chosen == nullptr) {
+      if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
+    conclude(schema::Decision::keep,
+             fmt::format("keep what you have: not decided: trial {} is {}, and the interval is too wide; repeat with "
+                         "--fresh on an idle machine or with more time",
+                         id, ratio_text(*undecided->comparison)));
+  } else {
     std::string detail = "no other configuration came near it";
     const auto nearest = std::max_element(contenders.begin(), contenders.end(), [](const auto& a, const auto& b) {
       return (a.gain ? a.gain->ratio : 0) < (b.gain ? b.gain->ratio : 0);
@@ -337,32 +329,43 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
     if (nearest != contenders.end() && nearest->gain)
       detail =
           fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
-    if (!analysis::tried_others(run)) {
-      conclude(schema::Decision::keep, cut_short
-                                           ? "keep what you have: there was time for the current configuration only"
-                                           : "keep what you have: no other configuration was tried");
-    } else if (const auto* undecided = analysis::undecided_finalist(run)) {
-      int id = 0;
-      for (const auto& contender : contenders)
-        if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
-      conclude(schema::Decision::keep,
-               fmt::format("keep what you have: not decided: trial {} is {}, and the interval is too wide; repeat with "
-                           "--fresh on an idle machine or with more time",
-                           id, ratio_text(*undecided->comparison)));
-    } else {
-      const auto others = run.trials.size() - (current != ranking.end() ? 1 : 0);
-      conclude(schema::Decision::keep,
-               fmt::format("keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
-                           cut_short ? fmt::format(" among the {} other configuration{} that there was time for",
-                                                   others, others == 1 ? "" : "s")
-                                     : "",
-                           detail));
-    }
-    if (current != ranking.end()) run.verdict->trial_id = current->trial->id;
+    const auto others = run.trials.size() - (current != nullptr ? 1 : 0);
+    conclude(schema::Decision::keep,
+             fmt::format("keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+                         cut_short ? fmt::format(" among the {} other configuration{} that there was time for", others,
+                                                 others == 1 ? "" : "s")
+                                   : "",
+                         detail));
+  }
+  if (current != nullptr) run.verdict->trial_id = current->trial->id;
+}
+
+Result<bool> DecisionMaker::decide(bool cut_short) {
+  quiet_cost_ = speed_.lowest_quiet_cost();
+  auto& run = result_.run;
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  if (concludes_uncompared(ranking)) return true;
+  std::vector<int> ties;
+  const analysis::RankedTrial* current = nullptr;
+  for (const auto& ranked : ranking) {
+    if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
+    if (current == nullptr && ranked.trial->configuration == run.current) current = &ranked;
+  }
+  const bool current_is_legal = current != nullptr && current->meets_constraints;
+  auto contenders = pick_finalists(ranking);
+  if (current != nullptr && lacks_percentile(*current)) return true;
+  for (const auto& contender : contenders)
+    if (lacks_percentile(*contender.ranked)) return true;
+  RL_TRY(duel(contenders, ranking));
+  if (is_outdated()) return start_over();
+  if (!contenders.empty()) RL_TRY(compare(contenders.front()));
+  if (is_outdated()) return start_over();
+  RL_TRY_ASSIGN(const auto* chosen, find_winner(contenders, ranking, current_is_legal));
+  if (chosen == nullptr) {
+    keep(contenders, current, cut_short);
     run.verdict->tie_group = std::move(ties);
     return true;
   }
-
   conclude(schema::Decision::change, "");
   auto& verdict = *run.verdict;
   verdict.configuration = chosen->ranked->trial->configuration;
@@ -370,21 +373,16 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   verdict.gain = chosen->gain;
   verdict.tie_group = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
-    WinnerSimplifier simplifier(runner_, pairs_, request_, space_, result_, observer_, cancelled_, fastest_);
-    RL_TRY(simplifier.simplify());
-    if (is_outdated()) {
-      run.verdict.reset();
-      return start_over();
-    }
+    RL_TRY(WinnerSimplifier(context_, runner_, pairs_, fastest_).simplify());
+    if (is_outdated()) return start_over();
   }
   const auto gain = verdict.gain ? ratio_text(*verdict.gain) : std::string("measured on its own only");
   if (current_is_legal)
     verdict.reason = fmt::format("trial {} is {} as the current configuration", verdict.trial_id, gain);
   else
-    verdict.reason =
-        fmt::format("the current configuration {}; trial {} is the best that does",
-                    current == ranking.end() ? "does not run to the end" : "breaks " + current->broken_constraint,
-                    verdict.trial_id);
+    verdict.reason = fmt::format(
+        "the current configuration {}; trial {} is the best that does",
+        current == nullptr ? "does not run to the end" : "breaks " + current->broken_constraint, verdict.trial_id);
   return true;
 }
 

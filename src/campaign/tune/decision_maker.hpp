@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "campaign/tune/pair_schedule.hpp"
-#include "search/search_space.hpp"
 
 namespace ridgeline::campaign {
 
@@ -12,12 +11,10 @@ namespace ridgeline::campaign {
 /// configuration in fresh processes, and its settings are taken out one by one. A simpler configuration replaces the
 /// fastest one only when it is shown to be at most the minimum effect slower than that (analysis::is_no_slower), by a
 /// comparison of the two, however many simplifications led to it.
-class DecisionMaker {
+class DecisionMaker : private RunPart {
  public:
-  /// `time_left_s` gives the rest of --max-time (infinite without one), `cancelled` is polled between comparisons.
-  DecisionMaker(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, const search::SearchSpace& space,
-                TuneResult& result, CampaignObserver& observer, std::function<double()> time_left_s,
-                std::function<bool()> cancelled);
+  DecisionMaker(RunContext& context, TrialRunner& runner, SpeedWatch& speed)
+      : RunPart(context), runner_(runner), speed_(speed), pairs_(context, runner, speed) {}
 
   /// Sets run.verdict and returns true; false and no verdict where the machine turned out to be so much faster than in
   /// all of the search that this has to go on first, which happens kMostReturns times at most. `cut_short`: the time
@@ -48,6 +45,16 @@ class DecisionMaker {
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration);
   [[nodiscard]] bool beats(const schema::Configuration& a, const schema::Configuration& b) const;
   void conclude(schema::Decision decision, std::string reason);
+  /// Concludes where there is nothing to compare, or nothing was to be compared.
+  [[nodiscard]] bool concludes_uncompared(const std::vector<analysis::RankedTrial>& ranking);
+  /// Concludes to keep the current configuration, `current` in the ranking if it is there.
+  void keep(const std::vector<Contender>& contenders, const analysis::RankedTrial* current, bool cut_short);
+  /// The contender that beats the current configuration; nullptr: none. The first was compared already.
+  [[nodiscard]] base::Result<const Contender*> find_winner(std::vector<Contender>& contenders,
+                                                           const std::vector<analysis::RankedTrial>& ranking,
+                                                           bool current_is_legal);
+  /// What decide returns where the search has to go on first.
+  [[nodiscard]] bool start_over();
   /// Concludes that there is no answer where the objective is a percentile that the trial's samples do not support.
   [[nodiscard]] bool lacks_percentile(const analysis::RankedTrial& ranked);
   /// Of an uneven machine, the trial whose cost is surely the lowest; else `first`.
@@ -66,14 +73,9 @@ class DecisionMaker {
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
-  const TuneRequest& request_;
-  const search::SearchSpace& space_;
-  TuneResult& result_;
-  CampaignObserver& observer_;
   PairSchedule pairs_;
   schema::Configuration fastest_;  ///< of those that met each other, before any simplification
-  std::function<bool()> cancelled_;
-  double quiet_cost_ = 0;  ///< SpeedWatch::lowest_quiet_cost when decide began
+  double quiet_cost_ = 0;          ///< SpeedWatch::lowest_quiet_cost when decide began
   int returns_ = 0;
 };
 

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "analysis/comparison.hpp"
 #include "campaign/tune/pair_plan.hpp"
-#include "campaign/tune/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -19,11 +17,6 @@ constexpr double kDuelShare = 0.67;  // of the finalists' quads; the interval go
 constexpr int kMostTries = 3;        // of a comparison that other processes disturb all the time
 
 }  // namespace
-
-double PairSchedule::whole_time_left_s() const {
-  if (!request_.max_time) return std::numeric_limits<double>::infinity();
-  return kPlannedShare * base::to_seconds(*request_.max_time) - runner_.spent_s();
-}
 
 schema::PairedPlan PairSchedule::plan_for(const Configuration& a, const Configuration& b, double share) const {
   return pair_plan(result_, request_.paired, a, b, share);
@@ -37,13 +30,13 @@ schema::PairedPlan PairSchedule::duel_plan(const Configuration& a, const Configu
 
 schema::PairedPlan PairSchedule::decisive_plan(const Configuration& configuration) const {
   const auto& current = result_.run.current;
-  return fitted_plan(result_, plan_for(current, configuration, 1), request_.fresh_finals, current, configuration,
-                     whole_time_left_s() / pace_);
+  return budget_.fitted_plan(plan_for(current, configuration, 1), request_.fresh_finals, current, configuration,
+                             budget_.whole_plannable_s() / pace_);
 }
 
 double PairSchedule::expected_s(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
                                 bool fresh) const {
-  return pace_ * expected_pair_s(result_, plan, fresh, a, b);
+  return pace_ * budget_.expected_pair_s(plan, fresh, a, b);
 }
 
 double PairSchedule::final_s(const Configuration& configuration) const {
@@ -58,13 +51,13 @@ double PairSchedule::decisive_s(const Configuration& configuration) const {
 bool PairSchedule::has_time_for(const Configuration& a, const Configuration& b, const schema::PairedPlan& plan,
                                 bool fresh, double before_s) const {
   const double pair_s = expected_s(a, b, plan, fresh);
-  return time_left_s_() > before_s + std::max(longest_s_, pair_s);
+  return budget_.plannable_s() > before_s + std::max(longest_s_, pair_s);
 }
 
 base::Result<void> PairSchedule::wait_for_quiet(double pair_s) {
-  if (speed_.is_due() && time_left_s() > pair_s + speed_.reading_s()) RL_TRY(speed_.read());
+  if (speed_.is_due() && budget_.plannable_s() > pair_s + speed_.reading_s()) RL_TRY(speed_.read());
   if (!speed_.begun() || speed_.is_even()) return {};
-  const double most_s = std::min({SpeedWatch::kLongestWaitS, (time_left_s() - pair_s) / 2, extra_left_s()});
+  const double most_s = std::min({SpeedWatch::kLongestWaitS, (budget_.plannable_s() - pair_s) / 2, extra_left_s()});
   if (most_s < speed_.reading_s()) return {};
   if (!speed_.is_fresh()) RL_TRY(speed_.read());
   if (!speed_.is_slow_now()) return {};
@@ -77,7 +70,7 @@ base::Result<void> PairSchedule::wait_for_quiet(double pair_s) {
 base::Result<void> PairSchedule::note_slow_stretch(schema::TunedPair& pair) {
   if (!speed_.begun()) return {};
   const bool asks = speed_.is_even() ? speed_.is_due() : !was_slow_;
-  if (asks && time_left_s() > speed_.reading_s()) RL_TRY(speed_.read());
+  if (asks && budget_.plannable_s() > speed_.reading_s()) RL_TRY(speed_.read());
   if (!was_slow_ && !speed_.is_slow_now()) return {};
   pair.flags.push_back({schema::FlagLevel::notice, std::string(schema::kSlowStretch),
                         fmt::format("the machine was {:.1f} times slower than at its quietest",
@@ -90,19 +83,19 @@ base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpos
                                                       const Configuration& b, const std::string& setting,
                                                       const schema::PairedPlan& plan) {
   const bool fresh = purpose == schema::PairPurpose::finalist && request_.fresh_finals;
-  const double expected = expected_pair_s(result_, plan, fresh, a, b);
+  const double expected = budget_.expected_pair_s(plan, fresh, a, b);
   const double most_s = pace_ * expected;
   for (int tries = 1;; ++tries) {
     RL_TRY(wait_for_quiet(most_s));
     was_slow_ = speed_.is_slow_now();
-    const double begun = runner_.elapsed_s();
+    const double begun = budget_.elapsed_s();
     auto pair = runner_.pair(purpose, a, b, setting, plan, again_ || tries > 1);
-    const double took = runner_.elapsed_s() - begun;
+    const double took = budget_.elapsed_s() - begun;
     longest_s_ = std::max(longest_s_, took);
     if (expected > 0) pace_ = std::max(pace_, took / expected);
     if (pair && !pair->from_store) RL_TRY(note_slow_stretch(*pair));
     if (!pair || analysis::is_of_quiet_machine(*pair) || tries == kMostTries ||
-        std::min(time_left_s() / 2, extra_left_s()) < took)
+        std::min(budget_.plannable_s() / 2, extra_left_s()) < took)
       return pair;
     runner_.forget_pair();
     extra_s_ += took;
@@ -116,7 +109,7 @@ void PairSchedule::start_over() {
 
 bool PairSchedule::was_cut(const base::Error& error) {
   if (error.code != base::ErrorCode::out_of_time) return false;
-  runner_.note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before", error.message));
+  context_.note(fmt::format("{}: --max-time was over, so the answer rests on what was measured before", error.message));
   return true;
 }
 

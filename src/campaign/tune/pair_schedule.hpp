@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "campaign/tune/speed_watch.hpp"
@@ -11,21 +10,11 @@ namespace ridgeline::campaign {
 
 /// Makes a run's comparisons, and knows which of them --max-time leaves room for: by what the trials took, and by how
 /// long the comparisons before took.
-class PairSchedule {
+class PairSchedule : private RunPart {
  public:
-  /// `time_left_s` gives the rest of --max-time, infinite without one; all else must outlive the schedule.
-  PairSchedule(TrialRunner& runner, SpeedWatch& speed, const TuneRequest& request, const TuneResult& result,
-               CampaignObserver& observer, std::function<double()> time_left_s)
-      : runner_(runner),
-        speed_(speed),
-        request_(request),
-        result_(result),
-        observer_(observer),
-        time_left_s_(std::move(time_left_s)) {}
-
-  [[nodiscard]] double time_left_s() const { return time_left_s_(); }
-  /// The rest of --max-time with all that a search leaves for surprises: what was measured has none.
-  [[nodiscard]] double whole_time_left_s() const;
+  /// All must outlive the schedule.
+  PairSchedule(RunContext& context, TrialRunner& runner, SpeedWatch& speed)
+      : RunPart(context), runner_(runner), speed_(speed) {}
 
   /// pair_plan of the run's plan.
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
@@ -65,10 +54,6 @@ class PairSchedule {
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
-  const TuneRequest& request_;
-  const TuneResult& result_;
-  CampaignObserver& observer_;
-  std::function<double()> time_left_s_;
   double extra_s_ = 0;     ///< went into waiting, and into comparisons that were made again
   bool again_ = false;     ///< whatever the store knows
   bool was_slow_ = false;  ///< before the comparison under way

@@ -7,7 +7,6 @@
 
 #include "analysis/ranking.hpp"
 #include "campaign/tune/pair_plan.hpp"
-#include "campaign/tune/time_budget.hpp"
 #include "stats/interval.hpp"
 
 namespace ridgeline::campaign {
@@ -68,26 +67,6 @@ schema::PairedPlan retake_plan(schema::PairedPlan plan) {
 
 }  // namespace
 
-SearchLoop::SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
-                       search::Searcher& searcher, const RunBudget& budget, TuneResult& result,
-                       CampaignObserver& observer, std::function<bool()> cancelled, std::function<void()> on_current)
-    : runner_(runner),
-      speed_(speed),
-      earlier_(earlier),
-      request_(request),
-      searcher_(searcher),
-      budget_(budget),
-      result_(result),
-      observer_(observer),
-      cancelled_(std::move(cancelled)),
-      on_current_(std::move(on_current)) {
-  runner_.set_allowance([this](const std::string& device) { return speed_.allowance(device); });
-}
-
-SearchLoop::~SearchLoop() {
-  runner_.set_allowance([](const std::string&) { return 1.0; });
-}
-
 bool SearchLoop::has_current() const {
   const auto& run = result_.run;
   return std::any_of(run.trials.begin(), run.trials.end(),
@@ -106,7 +85,7 @@ Result<bool> SearchLoop::run() {
   revise();
   for (auto batch = search::next_batch(searcher_, runner_.lanes()); !batch.empty();
        batch = search::next_batch(searcher_, runner_.lanes())) {
-    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    RL_TRY(context_.check_cancelled());
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;
     if (!looked_ && has_current()) {
@@ -132,8 +111,8 @@ void SearchLoop::finish() {
   for (auto& entry : searcher_.left_out()) run.pruned.push_back(std::move(entry));
   if (auto entry = session_limit_.left_out(run)) run.pruned.push_back(std::move(*entry));
   if (run.speed && run.speed->taken_again > 0)
-    runner_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
-                             run.speed->taken_again == 1 ? " was" : "s were"));
+    context_.note(fmt::format("the machine was uneven: {} trial{} taken again", run.speed->taken_again,
+                              run.speed->taken_again == 1 ? " was" : "s were"));
 }
 
 Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
@@ -141,10 +120,10 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   const auto chosen = is_up(batch) ? session_limit_.keep(result_, batch) : batch;
   if (is_up(chosen)) {
     cut_short_ = true;
-    runner_.note(
+    context_.note(
         fmt::format("time budget of {:.3g} s, comparisons included: about {} proposals of the search were not tried; "
                     "a longer --max-time gives it more",
-                    base::to_seconds(*request_.max_time), searcher_.remaining() + batch.size()));
+                    budget_.limit_s(), searcher_.remaining() + batch.size()));
     return false;
   }
   if (speed_.is_due() && has_time_to_read(chosen)) RL_TRY(speed_.read());
@@ -156,7 +135,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
         measured.error().code == ErrorCode::out_of_time && (has_current() || !tries(batch, run.current));
     if (!goes_on) return tl::unexpected<base::Error>(measured.error());
     cut_short_ = true;
-    runner_.note(
+    context_.note(
         fmt::format("{}, as --max-time had no more for it: that says nothing of these settings, and the same command "
                     "measures them again",
                     measured.error().message));
@@ -183,8 +162,8 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
 }
 
 bool SearchLoop::has_time_to_read(const std::vector<search::Proposal>& before) const {
-  const double next_s = speed_.reading_s() + (before.empty() ? 0 : longest_trial_s(result_));
-  return speed_.reading_s() <= kMostReading * budget_.time_left_s() && !budget_.is_up(next_s, before);
+  const double next_s = speed_.reading_s() + (before.empty() ? 0 : budget_.longest_trial_s());
+  return speed_.reading_s() <= kMostReading * budget_.plannable_s() && !budget_.is_up(next_s, before);
 }
 
 /// At once where something looks slow, or fast, that should not be, and after every trial while the machine is
@@ -314,18 +293,17 @@ Result<void> SearchLoop::take_doubtful_again(bool waits) {
     const auto at = most_doubtful(is_slow && !waits);
     if (!at || speed_.extra_left_s() <= 0 || is_up({{result_.run.trials[*at].configuration, {}, "", std::nullopt}}))
       return {};
-    if (cancelled_()) return base::fail(ErrorCode::cancelled, "interrupted");
+    RL_TRY(context_.check_cancelled());
     if (is_slow && waits) {
       observer_.stage("waiting for the machine to be as fast as it was");
-      const double most_s =
-          request_.max_time ? kWaitShare * base::to_seconds(*request_.max_time) : SpeedWatch::kLongestWaitS;
+      const double most_s = budget_.is_limited() ? kWaitShare * budget_.limit_s() : SpeedWatch::kLongestWaitS;
       RL_TRY_ASSIGN(const double waited_s, speed_.wait_for_quiet(std::min(most_s, speed_.extra_left_s())));
       speed_.spend_extra(waited_s);
       revise();
     }
-    const double begun_s = runner_.elapsed_s();
+    const double begun_s = budget_.elapsed_s();
     const auto taken = take_again(*at);
-    speed_.spend_extra(runner_.elapsed_s() - begun_s);
+    speed_.spend_extra(budget_.elapsed_s() - begun_s);
     if (!taken && taken.error().code != ErrorCode::out_of_time) return tl::unexpected<base::Error>(taken.error());
     revise();
     if (!taken) return {};  // what there is has to do
@@ -362,8 +340,8 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   const auto& trial = run.trials[at];
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
   const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
-  if (budget_.is_up(expected_pair_s(result_, plan, false, reference, trial.configuration), {})) return false;
-  const double begun_s = runner_.elapsed_s();
+  if (budget_.is_up(budget_.expected_pair_s(plan, false, reference, trial.configuration), {})) return false;
+  const double begun_s = budget_.elapsed_s();
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,
                                               seen_[at].disturbed > 0));
   if (!pair.comparison || pair.comparison->quads < 2) return false;
@@ -377,7 +355,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   count_take(at);
   retake_error_ = stats::log_error(pair.comparison->low, pair.comparison->high);
   seen_[at].interleaved = pair.comparison;
-  seen_[at].interleaved_at_s = (begun_s + runner_.elapsed_s()) / 2;
+  seen_[at].interleaved_at_s = (begun_s + budget_.elapsed_s()) / 2;
   return true;
 }
 

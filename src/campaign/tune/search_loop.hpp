@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "campaign/tune/earlier_runs.hpp"
-#include "campaign/tune/run_budget.hpp"
 #include "campaign/tune/session_limit.hpp"
 #include "campaign/tune/speed_watch.hpp"
 
@@ -13,16 +12,17 @@ namespace ridgeline::campaign {
 
 /// The search of one run: proposals are measured, what was measured is corrected by the machine's speed at that moment,
 /// and what the machine's changes left in doubt and may matter is taken again, before the searcher builds on it.
-class SearchLoop {
+class SearchLoop : private RunPart {
  public:
   /// All must outlive the loop. `on_current` is called once, when the current configuration was measured.
-  SearchLoop(TrialRunner& runner, SpeedWatch& speed, EarlierRuns& earlier, const TuneRequest& request,
-             search::Searcher& searcher, const RunBudget& budget, TuneResult& result, CampaignObserver& observer,
-             std::function<bool()> cancelled, std::function<void()> on_current);
-
-  ~SearchLoop();
-  SearchLoop(const SearchLoop&) = delete;
-  SearchLoop& operator=(const SearchLoop&) = delete;
+  SearchLoop(RunContext& context, TrialRunner& runner, SpeedWatch& speed, search::Searcher& searcher,
+             std::function<void()> on_current)
+      : RunPart(context),
+        runner_(runner),
+        speed_(speed),
+        searcher_(searcher),
+        earlier_(context.store, context.result.run),
+        on_current_(std::move(on_current)) {}
 
   /// Until the searcher has finished or the time is up. True where the time ended it. Errors: those of TrialRunner.
   /// Called again it goes on where what is known of the machine has changed.
@@ -65,13 +65,8 @@ class SearchLoop {
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
-  EarlierRuns& earlier_;
-  const TuneRequest& request_;
   search::Searcher& searcher_;
-  const RunBudget& budget_;
-  TuneResult& result_;
-  CampaignObserver& observer_;
-  std::function<bool()> cancelled_;
+  EarlierRuns earlier_;
   std::function<void()> on_current_;
   SessionLimit session_limit_;
   std::vector<Seen> seen_;   ///< by the run's trials

@@ -36,30 +36,30 @@ void SpeedWatch::begin(const schema::TunedTrial& trial, const schema::TrialOutco
   auto reading = runner_.reading_of(trial, outcome);
   reading.low *= 1 - 2 * kReferenceError;
   reading.high *= 1 + 2 * kReferenceError;
-  last_s_ = runner_.elapsed_s();
+  last_s_ = budget_.elapsed_s();
   reading_s_ = outcome.duration_s;
   add(schema::device_of(result_.run, trial), reading);
 }
 
 bool SpeedWatch::is_due() const {
   if (!begun()) return false;
-  const double since_s = runner_.elapsed_s() - last_s_;
+  const double since_s = budget_.elapsed_s() - last_s_;
   return is_unsteady() ? !is_fresh() : since_s >= reading_s_ / kReadingShare;
 }
 
-bool SpeedWatch::is_stale() const { return begun() && runner_.elapsed_s() - last_s_ > kStale * reading_s_; }
+bool SpeedWatch::is_stale() const { return begun() && budget_.elapsed_s() - last_s_ > kStale * reading_s_; }
 
-bool SpeedWatch::is_fresh() const { return runner_.elapsed_s() - last_s_ < reading_s_ / 4; }
+bool SpeedWatch::is_fresh() const { return budget_.elapsed_s() - last_s_ < reading_s_ / 4; }
 
 Result<void> SpeedWatch::read() {
-  const double begun_s = runner_.elapsed_s();
+  const double begun_s = budget_.elapsed_s();
   const auto readings = runner_.read_speed(result_.run.speed->reference);
   // What the time ends is no reading, and no reason to end the run.
   if (!readings && readings.error().code != base::ErrorCode::out_of_time)
     return tl::unexpected<base::Error>(readings.error());
   if (readings)
     for (const auto& [device, reading] : *readings) add(device, reading);
-  last_s_ = runner_.elapsed_s();
+  last_s_ = budget_.elapsed_s();
   reading_s_ = last_s_ - begun_s;
   return {};
 }
@@ -96,21 +96,21 @@ double SpeedWatch::slowdown_now() const {
 
 Result<double> SpeedWatch::wait_for_quiet(double most_s) {
   if (!begun()) return 0;
-  const double begun_s = runner_.elapsed_s();
+  const double begun_s = budget_.elapsed_s();
   const double until_s = begun_s + most_s;
   if (!is_fresh()) RL_TRY(read());
-  while (is_slow_now() && runner_.elapsed_s() < until_s) {
-    runner_.pause(kPauseS);
+  while (is_slow_now() && budget_.elapsed_s() < until_s) {
+    clock_.sleep_for(base::from_seconds(kPauseS));
     RL_TRY(read());
   }
-  return runner_.elapsed_s() - begun_s;
+  return budget_.elapsed_s() - begun_s;
 }
 
 double SpeedWatch::least_extra_s() const {
   return std::min(kLeastExtraS, kLeastExtraTrials * result_.run.plan.max_time_s);
 }
 
-double SpeedWatch::extra_left_s() const { return std::max(least_extra_s(), runner_.elapsed_s() - extra_s_) - extra_s_; }
+double SpeedWatch::extra_left_s() const { return std::max(least_extra_s(), budget_.elapsed_s() - extra_s_) - extra_s_; }
 
 bool SpeedWatch::is_even() const {
   if (!begun()) return true;
@@ -152,7 +152,7 @@ double SpeedWatch::quiet_error(const std::string& device) const {
 }
 
 double SpeedWatch::allowance(const std::string& device) const {
-  const auto now = at(device, runner_.elapsed_s());
+  const auto now = at(device, budget_.elapsed_s());
   return now ? std::exp(now->log + kAllowedErrors * now->error) : 1;
 }
 

@@ -13,13 +13,18 @@ namespace ridgeline::campaign {
 /// Times the reference configuration again now and then, on every device slot, and says from it how fast the machine
 /// was at any moment of the run. Readings are a small share of the run's time while the machine is even, and stand
 /// before and after every trial while it is not.
-class SpeedWatch {
+class SpeedWatch : private RunPart {
  public:
   static constexpr double kSlow = 0.25;        ///< log of the slow-down from which a stretch counts as slow
   static constexpr double kLongestWaitS = 45;  ///< for one slow stretch to end
 
-  /// All must outlive the watch.
-  SpeedWatch(TrialRunner& runner, TuneResult& result) : runner_(runner), result_(result) {}
+  /// From now on the runner's limits are scaled by the machine's speed; it has to outlive the watch, and makes no trial
+  /// after it.
+  SpeedWatch(RunContext& context, TrialRunner& runner) : RunPart(context), runner_(runner) {
+    runner.set_allowance([this](const std::string& device) { return allowance(device); });
+  }
+  SpeedWatch(const SpeedWatch&) = delete;
+  SpeedWatch& operator=(const SpeedWatch&) = delete;
 
   /// From the first trial that went well on: its configuration is the reference, its time the first reading.
   void begin(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
@@ -79,7 +84,6 @@ class SpeedWatch {
 
  private:
   TrialRunner& runner_;
-  TuneResult& result_;
   std::map<std::string, analysis::MachineSpeed> curves_;  ///< by device
   double extra_s_ = 0;                                    ///< waiting and measuring again
   double last_s_ = 0;                                     ///< when the latest reading ended

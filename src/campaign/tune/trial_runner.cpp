@@ -8,9 +8,7 @@
 #include "analysis/comparison.hpp"
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
-#include "campaign/tune/run_note.hpp"
 #include "campaign/tune/stored_failure.hpp"
-#include "campaign/tune/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -18,7 +16,6 @@ using base::Result;
 
 namespace {
 
-constexpr double kGraceS = 1;  ///< for what is not in the plan: making the session, checking the outputs
 /// Of the reference, whose session is there: as short as a median of some per cent allows.
 const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
                                            .warmup_max_s = 0.05,
@@ -51,30 +48,8 @@ schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance) {
   return outcome;
 }
 
-TrialRunner::TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock,
-                         CampaignObserver& observer, const TuneRequest& request, TuneResult& result)
-    : executor_(executor),
-      store_(store),
-      clock_(clock),
-      observer_(observer),
-      request_(request),
-      result_(result),
-      reference_(executor, store, clock, observer, request, result),
-      start_(clock.now()),
-      max_time_(request.max_time),
-      save_pace_(clock) {}
-
-double TrialRunner::elapsed_s() const { return base::to_seconds(clock_.now() - start_); }
-
 Result<void> TrialRunner::prepare_reference() {
-  return reference_.prepare(spec_for(result_.run.current), time_left(0, 0));
-}
-
-execute::TimeLeft TrialRunner::time_left(double reserve_s, double more_s) const {
-  if (!max_time_) return {};
-  const auto& plan = result_.run.plan;
-  const double left_s = base::to_seconds(*max_time_) - spent_s();
-  return {std::max(0.0, left_s - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
+  return reference_.prepare(spec_for(result_.run.current), budget_.time_left(0, 0));
 }
 
 schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configuration) const {
@@ -168,7 +143,7 @@ Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> abandon_a
   entry.from_store = false;
   ++entry.takes;
   result_.outcomes[entry.key] = std::move(verdict);
-  RL_TRY(save_run(false));
+  RL_TRY(context_.frame.save_when_due());
   return true;
 }
 
@@ -193,7 +168,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
     job.spec.device = devices[lane];
     job.spec.plan = kReadingPlan;
     job.options.throughput = result_.run.objective == schema::Objective::throughput;
-    job.options.time_left = time_left(pair_reserve_s(), 0);
+    job.options.time_left = budget_.time_left(budget_.pair_reserve_s(), 0);
     // The session stays, where that costs nothing but memory, and not much of it.
     job.options.apart = !result_.run.on_gpu() &&
                         result_.run.model.parameter_bytes < result_.run.environment.memory_available_bytes / 16;
@@ -201,7 +176,7 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
     jobs.push_back(std::move(job));
   }
   schema::TunedTrial entry;
-  entry.started_s = elapsed_s();
+  entry.started_s = budget_.elapsed_s();
   auto outcomes = execute::run_trials(executor_, jobs);
   std::vector<std::pair<std::string, schema::SpeedReading>> readings;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -230,7 +205,7 @@ Result<std::string> TrialRunner::alone(const schema::Configuration& configuratio
   observer_.stage(fmt::format("{} alone in a process", what));
   execute::TrialOptions options;
   options.throughput = result_.run.objective == schema::Objective::throughput;
-  options.time_left = time_left(0, 0);
+  options.time_left = budget_.time_left(0, 0);
   RL_TRY_ASSIGN(auto outcome, execute::run_trial(executor_, spec, options));
   RL_TRY(store_.save_trial(spec, outcome));
   result_.outcomes[key] = std::move(outcome);
@@ -247,7 +222,7 @@ Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, 
   entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
   entry.stage = proposal.stage;
   entry.configuration = proposal.configuration;
-  entry.started_s = elapsed_s();
+  entry.started_s = budget_.elapsed_s();
   entry.reason = proposal.reason;
   observer_.trial_started(entry, remaining);
   RL_TRY(take_stored(trial, admitted()));
@@ -273,7 +248,7 @@ Result<void> TrialRunner::take_stored(Begun& trial, const std::vector<std::size_
   trial.spec = std::move(known->spec);
   trial.outcome = std::move(known->outcome);
   trial.entry.from_store = true;
-  trial.entry.started_s = elapsed_s();
+  trial.entry.started_s = budget_.elapsed_s();
   return {};
 }
 
@@ -298,17 +273,13 @@ Result<void> TrialRunner::check_interference_once(std::vector<Begun>& trials) {
     specs[lane].configuration =
         result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
   }
-  const auto left = [this, reserve_s = pair_reserve_s()] { return time_left(reserve_s, 0); };
+  const auto left = [this, reserve_s = budget_.pair_reserve_s()] { return budget_.time_left(reserve_s, 0); };
   auto found = check_trial_interference(executor_, specs, result_.run.objective, left);
   if (!found) return tl::unexpected(out_of_time_in(std::move(found).error(), "how much the GPUs disturb each other"));
   interference_ = std::move(*found);
-  note(interference_->note);
+  context_.note(interference_->note);
   for (auto* trial : open) RL_TRY(take_stored(*trial, admitted()));
   return {};
-}
-
-double TrialRunner::pair_reserve_s() const {
-  return max_time_ && request_.finalists > 0 ? expected_pair_s(result_, request_.paired, request_.fresh_finals) : 0;
 }
 
 Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
@@ -318,21 +289,21 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
     if (!trial.outcome) open.push_back(&trial);
   if (request_.check_accuracy)
     for (auto* trial : open) {
-      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_.outputs(trial->spec, time_left(0, 0)));
+      RL_TRY_ASSIGN(trial->options.reference_outputs, reference_.outputs(trial->spec, budget_.time_left(0, 0)));
     }
   const auto devices = this->devices();
   const auto lanes = admitted();
   for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
     std::vector<execute::TrialJob> jobs;
     // What hangs must not take the time of the comparison either.
-    const double pair_s = pair_reserve_s();
+    const double pair_s = budget_.pair_reserve_s();
     for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
       const auto lane = lanes[i - at];
       open[i]->spec.device = devices[lane];
-      open[i]->options.time_left = time_left(pair_s, 0);
+      open[i]->options.time_left = budget_.time_left(pair_s, 0);
       open[i]->options.abandon_above_ns = open[i]->limit;
       if (open[i]->limit) *open[i]->options.abandon_above_ns *= allowance_(devices[lane]);
-      open[i]->entry.started_s = elapsed_s();
+      open[i]->entry.started_s = budget_.elapsed_s();
       jobs.push_back({lane, open[i]->spec, open[i]->options});
     }
     auto outcomes = execute::run_trials(executor_, jobs);
@@ -357,7 +328,7 @@ Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
   auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
   result_.outcomes[trial.entry.key] = verdict;
   run.trials.push_back(trial.entry);
-  RL_TRY(save_run(false));
+  RL_TRY(context_.frame.save_when_due());
   observer_.trial_finished(trial.entry, verdict);
   return verdict;
 }
@@ -386,10 +357,11 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     }
   }
   if (!outcome) {
-    const double usual_s = max_time_ ? expected_pair_s(result_, plan, spec.fresh_process, a, b) : 0;
-    RL_TRY_ASSIGN(outcome, execute::run_pair(executor_, spec, time_left(0, 2 * usual_s)).map_error([&](auto error) {
-      return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
-    }));
+    const double usual_s = budget_.is_by_user() ? budget_.expected_pair_s(plan, spec.fresh_process, a, b) : 0;
+    RL_TRY_ASSIGN(
+        outcome, execute::run_pair(executor_, spec, budget_.time_left(0, 2 * usual_s)).map_error([&](auto error) {
+          return out_of_time_in(std::move(error), fmt::format("comparing {} with {}", name_of(b), name_of(a)));
+        }));
     RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;
@@ -400,19 +372,9 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
   if (outcome->measurement) entry.flags = outcome->measurement->flags;
   result_.pairs[entry.key] = std::move(*outcome);
   run.pairs.push_back(entry);
-  RL_TRY(save_run(false));
+  RL_TRY(context_.frame.save_when_due());
   observer_.pair_finished(entry);
   return entry;
-}
-
-void TrialRunner::note(std::string text) { add_note(result_, observer_, std::move(text)); }
-
-Result<void> TrialRunner::save_run(bool forced) {
-  const auto save = [&] {
-    result_.run.duration_s = elapsed_s();
-    return store_.save_run(schema::to_run(result_.run));
-  };
-  return forced ? save() : save_pace_.when_due(save);
 }
 
 }  // namespace ridgeline::campaign

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "campaign/save_pace.hpp"
 #include "campaign/tune/accuracy_reference.hpp"
 #include "campaign/tune/trial_interference.hpp"
-#include "campaign/tune/tune_campaign.hpp"
-#include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
 
@@ -23,13 +18,12 @@ namespace ridgeline::campaign {
 [[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
 
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
-class TrialRunner {
+class TrialRunner : private RunPart {
  public:
   // Errors of trial, trials and pair: out_of_time where the user's --max-time ended what was under way; it names that,
   // and nothing of it is kept.
 
-  TrialRunner(execute::Executor& executor, store::Store& store, const base::Clock& clock, CampaignObserver& observer,
-              const TuneRequest& request, TuneResult& result);
+  explicit TrialRunner(RunContext& context) : RunPart(context), reference_(context) {}
 
   /// Sets the run's accuracy tolerance from the reference's run-to-run noise. Errors: the model cannot run, or its
   /// outputs are not finite.
@@ -68,8 +62,6 @@ class TrialRunner {
                                                      const schema::Configuration& b, const std::string& setting,
                                                      const schema::PairedPlan& plan, bool again = false);
 
-  /// Lets time pass.
-  void pause(double seconds) const { clock_.sleep_for(base::from_seconds(seconds)); }
   /// Takes the latest comparison out of the run again.
   void forget_pair() { result_.run.pairs.pop_back(); }
   /// And all but retakes.
@@ -79,16 +71,6 @@ class TrialRunner {
   /// Of the latest comparison, in this run only: the store keeps what was measured.
   void flag_pair(schema::QualityFlag flag) { result_.run.pairs.back().flags.push_back(std::move(flag)); }
   [[nodiscard]] schema::TrialSpec spec_for(const schema::Configuration& configuration) const;
-  /// Since the run began.
-  [[nodiscard]] double elapsed_s() const;
-  /// Of it, what counts against the time budget.
-  [[nodiscard]] double spent_s() const { return elapsed_s() - excused_s_; }
-  /// So much of what has passed does not count.
-  void excuse(double seconds) noexcept { excused_s_ += seconds; }
-  /// For the report, and for whoever watches.
-  void note(std::string text);
-  /// Saves the run when it is time, or at once.
-  [[nodiscard]] base::Result<void> save_run(bool forced);
 
  private:
   /// A trial on its way; without an outcome it still has to be measured.
@@ -115,28 +97,12 @@ class TrialRunner {
   [[nodiscard]] std::vector<std::string> devices() const;
   /// Lanes whose figures can stand beside those of lane 0, which is the first; that one alone until it is known.
   [[nodiscard]] std::vector<std::size_t> admitted() const;
-  /// Of --max-time, for the comparison that follows the search.
-  [[nodiscard]] double pair_reserve_s() const;
-  /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
-  /// what a trial takes by plan, and `more_s`.
-  [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
   [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> abandon_above);
   /// Whether a trial without a measurement need not be made again: it would end the same way, or is of this run, or of
   /// the interrupted one that this run goes on with.
   [[nodiscard]] bool failure_stands(const store::StoredTrial& stored);
 
-  execute::Executor& executor_;
-  store::Store& store_;
-  const base::Clock& clock_;
-  CampaignObserver& observer_;
-  const TuneRequest& request_;
-  TuneResult& result_;
   AccuracyReference reference_;
-  base::Nanoseconds start_;
-  double excused_s_ = 0;
-  /// Of the user: a bound that a quick search sets itself ends nothing that is under way.
-  std::optional<std::chrono::nanoseconds> max_time_;
-  SavePace save_pace_;
   std::optional<std::set<std::string>> of_interrupted_;  ///< keys, see trials_of_interrupted; unset: not looked yet
   std::optional<Interference> interference_;             ///< unset: not looked at yet
   std::function<double(const std::string&)> allowance_ = [](const std::string&) { return 1.0; };

@@ -5,7 +5,6 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/ranking.hpp"
-#include "campaign/tune/time_budget.hpp"
 
 namespace ridgeline::campaign {
 
@@ -30,7 +29,7 @@ Result<WinnerSimplifier::Doubts> WinnerSimplifier::leave_one_out() {
   const auto keys = schema::differing_keys(winner, current);
   if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (cancelled_()) return base::fail(base::ErrorCode::cancelled, "interrupted");
+    RL_TRY(context_.check_cancelled());
     const auto without = without_keys(winner, {keys[i]});
     if (without == winner || !space_.allows(without)) continue;
     const auto plan = pairs_.plan_for(winner, without, kLeaveOneOutShare);
@@ -65,7 +64,7 @@ void WinnerSimplifier::note_what_stays() {
   for (const auto& key : no_time_without_)
     if (std::find(differing.begin(), differing.end(), key) != differing.end()) stay.push_back(key);
   if (stay.empty()) return;
-  runner_.note(
+  context_.note(
       fmt::format("time budget spent: {} {} in the recommendation, although not shown to add anything; a longer "
                   "--max-time compares it without",
                   fmt::join(stay, ", "), stay.size() == 1 ? "stays" : "stay"));
@@ -141,7 +140,7 @@ Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;
-  if (!has_time_without(keys, simpler, id == 0 ? longest_trial_s(result_) : 0)) return false;
+  if (!has_time_without(keys, simpler, id == 0 ? budget_.longest_trial_s() : 0)) return false;
   if (id == 0) {
     const auto measured =
         runner_.trial(simpler, schema::TrialStage::finalist,

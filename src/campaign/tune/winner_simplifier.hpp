@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "campaign/tune/pair_schedule.hpp"
-#include "search/search_space.hpp"
 
 namespace ridgeline::campaign {
 
 /// Takes the winner's settings out one by one, and leaves out of the verdict those without which the winner is shown to
 /// be as good as the fastest configuration, all together.
-class WinnerSimplifier {
+class WinnerSimplifier : private RunPart {
  public:
   /// All must outlive the simplifier; `fastest` is what a simpler configuration is measured against.
-  WinnerSimplifier(TrialRunner& runner, PairSchedule& pairs, const TuneRequest& request,
-                   const search::SearchSpace& space, TuneResult& result, CampaignObserver& observer,
-                   const std::function<bool()>& cancelled, schema::Configuration fastest)
-      : runner_(runner),
-        pairs_(pairs),
-        request_(request),
-        space_(space),
-        result_(result),
-        observer_(observer),
-        cancelled_(cancelled),
-        fastest_(std::move(fastest)) {}
+  WinnerSimplifier(RunContext& context, TrialRunner& runner, PairSchedule& pairs, schema::Configuration fastest)
+      : RunPart(context), runner_(runner), pairs_(pairs), fastest_(std::move(fastest)) {}
 
   /// Of the run's verdict, a change: its configuration, trial and gain, and which of its settings stay unproven.
   /// Errors: those of TrialRunner, but for a time that is over, which leaves the verdict as it is.
@@ -56,11 +45,6 @@ class WinnerSimplifier {
 
   TrialRunner& runner_;
   PairSchedule& pairs_;
-  const TuneRequest& request_;
-  const search::SearchSpace& space_;
-  TuneResult& result_;
-  CampaignObserver& observer_;
-  const std::function<bool()>& cancelled_;
   schema::Configuration fastest_;
   std::vector<std::string> no_time_without_;  ///< settings that there was no time to take out
 };

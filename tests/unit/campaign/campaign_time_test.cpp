@@ -33,22 +33,6 @@ TEST_F(CampaignTimeTest, a_slow_start_of_the_runtime_does_not_end_the_search) {
   EXPECT_EQ(result.run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
 }
 
-// MobileNetV3 on an H200: the sixth trial took 3.1 s among others of 0.5 s, and a quick run of ten seconds 11.3.
-TEST_F(CampaignTimeTest, keeps_a_reserve_where_all_time_is_for_one_comparison) {
-  request_.max_time = std::chrono::seconds(10);
-  request_.paired.max_time_s = 2;
-  request_.leave_one_out = false;
-  executor_.duration_s = [](int) { return 0.5; };
-  executor_.setup_s = [](const Configuration&) { return 1.7; };  // two rounds of two sessions: 9.2 s with the blocks
-  request_.finalists = 2;
-  const auto several = must_run();
-  request_.use_store = false;
-  request_.finalists = 1;
-  const auto one = must_run();
-  EXPECT_LT(one.run.trials.size(), several.run.trials.size());
-  EXPECT_EQ(one.run.pairs.size(), 1U);
-}
-
 // --max-time 5s with a trial that hung waited for the trial's own 60 s, and kept a timeout of its settings.
 TEST_F(CampaignTimeTest, a_trial_that_the_time_ends_is_no_result_and_the_answer_comes_from_the_others) {
   request_.max_time = std::chrono::seconds(100);

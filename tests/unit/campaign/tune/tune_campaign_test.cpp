@@ -74,21 +74,6 @@ TEST_F(TuneCampaignTest, the_graph_is_looked_at_before_the_search_has_used_the_t
   EXPECT_EQ(run.runtime_graphs.size(), 1U);
 }
 
-TEST_F(TuneCampaignTest, a_quick_search_and_a_very_large_model_go_without_the_graph) {
-  int looked = 0;
-  executor_.graph = [&](const schema::TrialSpec&) -> base::Result<schema::RuntimeGraph> {
-    ++looked;
-    return schema::RuntimeGraph{};
-  };
-  request_.fresh_finals = false;
-  must_run();
-  EXPECT_EQ(looked, 0);
-  request_.fresh_finals = true;
-  executor_.model.parameter_bytes = 3'000'000'000;  // nor any a place for so many weights
-  must_run();
-  EXPECT_EQ(looked, 0);
-}
-
 TEST_F(TuneCampaignTest, teaches_of_its_device_what_runs_of_other_models_then_know) {
   const auto first = must_run();
   EXPECT_TRUE(first.learned.empty());

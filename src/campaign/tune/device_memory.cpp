@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/device_memory.hpp"
+
+#include "analysis/comparison.hpp"
+#include "analysis/device_learning.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+/// What is known of a device is kept by the model that taught it.
+std::string taught_by(const schema::TuneRun& run) { return run.workload.kind + " " + run.workload.content_sha256; }
+
+}  // namespace
+
+void recall_device(RunContext& context) {
+  const auto& run = context.result.run;
+  auto known = context.store.learned(run.device, run.provider, taught_by(run));
+  if (!known)
+    return context.note(fmt::format("what runs taught of this device is not used: {}", known.error().message));
+  auto& learned = context.result.learned = std::move(*known);
+  if (run.on_gpu() && learned.session_freedom > 0)
+    context.note(
+        fmt::format("sessions of one configuration differ by {:.1f} % on this GPU, as comparisons of other "
+                    "models showed; {:.1f} % where nothing is known",
+                    100 * analysis::session_stdev(learned), 100 * analysis::kGpuSessionStdev));
+}
+
+void learn_of_device(RunContext& context) {
+  const auto& run = context.result.run;
+  const auto learned = analysis::learned_from(run, context.result.outcomes, context.result.pairs);
+  if (learned.empty()) return;
+  if (const auto saved = context.store.learn(run.device, run.provider, taught_by(run), learned); !saved)
+    context.note(fmt::format("what this run taught of the device is not kept: {}", saved.error().message));
+}
+
+}  // namespace ridgeline::campaign

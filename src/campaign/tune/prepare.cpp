@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/prepare.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "base/version.hpp"
+#include "campaign/tune/device_memory.hpp"
+#include "campaign/tune/input_checks.hpp"
+#include "campaign/tune/provider_choice.hpp"
+#include "measure/gpu_plans.hpp"
+
+namespace ridgeline::campaign {
+
+using base::ErrorCode;
+using base::Result;
+
+namespace {
+
+constexpr double kPairShare = 0.25;      // the most for one comparison on a CPU, so that several fit in
+constexpr double kPairShareOnGpu = 0.1;  // on a GPU, where duels come before it
+constexpr double kWarmUpShare = 0.25;    // of a comparison's time, for each arm
+
+/// A quick search on a GPU has ten seconds: no time for fresh processes, nor for a second pair of sessions, so that a
+/// difference of the 2 % by which sessions of one configuration differ may be chance.
+void suit_gpu(TuneRequest& request, TuneBudget& budget) {
+  measure::suit_gpu(request.plan, request.paired);
+  if (std::any_of(request.constraints.begin(), request.constraints.end(),
+                  [](const auto& constraint) { return constraint.metric == "gpu_energy_mj_per_item"; })) {
+    request.plan.min_time_s = std::max(request.plan.min_time_s, measure::kEnergyWindowS);
+    request.plan.max_time_s = std::max(request.plan.max_time_s, measure::kEnergyWindowS);
+  }
+  auto& plan = request.paired;
+  request.finalists = std::min<std::size_t>(request.finalists, 2);
+  if (request.search != "quick") {
+    plan.max_time_s = std::min(plan.max_time_s, kPairShareOnGpu * budget.limit_s());
+    return;
+  }
+  plan.quads = std::min(plan.quads, 8);
+  plan.max_quads = std::min(plan.max_quads, 12);
+  plan.max_time_s = std::min(plan.max_time_s, 1.5);
+  plan.rounds = plan.max_rounds = 1;
+  request.finalists = 1;
+  request.leave_one_out = false;
+  request.fresh_finals = false;
+  if (!budget.is_limited()) budget.set_limit(std::chrono::seconds(10));
+}
+
+/// A comparison goes on for as long as an uneven machine asks for; within --max-time it has to leave some to the
+/// others.
+void suit_time(schema::PairedPlan& paired, const TuneBudget& budget) {
+  if (!budget.is_limited()) return;
+  const double most_s = kPairShare * budget.limit_s();
+  paired.max_time_s = std::min(paired.max_time_s, most_s);
+  paired.min_samples_time_s = std::min(paired.min_samples_time_s, most_s);
+  paired.min_time_s = std::min(paired.min_time_s, paired.max_time_s / 2);
+  // On an uneven machine times are never steady, and each arm would warm up for as long as it may.
+  paired.warmup.warmup_max_s = std::min(paired.warmup.warmup_max_s, kWarmUpShare * paired.max_time_s);
+}
+
+/// Which dimensions of the model's inputs are symbolic.
+std::map<std::string, std::vector<std::string>> symbolic_dimensions(const schema::ModelDescription& model) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const auto& input : model.inputs)
+    if (std::any_of(input.dim_names.begin(), input.dim_names.end(), [](const auto& name) { return !name.empty(); }))
+      names[input.name] = input.dim_names;
+  return names;
+}
+
+Result<void> hash_input_files(schema::WorkloadRef& workload) {
+  for (auto& file : workload.input_files) {
+    auto hash = base::sha256_file(file.path);
+    if (!hash)
+      return base::fail(hash.error().code, "--input {}:{}: {}; expected a file written by numpy.save", file.name,
+                        file.path, hash.error().message);
+    file.sha256 = std::move(*hash);
+  }
+  return {};
+}
+
+/// What is known of the run before anything was looked at.
+void copy_request(const TuneRequest& request, schema::TuneRun& run) {
+  run.objective = request.objective;
+  run.constraints = request.constraints;
+  run.min_effect = request.min_effect;
+  run.search = request.search;
+  run.seed = request.seed;
+  run.io = request.io;
+  run.workload = request.workload;
+  run.current_origins = request.current_origins;
+}
+
+/// The model first: most slips are in its path or shapes.
+Result<void> look_at_model(RunContext& context) {
+  const auto& request = context.request;
+  auto& run = context.result.run;
+  RL_TRY(hash_input_files(run.workload));
+  RL_TRY_ASSIGN(run.model, execute::inspect(context.executor, {run.workload, request.ort_library}));
+  RL_TRY(check_input_types(run.model));
+  RL_TRY(check_shapes_and_batch(request.workload, run.model, request.space));
+  run.workload.shapes = run.model.shapes;
+  run.workload.content_sha256 = run.model.sha256;
+  run.workload.dim_names = symbolic_dimensions(run.model);
+  return {};
+}
+
+/// What was asked for that only a GPU has.
+Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& run) {
+  for (const auto& constraint : run.constraints)
+    if (!run.on_gpu() && constraint.metric.rfind("gpu_", 0) == 0)
+      return base::fail(ErrorCode::invalid_argument,
+                        "--constraint {}: known of a GPU only, but provider {} is tuned; leave it out, or use "
+                        "peak_rss_mb for the memory of the process",
+                        constraint.to_text(), run.provider);
+  if (run.io == "device" && !schema::provider_of(run.provider).takes_device_tensors)
+    return base::fail(ErrorCode::invalid_argument,
+                      "--io device: data can only stay on a GPU, but provider {} is tuned{}; use --io host",
+                      run.provider, request.provider == "auto" ? " (no usable GPU was found)" : "");
+  return {};
+}
+
+}  // namespace
+
+Result<void> prepare(RunContext& context) {
+  auto& request = context.request;
+  auto& run = context.result.run;
+  copy_request(request, run);
+  if (request.environment) {
+    run.environment = *request.environment;
+  } else {
+    RL_TRY_ASSIGN(run.environment, context.executor.environment(0));
+  }
+  run.environment.ridgeline_version = base::version();
+  RL_TRY(look_at_model(context));
+  RL_TRY_ASSIGN(run.runtime, execute::probe(context.executor, request.workload.kind, request.ort_library));
+  RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
+  RL_TRY(check_provider(request, run));
+  run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
+                                                             : "gpu:" + run.environment.gpus.front().uuid;
+  if (run.on_gpu())
+    suit_gpu(request, context.budget);
+  else
+    suit_time(request.paired, context.budget);
+  run.plan = request.plan;
+  context.observer.environment_ready(run);
+  if (auto note =
+          request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();
+      !note.empty())
+    context.note(std::move(note));
+  context.observer.model_ready(run);
+  recall_device(context);
+  return {};
+}
+
+}  // namespace ridgeline::campaign

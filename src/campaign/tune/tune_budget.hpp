@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "campaign/budget.hpp"
+#include "campaign/tune/tune_campaign.hpp"
+#include "measure/cost_estimate.hpp"
+#include "search/search_space.hpp"
+#include "search/searcher.hpp"
+
+namespace ridgeline::campaign {
+
+/// How long a run may take, predicted before anything of it was measured.
+struct TimeForecast {
+  std::size_t trials = 0;         ///< that the search is likely to try
+  std::size_t comparisons = 0;    ///< after it, at most
+  double low_s = 0;               ///< where times are steady at once
+  double high_s = 0;              ///< where none ever is
+  std::optional<double> limit_s;  ///< --max-time, which both are within
+  bool stored = false;            ///< the results file has runs of this model, whose trials take no time again
+};
+
+/// How long the steps of a run are likely to take (measure/cost_estimate.hpp), and what there is time for.
+class TuneBudget : public Budget {
+ public:
+  /// All must outlive the budget.
+  TuneBudget(const base::Clock& clock, const TuneRequest& request, const TuneResult& result,
+             const search::SearchSpace& space)
+      : Budget(clock, request.max_time), request_(request), result_(result), space_(space), by_user_(is_limited()) {}
+
+  /// The user set the limit. One that a quick search sets itself ends nothing that is under way.
+  [[nodiscard]] bool is_by_user() const noexcept { return by_user_; }
+  /// What a request gets of the user's --max-time, `reserve_s` kept for what follows; where it works, it may go on for
+  /// what a trial takes by plan, and `more_s`.
+  [[nodiscard]] execute::TimeLeft time_left(double reserve_s, double more_s) const;
+  /// Of the user's --max-time, for the comparison that follows the search.
+  [[nodiscard]] double pair_reserve_s() const;
+
+  /// What a search may plan with: what is expected may take longer.
+  [[nodiscard]] double plannable_s() const;
+  /// The same without the reserve that a search keeps where all of the time is for one comparison.
+  [[nodiscard]] double whole_plannable_s() const;
+  /// Whether there is no time for `next_s` more and the comparison after it, which any of `next` may be in. The search
+  /// ends early enough for the comparisons, but a slow start does not take the first candidate's chance.
+  [[nodiscard]] bool is_up(double next_s, const std::vector<search::Proposal>& next) const;
+  /// The same of measuring these.
+  [[nodiscard]] bool is_up(const std::vector<search::Proposal>& next) const;
+  /// Early, as a search mostly ends when the time is just enough for its comparisons. One without fresh processes has
+  /// no time for more than these.
+  [[nodiscard]] bool has_time_for_graph() const;
+  /// By the plans alone. `lanes`: how many trials run side by side, at least 1.
+  [[nodiscard]] TimeForecast forecast(std::size_t trials, std::size_t lanes) const;
+
+  [[nodiscard]] double expected_trial_s(const schema::Configuration& configuration) const;
+  [[nodiscard]] double longest_trial_s() const { return measure::longest_trial_s(costs(false)); }
+  /// In a fresh process.
+  [[nodiscard]] double expected_isolated_s(const schema::Configuration& configuration) const;
+  [[nodiscard]] double expected_graph_s() const;
+  /// Of comparing `b` with `a`.
+  [[nodiscard]] double expected_pair_s(const schema::PairedPlan& plan, bool fresh_process,
+                                       const schema::Configuration& a, const schema::Configuration& b) const;
+  /// Of comparing the best trial so far with the current configuration; 0 before any trial went well.
+  [[nodiscard]] double expected_final_s() const;
+  [[nodiscard]] schema::PairedPlan fitted_plan(const schema::PairedPlan& plan, bool fresh_process,
+                                               const schema::Configuration& a, const schema::Configuration& b,
+                                               double left_s) const;
+
+ private:
+  /// A search for one answer that nothing explains.
+  [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
+  [[nodiscard]] measure::TrialCosts costs(bool with_stored) const;
+  [[nodiscard]] measure::TrialCost cost_of(const schema::Configuration& configuration) const;
+  [[nodiscard]] measure::PairCost pair_cost(bool fresh_process, const schema::Configuration& a,
+                                            const schema::Configuration& b) const;
+
+  const TuneRequest& request_;
+  const TuneResult& result_;
+  const search::SearchSpace& space_;
+  bool by_user_;
+};
+
+}  // namespace ridgeline::campaign

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/tune_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+class TuneBudgetTest : public testing::Test {
+ protected:
+  TuneBudgetTest() {
+    request_.max_time = std::chrono::seconds(100);
+    request_.paired.rounds = request_.paired.max_rounds = 1;
+    request_.paired.max_time_s = 10;
+    request_.fresh_finals = false;
+    space_ = {{{"intra_op_num_threads", {1, 2, 4}}}, {}, {}};
+  }
+
+  TuneBudget& budget() { return budget_.emplace(clock_, request_, result_, space_); }
+
+  /// Of a tenth of a second, half of it the session, on a machine without spread.
+  void add(const Configuration& configuration, bool stored = false) {
+    schema::TunedTrial trial;
+    trial.id = static_cast<int>(result_.run.trials.size()) + 1;
+    trial.key = "trial-" + std::to_string(trial.id);
+    trial.configuration = configuration;
+    trial.from_store = stored;
+    auto& outcome = result_.outcomes[trial.key];
+    outcome.status = schema::TrialStatus::ok;
+    outcome.duration_s = stored ? 90 : 0.1;
+    auto& seen = outcome.measurement.emplace();
+    seen.latency_ns.assign(50, 1e6);
+    seen.session_create_ns = 0.05e9;
+    result_.run.trials.push_back(trial);
+  }
+
+  fakes::FakeClock clock_;
+  TuneRequest request_;
+  TuneResult result_;
+  search::SearchSpace space_;
+  std::optional<TuneBudget> budget_;
+  const Configuration two_{{"intra_op_num_threads", 2}};
+};
+
+// The time of the comparisons is kept, but a slow start does not take the first candidate's chance.
+TEST_F(TuneBudgetTest, a_search_is_up_when_its_share_is_spent_or_its_comparison_would_not_fit) {
+  struct Row {
+    const char* why;
+    int spent_s;
+    double next_s;
+    std::size_t finalists;
+    bool candidate;
+    bool is_up;
+  };
+  const Row rows[] = {
+      {"time for all", 10, 1, 3, true, false},
+      {"the comparison would not end in time", 10, 80, 3, true, true},
+      {"nothing would be compared anyhow", 10, 80, 0, true, false},
+      {"no candidate yet, so nothing is kept for its comparison", 10, 80, 3, false, false},
+      {"the share of the search", 71, 1, 3, true, true},
+      {"the same without a candidate", 71, 1, 3, false, true},
+      {"all time is for one comparison, which still fits", 71, 1, 1, true, false},
+      // MobileNetV3 on an H200: the sixth trial took 3.1 s among others of 0.5 s, and a quick run of ten seconds 11.3.
+      {"and does not fit any more", 81, 1, 1, true, true},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.why);
+    result_ = {};
+    request_.finalists = row.finalists;
+    request_.leave_one_out = row.finalists > 1;
+    add({});
+    if (row.candidate) add(two_);
+    auto& now = budget();
+    clock_.advance(std::chrono::seconds(row.spent_s));
+    EXPECT_EQ(now.is_up(row.next_s, {}), row.is_up);
+  }
+}
+
+TEST_F(TuneBudgetTest, a_limit_of_its_own_plans_the_search_but_ends_nothing_under_way) {
+  EXPECT_TRUE(budget().is_by_user());
+  clock_.advance(std::chrono::seconds(95));
+  EXPECT_DOUBLE_EQ(budget_->time_left(2, 1).seconds, 3);
+  EXPECT_DOUBLE_EQ(budget_->time_left(2, 1).grace_s,
+                   2 + 1 + result_.run.plan.warmup_max_s + result_.run.plan.max_time_s + 1);
+  EXPECT_EQ(budget_->time_left(9, 0).seconds, 0) << "never below";
+  request_.max_time.reset();
+  auto& own = budget();
+  EXPECT_FALSE(own.is_up(1e9, {}));
+  own.set_limit(std::chrono::seconds(10));
+  clock_.advance(std::chrono::seconds(11));
+  EXPECT_FALSE(own.is_by_user());
+  EXPECT_TRUE(own.is_up(0, {}));
+  EXPECT_EQ(own.time_left(0, 0).seconds, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(own.pair_reserve_s(), 0);
+}
+
+TEST_F(TuneBudgetTest, expects_by_what_this_run_measured) {
+  const auto& now = budget();
+  EXPECT_EQ(now.expected_final_s(), 0) << "nothing ranks yet";
+  add({});
+  add(two_, true);
+  EXPECT_DOUBLE_EQ(now.expected_trial_s(two_), 0.1) << "an answer of the store says nothing of the time";
+  EXPECT_DOUBLE_EQ(now.longest_trial_s(), 0.1);
+  EXPECT_GT(now.expected_final_s(), 0);
+  EXPECT_DOUBLE_EQ(now.pair_reserve_s(), now.expected_final_s());
+  EXPECT_DOUBLE_EQ(now.expected_graph_s(), 0.05);
+}
+
+TEST_F(TuneBudgetTest, keeps_time_for_the_long_blocks_of_a_throttled_card) {
+  request_.paired.rounds = request_.paired.max_rounds = 2;
+  request_.paired.max_time_s = 3;
+  request_.paired.settle_s = 0.002;
+  request_.paired.discard_time_s = 0;
+  add({});
+  add(two_);
+  for (auto& [key, outcome] : result_.outcomes) {
+    outcome.duration_s = 0;
+    outcome.measurement->session_create_ns = 0;
+    outcome.measurement->flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU held its clocks down"});
+  }
+  EXPECT_NEAR(budget().expected_final_s(), 4 * 4 * (0.2 + 0.1), 0.1) << "of four quads";
+}
+
+TEST_F(TuneBudgetTest, a_graph_is_read_where_it_is_quick) {
+  add({});
+  request_.fresh_finals = true;
+  EXPECT_TRUE(budget().has_time_for_graph());
+  result_.run.model.parameter_bytes = 3'000'000'000;
+  EXPECT_FALSE(budget().has_time_for_graph()) << "weights that go through a file";
+  result_.run.model.parameter_bytes = 0;
+  request_.max_time = std::chrono::seconds(1);
+  EXPECT_FALSE(budget().has_time_for_graph());
+  request_.max_time.reset();
+  EXPECT_TRUE(budget().has_time_for_graph());
+  request_.fresh_finals = false;
+  EXPECT_FALSE(budget().has_time_for_graph()) << "a quick search";
+}
+
+TEST_F(TuneBudgetTest, a_forecast_reaches_from_steady_times_to_times_that_never_are) {
+  request_.max_time.reset();
+  request_.plan.min_time_s = 0.2;
+  request_.plan.warmup_max_s = 5;
+  request_.plan.max_time_s = 5;
+  request_.paired.min_time_s = 4;
+  request_.paired.max_time_s = 30;
+  request_.finalists = 3;
+  request_.leave_one_out = false;
+  const auto time = budget().forecast(40, 1);
+  EXPECT_EQ(time.trials, 40U);
+  EXPECT_EQ(time.comparisons, 3U);
+  EXPECT_NEAR(time.low_s, 40 * 0.5 + 4, 1e-9);
+  EXPECT_NEAR(time.high_s, 40 * 10.3 + 3 * 30.6, 1e-9);
+  EXPECT_FALSE(time.limit_s);
+  // Two trials at a time take half as long; comparisons run one after another.
+  EXPECT_NEAR(budget().forecast(41, 2).high_s, 21 * 10.3 + 3 * 30.6, 1e-9);
+  request_.leave_one_out = true;
+  EXPECT_GT(budget().forecast(10, 1).comparisons, request_.finalists);
+  request_.finalists = 0;
+  EXPECT_EQ(budget().forecast(10, 1).comparisons, 0U);
+}
+
+TEST_F(TuneBudgetTest, max_time_bounds_both_ends_of_a_forecast) {
+  request_.max_time = std::chrono::seconds(3);
+  const auto time = budget().forecast(100, 1);
+  EXPECT_EQ(time.limit_s, 3);
+  EXPECT_EQ(time.low_s, 3);
+  EXPECT_EQ(time.high_s, 3);
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
