@@ -19,8 +19,8 @@ Result<std::int64_t> whole_number(const std::string& text, std::string_view flag
 Result<double> share_of_one(const std::string& text, std::string_view flag, std::string_view example) {
   RL_TRY_ASSIGN(const auto value, base::parse_ratio(text, flag));
   if (value < 0 || value >= 1)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1, for example {}", flag, text,
-                example);
+    return fail(ErrorCode::invalid_argument, "{} {}: expected a share from 0 to below 1", flag, text)
+        .hint("for example {}", example);
   return value;
 }
 

@@ -21,9 +21,8 @@ void add_report(CLI::App& app, Context& context) {
       "standard output)",
       [flags, &context]() -> base::Result<int> {
         if (flags->html == "auto" && flags->output.empty())
-          return base::fail(
-              base::ErrorCode::invalid_argument,
-              "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+          return base::fail(base::ErrorCode::invalid_argument, "--report-html: no file is named")
+              .hint("give --report-html FILE, or --output REPORT.md beside it");
         const auto html = flags->html == "auto" ? html_beside(flags->output) : flags->html;
         RL_TRY(check_writable(flags->output, "--output"));
         RL_TRY(check_writable(html, "--report-html"));

@@ -7,9 +7,8 @@ base::Result<std::filesystem::path> existing_results(const Context& context) {
   auto path = context.database_path();
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
-    return base::fail(base::ErrorCode::not_found,
-                      "results file {}: no such file; name the one that the run was kept in with --db FILE",
-                      path.string());
+    return base::fail(base::ErrorCode::not_found, "results file {}: no such file", path.string())
+        .hint("name the one that the run was kept in with --db FILE");
   return path;
 }
 

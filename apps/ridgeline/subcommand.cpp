@@ -53,9 +53,10 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
   auto* option = command.add_option(name, value, description);
   context.choices[option] = words;
   option->type_name(listed)->capture_default_str()->check(CLI::Validator(
-      [words, listed](std::string& text) -> std::string {
+      [words, listed, &context](std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-        return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words), listed);
+        context.hint = base::did_you_mean(text, words);
+        return fmt::format("unknown value \"{}\"; expected one of {}", text, listed);
       },
       std::string{}, "choice"));
 }

@@ -140,8 +140,8 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY(check_writable(flags.output, "--output"));
   RL_TRY(check_writable(flags.html == "auto" ? html_beside(flags.output) : flags.html, "--report-html"));
   if (!flags.devices.empty() && flags.provider == "cpu")
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--devices {}: provider cpu uses no GPU; leave out one of the two", flags.devices);
+    return base::fail(base::ErrorCode::invalid_argument, "--devices {}: provider cpu uses no GPU", flags.devices)
+        .hint("leave out one of the two");
   plan.request.environment = find_environment();
   RL_TRY_ASSIGN(auto groups, campaign::choose_gpus(flags.devices, *plan.request.environment));
   RL_TRY_ASSIGN(auto store, context.open_store());

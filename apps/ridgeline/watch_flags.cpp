@@ -21,7 +21,7 @@ Result<base::Nanoseconds> duration_in(const std::string& text, std::string_view 
                                       base::Nanoseconds high, std::string_view range) {
   const auto value = base::parse_duration(text, flag);
   if (!value || *value < low || *value > high)
-    return fail(ErrorCode::invalid_argument, "{} {}: expected {}, for example 60s", flag, text, range);
+    return fail(ErrorCode::invalid_argument, "{} {}: expected {}", flag, text, range).hint("for example 60s");
   return *value;
 }
 
@@ -38,8 +38,8 @@ Result<double> threshold_of(const std::string& text) {
   constexpr auto kRange = "a share from 1% to 1000%, for example 10%";
   RL_TRY_ASSIGN(const auto value, share_in(text, "--threshold", 0.01, 10, kRange));
   if (value >= 1 && text.find('%') == std::string::npos)
-    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign; write {}% or {:.0f}%",
-                text, 100 * value, text, 100 * value);
+    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign", text, 100 * value)
+        .hint("write {}% or {:.0f}%", text, 100 * value);
   return value;
 }
 
@@ -51,33 +51,34 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
       plan.retune = true;
     } else if (text.rfind(kExec, 0) == 0) {
       if (base::trim(text.substr(kExec.size())).empty())
-        return fail(ErrorCode::invalid_argument,
-                    "--on-degrade {}: no command; expected alert, retune or exec:COMMAND, for example "
-                    "'exec:/usr/local/bin/page-me'",
-                    text);
+        return fail(ErrorCode::invalid_argument, "--on-degrade {}: no command; expected alert, retune or exec:COMMAND",
+                    text)
+            .hint("for example 'exec:/usr/local/bin/page-me'");
       plan.commands.push_back(text.substr(kExec.size()));
     } else {
       return fail(ErrorCode::invalid_argument,
-                  "--on-degrade {}: unknown action{}; expected alert, retune or exec:COMMAND", text,
-                  base::did_you_mean(text, {"alert", "retune", "exec:"}));
+                  "--on-degrade {}: unknown action; expected alert, retune or exec:COMMAND", text)
+          .hint("{}", base::did_you_mean(text, {"alert", "retune", "exec:"}));
     }
   }
   if (plan.retune && flags.config.empty())
-    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named; add --config FILE");
+    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named")
+        .hint("add --config FILE");
   return {};
 }
 
 Result<void> read_source(const WatchFlags& flags, WatchPlan& plan) {
   if (!flags.latency_file.empty() && !flags.latency_socket.empty())
-    return fail(ErrorCode::invalid_argument, "--latency-file and --latency-socket exclude each other; give one");
+    return fail(ErrorCode::invalid_argument, "--latency-file and --latency-socket exclude each other").hint("give one");
   plan.source = !flags.latency_file.empty()     ? "file " + flags.latency_file
                 : !flags.latency_socket.empty() ? "socket " + flags.latency_socket
                                                 : "probe";
   if (!flags.baseline.empty() && flags.baseline != "latest" && flags.baseline != "learn")
-    return fail(ErrorCode::invalid_argument, "--baseline {}: expected latest or learn; a run is named with --run {}",
-                flags.baseline, flags.baseline);
+    return fail(ErrorCode::invalid_argument, "--baseline {}: expected latest or learn", flags.baseline)
+        .hint("name a run with --run {}", flags.baseline);
   if (flags.baseline == "latest" && !flags.run.empty())
-    return fail(ErrorCode::invalid_argument, "--run {} and --baseline latest exclude each other; give one", flags.run);
+    return fail(ErrorCode::invalid_argument, "--run {} and --baseline latest exclude each other", flags.run)
+        .hint("give one");
   plan.learn = flags.baseline == "learn";
   plan.run = flags.run.empty() ? "latest" : flags.run;
   return {};
@@ -98,10 +99,9 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   if (!flags.space.empty()) {
     const auto text = base::read_file(flags.space);
     if (!text)
-      return fail(text.error().code,
-                  "--space: {}; expected a YAML file whose mapping section says where keys live; name it, or leave "
-                  "--space out",
-                  text.error().message);
+      return fail(text.error().code, "--space: {}; expected a YAML file whose mapping section says where keys live",
+                  text.error().message)
+          .hint("name it, or leave --space out");
     RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
     plan.patch.mapping = std::move(file.mapping);
   }
@@ -133,7 +133,7 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
                                                std::chrono::hours(1), "100ms to 1h"));
   RL_TRY(read_actions(flags, plan));
   if (flags.once && !flags.count.empty())
-    return fail(ErrorCode::invalid_argument, "--once is --count 1; leave one out");
+    return fail(ErrorCode::invalid_argument, "--once is --count 1").hint("leave one out");
   if (flags.once) plan.count = 1;
   if (!flags.count.empty()) {
     const auto count = base::parse_integer(flags.count, "--count");

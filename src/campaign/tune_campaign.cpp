@@ -123,7 +123,8 @@ void measure_ceilings(execute::Executor& executor, const TuneRequest& request, s
     return;
   }
   if (found.error().code == ErrorCode::cancelled) return;
-  run.notes.push_back(fmt::format("what this GPU reaches at best was not measured: {}", found.error().message));
+  run.notes.push_back(
+      fmt::format("what this GPU reaches at best was not measured: {}", base::error_line(found.error())));
   observer.note(run.notes.back());
 }
 
@@ -174,7 +175,7 @@ void read_graph(execute::Executor& executor, const TrialRunner& runner, const sc
   }
   const auto& error = graph.error();
   if (error.code == ErrorCode::unsupported || error.code == ErrorCode::cancelled) return;
-  run.notes.push_back(fmt::format("how the runtime fuses the model was not found out: {}", error.message));
+  run.notes.push_back(fmt::format("how the runtime fuses the model was not found out: {}", base::error_line(error)));
   observer.note(run.notes.back());
 }
 
@@ -251,10 +252,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
                                                                      : "gpu:" + run.environment.gpus.front().uuid;
   for (const auto& constraint : run.constraints)
     if (run.provider == "cpu" && constraint.metric.rfind("gpu_", 0) == 0)
-      return base::fail(ErrorCode::invalid_argument,
-                        "--constraint {}: known of a GPU only, but provider cpu is tuned; leave it out, or use "
-                        "peak_rss_mb for the memory of the process",
-                        constraint.to_text());
+      return base::fail(ErrorCode::invalid_argument, "--constraint {}: known of a GPU only, but provider cpu is tuned",
+                        constraint.to_text())
+          .hint("leave it out, or use peak_rss_mb for the memory of the process");
   if (run.provider == "cpu")
     suit_time(request);
   else
@@ -263,8 +263,9 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& asked) {
   run.io = request.io;
   if (run.io == "device" && run.provider == "cpu")
     return base::fail(ErrorCode::invalid_argument,
-                      "--io device: data can only stay on a GPU, but provider cpu is tuned{}; use --io host",
-                      request.provider == "auto" ? " (no usable GPU was found)" : "");
+                      "--io device: data can only stay on a GPU, but provider cpu is tuned{}",
+                      request.provider == "auto" ? " (no usable GPU was found)" : "")
+        .hint("use --io host");
   observer_.environment_ready(run);
   if (auto note =
           request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();

@@ -22,7 +22,7 @@ enum class FrameType : std::uint32_t {
   ceilings,   ///< parent: {kind, library}
   graph,      ///< parent: {spec}
   result,     ///< worker: the answer's JSON
-  error,      ///< worker: {code, message}
+  error,      ///< worker: {code, message, hint}
 };
 
 /// One message: a JSON text and raw samples. Samples travel outside the JSON because a trial may have 200,000 of them

@@ -12,7 +12,6 @@ library() {
   ln -sfn "$1" "$WORK/nvml/libnvidia-ml.so.1"
   export LD_LIBRARY_PATH="$WORK/nvml" RL_FAKE_NVML_SCRIPT="$2"
 }
-is() { checks=$((checks + 1)); [ "$1" = "$2" ] || problem "$3: \"$1\", expected \"$2\""; }
 
 # No driver: the host and the reason.
 run 0 monitor --once
@@ -102,7 +101,7 @@ for how in "--once" "--json --count 2 --interval 100ms"; do
   [ -e /dev/full ] || continue
   # shellcheck disable=SC2086 # words
   "$RIDGELINE" monitor $how >/dev/full 2>"$WORK/err" </dev/null
-  is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output; is the disk full?" "monitor $how"
+  is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output"$'\n'"hint: is the disk full?" "monitor $how"
 done
 bad "--headless" "add --once, --json" -- monitor --headless
 run 0 monitor --once --headless

@@ -50,12 +50,12 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
   const auto outcome = executor.run_trial(spec, options);
   if (!outcome) {
     run.status = schema::TrialStatus::failed;
-    run.message = outcome.error().message;
+    run.message = base::error_line(outcome.error());
     return run;
   }
   run.status = outcome->status;
   if (outcome->failure) {
-    run.message = outcome->failure->message;
+    run.message = schema::failure_line(*outcome->failure);
     run.signal = outcome->failure->signal;
   }
   if (outcome->measurement) {

@@ -99,13 +99,13 @@ base::Result<void> check_provider(const OrtLibrary& library, const std::string& 
                            : provider == "tensorrt" ? "TensorrtExecutionProvider"
                                                     : "";
   if (name.empty())
-    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected cpu, cuda or tensorrt",
-                      provider, base::did_you_mean(provider, {"cpu", "cuda", "tensorrt"}));
+    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"; expected cpu, cuda or tensorrt", provider)
+        .hint("{}", base::did_you_mean(provider, {"cpu", "cuda", "tensorrt"}));
   RL_TRY_ASSIGN(const auto built_in, library.providers());
   if (std::find(built_in.begin(), built_in.end(), name) == built_in.end())
-    return base::fail(ErrorCode::unsupported,
-                      "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
-                      library.path().string(), fmt::join(built_in, ", "));
+    return base::fail(ErrorCode::unsupported, "provider {}: {} was built without it (it has {})", provider,
+                      library.path().string(), fmt::join(built_in, ", "))
+        .hint("use a GPU build of ONNX Runtime");
   return {};
 }
 

@@ -122,9 +122,9 @@ base::Result<void> OrtWorkload::check_graph() const {
   const auto members = spec_.workload.shapes.size();
   if (spec_.provider != "tensorrt" || !uses_graph() || members < 2) return {};
   return base::fail(ErrorCode::unsupported,
-                    "trt_cuda_graph_enable=true: TensorRT's provider has one graph, for one shape, and the mix has {}: "
-                    "leave it out",
-                    members);
+                    "trt_cuda_graph_enable=true: TensorRT's provider has one graph, for one shape, and the mix has {}",
+                    members)
+      .hint("leave it out");
 }
 
 /// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one lane
@@ -141,9 +141,9 @@ base::Result<void> OrtWorkload::load_runtime() {
   phase_ = TrialPhase::load_runtime;
   RL_TRY_ASSIGN(auto library, OrtLibrary::open(spec_.runtime.library_path, search_));
   if (!spec_.runtime.version.empty() && library.version() != spec_.runtime.version)
-    return base::fail(ErrorCode::unavailable,
-                      "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
-                      library.path().string(), library.version(), spec_.runtime.version);
+    return base::fail(ErrorCode::unavailable, "{} is ONNX Runtime {}, but the trial is for {}", library.path().string(),
+                      library.version(), spec_.runtime.version)
+        .hint("give --ort-library with that version");
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
   RL_TRY(check_provider(environment_->library(), spec_.provider));
   if (spec_.provider == "cpu") return {};
@@ -172,9 +172,9 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
 base::Result<void> OrtWorkload::share_sessions(std::int64_t runs) {
   const bool graph = uses_graph();
   if (runs > 1 && (graph || io_.binding == IoBinding::stream))
-    return base::fail(ErrorCode::unsupported,
-                      "concurrent_runs={}: {} belongs to one run at a time; use parallel_sessions={}, or leave it out",
-                      runs, graph ? "a CUDA graph" : "the stream of io_binding=stream", runs);
+    return base::fail(ErrorCode::unsupported, "concurrent_runs={}: {} belongs to one run at a time", runs,
+                      graph ? "a CUDA graph" : "the stream of io_binding=stream")
+        .hint("use parallel_sessions={}, or leave it out", runs);
   for (std::int64_t run = 1; run < runs; ++run)
     for (std::size_t at = 0; at < sessions_; ++at) {
       RL_TRY_ASSIGN(auto lane, lanes_[at]->share());
@@ -221,9 +221,9 @@ base::Error OrtWorkload::explain(base::Error error) const {
   const bool tensorrt = spec_.provider == "tensorrt";
   error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, tensorrt ? "outside TensorRT" : "on the CPU"));
   const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
-  error.message += can_fix    ? "; override_free_dimensions=true may free the graph of them"
-                   : tensorrt ? "; TensorRT's CUDA graph needs every node in an engine"
-                              : "; a CUDA graph needs every node on the GPU";
+  error.hint = can_fix    ? "try override_free_dimensions=true, which may free the graph of them"
+               : tensorrt ? "leave it out: TensorRT's CUDA graph needs every node in an engine"
+                          : "leave it out: a CUDA graph needs every node on the GPU";
   return error;
 }
 
