@@ -23,6 +23,7 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
     if (!context.options_file.empty())
       if (auto read = read_options_file(*command, context.options_file); !read) {
         context.error = std::move(read).error();
+        if (context.error->hint.empty()) context.error->hint = context.hint;
         return;
       }
     auto result = body();

@@ -90,7 +90,7 @@ printf 'partial,line' >>gpus.csv # a power cut
 run 0 monitor --csv gpus.csv --count 1 --headless
 is "$(tail -n 2 gpus.csv | head -n 1)" "partial,line" "the torn line"
 is "$(tail -n 1 gpus.csv | awk -F, '{print NF}')" "$(head -n 1 gpus.csv | awk -F, '{print NF}')" "cells after a torn line"
-bad "--csv -: expected a file" "take --json" -- monitor --csv - --count 1 --headless
+bad "--csv -: expected a file" "use --json" -- monitor --csv - --count 1 --headless
 is "$(ls ./- 2>/dev/null)" "" "a file named -"
 echo "name,price" >other.csv
 bad "other.csv" "no recording" -- monitor --csv other.csv --count 1 --headless
