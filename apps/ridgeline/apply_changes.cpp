@@ -81,7 +81,7 @@ void tell_removals(const ApplyRequest& request, const std::vector<config::FoundS
 base::Result<std::string> read_apply_file(const std::string& file, bool dry_run, const std::string& next) {
   std::error_code error;
   if (std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found)
-    return base::fail(base::ErrorCode::not_found, "{}: no such file; {}", file, next);
+    return base::fail(base::ErrorCode::not_found, "{}: no such file", file).hint("{}", next);
   if (!dry_run) RL_TRY(config::check_patchable(file));
   return base::read_file(file);
 }

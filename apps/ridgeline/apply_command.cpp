@@ -79,8 +79,8 @@ base::Result<int> apply_profiles(const ApplyFlags& flags, store::Store& store, c
 /// --match: the profile of the GPU at hand into the main section.
 base::Result<int> apply_match(const ApplyFlags& flags) {
   if (!flags.run.empty() || flags.for_gpu)
-    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}; leave out {}",
-                      flags.config, flags.for_gpu ? "--for-gpu" : "the run");
+    return base::fail(base::ErrorCode::invalid_argument, "--match takes the profile from {}", flags.config)
+        .hint("leave out {}", flags.for_gpu ? "--for-gpu" : "the run");
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   const auto environment = execute::local_environment();
   RL_TRY_ASSIGN(const auto text, base::read_file(flags.config));
@@ -106,8 +106,8 @@ base::Result<int> apply_match(const ApplyFlags& flags) {
 base::Result<int> apply(const ApplyFlags& flags, const Context& context) {
   if (flags.match) return apply_match(flags);
   if (flags.run.empty())
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "no run is named; for example: ridgeline apply latest --config {}", flags.config);
+    return base::fail(base::ErrorCode::invalid_argument, "no run is named")
+        .hint("name one, for example: ridgeline apply latest --config {}", flags.config);
   if (!flags.dry_run) RL_TRY(config::check_patchable(flags.config));
   RL_TRY_ASSIGN(auto store, context.open_store(store::Access::read));
   if (flags.for_gpu) {

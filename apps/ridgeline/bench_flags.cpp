@@ -110,8 +110,8 @@ class BenchReader {
     if (file.empty()) return {};
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored))
-      return fail(ErrorCode::not_found,
-                  "--config {}: no such file; expected your training's YAML file, see docs/bench.md", file);
+      return fail(ErrorCode::not_found, "--config {}: no such file; expected your training's YAML file", file)
+          .hint("see docs/bench.md");
     RL_TRY_ASSIGN(const auto text, base::read_file(file));
     RL_TRY_ASSIGN(plan_.config, campaign::parse_bench_config(text, file));
     for (const auto& [key, reason] : plan_.config.not_read)
@@ -122,31 +122,33 @@ class BenchReader {
   Result<void> read_job() {
     auto& job = plan_.request.job;
     if (!flags_.model.empty() && !flags_.python.empty())
-      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps; give one",
-                  flags_.model, flags_.python);
+      return fail(ErrorCode::invalid_argument, "--model {} and --python {} name two training steps", flags_.model,
+                  flags_.python)
+          .hint("give one");
     if (flags_.model.empty() && flags_.python.empty()) model_ = default_model();
     if (model_.empty() && flags_.python.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "no training step is named; for example: ridgeline bench --python train:make, --model resnet18, or "
-                  "--model synthetic to try it out");
+      return fail(ErrorCode::invalid_argument, "no training step is named")
+          .hint(
+              "name one, for example: ridgeline bench --python train:make, --model resnet18, or --model synthetic to "
+              "try it out");
     if (!flags_.model.empty()) note("model", flags_.model, "--model");
     if (flags_.model.empty() && !model_.empty()) use_default_model();
     if (!flags_.python.empty()) note("training step", flags_.python, "--python");
     if (!flags_.interpreter.empty() && flags_.python.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "--python-exe {}: belongs to --python; the plugin of --model is named by --torch-plugin",
-                  flags_.interpreter);
+      return fail(ErrorCode::invalid_argument, "--python-exe {}: belongs to --python", flags_.interpreter)
+          .hint("name the plugin of --model with --torch-plugin");
     if (!flags_.torch_plugin.empty() && (!flags_.python.empty() || is_synthetic()))
       return fail(ErrorCode::invalid_argument,
-                  "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model; leave it out",
-                  flags_.torch_plugin);
+                  "--torch-plugin {}: belongs to the built-in models and TorchScript files of --model",
+                  flags_.torch_plugin)
+          .hint("leave it out");
     job.seed = flags_.seed.value_or(kDefaultSeed);
     note("seed", fmt::format("{}", job.seed), flags_.seed ? "--seed" : "default");
     for (const auto& text : flags_.options) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
-        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE, for example --option depth=3",
-                    text);
+        return fail(ErrorCode::invalid_argument, "--option {}: expected NAME=VALUE", text)
+            .hint("for example --option depth=3");
       job.options[text.substr(0, equals)] = text.substr(equals + 1);
       note("option", text, "--option");
     }
@@ -171,7 +173,7 @@ class BenchReader {
     if (!facts) {
       auto error = facts.error();
       if (flags_.model.empty() && error.code == ErrorCode::invalid_argument)
-        error.message += "; another built-in model can be named, and --model mlp takes any sample";
+        error.hint = "name another built-in model; --model mlp takes any sample";
       return tl::unexpected<base::Error>(std::move(error));
     }
     const auto& found = *facts;
@@ -196,9 +198,9 @@ class BenchReader {
     job.target = flags_.python;
     const auto colon = flags_.python.find(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == flags_.python.size())
-      return fail(ErrorCode::invalid_argument,
-                  "--python {}: expected MODULE:FUNCTION or FILE.py:FUNCTION, for example --python train:make",
-                  flags_.python);
+      return fail(ErrorCode::invalid_argument, "--python {}: expected MODULE:FUNCTION or FILE.py:FUNCTION",
+                  flags_.python)
+          .hint("for example --python train:make");
     job.python = flags_.interpreter.empty() ? "python3" : flags_.interpreter;
     RL_TRY_ASSIGN(const auto found, describe_python_job(job.python, job.target));
     job.runtime = found.runtime;
@@ -224,9 +226,10 @@ class BenchReader {
       }
       request.device = fmt::format("cuda:{}", index);
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
-        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}; use --device cpu",
-                    device, gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
-                    request.environment.gpu_note.empty() ? "" : " (" + request.environment.gpu_note + ")");
+        return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}", device,
+                    gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
+                    request.environment.gpu_note.empty() ? "" : " (" + request.environment.gpu_note + ")")
+            .hint("use --device cpu");
     } else {
       return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);
     }
@@ -293,10 +296,10 @@ class BenchReader {
         std::upper_bound(batches.begin(), batches.end(), samples_.value_or(std::numeric_limits<std::int64_t>::max()));
     if (fits == batches.end()) return origin;
     if (fits == batches.begin())
-      return fail(ErrorCode::invalid_argument,
-                  "{}{} {}: {} has {} samples, fewer than any of these batches; name smaller ones", origin,
+      return fail(ErrorCode::invalid_argument, "{}{} {}: {} has {} samples, fewer than any of these batches", origin,
                   flags_.batch_sizes.empty() ? ": batch_sizes" : "", listed(batches), plan_.request.job.data_path,
-                  *samples_);
+                  *samples_)
+          .hint("name smaller ones");
     const std::vector<std::int64_t> left_out(fits, batches.end());
     batches.erase(fits, batches.end());
     return fmt::format("{}; left out: {}, larger than the data's {} samples", origin, listed(left_out), *samples_);
@@ -326,9 +329,9 @@ class BenchReader {
     }
     if (!synthetic && !space.workers.empty() && space.workers.back() > cores())
       return fail(ErrorCode::invalid_argument,
-                  "{}{} {}: more loader workers than the {} CPU{} that this process may use; leave the larger ones out",
-                  origin, typed.empty() ? ": num_workers_options" : "", listed(space.workers), cores(),
-                  cores() == 1 ? "" : "s");
+                  "{}{} {}: more loader workers than the {} CPU{} that this process may use", origin,
+                  typed.empty() ? ": num_workers_options" : "", listed(space.workers), cores(), cores() == 1 ? "" : "s")
+          .hint("leave the larger ones out");
     note("workers", listed(space.workers), origin);
     return {};
   }
@@ -345,7 +348,8 @@ class BenchReader {
       origin = "default";
     }
     if (word == "fp16" && !cuda)
-      return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only; use --amp bf16");
+      return fail(ErrorCode::invalid_argument, "--amp fp16: on a CPU PyTorch trains with bf16 only")
+          .hint("use --amp bf16");
     if (word == "both")
       amps = {AmpMode::off, AmpMode::bf16};
     else
@@ -367,8 +371,8 @@ class BenchReader {
     }
     if (!cuda && word != "off") {
       if (!flags_.pin_memory.empty())
-        return fail(ErrorCode::invalid_argument,
-                    "--pin-memory {}: pinned memory needs a GPU; leave it out with --device cpu", word);
+        return fail(ErrorCode::invalid_argument, "--pin-memory {}: pinned memory needs a GPU", word)
+            .hint("leave it out with --device cpu");
       word = "off";
       origin = "no GPU";
     }
@@ -395,9 +399,9 @@ class BenchReader {
       return {};
     }
     if (samples_ && *config.batch_size > *samples_)
-      return fail(ErrorCode::invalid_argument,
-                  "{}: batch_size {} is larger than {}, which has {} samples; give a smaller one",
-                  place("data.batch_size"), *config.batch_size, plan_.request.job.data_path, *samples_);
+      return fail(ErrorCode::invalid_argument, "{}: batch_size {} is larger than {}, which has {} samples",
+                  place("data.batch_size"), *config.batch_size, plan_.request.job.data_path, *samples_)
+          .hint("give a smaller one");
     schema::TrainingSettings current;
     const bool cuda = !schema::is_cpu_device(plan_.request.device);
     current.batch = *config.batch_size;
@@ -406,8 +410,9 @@ class BenchReader {
     current.amp = config.use_amp.value_or(false) ? AmpMode::bf16 : AmpMode::off;
     if (plan_.request.job.kind != kSynthetic && current.workers > cores())
       return fail(ErrorCode::invalid_argument,
-                  "{}: num_workers {}: more loader workers than the {} CPU{} that this process may use; give fewer",
-                  place("data.num_workers"), current.workers, cores(), cores() == 1 ? "" : "s");
+                  "{}: num_workers {}: more loader workers than the {} CPU{} that this process may use",
+                  place("data.num_workers"), current.workers, cores(), cores() == 1 ? "" : "s")
+          .hint("give fewer");
     plan_.request.current = current;
     std::vector<std::string> assumed;
     if (!config.num_workers) assumed.emplace_back("num_workers");

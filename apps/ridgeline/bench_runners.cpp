@@ -31,10 +31,8 @@ Result<std::string> package_folder() {
   std::error_code ignored;
   for (const auto& place : places)
     if (std::filesystem::exists(place / "ridgeline_train/__main__.py", ignored)) return place.string();
-  return base::fail(
-      ErrorCode::not_found,
-      "the Python package ridgeline_train is not at {}; install Ridgeline again, or set RIDGELINE_PYTHON_FOLDER",
-      places.front().string());
+  return base::fail(ErrorCode::not_found, "the Python package ridgeline_train is not at {}", places.front().string())
+      .hint("install Ridgeline again, or set RIDGELINE_PYTHON_FOLDER");
 }
 
 Result<execute::TrainingChildOptions> python_child(const std::string& interpreter) {
@@ -113,11 +111,11 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
 std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec) {
   constexpr double kDear = 0.1;  // of a sample's time
   auto options = python_child(spec.job.python);
-  if (!options) return {options.error().message};
+  if (!options) return {base::error_line(options.error())};
   execute::TrainingChild child(std::move(*options));
-  if (const auto ready = child.prepare(spec); !ready) return {"transforms: " + ready.error().error.message};
+  if (const auto ready = child.prepare(spec); !ready) return {"transforms: " + base::error_line(ready.error().error)};
   const auto answer = child.ask({{"op", "transforms"}}, kDescribeLimitS);
-  if (!answer) return {"transforms: " + answer.error().error.message};
+  if (!answer) return {"transforms: " + base::error_line(answer.error().error)};
   child.close();
   const double sample_ms = answer->value("sample_ms", 0.0);
   const auto rows = base::json_as<std::vector<std::pair<std::string, double>>>(

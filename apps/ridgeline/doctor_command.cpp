@@ -86,7 +86,7 @@ base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
                     : flags.fix_hints ? fix_hints_text(report, terminal, unicode)
                                       : doctor_text(report, terminal, unicode);
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-    return base::fail(base::ErrorCode::io, "cannot write to standard output; is the disk full?");
+    return base::fail(base::ErrorCode::io, "cannot write to standard output").hint("is the disk full?");
   return report.exit_code();
 }
 

@@ -23,20 +23,24 @@ int exit_code_of(base::ErrorCode code) {
 
 bool error_told = false;
 
-void print_error(std::string_view message) {
+void print_error(const base::Error& error) {
   error_told = true;
   const auto terminal = app::inspect_terminal(stderr);
   // Unlike fmt::print this never throws: standard error may be full as well.
-  const auto line = fmt::format("{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), message);
-  static_cast<void>(std::fputs(line.c_str(), stderr));
+  auto text = fmt::format("{} {}\n", app::styled("error:", app::Style::bad, terminal.colour), error.message);
+  if (!error.hint.empty())
+    text += fmt::format("{} {}\n", app::styled("hint:", app::Style::accent, terminal.colour), error.hint);
+  static_cast<void>(std::fputs(text.c_str(), stderr));
 }
 
-/// CLI11 only says that a subcommand is required; the slip itself is more use.
-std::string unknown_command(const CLI::App& cli, std::string_view word) {
+/// CLI11 only says that a subcommand is required; naming the unknown word says more.
+base::Error unknown_command(const CLI::App& cli, std::string_view word) {
   std::vector<std::string> names;
   for (const auto* command : cli.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); }))
     names.push_back(command->get_name());
-  return fmt::format("unknown command \"{}\"{}", word, base::did_you_mean(word, names));
+  const auto near = base::did_you_mean(word, names);
+  return {base::ErrorCode::invalid_argument, fmt::format("unknown command \"{}\"", word),
+          near.empty() ? "see ridgeline --help" : near};
 }
 
 /// How many of the words are ours: behind "--" these commands have another program's, which they find in
@@ -106,7 +110,7 @@ int run_program(int argc, char** argv) {
   app::add_supervise(cli, context);
   app::add_train_worker(cli, context);
   if (const auto slip = empty_value(cli, argc, argv); !slip.empty()) {
-    print_error(slip);
+    print_error({base::ErrorCode::invalid_argument, slip});
     return app::kBadInput;
   }
   try {
@@ -121,13 +125,17 @@ int run_program(int argc, char** argv) {
     const auto used = cli.get_subcommands();
     const std::string_view first = argv[1];
     const bool slip = used.empty() && !first.empty() && first.front() != '-';
-    print_error(fmt::format("{}; see ridgeline{} --help",
-                            slip ? unknown_command(cli, first) : std::string(error.what()),
-                            used.empty() ? "" : " " + used.front()->get_name()));
+    if (slip)
+      print_error(unknown_command(cli, first));
+    else
+      print_error({base::ErrorCode::invalid_argument, error.what(),
+                   !context.hint.empty()
+                       ? context.hint
+                       : fmt::format("see ridgeline{} --help", used.empty() ? "" : " " + used.front()->get_name())});
     return app::kBadInput;
   }
   if (context.error) {
-    print_error(context.error->message);
+    print_error(*context.error);
     return exit_code_of(context.error->code);
   }
   return context.exit_code;
@@ -144,10 +152,11 @@ int main(int argc, char** argv) {
     // What did not fit on standard output, or on standard error, is no fault of ours.
     if (std::ferror(stderr) != 0) return app::kBadInput;
     if (std::ferror(stdout) == 0)
-      print_error(fmt::format("unexpected: {}; please report this with the command line", error.what()));
+      print_error({base::ErrorCode::internal, fmt::format("unexpected: {}", error.what()),
+                   "please report this with the command line"});
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    if (!error_told) print_error("cannot write to standard output; is the disk full?");
+    if (!error_told) print_error({base::ErrorCode::io, "cannot write to standard output", "is the disk full?"});
     return app::kBadInput;
   }
   return code;

@@ -167,7 +167,7 @@ Result<int> stream(const MonitorFlags& flags, Watch& watch, base::Nanoseconds in
     if (!flags.json) continue;
     fmt::print("{}\n", base::dump_json(monitor::json_of(*snapshot, order_of(flags))));
     if (std::fflush(stdout) != 0)
-      return base::fail(ErrorCode::io, "cannot write to standard output; is the disk full?");
+      return base::fail(ErrorCode::io, "cannot write to standard output").hint("is the disk full?");
   }
   return kOk;
 }
@@ -218,14 +218,16 @@ Result<int> monitor_machine(const MonitorFlags& flags) {
   if (!base::enum_from_name<monitor::SortKey>(flags.sort))
     return base::fail(ErrorCode::invalid_argument, "--sort {}: unknown column", flags.sort);
   if (flags.once && count != 0)
-    return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once is one look; leave one out", count);
+    return base::fail(ErrorCode::invalid_argument, "--once with --count {}: --once is one look", count)
+        .hint("leave one out");
   if (flags.headless && !flags.once && !flags.json && flags.csv.empty() && flags.prometheus.empty())
-    return base::fail(ErrorCode::invalid_argument,
-                      "--headless: nothing would come out; add --once, --json, --csv FILE or --prometheus :PORT");
+    return base::fail(ErrorCode::invalid_argument, "--headless: nothing would come out")
+        .hint("add --once, --json, --csv FILE or --prometheus :PORT");
   if (flags.csv == "-")
-    return base::fail(ErrorCode::invalid_argument, "--csv -: expected a file; for standard output take --json");
+    return base::fail(ErrorCode::invalid_argument, "--csv -: expected a file").hint("for standard output use --json");
   if (flags.once && !flags.prometheus.empty())
-    return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter has to stay; leave one out");
+    return base::fail(ErrorCode::invalid_argument, "--once with --prometheus: an exporter has to stay")
+        .hint("leave one out");
 
   monitor::SourceOptions options;
   options.devices = flags.devices;

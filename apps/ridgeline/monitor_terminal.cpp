@@ -102,9 +102,9 @@ base::Result<MonitorTerminal> MonitorTerminal::open(bool colour, bool ascii) {
   SCREEN* screen = newterm(nullptr, stdout, stdin);
   if (screen == nullptr) {
     const char* kind = std::getenv("TERM");
-    return base::fail(base::ErrorCode::unavailable,
-                      "the terminal \"{}\" is of an unknown kind; set TERM, or use ridgeline monitor --once",
-                      kind != nullptr ? kind : "");
+    return base::fail(base::ErrorCode::unavailable, "the terminal \"{}\" is of an unknown kind",
+                      kind != nullptr ? kind : "")
+        .hint("set TERM, or use ridgeline monitor --once");
   }
   std::unique_ptr<Impl, Close> impl(new Impl{screen, false, utf8 && !ascii});
   cbreak();

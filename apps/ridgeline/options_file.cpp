@@ -37,7 +37,7 @@ class OptionsReader {
 
  private:
   template <typename... Args>
-  tl::unexpected<base::Error> bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
+  base::Fault bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
     return fail(ErrorCode::invalid_argument, "{}:{}:{}: {}", file_, tree_.at(node).line, tree_.at(node).column,
                 fmt::format(format, std::forward<Args>(args)...));
   }
@@ -46,13 +46,14 @@ class OptionsReader {
     auto name = tree_.at(key).value;
     std::replace(name.begin(), name.end(), '_', '-');
     if (std::find(kCommandLineOnly.begin(), kCommandLineOnly.end(), name) != kCommandLineOnly.end())
-      return bad(key, "{} is not read from a file; give --{} on the command line", name, name);
+      return bad(key, "{} is not read from a file", name).hint("give --{} on the command line", name);
     auto* option = command_.get_option_no_throw("--" + name);
     if (option == nullptr) {
       std::vector<std::string> names;
       for (const auto* one : command_.get_options())
         for (const auto& known : one->get_lnames()) names.push_back(known);
-      return bad(key, "ridgeline {} has no option --{}{}", command_.get_name(), name, base::did_you_mean(name, names));
+      return bad(key, "ridgeline {} has no option --{}", command_.get_name(), name)
+          .hint("{}", base::did_you_mean(name, names));
     }
     if (option->count() > 0) return {};
     RL_TRY_ASSIGN(const auto words, words_of(key, name, tree_.resolved(value_node)));

@@ -76,12 +76,12 @@ report::Table overview() {
 
 base::Result<int> params(const ParamsFlags& flags) {
   if (flags.json + flags.markdown + flags.keys > 1)
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--json, --markdown and --keys exclude each other; give one form");
+    return base::fail(base::ErrorCode::invalid_argument, "--json, --markdown and --keys exclude each other")
+        .hint("give one form");
   if (!flags.key.empty() && (flags.markdown || flags.keys))
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "{}: {} lists every parameter; leave out one of the two, or add --json instead", flags.key,
-                      flags.markdown ? "--markdown" : "--keys");
+    return base::fail(base::ErrorCode::invalid_argument, "{}: {} lists every parameter", flags.key,
+                      flags.markdown ? "--markdown" : "--keys")
+        .hint("leave out one of the two, or add --json instead");
   const auto terminal = inspect_terminal(stdout);
   if (flags.json) {
     base::Json out = base::Json::array();

@@ -16,7 +16,7 @@ namespace {
 /// The run is in the results file by now: another place can still have its report.
 base::Result<void> write(const std::string& file, const std::string& text) {
   auto written = base::write_file_atomically(file, text);
-  if (!written) written.error().message += "; write it elsewhere: ridgeline report latest --output FILE";
+  if (!written) written.error().hint = "write it elsewhere: ridgeline report latest --output FILE";
   return written;
 }
 
@@ -26,19 +26,19 @@ base::Result<void> check_writable(const std::string& path, std::string_view flag
   std::error_code ignored;
   const std::filesystem::path file(path);
   if (std::filesystem::is_directory(file, ignored))
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "{} {}: is a folder; expected a file name, for example {}/report.md", flag, path, path);
+    return base::fail(base::ErrorCode::invalid_argument, "{} {}: is a folder; expected a file name", flag, path)
+        .hint("for example {}/report.md", path);
   if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
     return base::fail(base::ErrorCode::invalid_argument,
                       "{} {}: is not a regular file, and a report replaces its file; expected another name", flag,
                       path);
   const auto folder = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
   if (!std::filesystem::is_directory(folder, ignored))
-    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist; create it first", flag, path,
-                      folder.string());
+    return base::fail(base::ErrorCode::not_found, "{} {}: the folder {} does not exist", flag, path, folder.string())
+        .hint("create it first");
   if (::access(folder.c_str(), W_OK) != 0)
-    return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable; choose another place", flag, path,
-                      folder.string());
+    return base::fail(base::ErrorCode::io, "{} {}: the folder {} is not writable", flag, path, folder.string())
+        .hint("choose another place");
   return {};
 }
 
@@ -54,8 +54,8 @@ void add_report_flags(CLI::App& command, std::string& output, std::string& html)
 
 base::Result<void> check_report_flags(const std::string& output, const std::string& html) {
   if (html == "auto" && output.empty())
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--report-html: no file is named; give --report-html FILE, or --output REPORT.md beside it");
+    return base::fail(base::ErrorCode::invalid_argument, "--report-html: no file is named")
+        .hint("give --report-html FILE, or --output REPORT.md beside it");
   RL_TRY(check_writable(output, "--output"));
   return check_writable(html == "auto" ? html_beside(output) : html, "--report-html");
 }

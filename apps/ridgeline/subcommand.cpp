@@ -18,9 +18,8 @@ base::Result<store::Store> Context::open_store(store::Access access) const {
 base::Result<store::Store> Context::open_existing_store() const {
   std::error_code ignored;
   if (!std::filesystem::exists(database_path(), ignored))
-    return base::fail(base::ErrorCode::not_found,
-                      "results file {}: no such file; name the one that the run was kept in with --db FILE",
-                      database_path().string());
+    return base::fail(base::ErrorCode::not_found, "results file {}: no such file", database_path().string())
+        .hint("name the one that the run was kept in with --db FILE");
   return open_store(store::Access::read);
 }
 
@@ -32,6 +31,7 @@ CLI::App* add_subcommand(CLI::App& app, Context& context, const std::string& nam
     if (!context.options_file.empty())
       if (auto read = read_options_file(*command, context.options_file); !read) {
         context.error = std::move(read).error();
+        if (context.error->hint.empty()) context.error->hint = context.hint;
         return;
       }
     auto result = body();
@@ -62,9 +62,10 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
   auto* option = command.add_option(name, value, description);
   context.choices[option] = words;
   option->type_name(listed)->capture_default_str()->check(CLI::Validator(
-      [words, listed](std::string& text) -> std::string {
+      [words, listed, &context](std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-        return fmt::format("unknown value \"{}\"{}; expected one of {}", text, base::did_you_mean(text, words), listed);
+        context.hint = base::did_you_mean(text, words);
+        return fmt::format("unknown value \"{}\"; expected one of {}", text, listed);
       },
       std::string{}, "choice"));
 }

@@ -32,6 +32,7 @@ struct Context {
   std::string options_file;            ///< --options, or ""
   int exit_code = kOk;
   std::optional<base::Error> error;                                ///< set by a subcommand that failed
+  std::string hint;                                                ///< to an option that the parser refuses, or ""
   std::map<const CLI::Option*, std::vector<std::string>> choices;  ///< the words of an option, for completions
 
   /// --db, or the default in the XDG state folder.

@@ -41,7 +41,7 @@ Result<void> apply_answer(const schema::SweepRun& run, const SweepFlags& flags, 
   RL_TRY_ASSIGN(const auto text, read_apply_file(file, !flags.write.writes(), kNoSweepFile));
   const auto change = campaign::sweep_change(run, text, file, paths);
   if (!change && request.mode == ApplyMode::ask) {
-    if (!request.quiet) fmt::print("not applied: {}\n", change.error().message);
+    if (!request.quiet) fmt::print("not applied: {}\n", base::error_line(change.error()));
     return {};
   }
   if (!change) return tl::unexpected<base::Error>(change.error());
@@ -189,7 +189,9 @@ void add_supervise(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "supervise", "Runs one command for a sweep", "", [&context]() -> Result<int> {
         const auto words = command_of(context);
-        if (words.empty()) return base::fail(base::ErrorCode::invalid_argument, "no command behind --");
+        if (words.empty())
+          return base::fail(base::ErrorCode::invalid_argument, "no command behind --")
+              .hint("add one, for example: -- python train.py --bs {{batch}}");
         return execute::supervise(words);
       });
   command->group("");  // hidden: started by ridgeline itself

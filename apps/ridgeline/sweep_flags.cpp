@@ -51,14 +51,13 @@ class SweepReader {
   Result<void> read_job() {
     auto& job = plan_.request.job;
     if (!flags_.stray.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "\"{}\" is no option of sweep; the command stands behind --, for example: "
-                  "ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}",
-                  flags_.stray.front());
+      return fail(ErrorCode::invalid_argument, "\"{}\" is no option of sweep", flags_.stray.front())
+          .hint(
+              "the command goes behind --, for example: ridgeline sweep --param batch=64,128 -- python train.py --bs "
+              "{{batch}}");
     if (flags_.command.empty())
-      return fail(
-          ErrorCode::invalid_argument,
-          "no command is given; for example: ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}");
+      return fail(ErrorCode::invalid_argument, "no command is given")
+          .hint("add one, for example: ridgeline sweep --param batch=64,128 -- python train.py --bs {{batch}}");
     job.command = flags_.command;
     if (job.command.front().empty()) return fail(ErrorCode::invalid_argument, "the command's program is empty");
     for (const auto& text : flags_.params) {
@@ -68,8 +67,8 @@ class SweepReader {
     for (const auto& text : flags_.environment) {
       const auto equals = text.find('=');
       if (equals == std::string::npos || equals == 0)
-        return fail(ErrorCode::invalid_argument,
-                    "--env {}: expected NAME=VALUE, for example --env OMP_NUM_THREADS={{threads}}", text);
+        return fail(ErrorCode::invalid_argument, "--env {}: expected NAME=VALUE", text)
+            .hint("for example --env OMP_NUM_THREADS={{threads}}");
       job.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
     for (const auto& text : flags_.metrics) {
@@ -83,7 +82,8 @@ class SweepReader {
     for (const auto& path : flags_.depends) {
       std::error_code ignored;
       if (!std::filesystem::is_regular_file(path, ignored))
-        return fail(ErrorCode::not_found, "--depends {}: no such file", path);
+        return fail(ErrorCode::not_found, "--depends {}: no such file", path)
+            .hint("leave it out, or name a file that the command reads");
       job.depends.push_back(path);
     }
     std::error_code error;
@@ -94,11 +94,9 @@ class SweepReader {
     double size = 1;
     for (const auto& param : job.parameters) size *= static_cast<double>(param.values.size());
     if (flags_.search == "grid" && size > kLargestGrid)
-      return fail(
-          ErrorCode::invalid_argument,
-          "{:g} combinations are too many for a grid, expected at most {:g}; list fewer values, or use --search "
-          "adaptive or random",
-          size, kLargestGrid);
+      return fail(ErrorCode::invalid_argument, "{:g} combinations are too many for a grid, expected at most {:g}", size,
+                  kLargestGrid)
+          .hint("list fewer values, or use --search adaptive or random");
     return {};
   }
 
@@ -107,9 +105,10 @@ class SweepReader {
     if (!schema::placeholders(name).empty()) return {};
     const auto path = campaign::find_program(name);
     if (!path.empty()) return {};
+    const bool by_path = name.find('/') != std::string::npos;
     return fail(ErrorCode::not_found, "program {}: {}", name,
-                name.find('/') == std::string::npos ? "not found in PATH; check its spelling"
-                                                    : "no such file, or it may not be executed");
+                by_path ? "no such file, or it may not be executed" : "not found in PATH")
+        .hint("{}", by_path ? "check its path and permissions" : "check its spelling, or give its path");
   }
 
   Result<void> read_objective() {
@@ -118,11 +117,8 @@ class SweepReader {
     if (flags_.objective.empty()) {
       if (metrics.empty() && flags_.metric_file.empty()) return {};  // the shortest wall time
       const auto name = metrics.empty() ? std::string("NAME") : metrics.front().name;
-      return fail(
-          ErrorCode::invalid_argument,
-          "which metric decides, and whether more of it is better, is not told; add --objective max:{}, min:{} or "
-          "min:seconds",
-          name, name);
+      return fail(ErrorCode::invalid_argument, "which metric decides, and whether more of it is better, is not told")
+          .hint("add --objective max:{}, min:{} or min:seconds", name, name);
     }
     RL_TRY_ASSIGN(request.objective, schema::parse_sweep_objective(flags_.objective));
     auto known = schema::own_metrics();
@@ -131,8 +127,8 @@ class SweepReader {
     if (std::find(known.begin(), known.end(), name) != known.end()) return {};
     // The command may still write it to its metrics file; a likely slip is told now.
     if (const auto near = base::nearest_name(name, known); !near.empty())
-      return fail(ErrorCode::invalid_argument, "--objective {}: no metric {}, did you mean \"{}\"?", flags_.objective,
-                  name, near);
+      return fail(ErrorCode::invalid_argument, "--objective {}: no metric {}", flags_.objective, name)
+          .hint("did you mean \"{}\"?", near);
     return {};
   }
 
@@ -156,7 +152,7 @@ class SweepReader {
     const auto& write = flags_.write;
     RL_TRY(check_write_flags(write));
     if (write.file().empty() && !flags_.apply_to.empty())
-      return fail(ErrorCode::invalid_argument, "--apply-to: no file to write is named; add --config FILE");
+      return fail(ErrorCode::invalid_argument, "--apply-to: no file to write is named").hint("add --config FILE");
     if (write.file().empty()) return {};
     RL_TRY_ASSIGN(const auto text, read_apply_file(write.file(), !write.writes(), kNoSweepFile));
     RL_TRY_ASSIGN(const auto paths, read_apply_to(flags_.apply_to));
@@ -217,8 +213,8 @@ Result<std::map<std::string, std::string>> read_apply_to(const std::vector<std::
   for (const auto& text : texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      return fail(ErrorCode::invalid_argument,
-                  "--apply-to {}: expected PARAMETER=PATH, for example --apply-to batch=data.batch_size", text);
+      return fail(ErrorCode::invalid_argument, "--apply-to {}: expected PARAMETER=PATH", text)
+          .hint("for example --apply-to batch=data.batch_size");
     out[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return out;

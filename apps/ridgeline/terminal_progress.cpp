@@ -207,9 +207,9 @@ void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const sch
   } else {
     ++failed_;
     style = Style::bad;
-    result =
-        fmt::format("{}{}", base::enum_name(outcome.status),
-                    outcome.failure ? ": " + report::shorten(report::one_line(outcome.failure->message), 100) : "");
+    result = fmt::format(
+        "{}{}", base::enum_name(outcome.status),
+        outcome.failure ? ": " + report::shorten(report::one_line(schema::failure_line(*outcome.failure)), 100) : "");
   }
   if (!terminal_.interactive || verbosity_ >= 1) {
     const auto counter = fmt::format("[{:>3}/{}]", trial.id, finished_ + remaining_);

@@ -137,8 +137,9 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY(check_outputs(flags));
   const auto* provider = schema::find_provider(flags.provider);  // nullptr: auto
   if (!flags.devices.empty() && provider != nullptr && !provider->on_gpu())
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--devices {}: provider {} uses no GPU; leave out one of the two", flags.devices, flags.provider);
+    return base::fail(base::ErrorCode::invalid_argument, "--devices {}: provider {} uses no GPU", flags.devices,
+                      flags.provider)
+        .hint("leave out one of the two");
   plan.request.environment = execute::local_environment();
   RL_TRY_ASSIGN(auto groups, execute::choose_gpus(flags.devices, *plan.request.environment));
   RL_TRY_ASSIGN(auto store, context.open_store());

@@ -29,8 +29,8 @@ Result<std::pair<std::string, std::string>> name_and_rest(const std::string& tex
                                                           std::string_view example) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon + 1 == text.size())
-    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE, for example {} {}", flag, text, flag,
-                example);
+    return fail(ErrorCode::invalid_argument, "{} {}: expected NAME:VALUE", flag, text)
+        .hint("for example {} {}", flag, example);
   return std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
@@ -43,9 +43,8 @@ Result<std::vector<schema::ShapeSet>> read_shapes(const std::vector<std::string>
     for (const auto& part : base::split(pair.second, 'x')) {
       auto dim = base::parse_integer(part, "--shape");
       if (!dim || *dim < 1 || *dim > 1'000'000'000)
-        return fail(ErrorCode::invalid_argument,
-                    "--shape {}: \"{}\" is not a size from 1 to 1000000000, for example --shape {}:1x3x640x640", text,
-                    part, pair.first);
+        return fail(ErrorCode::invalid_argument, "--shape {}: \"{}\" is not a size from 1 to 1000000000", text, part)
+            .hint("for example --shape {}:1x3x640x640", pair.first);
       dims.push_back(*dim);
     }
     const auto known =
@@ -73,8 +72,8 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
   std::vector<schema::Value> values;
   for (const auto& part : base::split(flags.batch, ',')) {
     if (base::trim(part).empty())
-      return fail(ErrorCode::invalid_argument, "--batch {}: a number is missing; write, for example, --batch 1,4,8",
-                  flags.batch);
+      return fail(ErrorCode::invalid_argument, "--batch {}: a number is missing", flags.batch)
+          .hint("for example --batch 1,4,8");
     RL_TRY_ASSIGN(const auto value, whole_number(std::string(base::trim(part)), "--batch", 1, 65536));
     values.emplace_back(value);
   }
@@ -84,18 +83,18 @@ Result<void> read_batch(const TuneFlags& flags, schema::Objective objective, sea
   values.erase(std::unique(values.begin(), values.end()), values.end());
   if (const auto* pinned = space.fixed.find("batch_size");
       pinned != nullptr && (values.size() > 1 || *pinned != values[0]))
-    return fail(ErrorCode::invalid_argument, "--batch {}: batch_size is pinned to {} already; leave out one of the two",
-                flags.batch, pinned->to_text());
+    return fail(ErrorCode::invalid_argument, "--batch {}: batch_size is pinned to {} already", flags.batch,
+                pinned->to_text())
+        .hint("leave out one of the two");
   space.asked_by["batch_size"] = "--batch " + flags.batch;
   if (values.size() == 1) {
     space.fixed.set("batch_size", values.front());
     return {};
   }
   if (objective != schema::Objective::throughput)
-    return fail(ErrorCode::invalid_argument,
-                "--batch {}: several batch sizes can only be ranked by throughput; add --objective throughput, "
-                "or give one",
-                flags.batch);
+    return fail(ErrorCode::invalid_argument, "--batch {}: several batch sizes can only be ranked by throughput",
+                flags.batch)
+        .hint("add --objective throughput, or give one");
   space.values.push_back({"batch_size", values});
   return {};
 }
@@ -150,8 +149,9 @@ Result<void> read_named_or_written_space(const TuneFlags& flags, campaign::TuneR
   auto text = base::read_file(flags.space);
   if (!text && flags.space.find_first_of("./") == std::string::npos)
     return fail(ErrorCode::invalid_argument,
-                "--space {}: no such file and no space of that name{}; expected FILE.yaml or one of: {}", flags.space,
-                base::did_you_mean(flags.space, names), fmt::join(names, ", "));
+                "--space {}: no such file and no space of that name; expected FILE.yaml or one of: {}", flags.space,
+                fmt::join(names, ", "))
+        .hint("{}", base::did_you_mean(flags.space, names));
   if (!text)
     return fail(text.error().code, "--space {}: {}; expected a YAML file, or one of: {}", flags.space,
                 text.error().message, fmt::join(names, ", "));
@@ -167,8 +167,9 @@ Result<void> read_space(const TuneFlags& flags, campaign::TuneRequest& request, 
   for (const auto& text : flags.set) {
     RL_TRY_ASSIGN(auto setting, schema::parse_setting(text));
     if (request.space.fixed.contains(setting.first) && *request.space.fixed.find(setting.first) != setting.second)
-      return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}; give one value", text,
-                  setting.first, request.space.fixed.find(setting.first)->to_text());
+      return fail(ErrorCode::invalid_argument, "--set {}: {} is already fixed to {}", text, setting.first,
+                  request.space.fixed.find(setting.first)->to_text())
+          .hint("give one value");
     request.space.asked_by[setting.first] = "--set " + text;
     request.space.fixed.set(std::move(setting.first), std::move(setting.second));
   }
@@ -190,11 +191,12 @@ Result<void> read_current(const TuneFlags& flags, campaign::TuneRequest& request
 
 Result<std::string> model_of(const TuneFlags& flags) {
   if (!flags.model.empty() && !flags.model_option.empty() && flags.model != flags.model_option)
-    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}; give one", flags.model,
-                flags.model_option);
+    return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}", flags.model, flags.model_option)
+        .hint("give one");
   const auto& model = flags.model.empty() ? flags.model_option : flags.model;
   if (model.empty())
-    return fail(ErrorCode::invalid_argument, "no model is named; for example: ridgeline tune model.onnx");
+    return fail(ErrorCode::invalid_argument, "no model is named")
+        .hint("name one, for example: ridgeline tune model.onnx");
   return model;
 }
 
@@ -221,14 +223,14 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     RL_TRY_ASSIGN(auto pair, name_and_rest(text, "--input", "images:photo.npy"));
     for (const auto& given : request.workload.input_files)
       if (given.name == pair.first)
-        return fail(ErrorCode::invalid_argument, "--input {}: {} is already read from {}; give one file", text,
-                    given.name, given.path);
+        return fail(ErrorCode::invalid_argument, "--input {}: {} is already read from {}", text, given.name, given.path)
+            .hint("give one file");
     request.workload.input_files.push_back({pair.first, pair.second, ""});
   }
   if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.ort_library.empty()))
-    return fail(ErrorCode::invalid_argument,
-                "{}: {} is simulated and has no use for it; leave it out, or name an ONNX file",
-                flags.inputs.empty() ? "--ort-library " + flags.ort_library : "--input " + flags.inputs.front(), model);
+    return fail(ErrorCode::invalid_argument, "{}: {} is simulated and has no use for it",
+                flags.inputs.empty() ? "--ort-library " + flags.ort_library : "--input " + flags.inputs.front(), model)
+        .hint("leave it out, or name an ONNX file");
   request.provider = flags.provider;
   request.io = flags.io;
   request.ort_library = flags.ort_library;
@@ -253,25 +255,25 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   if (flags.trials) request.random_budget = static_cast<std::size_t>(*flags.trials);
   if (flags.trials && request.search != "random")
     return fail(ErrorCode::invalid_argument,
-                "--trials {}: the number of trials of --search random, but the search is {}; add --search random, or "
-                "bound the time with --max-time",
-                *flags.trials, request.search);
+                "--trials {}: the number of trials of --search random, but the search is {}", *flags.trials,
+                request.search)
+        .hint("add --search random, or bound the time with --max-time");
   RL_TRY(check_write_flags(flags.write));
   if (flags.no_comparisons && (flags.quick || flags.write.concerns_file()))
     return fail(ErrorCode::invalid_argument,
-                "--no-comparisons: nothing is recommended then, which is all that {} is for; leave one of them out",
+                "--no-comparisons: nothing is recommended then, which is all that {} is for",
                 flags.quick         ? "--quick"
                 : flags.write.apply ? "--apply"
-                                    : "--dry-run");
+                                    : "--dry-run")
+        .hint("leave one of them out");
   RL_TRY(read_plan(flags, request));
   plan.patch.section = flags.config_section;
   RL_TRY(read_space(flags, request, plan.patch));
   RL_TRY(read_batch(flags, request.objective, request.space));
   if (request.space.only_listed && request.space.values.empty() && request.space.fixed.empty())
     return fail(ErrorCode::invalid_argument,
-                "--space {}: only_listed is true, but no values are listed: nothing would be searched; list some under "
-                "parameters or fixed, or leave only_listed out",
-                flags.space);
+                "--space {}: only_listed is true, but no values are listed: nothing would be searched", flags.space)
+        .hint("list some under parameters or fixed, or leave only_listed out");
   RL_TRY(read_current(flags, request, plan.patch));
   request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;

@@ -17,7 +17,7 @@ void add_version(CLI::App& app, Context& context) {
                                    if (!runtime && !library->empty())
                                      return tl::unexpected<base::Error>(runtime.error());
                                    if (!runtime) {
-                                     fmt::print("onnxruntime  none: {}\n", runtime.error().message);
+                                     fmt::print("onnxruntime  none: {}\n", base::error_line(runtime.error()));
                                      return kOk;
                                    }
                                    fmt::print("onnxruntime  {}  {}\n", runtime->version, runtime->library_path);

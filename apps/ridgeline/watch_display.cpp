@@ -51,7 +51,8 @@ void WatchDisplay::event(const watch::WatchEvent& event) {
 
 base::Result<void> WatchDisplay::check_output() const {
   if (intact_) return {};
-  return base::fail(base::ErrorCode::io, "cannot write to standard output, so an event is lost; is the disk full?");
+  return base::fail(base::ErrorCode::io, "cannot write to standard output, so an event is lost")
+      .hint("is the disk full?");
 }
 
 void WatchDisplay::probe(const watch::ProbeReport& report) {

@@ -18,11 +18,11 @@ namespace {
 Result<double> threshold_of(const std::string& text) {
   const auto value = base::parse_ratio(text, "--threshold");
   if (!value || *value < 0.01 || *value > 10)
-    return fail(ErrorCode::invalid_argument, "--threshold {}: expected a share from 1% to 1000%, for example 10%",
-                text);
+    return fail(ErrorCode::invalid_argument, "--threshold {}: expected a share from 1% to 1000%", text)
+        .hint("for example 10%");
   if (*value >= 1 && text.find('%') == std::string::npos)
-    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign; write {}% or {:.0f}%",
-                text, 100 * *value, text, 100 * *value);
+    return fail(ErrorCode::invalid_argument, "--threshold {}: is {:.0f} % without a percent sign", text, 100 * *value)
+        .hint("write {}% or {:.0f}%", text, 100 * *value);
   return *value;
 }
 
@@ -34,33 +34,34 @@ Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
       plan.retune = true;
     } else if (text.rfind(kExec, 0) == 0) {
       if (base::trim(text.substr(kExec.size())).empty())
-        return fail(ErrorCode::invalid_argument,
-                    "--on-degrade {}: no command; expected alert, retune or exec:COMMAND, for example "
-                    "'exec:/usr/local/bin/page-me'",
-                    text);
+        return fail(ErrorCode::invalid_argument, "--on-degrade {}: no command; expected alert, retune or exec:COMMAND",
+                    text)
+            .hint("for example 'exec:/usr/local/bin/page-me'");
       plan.commands.push_back(text.substr(kExec.size()));
     } else {
       return fail(ErrorCode::invalid_argument,
-                  "--on-degrade {}: unknown action{}; expected alert, retune or exec:COMMAND", text,
-                  base::did_you_mean(text, {"alert", "retune", "exec:"}));
+                  "--on-degrade {}: unknown action; expected alert, retune or exec:COMMAND", text)
+          .hint("{}", base::did_you_mean(text, {"alert", "retune", "exec:"}));
     }
   }
   if (plan.retune && flags.config.empty())
-    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named; add --config FILE");
+    return fail(ErrorCode::invalid_argument, "--on-degrade retune: no file to write is named")
+        .hint("add --config FILE");
   return {};
 }
 
 Result<void> read_source(const WatchFlags& flags, WatchPlan& plan) {
   if (!flags.latency_file.empty() && !flags.latency_socket.empty())
-    return fail(ErrorCode::invalid_argument, "--latency-file and --latency-socket exclude each other; give one");
+    return fail(ErrorCode::invalid_argument, "--latency-file and --latency-socket exclude each other").hint("give one");
   plan.source = !flags.latency_file.empty()     ? "file " + flags.latency_file
                 : !flags.latency_socket.empty() ? "socket " + flags.latency_socket
                                                 : "probe";
   if (!flags.baseline.empty() && flags.baseline != "latest" && flags.baseline != "learn")
-    return fail(ErrorCode::invalid_argument, "--baseline {}: expected latest or learn; a run is named with --run {}",
-                flags.baseline, flags.baseline);
+    return fail(ErrorCode::invalid_argument, "--baseline {}: expected latest or learn", flags.baseline)
+        .hint("name a run with --run {}", flags.baseline);
   if (flags.baseline == "latest" && !flags.run.empty())
-    return fail(ErrorCode::invalid_argument, "--run {} and --baseline latest exclude each other; give one", flags.run);
+    return fail(ErrorCode::invalid_argument, "--run {} and --baseline latest exclude each other", flags.run)
+        .hint("give one");
   plan.learn = flags.baseline == "learn";
   plan.run = flags.run.empty() ? "latest" : flags.run;
   return {};
@@ -81,10 +82,9 @@ Result<void> read_config(const WatchFlags& flags, WatchPlan& plan) {
   if (!flags.space.empty()) {
     const auto text = base::read_file(flags.space);
     if (!text)
-      return fail(text.error().code,
-                  "--space: {}; expected a YAML file whose mapping section says where keys live; name it, or leave "
-                  "--space out",
-                  text.error().message);
+      return fail(text.error().code, "--space: {}; expected a YAML file whose mapping section says where keys live",
+                  text.error().message)
+          .hint("name it, or leave --space out");
     RL_TRY_ASSIGN(auto file, config::parse_space_file(*text, flags.space));
     plan.patch.mapping = std::move(file.mapping);
   }
@@ -110,7 +110,7 @@ Result<WatchPlan> read_watch_flags(const WatchFlags& flags) {
   plan.retune_time = base::from_seconds(flags.retune_time_s);
   plan.command_time = base::from_seconds(flags.command_time_s);
   RL_TRY(read_actions(flags, plan));
-  if (flags.once && flags.count) return fail(ErrorCode::invalid_argument, "--once is --count 1; leave one out");
+  if (flags.once && flags.count) return fail(ErrorCode::invalid_argument, "--once is --count 1").hint("leave one out");
   plan.count = flags.once ? 1 : flags.count;
   RL_TRY(read_config(flags, plan));
   plan.state = flags.state.empty() ? default_state(flags, plan) : std::filesystem::path(flags.state);

@@ -165,12 +165,10 @@ class WatchSession {
       return tl::unexpected(std::move(found.error()).in(fmt::format("baseline {}", baseline.name)));
     }
     if (known || state.model_sha256 == baseline.state.model_sha256) return {};
-    return base::fail(
-        ErrorCode::invalid_argument,
-        "baseline {} is of another content of {} (SHA-256 {} then, {} now); tune the new model, or name the file "
-        "with --model",
-        baseline.name, baseline.run.workload.location, baseline.state.model_sha256.substr(0, 12),
-        state.model_sha256.substr(0, 12));
+    return base::fail(ErrorCode::invalid_argument, "baseline {} is of another content of {} (SHA-256 {} then, {} now)",
+                      baseline.name, baseline.run.workload.location, baseline.state.model_sha256.substr(0, 12),
+                      state.model_sha256.substr(0, 12))
+        .hint("tune the new model, or name the file with --model");
   }
 
   Result<void> make_source(const Baseline& baseline, const base::Json& position) {
@@ -239,7 +237,8 @@ class WatchSession {
     if (done)
       loop.announce(WatchEventKind::reloaded, fmt::format("files read again; the baseline is {}", *done));
     else
-      loop.announce(WatchEventKind::action_failed, fmt::format("reload: {}; going on as before", done.error().message));
+      loop.announce(WatchEventKind::action_failed,
+                    fmt::format("reload: {}; going on as before", base::error_line(done.error())));
   }
 
   Result<int> watch(watch::WatchLoop& loop, const watch::WatchStateFile& file) {
@@ -270,7 +269,7 @@ class WatchSession {
       if (!stepped) return tl::unexpected<base::Error>(stepped.error());
       if (auto saved = file.save(loop.state()); !saved) {
         if (!endless) return tl::unexpected(std::move(saved).error());
-        display_.note(saved.error().message);
+        display_.note(base::error_line(saved.error()));
       }
       RL_TRY(display_.check_output());
     }

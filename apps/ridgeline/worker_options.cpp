@@ -79,7 +79,8 @@ base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::st
     if (gpus.empty())
       return base::fail(base::ErrorCode::not_found, "GPU {} of that trial is not in this machine; there is {}",
                         device.substr(kGpu.size()),
-                        environment.gpus.empty() ? "none" : execute::gpu_list(environment.gpus));
+                        environment.gpus.empty() ? "none" : execute::gpu_list(environment.gpus))
+          .hint("rerun it on the machine that has it");
   }
   return make_executor(execute::Isolation::trial, gpus, {});
 }

@@ -46,10 +46,11 @@ bool asks_to_write(const WriteFlags& flags) {
 base::Result<void> check_write_flags(const WriteFlags& flags) {
   const bool named_only = !flags.apply_file.empty() && flags.dry_run;  // the older --apply FILE --dry-run
   if (flags.apply + flags.dry_run + flags.no_apply > 1 + named_only)
-    return fail(ErrorCode::invalid_argument, "--apply (--yes), --dry-run and --no-apply exclude each other; give one");
+    return fail(ErrorCode::invalid_argument, "--apply (--yes), --dry-run and --no-apply exclude each other")
+        .hint("give one");
   if (flags.concerns_file() && flags.file().empty())
-    return fail(ErrorCode::invalid_argument, "{}: no file to write is named; add --config FILE",
-                flags.apply ? "--apply" : "--dry-run");
+    return fail(ErrorCode::invalid_argument, "{}: no file to write is named", flags.apply ? "--apply" : "--dry-run")
+        .hint("add --config FILE");
   if (!flags.apply_file.empty())
     fmt::print(stderr, "note: --apply {0}: the next version wants --config {0} --apply\n", flags.apply_file);
   return {};

@@ -101,7 +101,6 @@ std::string soak_text(const BenchPoint& point, const AnswerOptions& options) {
 }
 
 constexpr std::string_view kCutSoak = "soak_cut";  ///< flag of a soak that ended before its steps
-constexpr std::string_view kSoaked = "soaked ";    ///< its message begins so, and goes on "312 of 500 steps: why"
 
 }  // namespace
 
@@ -111,20 +110,15 @@ std::int64_t soaked_steps(const schema::TrainingOutcome& outcome) {
 
 void mark_cut_soak(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
   if (!trial.outcome.measurement) return;
-  const auto text = fmt::format("{}{} of {} steps", kSoaked, soaked_steps(trial.outcome), asked);
+  const auto text = fmt::format("soaked {} of {} steps", soaked_steps(trial.outcome), asked);
   trial.reason += "; " + text;
   trial.outcome.measurement->flags.push_back(
       {schema::FlagLevel::notice, std::string(kCutSoak), fmt::format("{}: {}", text, why)});
 }
 
 std::string cut_soak(const schema::BenchTrial& trial) {
-  if (!trial.outcome.measurement) return {};
-  for (const auto& flag : trial.outcome.measurement->flags)
-    if (flag.code == kCutSoak && flag.message.rfind(kSoaked, 0) == 0) {
-      const auto text = flag.message.substr(kSoaked.size());
-      return text.substr(0, text.find(':'));
-    }
-  return {};
+  if (!trial.outcome.measurement || !schema::has_flag(trial.outcome.measurement->flags, kCutSoak)) return {};
+  return fmt::format("cut after {} steps", soaked_steps(trial.outcome));
 }
 
 std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {

@@ -13,6 +13,9 @@ namespace ridgeline::base {
 /// atexit handlers that outlive dlclose.
 class DynamicLibrary {
  public:
+  /// The error (unavailable) is the loader's own words.
+  [[nodiscard]] static Result<DynamicLibrary> open_file(const std::string& file);
+
   /// Opens the first candidate that loads. The error (unavailable) lists every candidate with the loader's reason.
   [[nodiscard]] static Result<DynamicLibrary> open(const std::vector<std::string>& candidates);
 

@@ -21,4 +21,8 @@ std::string_view to_string(ErrorCode code) noexcept {
   return "internal";
 }
 
+std::string error_line(std::string_view message, std::string_view hint) {
+  return hint.empty() ? std::string(message) : fmt::format("{}; {}", message, hint);
+}
+
 }  // namespace ridgeline::base

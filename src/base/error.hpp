@@ -27,11 +27,12 @@ enum class ErrorCode {
 
 [[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;
 
-/// One failure: a code to branch on and one line for a person. Messages are lower case, without a full stop, and name
-/// the thing, its value, what was expected and what to do next.
+/// One failure: a code to branch on, and two lines for a person, lower case and without a full stop. Code never reads
+/// them: it branches on codes and data.
 struct Error {
   ErrorCode code = ErrorCode::internal;
-  std::string message;
+  std::string message;  ///< what happened: the thing, its value, what was expected
+  std::string hint{};   ///< what to do next; "" where there is nothing to advise
 
   /// The same error with "context: " put before the message.
   [[nodiscard]] Error in(std::string_view context) && {
@@ -40,13 +41,29 @@ struct Error {
   }
 };
 
+/// "message; hint", or the message alone without a hint: for places that have one line.
+[[nodiscard]] std::string error_line(std::string_view message, std::string_view hint);
+[[nodiscard]] inline std::string error_line(const Error& error) { return error_line(error.message, error.hint); }
+
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/// `return fail(ErrorCode::io, "cannot read {}: {}", path, reason);`
+/// What `fail` returns: converts to every Result and takes a hint.
+class Fault : public tl::unexpected<Error> {
+ public:
+  using tl::unexpected<Error>::unexpected;
+
+  template <typename... Args>
+  [[nodiscard]] Fault hint(fmt::format_string<Args...> format, Args&&... args) && {
+    value().hint = fmt::format(format, std::forward<Args>(args)...);
+    return std::move(*this);
+  }
+};
+
+/// `return fail(ErrorCode::not_found, "{}: no such file", path).hint("create it, or name another with {}", flag);`
 template <typename... Args>
-[[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+[[nodiscard]] Fault fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return Fault(Error{code, fmt::format(format, std::forward<Args>(args)...)});
 }
 
 }  // namespace ridgeline::base

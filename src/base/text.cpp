@@ -49,7 +49,7 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const auto name = nearest_name(word, candidates);
-  return name.empty() ? std::string() : fmt::format(", did you mean \"{}\"?", name);
+  return name.empty() ? std::string() : fmt::format("did you mean \"{}\"?", name);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

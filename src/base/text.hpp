@@ -15,7 +15,7 @@ namespace ridgeline::base {
 /// (at most a third of the word's length, at least 2).
 [[nodiscard]] std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
-/// ", did you mean \"x\"?" or "".
+/// A hint: "did you mean \"x\"?" or "".
 [[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);

@@ -26,30 +26,32 @@ base::Result<void> check_patchable(const fs::path& file) {
   const auto name = file.string();
   const auto link = fs::symlink_status(file, error);
   if (link.type() == fs::file_type::not_found)
-    return fail(ErrorCode::not_found,
-                "config file {} does not exist: create it (it may be empty), or name another with --config", name);
+    return fail(ErrorCode::not_found, "config file {} does not exist", name)
+        .hint("create it (it may be empty), or name another with --config");
   const auto status = fs::status(file, error);
   if (fs::is_symlink(link) && !fs::exists(status))
-    return fail(ErrorCode::not_found, "config file {} is a symbolic link to {}, which leads nowhere: mend the link",
-                name, fs::read_symlink(file, error).string());
+    return fail(ErrorCode::not_found, "config file {} is a symbolic link to {}, which leads nowhere", name,
+                fs::read_symlink(file, error).string())
+        .hint("fix the link");
   if (status.type() == fs::file_type::none)
-    return fail(ErrorCode::io, "cannot reach config file {}: {}: check the folder's permissions", name,
-                error.message());
+    return fail(ErrorCode::io, "cannot reach config file {}: {}", name, error.message())
+        .hint("check the folder's permissions");
   if (fs::is_directory(status))
-    return fail(ErrorCode::invalid_argument, "config file {} is a directory: name the YAML file in it", name);
+    return fail(ErrorCode::invalid_argument, "config file {} is a directory", name).hint("name the YAML file in it");
   if (!fs::is_regular_file(status))
     return fail(ErrorCode::invalid_argument, "config file {} is not a regular file: expected a YAML file on disk",
                 name);
   const auto target = link_target(file);
   if (::access(target.c_str(), R_OK) != 0)
-    return fail(ErrorCode::io, "config file {} cannot be read: {}: change its permissions", name, std::strerror(errno));
+    return fail(ErrorCode::io, "config file {} cannot be read: {}", name, std::strerror(errno))
+        .hint("change its permissions");
   if (::access(target.c_str(), W_OK) != 0)
-    return fail(ErrorCode::io, "config file {} is not writable: {}: change its permissions, or use --dry-run", name,
-                std::strerror(errno));
+    return fail(ErrorCode::io, "config file {} is not writable: {}", name, std::strerror(errno))
+        .hint("change its permissions, or use --dry-run");
   if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0)
-    return fail(ErrorCode::io,
-                "the folder of config file {} is not writable: {}: the backup goes there, change its permissions", name,
-                std::strerror(errno));
+    return fail(ErrorCode::io, "the folder of config file {} is not writable: {}: the backup goes there", name,
+                std::strerror(errno))
+        .hint("change its permissions");
   return {};
 }
 
@@ -83,10 +85,9 @@ base::Result<fs::path> rollback(const fs::path& file, LaterEdits edits) {
     return fail(ErrorCode::not_found, "{} has no backup ({}<UTC>) beside it: nothing to roll back", file.string(),
                 prefix);
   if (edits == LaterEdits::refuse && edited_since(target, newest))
-    return fail(
-        ErrorCode::invalid_argument,
-        "{} was changed since {} was made of it: rolling back would lose that; look at the difference, then say --yes",
-        file.string(), newest.string());
+    return fail(ErrorCode::invalid_argument, "{} was changed since {} was made of it: rolling back would lose that",
+                file.string(), newest.string())
+        .hint("look at the difference, then repeat with --yes");
   // The backup holds the old bytes with the old owner and permissions, so one rename restores, removes it,
   // and cannot half-succeed.
   if (::rename(newest.c_str(), target.c_str()) != 0)

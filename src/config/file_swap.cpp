@@ -72,8 +72,8 @@ base::Result<fs::path> write_backup(const fs::path& target, std::string_view byt
     ::unlink(path.c_str());
     return tl::unexpected(std::move(done).error());
   }
-  return fail(ErrorCode::io, "{} has {} backups of this second already: wait a second", target.string(),
-              kMaxSameSecond + 1);
+  return fail(ErrorCode::io, "{} has {} backups of this second already", target.string(), kMaxSameSecond + 1)
+      .hint("wait a second");
 }
 
 }  // namespace
@@ -90,8 +90,8 @@ base::Result<fs::path> swap_with_backup(const fs::path& target, std::string_view
   const auto replace = [&]() -> base::Result<void> {
     RL_TRY_ASSIGN(const auto now, base::read_file(target));
     if (now != old_bytes)
-      return fail(ErrorCode::io, "{} was changed by someone else meanwhile: nothing was written, run the command again",
-                  target.string());
+      return fail(ErrorCode::io, "{} was changed by someone else meanwhile: nothing was written", target.string())
+          .hint("run the command again");
     return base::write_file_atomically(target, new_bytes);
   };
   if (auto done = replace(); !done) {

@@ -9,7 +9,7 @@
 namespace ridgeline::config {
 
 /// Messages quote the user's keys and values, which may hold newlines or be very long: escapes control characters and
-/// leaves out the middle of what is longer than a screen can show, so that place and next step stay readable.
+/// leaves out the middle of what is longer than a screen can show, so that place and cause stay readable.
 [[nodiscard]] inline base::Error one_line(base::Error error) {
   constexpr std::size_t kHead = 400;
   constexpr std::size_t kTail = 200;

@@ -81,8 +81,9 @@ base::Result<void> PatchBuilder::change(int value, const schema::ParamDef& param
   } else if (was_null && node.content == node.end) {
     const bool has_colon = node.end > node.begin || (node.begin > 0 && text_[node.begin - 1] == ':');
     if (!has_colon)
-      return fail(ErrorCode::unsupported, "{}:{}:{}: {} has no colon behind it: write \"{}: {}\"", file_, node.line,
-                  node.column, param.key, param.key, quoted.source);
+      return fail(ErrorCode::unsupported, "{}:{}:{}: {} has no colon behind it", file_, node.line, node.column,
+                  param.key)
+          .hint("write \"{}: {}\"", param.key, quoted.source);
     edits_.push_back({node.end, node.end, " " + quoted.source});
   } else if (is_block_scalar(node)) {
     // The header's own comment stays; the breaks behind the last line belong to the rest of the file.
@@ -136,10 +137,10 @@ base::Result<std::string> PatchBuilder::finish() {
   const auto after = parse_yaml(out, file_);
   std::vector<int> match;
   if (!after || !same_content(expected_, *after, &match))
-    return fail(
-        ErrorCode::internal,
-        "{}: cannot make this change without touching something else ({}): nothing was written, change it by hand",
-        file_, after ? "the rest of the file would read differently" : after.error().message);
+    return fail(ErrorCode::internal,
+                "{}: cannot make this change without touching something else ({}): nothing was written", file_,
+                after ? "the rest of the file would read differently" : after.error().message)
+        .hint("change it by hand");
   const auto lines = base::split(out, '\n');
   for (std::size_t i = 0; i < written_.size(); ++i) {
     const int node = match[static_cast<std::size_t>(written_nodes_[i])];

@@ -156,12 +156,10 @@ tl::unexpected<base::Error> SettingFinder::ambiguous(const std::string& key, con
   for (std::size_t i = 0; i < std::min(places.size(), kMaxListed); ++i)
     list += fmt::format("{}line {} ({})", list.empty() ? "" : ", ", tree_.at(places[i]).line, tree_.path(places[i]));
   if (places.size() > kMaxListed) list += " ...";
-  return fail(
-      ErrorCode::invalid_argument,
-      "{}:{}:{}: {} is set in {} places, {}: choose with --config-section, or with mapping: {{{}: {}}} in the --space "
-      "file",
-      file_, tree_.at(places[1]).line, tree_.at(places[1]).column, key, places.size(), list, key,
-      tree_.path(places[0]));
+  return fail(ErrorCode::invalid_argument, "{}:{}:{}: {} is set in {} places, {}", file_, tree_.at(places[1]).line,
+              tree_.at(places[1]).column, key, places.size(), list)
+      .hint("choose with --config-section, or with mapping: {{{}: {}}} in the --space file", key,
+            tree_.path(places[0]));
 }
 
 base::Result<std::optional<SettingPlace>> SettingFinder::find(const std::string& key) const {
@@ -198,11 +196,9 @@ base::Result<int> SettingFinder::document_of(const std::string& key, std::string
   if (holding.size() == 1) return holding.front();
   if (holding.empty() && mappings.size() == 1) return mappings.front();
   if (holding.empty() && mappings.empty()) return 0;
-  return fail(
-      ErrorCode::invalid_argument,
-      "{}: {} may go into any of {} documents: choose with mapping: {{{}: \"#2:{}\"}} in the --space file (2 = the "
-      "second)",
-      file_, key, holding.empty() ? mappings.size() : holding.size(), key, path);
+  return fail(ErrorCode::invalid_argument, "{}: {} may go into any of {} documents", file_, key,
+              holding.empty() ? mappings.size() : holding.size())
+      .hint("choose with mapping: {{{}: \"#2:{}\"}} in the --space file (2 = the second)", key, path);
 }
 
 base::Result<SettingPlace> SettingFinder::follow(const std::string& key, std::string_view path) const {
@@ -246,14 +242,15 @@ base::Result<SettingPlace> SettingFinder::follow(const std::string& key, std::st
   if (node < 0) return place;
   const auto& home = tree_.at(node);
   if (home.kind != YamlKind::mapping && !is_null(home))
-    return fail(ErrorCode::invalid_argument, "{}:{}:{}: {} cannot go below {}, which is a {}: name a mapping", file_,
-                home.line, home.column, key, home.parent < 0 ? std::string("the file's top level") : tree_.path(node),
-                home.kind == YamlKind::sequence ? "sequence" : "single value");
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: {} cannot go below {}, which is a {}", file_, home.line,
+                home.column, key, home.parent < 0 ? std::string("the file's top level") : tree_.path(node),
+                home.kind == YamlKind::sequence ? "sequence" : "single value")
+        .hint("name a mapping");
   if (home.parent >= 0 || home.kind == YamlKind::mapping)
     place.home = node;
   else if (home.end > home.begin)
-    return fail(ErrorCode::invalid_argument, "{}:{}:{}: the file holds only a null: empty it, or write a mapping",
-                file_, home.line, home.column);
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: the file holds only a null", file_, home.line, home.column)
+        .hint("empty it, or write a mapping");
   return place;
 }
 
@@ -311,9 +308,9 @@ int SettingFinder::overriding_mapping(int value) const {
 base::Result<void> SettingFinder::check_not_shared(const std::string& key, const SettingPlace& place) const {
   if (place.alias >= 0)
     return fail(ErrorCode::invalid_argument,
-                "{}:{}: {} lies behind the alias *{}, so that a change would show elsewhere too: map it to the "
-                "anchor's own place",
-                file_, tree_.at(place.alias).line, key, tree_.at(place.alias).value);
+                "{}:{}: {} lies behind the alias *{}, so that a change would show elsewhere too", file_,
+                tree_.at(place.alias).line, key, tree_.at(place.alias).value)
+        .hint("map it to the anchor's own place");
   const int start = place.value >= 0 ? place.value : place.home;
   const int shared = start >= 0 ? shared_ancestor(tree_, start) : -1;
   // Who maps a key into an anchored mapping has asked for the change everywhere.
@@ -323,10 +320,9 @@ base::Result<void> SettingFinder::check_not_shared(const std::string& key, const
   for (std::size_t i = 0; i < std::min(users.size(), kMaxListed); ++i)
     lines += fmt::format("{}{}", lines.empty() ? "" : ", ", tree_.at(users[i]).line);
   return fail(ErrorCode::invalid_argument,
-              "{}:{}: {} belongs to the anchor &{} that line {} uses too, so that a change would show there: write the "
-              "value out "
-              "where it is used, or map {} with mapping: in the --space file",
-              file_, tree_.at(start).line, key, tree_.at(shared).anchor, lines, key);
+              "{}:{}: {} belongs to the anchor &{} that line {} uses too, so that a change would show there", file_,
+              tree_.at(start).line, key, tree_.at(shared).anchor, lines)
+      .hint("write the value out where it is used, or map {} with mapping: in the --space file", key);
 }
 
 base::Result<SettingPlace> SettingFinder::place_for(const std::string& key) const {

@@ -184,20 +184,19 @@ base::Result<std::optional<Value>> read_setting(const ParamDef& param, const Yam
     return fail(ErrorCode::invalid_argument, "{}: {} holds a {}: expected one value", where, param.key,
                 node.kind == YamlKind::mapping ? "mapping" : "sequence");
   if (!is_core_tag(node.tag))
-    return fail(ErrorCode::invalid_argument,
-                "{}: {} is tagged {}, which only your own loader can read: write the plain value, or map {} elsewhere",
-                where, param.key, node.tag, param.key);
+    return fail(ErrorCode::invalid_argument, "{}: {} is tagged {}, which only your own loader can read", where,
+                param.key, node.tag)
+        .hint("write the plain value, or map {} elsewhere", param.key);
   if (is_null(node)) return std::optional<Value>();
   if (is_template(node.value))
-    return fail(ErrorCode::invalid_argument,
-                "{}: {} is filled in later ({}): write the plain value, or map {} elsewhere", where, param.key,
-                node.value, param.key);
+    return fail(ErrorCode::invalid_argument, "{}: {} is filled in later ({})", where, param.key, node.value)
+        .hint("write the plain value, or map {} elsewhere", param.key);
   const auto value = interpret(param, node.value);
   if (!value) {
     auto reason = schema::parse_value(param, node.value);
     if (reason)
-      return fail(ErrorCode::invalid_argument, "{}: {}={} can be read in two ways: drop the leading zero", where,
-                  param.key, node.value);
+      return fail(ErrorCode::invalid_argument, "{}: {}={} can be read in two ways", where, param.key, node.value)
+          .hint("drop the leading zero");
     return tl::unexpected(std::move(reason).error().in(where));
   }
   if (auto legal = schema::check_value(param, *value); !legal)

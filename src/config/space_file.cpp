@@ -40,7 +40,7 @@ class SpaceReader {
 
  private:
   template <typename... Args>
-  tl::unexpected<base::Error> bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
+  base::Fault bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
     return fail(ErrorCode::invalid_argument, "{}:{}:{}: {}", file_, tree_.at(node).line, tree_.at(node).column,
                 fmt::format(format, std::forward<Args>(args)...));
   }
@@ -56,8 +56,9 @@ class SpaceReader {
     const std::vector<std::string> names{"parameters", "fixed", "exclude", "constraints", "only_listed", "mapping"};
     if (std::find(names.begin(), names.end(), name) == names.end())
       return bad(key,
-                 "unknown section \"{}\"{}; expected parameters, fixed, exclude, constraints, only_listed or mapping",
-                 name, base::did_you_mean(name, names));
+                 "unknown section \"{}\"; expected parameters, fixed, exclude, constraints, only_listed or mapping",
+                 name)
+          .hint("{}", base::did_you_mean(name, names));
     if (is_null(tree_.at(value))) return {};
     if (name == "exclude" || name == "constraints") return read_list(name, value);
     RL_TRY(expect(value, YamlKind::mapping, name, "a mapping of parameter keys"));
@@ -79,7 +80,7 @@ class SpaceReader {
     if (tree_.at(node).kind != YamlKind::scalar)
       return bad(node, "expected a parameter's key; `ridgeline params` lists them");
     auto found = schema::require_param(tree_.at(node).value);
-    if (!found) return bad(node, "{}", found.error().message);
+    if (!found) return bad(node, "{}", found.error().message).hint("{}", found.error().hint);
     return found;
   }
 
@@ -105,11 +106,12 @@ class SpaceReader {
       // `key: 4` is short for `key: [4]`.
       std::vector<int> items{value};
       if (tree_.at(value).kind == YamlKind::sequence) items = tree_.at(value).children;
-      if (items.empty()) return bad(value, "{} has an empty list: give it values, or name it under exclude", def->key);
+      if (items.empty())
+        return bad(value, "{} has an empty list", def->key).hint("give it values, or name it under exclude");
       for (const int item : items) {
         RL_TRY_ASSIGN(auto candidate, value_of(*def, tree_.resolved(item)));
         if (std::find(dimension.values.begin(), dimension.values.end(), candidate) != dimension.values.end())
-          return bad(item, "{}={} is listed twice: drop one", def->key, candidate.to_text());
+          return bad(item, "{}={} is listed twice", def->key, candidate.to_text()).hint("drop one");
         dimension.values.push_back(std::move(candidate));
       }
       space_.request.values.push_back(std::move(dimension));
@@ -131,8 +133,9 @@ class SpaceReader {
       const auto& text = tree_.at(item).value;
       if (const auto parsed = search::ConstraintExpression::parse(text); !parsed) {
         if (schema::parse_constraint(text))
-          return bad(item, "\"{}\" bounds what is measured, not a setting: give it as --constraint '{}'", text, text);
-        return bad(item, "{}", parsed.error().message);
+          return bad(item, "\"{}\" bounds what is measured, not a setting", text)
+              .hint("give it as --constraint '{}'", text);
+        return bad(item, "{}", parsed.error().message).hint("{}", parsed.error().hint);
       }
       space_.request.constraints.push_back(text);
     }
@@ -145,8 +148,9 @@ class SpaceReader {
       const bool excluded =
           std::find(request.exclude.begin(), request.exclude.end(), dimension.key) != request.exclude.end();
       if (request.fixed.contains(dimension.key) || excluded)
-        return fail(ErrorCode::invalid_argument, "{}: {} is under parameters and under {}: keep one of the two", file_,
-                    dimension.key, excluded ? "exclude" : "fixed");
+        return fail(ErrorCode::invalid_argument, "{}: {} is under parameters and under {}", file_, dimension.key,
+                    excluded ? "exclude" : "fixed")
+            .hint("keep one of the two");
     }
     return {};
   }

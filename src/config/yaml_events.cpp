@@ -83,7 +83,7 @@ class TreeBuilder {
 
   base::Result<YamlTree> build() {
     if (text_.substr(0, 2) == "\xFF\xFE" || text_.substr(0, 2) == "\xFE\xFF")
-      return fail(ErrorCode::invalid_argument, "{}:1:1: the file is UTF-16: save it as UTF-8", file_);
+      return fail(ErrorCode::invalid_argument, "{}:1:1: the file is UTF-16", file_).hint("save it as UTF-8");
     ParserGuard guard(text_);
     if (!guard.ready) return fail(ErrorCode::out_of_memory, "{}: no memory to parse it", file_);
     yaml_parser_set_encoding(&guard.parser, YAML_ANY_ENCODING);
@@ -98,7 +98,7 @@ class TreeBuilder {
   }
 
  private:
-  tl::unexpected<base::Error> malformed(const yaml_parser_t& parser) const {
+  base::Fault malformed(const yaml_parser_t& parser) const {
     if (parser.error == YAML_MEMORY_ERROR) return fail(ErrorCode::out_of_memory, "{}: no memory to parse it", file_);
     std::size_t line = parser.problem_mark.line + 1;
     std::size_t column = parser.problem_mark.column + 1;
@@ -107,9 +107,10 @@ class TreeBuilder {
       line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
       column = before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
     }
-    return fail(ErrorCode::invalid_argument, "{}:{}:{}: malformed YAML: {}{}{}: correct this place first", file_, line,
-                column, parser.context != nullptr ? parser.context : "", parser.context != nullptr ? ", " : "",
-                parser.problem != nullptr ? parser.problem : "unreadable");
+    return fail(ErrorCode::invalid_argument, "{}:{}:{}: malformed YAML: {}{}{}", file_, line, column,
+                parser.context != nullptr ? parser.context : "", parser.context != nullptr ? ", " : "",
+                parser.problem != nullptr ? parser.problem : "unreadable")
+        .hint("correct this place first");
   }
 
   base::Result<void> take(const yaml_event_t& event) {
@@ -128,8 +129,9 @@ class TreeBuilder {
         const auto name = text_of(event.data.alias.anchor);
         const auto found = anchors_.find(name);
         if (found == anchors_.end())
-          return fail(ErrorCode::invalid_argument, "{}:{}:{}: alias *{} has no anchor &{} before it: define it first",
-                      file_, event.start_mark.line + 1, event.start_mark.column + 1, name, name);
+          return fail(ErrorCode::invalid_argument, "{}:{}:{}: alias *{} has no anchor &{} before it", file_,
+                      event.start_mark.line + 1, event.start_mark.column + 1, name, name)
+              .hint("define it first");
         const int index = add(event, YamlKind::alias, nullptr, nullptr);
         tree_.at(index).value = name;
         tree_.at(index).target = found->second;
@@ -172,8 +174,9 @@ class TreeBuilder {
   base::Result<void> open(const yaml_event_t& event, YamlKind kind, const unsigned char* tag,
                           const unsigned char* anchor, bool flow) {
     if (open_.size() >= kMaxDepth)
-      return fail(ErrorCode::invalid_argument, "{}:{}:{}: nested deeper than {} levels: flatten it", file_,
-                  event.start_mark.line + 1, event.start_mark.column + 1, kMaxDepth);
+      return fail(ErrorCode::invalid_argument, "{}:{}:{}: nested deeper than {} levels", file_,
+                  event.start_mark.line + 1, event.start_mark.column + 1, kMaxDepth)
+          .hint("flatten it");
     const int index = add(event, kind, tag, anchor);
     tree_.at(index).flow = flow;
     open_.push_back(index);

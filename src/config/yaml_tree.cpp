@@ -132,9 +132,9 @@ base::Result<YamlTree> parse_yaml(std::string_view text, std::string_view file_n
     const YamlNode* first = nullptr;
     const YamlNode* second = nullptr;
     if (node.kind == YamlKind::mapping && has_duplicate(tree, node, first, second))
-      return base::fail(base::ErrorCode::invalid_argument,
-                        "{}:{}:{}: duplicate key \"{}\", already at line {}: keep one of the two", file_name,
-                        second->line, second->column, second->value, first->line);
+      return base::fail(base::ErrorCode::invalid_argument, "{}:{}:{}: duplicate key \"{}\", already at line {}",
+                        file_name, second->line, second->column, second->value, first->line)
+          .hint("keep one of the two");
   }
   return tree;
 }

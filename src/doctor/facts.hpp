@@ -45,7 +45,7 @@ struct DriverFacts {
 /// ONNX Runtime as a worker loads it.
 struct RuntimeFacts {
   std::optional<schema::RuntimeIdentity> identity;
-  std::string error;              ///< why there is none
+  base::Error error;              ///< why there is none
   std::string cuda_provider;      ///< the CUDA provider's file; "" when there is none beside the core library
   std::optional<int> cuda_major;  ///< CUDA release that it was built for
   std::string fetch_script;       ///< scripts/fetch_onnxruntime.sh where it is; "" for a copy installed elsewhere
@@ -143,7 +143,7 @@ struct PythonFacts {
 /// `--model`: the user's own model.
 struct ModelFacts {
   std::string path;
-  std::string error;  ///< cannot be read
+  base::Error error;  ///< why it cannot be read
   std::optional<schema::ModelDescription> model;
   std::optional<bool> opset_supported;       ///< a small model of the same opset loads
   std::optional<std::int64_t> newest_opset;  ///< that loads, looked for when that of the model does not

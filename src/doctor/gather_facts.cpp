@@ -33,7 +33,7 @@ RuntimeFacts read_runtime(const Sources& sources) {
   facts.fetch_script = find_fetch_script(sources.search.executable);
   auto identity = execute::probe(*sources.make_executor(nullptr), "onnx", sources.ort_library);
   if (!identity) {
-    facts.error = identity.error().message;
+    facts.error = std::move(identity).error();
     return facts;
   }
   facts.identity = std::move(*identity);
@@ -76,7 +76,7 @@ std::vector<ProviderRun> smoke(const Facts& facts, const Sources& sources, const
   model.location = (scratch / "smoke.onnx").string();
   if (const auto written = base::write_file_atomically(model.location, workload::smoke_model());
       scratch.empty() || !written)
-    return {not_run(scratch.empty() ? "no temporary folder" : written.error().message)};
+    return {not_run(scratch.empty() ? "no temporary folder" : base::error_line(written.error()))};
   return ProviderRuns(sources.make_executor, *facts.runtime.identity, scratch)
       .run(model, usable_gpus(facts, sources), kSmokeS);
 }
@@ -90,7 +90,7 @@ ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::p
   request.runtime_library = sources.ort_library;
   auto model = execute::inspect(*sources.make_executor(nullptr), request);
   if (!model) {
-    found.error = model.error().message;
+    found.error = std::move(model).error();
     return found;
   }
   found.model = std::move(*model);

@@ -47,18 +47,17 @@ Job trial_job(const schema::TrialSpec& spec, const TrialOptions& options, std::s
   return job;
 }
 
-/// What a failed reference leaves to do, where its message does not say so. What the user gave is their own to mend.
+/// What a failed reference leaves to do, where it has no hint of its own. What the user gave is their own to mend.
 base::Error with_next_step(base::Error error) {
-  if (error.message.find("; ") != std::string::npos) return error;
+  if (!error.hint.empty()) return error;
   switch (error.code) {
     case ErrorCode::invalid_argument:
     case ErrorCode::cancelled:
     case ErrorCode::out_of_time: break;
     case ErrorCode::out_of_memory:
-      error.message +=
-          "; free memory, give a smaller --shape or --batch, or --accuracy-tolerance off to go on without it";
+      error.hint = "free memory, give a smaller --shape or --batch, or --accuracy-tolerance off to go on without it";
       break;
-    default: error.message += "; try another --ort-library, or --accuracy-tolerance off to go on without it";
+    default: error.hint = "try another --ort-library, or --accuracy-tolerance off to go on without it";
   }
   return error;
 }

@@ -37,6 +37,7 @@ schema::Failure failure_of(const base::Error& error, schema::TrialPhase phase) {
   schema::Failure failure;
   failure.phase = phase;
   failure.message = error.message;
+  failure.hint = error.hint;
   std::replace(failure.message.begin(), failure.message.end(), '\n', ' ');
   failure.requested_bytes = workload::requested_bytes(error.message);
   return failure;

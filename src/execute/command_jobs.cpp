@@ -147,14 +147,14 @@ class CommandJobs {
     };
     if (!spec.job.metrics.empty()) {
       const auto output = base::read_file(request.log);
-      if (!output) return fail_with(output.error().message);
+      if (!output) return fail_with(base::error_line(output.error()));
       for (const auto& [name, value] : schema::metrics_in_output(spec.job.metrics, *output)) add(name, value);
     }
     if (written) {
       const auto text = base::read_file(metric_file);
-      if (!text) return fail_with(text.error().message);
+      if (!text) return fail_with(base::error_line(text.error()));
       const auto found = schema::metrics_in_file(*text, metric_file.filename().string());
-      if (!found) return fail_with(found.error().message);
+      if (!found) return fail_with(base::error_line(found.error()));
       for (const auto& [name, value] : *found) add(name, value);
     }
     for (const auto& metric : spec.job.metrics)

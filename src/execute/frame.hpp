@@ -16,7 +16,7 @@ enum class FrameType : std::uint32_t {
   hello = 1,  ///< worker, first of all: {protocol, version, status_bytes}
   job,        ///< parent: {kind, request}
   result,     ///< worker: the answer's JSON
-  error,      ///< worker: {code, message}
+  error,      ///< worker: {code, message, hint}
 };
 
 /// One message: a JSON text and raw samples. Samples travel outside the JSON because a trial may have 200,000 of them

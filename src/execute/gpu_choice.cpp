@@ -34,7 +34,8 @@ base::Result<const GpuDescription*> find_gpu(std::string_view word, const std::s
     if (!fits) continue;
     if (found != nullptr)
       return fail(ErrorCode::invalid_argument, "{} {}: \"{}\" fits several GPUs; expected all or some of {}",
-                  kDevicesFlag, asked, word, gpu_list(gpus));
+                  kDevicesFlag, asked, word, gpu_list(gpus))
+          .hint("give more of the UUID, or the number");
     found = &gpu;
   }
   if (found == nullptr)
@@ -62,9 +63,9 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   const auto& gpus = environment.gpus;
   std::vector<GpuGroup> groups;
   if (gpus.empty() && !asked.empty())
-    return fail(ErrorCode::unavailable,
-                "{} {}: no NVIDIA GPU was found{}{}; leave it out to tune the CPU, or see ridgeline doctor",
-                kDevicesFlag, asked, environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+    return fail(ErrorCode::unavailable, "{} {}: no NVIDIA GPU was found{}{}", kDevicesFlag, asked,
+                environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
+        .hint("leave it out to tune the CPU, or see ridgeline doctor");
   if (asked.empty()) {
     if (!gpus.empty()) groups.push_back({gpus.front()});
     return groups;
@@ -77,8 +78,9 @@ base::Result<std::vector<GpuGroup>> choose_gpus(const std::string& asked, const 
   for (const auto& part : base::split(asked, ',')) {
     RL_TRY_ASSIGN(const auto* gpu, find_gpu(base::trim(part), asked, gpus));
     if (std::find(chosen.begin(), chosen.end(), gpu) != chosen.end())
-      return fail(ErrorCode::invalid_argument, "{} {}: GPU {} is named twice; name each once", kDevicesFlag, asked,
-                  number_of(gpus, *gpu));
+      return fail(ErrorCode::invalid_argument, "{} {}: GPU {} is named twice", kDevicesFlag, asked,
+                  number_of(gpus, *gpu))
+          .hint("name each once");
     chosen.push_back(gpu);
     add_to_group(groups, *gpu);
   }

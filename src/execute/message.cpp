@@ -77,7 +77,8 @@ Frame make_job_frame(std::string_view kind, const base::Json& request) {
 }
 
 Frame make_error_frame(const base::Error& error) {
-  const base::Json json = {{"code", std::string(base::to_string(error.code))}, {"message", error.message}};
+  base::Json json = {{"code", std::string(base::to_string(error.code))}, {"message", error.message}};
+  if (!error.hint.empty()) json["hint"] = error.hint;
   return {FrameType::error, base::dump_json(json), {}};
 }
 
@@ -93,6 +94,7 @@ base::Error read_error_frame(const Frame& frame) {
     if (base::to_string(static_cast<ErrorCode>(code)) == text.get<std::string>())
       error.code = static_cast<ErrorCode>(code);
   error.message = message.get<std::string>();
+  if (const auto hint = json->value("hint", base::Json()); hint.is_string()) error.hint = hint.get<std::string>();
   return error;
 }
 

@@ -86,6 +86,7 @@ class TrainingJobs {
     schema::Failure failure;
     failure.phase = result.error().phase;
     failure.message = std::move(error.error.message);
+    failure.hint = std::move(error.error.hint);
     failure.exit_code = error.exit_code;
     failure.signal = error.signal;
     failure.stderr_tail = std::move(error.output_tail);

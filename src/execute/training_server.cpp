@@ -66,6 +66,7 @@ std::optional<double> host_memory_gb() {
 workload::FailureFacts facts_of(const StepError& error) {
   workload::FailureFacts facts;
   facts.message = error.error.message;
+  facts.hint = error.error.hint;
   switch (error.oom) {
     case schema::OomEvidence::none: break;
     case schema::OomEvidence::error_code: facts.cuda_error = kCudaErrorMemoryAllocation; return facts;

@@ -101,11 +101,11 @@ base::Result<void> WorkerConnection::greet() {
     return base::fail(ErrorCode::corrupt, "worker \"{}\" did not greet: is it a ridgeline worker", command);
   if (hello->protocol != kProtocolVersion || hello->version != base::version() ||
       hello->status_bytes != sizeof(WorkerStatus))
-    return base::fail(
-        ErrorCode::unsupported,
-        "worker \"{}\" is version {} (protocol {}), expected {} (protocol {}): the program was replaced while "
-        "it ran, start it again",
-        command, hello->version, hello->protocol, base::version(), kProtocolVersion);
+    return base::fail(ErrorCode::unsupported,
+                      "worker \"{}\" is version {} (protocol {}), expected {} (protocol {}): the program was replaced "
+                      "while it ran",
+                      command, hello->version, hello->protocol, base::version(), kProtocolVersion)
+        .hint("start it again");
   return {};
 }
 

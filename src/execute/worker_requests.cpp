@@ -192,7 +192,7 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
 Result<JobAnswer> WorkerRequests::pair(const PairRequest& request) {
   const auto failed = [this](const base::Error& error, std::string_view arm) {
     return answer_of(failed_outcome<schema::PairedOutcome>(
-        base::Error{error.code, fmt::format("{}{}", arm, error.message)}, phase(), gpu_));
+        base::Error{error.code, fmt::format("{}{}", arm, error.message), error.hint}, phase(), gpu_));
   };
   auto other = request.spec.base;
   other.configuration = request.spec.other;

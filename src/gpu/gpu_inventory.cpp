@@ -43,12 +43,12 @@ GpuInventory GpuInventory::read(const std::vector<std::string>& candidates) {
   GpuInventory inventory;
   const auto api = NvmlApi::load(candidates);
   if (!api) {
-    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", api.error().message);
+    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", base::error_line(api.error()));
     return inventory;
   }
   const auto count = (*api)->device_count();
   if (!count) {
-    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", count.error().message);
+    inventory.note = fmt::format("no NVIDIA GPU is visible: {}", base::error_line(count.error()));
     return inventory;
   }
   for (unsigned index = 0; index < *count; ++index) {

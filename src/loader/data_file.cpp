@@ -87,7 +87,8 @@ Result<void> DataFile::read(std::uint64_t offset, std::span<iovec> parts, ReadTa
         continue;
       }
       return fail(ErrorCode::corrupt, "{} ends before byte {}: it is cut off or being rewritten", path_.string(),
-                  offset);
+                  offset)
+          .hint("copy it again, or wait until its writer has closed it");
     }
     const auto count = static_cast<std::size_t>(got);
     tally.bytes += count;

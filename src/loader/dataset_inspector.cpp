@@ -266,11 +266,8 @@ Result<void> probe(const std::filesystem::path& path, DatasetLayout& layout) {
 
 Result<DatasetLayout> inspect_dataset(const std::filesystem::path& path, const std::string& dataset) {
   const auto named = [&](base::Error error) {
-    if (error.message.find(path.string()) != std::string::npos) return tl::unexpected(std::move(error));
-    const bool subject =
-        error.message.starts_with("dataset") || error.message.starts_with("\"") || error.message.starts_with("its ");
-    const auto separator = subject ? ":" : "";
-    return tl::unexpected(base::Error{error.code, fmt::format("{}{} {}", path.string(), separator, error.message)});
+    const bool names_it = error.message.find(path.string()) != std::string::npos;
+    return tl::unexpected(names_it ? std::move(error) : std::move(error).in(path.string()));
   };
   auto layout = [&] {
     const std::lock_guard lock(hdf5_mutex());

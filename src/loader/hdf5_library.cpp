@@ -108,7 +108,8 @@ Result<LibraryDataset> LibraryDataset::open(const std::filesystem::path& path, c
   const auto rank = H5Sget_simple_extent_ndims(handles->space.get());
   if (!handles->type.valid() || H5Tget_size(handles->type.get()) != layout.element.size ||
       rank != static_cast<int>(layout.shape.size()))
-    return fail(ErrorCode::corrupt, "{}: is not what it was before: was the file rewritten meanwhile?", handles->what);
+    return fail(ErrorCode::corrupt, "{}: is not what it was before", handles->what)
+        .hint("was the file rewritten meanwhile?");
   return LibraryDataset(std::move(handles));
 }
 

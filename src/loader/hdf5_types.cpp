@@ -87,8 +87,8 @@ std::optional<ElementType> plain_element(hid_t type) {
 
 Result<ElementType> describe_element(hid_t type, std::string& reason) {
   if (has_variable_part(type))
-    return fail(ErrorCode::unsupported,
-                "elements of variable length cannot be put into a batch: store a fixed-size array");
+    return fail(ErrorCode::unsupported, "elements of variable length cannot be put into a batch")
+        .hint("store a fixed-size array");
   if (H5Tdetect_class(type, H5T_REFERENCE) > 0)
     return fail(ErrorCode::unsupported, "references to other objects cannot be put into a batch");
   const auto type_class = H5Tget_class(type);

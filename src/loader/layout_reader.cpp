@@ -50,17 +50,21 @@ std::string cache_head(const DataFile& file, const std::string& dataset) {
   return head + dataset;
 }
 
-/// The child's answer: '+' and a layout, or '-', an error code and a message.
+/// The child's answer: '+' and a layout, or '-', an error code, a message, a zero byte and a hint.
 std::string encode_answer(const Result<DatasetLayout>& layout) {
   if (layout) return "+" + encode_layout(*layout);
-  return fmt::format("-{}{}", static_cast<char>('A' + static_cast<int>(layout.error().code)), layout.error().message);
+  const auto& error = layout.error();
+  return fmt::format("-{}{}{}{}", static_cast<char>('A' + static_cast<int>(error.code)), error.message, '\0',
+                     error.hint);
 }
 
 Result<DatasetLayout> decode_answer(std::string_view answer) {
   if (answer.starts_with('+')) return decode_layout(answer.substr(1));
   if (answer.size() < 2 || answer[0] != '-')
     return fail(ErrorCode::internal, "the child that read a layout gave no answer");
-  return tl::unexpected(base::Error{static_cast<ErrorCode>(answer[1] - 'A'), std::string(answer.substr(2))});
+  const auto end = std::min(answer.find('\0'), answer.size());
+  return tl::unexpected(base::Error{static_cast<ErrorCode>(answer[1] - 'A'), std::string(answer.substr(2, end - 2)),
+                                    std::string(answer.substr(std::min(end + 1, answer.size())))});
 }
 
 [[noreturn]] void answer_and_leave(int to, const std::filesystem::path& path, const std::string& dataset) {

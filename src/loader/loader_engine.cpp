@@ -36,7 +36,8 @@ std::size_t first_of_chunk(std::span<const RowRequest> requests, std::uint64_t b
 
 Result<void> Loader::Engine::open(std::shared_ptr<BatchAllocator> allocator) {
   constexpr unsigned kMostWorkers = 1024;
-  if (options_.datasets.empty()) return fail(ErrorCode::invalid_argument, "no dataset to read: name at least one");
+  if (options_.datasets.empty())
+    return fail(ErrorCode::invalid_argument, "no dataset to read").hint("name at least one");
   if (options_.batch_size == 0 || options_.batch_size > std::numeric_limits<std::uint32_t>::max())
     return fail(ErrorCode::invalid_argument, "batch size {}: expected 1 to 2^32 - 1", options_.batch_size);
   if (options_.workers > kMostWorkers || options_.held_batches == 0)
@@ -322,10 +323,10 @@ Result<void> Loader::Engine::convert(const BatchPool::Slot& slot, std::size_t da
     const auto too_large = to_signed_form(layout.element, stored.subspan((i - first) * from_bytes, from_bytes),
                                           {slot.buffers[dataset] + slot.plan[i] * to_bytes, to_bytes});
     if (too_large)
-      return fail(ErrorCode::unsupported,
-                  "{}: dataset \"{}\": sample {} holds {}, beyond the greatest int64: store it as float64 or less",
+      return fail(ErrorCode::unsupported, "{}: dataset \"{}\": sample {} holds {}, beyond the greatest int64",
                   file_.path().string(), layout.dataset,
-                  order_[static_cast<std::size_t>(slot.batch * options_.batch_size) + slot.plan[i]], *too_large);
+                  order_[static_cast<std::size_t>(slot.batch * options_.batch_size) + slot.plan[i]], *too_large)
+          .hint("store it as float64 or less");
   }
   return {};
 }
@@ -335,8 +336,8 @@ Result<std::optional<Batch>> Loader::Engine::next() {
   if (stopping_) return fail(ErrorCode::cancelled, "the loader was stopped");
   if (next_delivery_ >= batches_) return std::nullopt;
   if (pool_->held >= options_.held_batches)
-    return fail(ErrorCode::unavailable,
-                "{} batches are held: release one before asking for the next, or raise held_batches", pool_->held);
+    return fail(ErrorCode::unavailable, "{} batches are held", pool_->held)
+        .hint("release one before asking for the next, or raise held_batches");
   const Stopwatch watch(consumer_wait_seconds_);
   if (options_.workers == 0) return next_in_this_thread(lock);
   for (;;) {

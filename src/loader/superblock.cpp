@@ -66,19 +66,17 @@ Error refused_file(const ByteSource& file, const std::string& reason) {
   if (size == 0) return {ErrorCode::corrupt, "is empty: expected an HDF5 file"};
   const auto superblock = find_superblock(file);
   if (!superblock)
-    return {
-        ErrorCode::corrupt,
-        fmt::format("is no HDF5 file: it does not begin with the HDF5 signature ({} bytes); name a file that h5py or "
-                    "another HDF5 library wrote",
-                    size)};
-  if (superblock->end_of_file && *superblock->end_of_file > size)
-    return {ErrorCode::corrupt, fmt::format("is cut off: {} bytes of {}; copy it again, or let its writer close it",
-                                            size, *superblock->end_of_file)};
-  if (in_use(reason))
     return {ErrorCode::corrupt,
-            fmt::format("cannot be opened as HDF5 ({} bytes): {}; close it where it is written to", size, reason)};
-  return {ErrorCode::corrupt,
-          fmt::format("its header is damaged ({} bytes): {}; copy it again, or make it anew", size, reason)};
+            fmt::format("is no HDF5 file: it does not begin with the HDF5 signature ({} bytes)", size),
+            "name a file that h5py or another HDF5 library wrote"};
+  if (superblock->end_of_file && *superblock->end_of_file > size)
+    return {ErrorCode::corrupt, fmt::format("is cut off: {} bytes of {}", size, *superblock->end_of_file),
+            "copy it again, or let its writer close it"};
+  if (in_use(reason))
+    return {ErrorCode::corrupt, fmt::format("cannot be opened as HDF5 ({} bytes): {}", size, reason),
+            "close it where it is written to"};
+  return {ErrorCode::corrupt, fmt::format("its header is damaged ({} bytes): {}", size, reason),
+          "copy it again, or create it anew"};
 }
 
 }  // namespace ridgeline::loader

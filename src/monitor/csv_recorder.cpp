@@ -55,14 +55,14 @@ base::Result<CsvRecorder> CsvRecorder::open(const std::filesystem::path& path) {
     torn = there.seekg(-1, std::ios::end) && there.peek() != '\n';
   }
   if (!header.starts_with(first))  // a power cut may have torn the header itself
-    return base::fail(ErrorCode::invalid_argument,
-                      "--csv {}: the file is there and is no recording with these columns; name another file",
-                      path.string());
+    return base::fail(ErrorCode::invalid_argument, "--csv {}: the file is there and is no recording with these columns",
+                      path.string())
+        .hint("name another file");
   std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr)
-    return base::fail(ErrorCode::io,
-                      "--csv {}: cannot write: {}; expected a file in a folder that is there; name another",
-                      path.string(), std::strerror(errno));
+    return base::fail(ErrorCode::io, "--csv {}: cannot write: {}; expected a file in a folder that is there",
+                      path.string(), std::strerror(errno))
+        .hint("name another");
   CsvRecorder recorder(path, file);
   auto missing = header.substr(first.size());
   if (missing.empty() && torn) missing = "\n";  // so that no record is lost with the torn one

@@ -103,7 +103,8 @@ Result<Address> parse_address(const std::string& text) {
   const auto port = base::parse_integer(address.port, "port");
   if (!port || *port < 0 || *port > 65535)
     return base::fail(ErrorCode::invalid_argument, "--prometheus {}: expected HOST:PORT with a port of 0 to 65535",
-                      text);
+                      text)
+        .hint("for example :9090");
   return address;
 }
 
@@ -170,8 +171,8 @@ Result<MetricsServer> MetricsServer::start(const std::string& address, Text text
   for (const auto& entry : found)
     if (failed = impl->listen(entry.endpoint()); !failed) break;
   if (failed)
-    return base::fail(ErrorCode::unavailable, "--prometheus {}: cannot listen: {}; name another address or port",
-                      address, failed.message());
+    return base::fail(ErrorCode::unavailable, "--prometheus {}: cannot listen: {}", address, failed.message())
+        .hint("name another address or port");
   const auto local = impl->acceptor.local_endpoint(failed);
   const auto host = local.address().is_v6() ? "[" + local.address().to_string() + "]" : local.address().to_string();
   impl->url = fmt::format("http://{}:{}/metrics", host, local.port());

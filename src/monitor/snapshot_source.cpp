@@ -115,7 +115,8 @@ Result<void> SnapshotSource::select(const std::string& devices) {
     if (found == slots_.end()) {
       open_awake();
       return base::fail(ErrorCode::not_found, "--devices {}: no GPU \"{}\"; {}", devices, word,
-                        slots_.empty() ? no_nvml_ + "; leave --devices out to watch the host" : "there is " + listed());
+                        slots_.empty() ? no_nvml_ : "there is " + listed())
+          .hint("{}", slots_.empty() ? "leave --devices out to watch the host" : "");
     }
     wanted.push_back(found->index);
   }

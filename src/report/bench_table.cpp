@@ -67,7 +67,7 @@ std::string bench_status(const schema::BenchTrial& trial) {
   const auto kind = kind_of(trial);
   const auto& outcome = trial.outcome;
   const std::string behind = kind.empty() ? "" : ", " + kind;
-  const auto why = outcome.failure ? ": " + one_line(outcome.failure->message) : std::string();
+  const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: return "ok" + behind;
     case TrialStatus::out_of_memory: return "OOM" + behind;

@@ -190,7 +190,7 @@ std::string sweep_status(const schema::SweepTrial& trial) {
   std::string kind;
   if (trial.stage == schema::SweepStage::warmup) kind = ", warm-up";
   if (trial.from_store) kind += ", stored";
-  const auto why = outcome.failure ? ": " + one_line(outcome.failure->message) : std::string();
+  const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: {
       std::string notes;

@@ -21,17 +21,19 @@ Result<const Kind*> Registry::of(const schema::Run& run) const {
   if (const auto* kind = find(run.kind)) return kind;
   std::vector<std::string_view> known;
   for (const auto& kind : kinds_) known.push_back(kind->name());
-  return base::fail(ErrorCode::unsupported, "run {} is of kind \"{}\", expected one of {}: upgrade Ridgeline", run.id,
-                    run.kind, fmt::join(known, ", "));
+  return base::fail(ErrorCode::unsupported, "run {} is of kind \"{}\", expected one of {}", run.id, run.kind,
+                    fmt::join(known, ", "))
+      .hint("upgrade Ridgeline");
 }
 
 Result<RunComparison> Registry::compare(const TrialName& a, const TrialName& b, store::Store& store,
                                         double min_effect) const {
   if (a.run.kind != b.run.kind)
     return base::fail(
-        ErrorCode::invalid_argument,
-        "run {} is one of ridgeline {}, run {} one of ridgeline {}: a ratio of the two would mean nothing", a.run.id,
-        a.run.kind, b.run.id, b.run.kind);
+               ErrorCode::invalid_argument,
+               "run {} is one of ridgeline {}, run {} one of ridgeline {}: a ratio of the two would mean nothing",
+               a.run.id, a.run.kind, b.run.id, b.run.kind)
+        .hint("compare two runs of the same command");
   RL_TRY_ASSIGN(const auto* kind, of(a.run));
   return kind->compare(a, b, store, min_effect);
 }
@@ -43,8 +45,9 @@ Result<TrialName> find_trial(store::Store& store, const std::string& reference) 
   if (slash == std::string::npos) return name;
   const auto number = base::parse_integer(reference.substr(slash + 1), "trial");
   if (!number || *number < 1 || *number > static_cast<std::int64_t>(name.run.trials.size()))
-    return base::fail(ErrorCode::not_found, "{}: run {} has trials 1 to {}; expected RUN/TRIAL, for example {}/1",
-                      reference, name.run.id, name.run.trials.size(), name.run.id);
+    return base::fail(ErrorCode::not_found, "{}: run {} has trials 1 to {}; expected RUN/TRIAL", reference, name.run.id,
+                      name.run.trials.size())
+        .hint("for example {}/1", name.run.id);
   name.trial = static_cast<int>(*number);
   return name;
 }
@@ -58,9 +61,10 @@ Result<Change> Registry::change(const schema::Run& run, std::string_view text, c
       const auto other = store.load_run("latest:" + std::string(kind->name()));
       if (other && kind->knows(*other, text, target))
         return base::fail(ErrorCode::invalid_argument,
-                          "{}: holds settings of ridgeline {}, and run {} is one of ridgeline {}: the newest of the "
-                          "former is {}: ridgeline apply latest:{} --config {}",
-                          target.file, kind->name(), run.id, run.kind, other->id, kind->name(), target.file);
+                          "{}: holds settings of ridgeline {}, and run {} is one of ridgeline {}", target.file,
+                          kind->name(), run.id, run.kind)
+            .hint("the newest of the former is {}: ridgeline apply latest:{} --config {}", other->id, kind->name(),
+                  target.file);
     }
   }
   return own->change(run, text, target);

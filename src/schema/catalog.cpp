@@ -34,8 +34,9 @@ base::Result<const ParamDef*> require_param(std::string_view key) {
   if (const auto* param = find_param(key)) return param;
   std::vector<std::string> keys;
   for (const auto& row : catalog()) keys.push_back(row.key);
-  return base::fail(ErrorCode::invalid_argument, "unknown parameter \"{}\"{}; `ridgeline params` lists all {}", key,
-                    base::did_you_mean(key, keys), keys.size());
+  return base::fail(ErrorCode::invalid_argument, "unknown parameter \"{}\"; `ridgeline params` lists all {}", key,
+                    keys.size())
+      .hint("{}", base::did_you_mean(key, keys));
 }
 
 base::Result<std::pair<std::string, Value>> parse_setting(std::string_view text) {

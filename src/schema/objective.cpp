@@ -21,8 +21,9 @@ base::Result<Constraint> parse_constraint(std::string_view text) {
   if (find_metric(constraint.metric) == nullptr) {
     std::vector<std::string> keys;
     for (const auto& row : metrics()) keys.push_back(row.key);
-    return base::fail(ErrorCode::invalid_argument, "--constraint \"{}\": unknown metric \"{}\"{}; known: {}", text,
-                      constraint.metric, base::did_you_mean(constraint.metric, keys), fmt::join(keys, ", "));
+    return base::fail(ErrorCode::invalid_argument, "--constraint \"{}\": unknown metric \"{}\"; known: {}", text,
+                      constraint.metric, fmt::join(keys, ", "))
+        .hint("{}", base::did_you_mean(constraint.metric, keys));
   }
   RL_TRY_ASSIGN(constraint.bound,
                 base::parse_number(base::trim(text.substr(at + 2)), fmt::format("--constraint \"{}\"", text)));

@@ -37,8 +37,9 @@ std::vector<std::string> choice_names(const ParamDef& param) {
 
 base::Result<void> check_value(const ParamDef& param, const Value& value) {
   const auto bad = [&](std::string_view hint = {}) {
-    return base::fail(ErrorCode::invalid_argument, "{}={} is not legal: expected {}{}", param.key, value.to_text(),
-                      legal_values(param), hint);
+    return base::fail(ErrorCode::invalid_argument, "{}={} is not legal: expected {}", param.key, value.to_text(),
+                      legal_values(param))
+        .hint("{}", hint);
   };
   switch (param.type) {
     case ParamType::boolean:

@@ -62,8 +62,8 @@ base::Result<std::vector<std::string>> values_of(std::string_view name, std::str
     for (const auto& part : base::split(text, ',')) {
       out.emplace_back(base::trim(part));
       if (out.back().empty())
-        return fail(ErrorCode::invalid_argument,
-                    "--param {}={}: a value is empty; write [\"\", ...] when that is meant", name, text);
+        return fail(ErrorCode::invalid_argument, "--param {}={}: a value is empty", name, text)
+            .hint("write [\"\", ...] if that is meant");
     }
     return out;
   }
@@ -83,16 +83,16 @@ base::Result<std::vector<std::string>> values_of(std::string_view name, std::str
 base::Result<SweepParam> parse_sweep_param(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos)
-    return fail(ErrorCode::invalid_argument, "--param {}: expected NAME=VALUE,VALUE..., for example batch=64,128",
-                text);
+    return fail(ErrorCode::invalid_argument, "--param {}: expected NAME=VALUE,VALUE...", text)
+        .hint("for example batch=64,128");
   SweepParam out;
   out.name = base::trim(text.substr(0, equals));
   if (!is_name(out.name))
     return fail(ErrorCode::invalid_argument,
                 "--param {}: \"{}\" is no name; expected letters, digits, - and _, a letter first", text, out.name);
   if (out.name == kTrialFolder || out.name == kRepeat)
-    return fail(ErrorCode::invalid_argument, "--param {}: {{{}}} has a meaning of its own; choose another name", text,
-                out.name);
+    return fail(ErrorCode::invalid_argument, "--param {}: {{{}}} has a meaning of its own", text, out.name)
+        .hint("choose another name");
   RL_TRY_ASSIGN(out.values, values_of(out.name, base::trim(text.substr(equals + 1))));
   std::set<std::string> seen;
   for (const auto& value : out.values) {
@@ -125,7 +125,8 @@ base::Result<void> check_placeholders(const SweepJob& job) {
   std::vector<std::string> known;
   for (const auto& param : job.parameters) {
     if (std::find(known.begin(), known.end(), param.name) != known.end())
-      return fail(ErrorCode::invalid_argument, "--param {} is given twice; join its values with commas", param.name);
+      return fail(ErrorCode::invalid_argument, "--param {} is given twice", param.name)
+          .hint("join its values with commas");
     known.push_back(param.name);
   }
   auto usable = known;
@@ -135,9 +136,9 @@ base::Result<void> check_placeholders(const SweepJob& job) {
   const auto check = [&](const std::string& text, const std::string& where) -> base::Result<void> {
     for (const auto& name : placeholders(text)) {
       if (std::find(usable.begin(), usable.end(), name) == usable.end())
-        return fail(ErrorCode::invalid_argument,
-                    "{}: placeholder {{{}}} is no parameter{}; add --param {}=..., or write {{{{{}}}}} for the braces",
-                    where, name, base::did_you_mean(name, usable), name, name);
+        return fail(ErrorCode::invalid_argument, "{}: placeholder {{{}}} is no parameter", where, name)
+            .hint("{}{}add --param {}=..., or write {{{{{}}}}} for the braces", base::did_you_mean(name, usable),
+                  base::nearest_name(name, usable).empty() ? "" : " else ", name, name);
       used.insert(name);
     }
     return {};
@@ -148,8 +149,8 @@ base::Result<void> check_placeholders(const SweepJob& job) {
   RL_TRY(check(job.metric_file, "--metric-file"));
   for (const auto& name : known) {
     if (used.count(name) != 0) continue;
-    return fail(ErrorCode::invalid_argument,
-                "--param {0}: neither command nor --env has {{{0}}}; put it where the value belongs", name);
+    return fail(ErrorCode::invalid_argument, "--param {}: neither command nor --env has {{{}}}", name, name)
+        .hint("put {{{}}} where the value belongs", name);
   }
   return {};
 }

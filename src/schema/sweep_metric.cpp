@@ -139,12 +139,12 @@ base::Result<SweepMetric> parse_sweep_metric(std::string_view text) {
   SweepMetric out;
   if (equals != std::string_view::npos) out.name = base::trim(text.substr(0, equals));
   if (out.name.empty() || out.name.find_first_of(" \t:") != std::string::npos)
-    return fail(ErrorCode::invalid_argument,
-                "--metric {}: expected NAME=REGEX or NAME=json:KEY, for example 'samples_per_s=speed: ([0-9.]+)'",
-                text);
+    return fail(ErrorCode::invalid_argument, "--metric {}: expected NAME=REGEX or NAME=json:KEY", text)
+        .hint("for example 'samples_per_s=speed: ([0-9.]+)'");
   const auto& own = own_metrics();
   if (std::find(own.begin(), own.end(), out.name) != own.end())
-    return fail(ErrorCode::invalid_argument, "--metric {}: {} is measured anyway; choose another name", text, out.name);
+    return fail(ErrorCode::invalid_argument, "--metric {}: {} is measured anyway", text, out.name)
+        .hint("choose another name");
   auto rest = text.substr(equals + 1);
   if (const auto colon = rest.find(':'); colon != std::string_view::npos)
     if (const auto take = base::enum_from_name<SweepTake>(rest.substr(0, colon))) {
@@ -160,10 +160,10 @@ base::Result<SweepMetric> parse_sweep_metric(std::string_view text) {
     return fail(ErrorCode::invalid_argument,
                 "--metric {}: nothing to look for; expected a regular expression or json:KEY", text);
   if (out.source == SweepSource::regex && !compiled(out.pattern))
-    return fail(
-        ErrorCode::invalid_argument,
-        "--metric {}: \"{}\" is no regular expression (as in JavaScript, without back-references); check its brackets",
-        text, out.pattern);
+    return fail(ErrorCode::invalid_argument,
+                "--metric {}: \"{}\" is no regular expression (as in JavaScript, without back-references)", text,
+                out.pattern)
+        .hint("check its brackets");
   return out;
 }
 
@@ -173,9 +173,8 @@ base::Result<SweepObjective> parse_sweep_objective(std::string_view text) {
   SweepObjective out;
   if (colon != std::string_view::npos) out.metric = base::trim(text.substr(colon + 1));
   if (colon == std::string_view::npos || (way != "max" && way != "min") || out.metric.empty())
-    return fail(ErrorCode::invalid_argument,
-                "--objective {}: expected max:METRIC or min:METRIC, for example max:samples_per_s or min:seconds",
-                text);
+    return fail(ErrorCode::invalid_argument, "--objective {}: expected max:METRIC or min:METRIC", text)
+        .hint("for example max:samples_per_s or min:seconds");
   out.maximize = way == "max";
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/trial_spec.hpp"
 
+#include <fmt/ranges.h>
 #include <algorithm>
 
 #include "base/hash.hpp"
@@ -31,15 +32,42 @@ bool RuntimeIdentity::offers(const ExecutionProvider& provider) const {
   return std::find(providers.begin(), providers.end(), provider.library_name) != providers.end();
 }
 
-std::string RuntimeIdentity::why_not(const ExecutionProvider& provider) const {
+const ProviderNote* RuntimeIdentity::why_not(const ExecutionProvider& provider) const {
   const auto note = provider_notes.find(provider.id);
-  return note == provider_notes.end() ? std::string() : note->second;
+  return note == provider_notes.end() ? nullptr : &note->second;
 }
 
 std::string TrialSpec::key() const { return base::sha256_hex(base::dump_json(identity(*this))); }
 
 std::string PairedSpec::key() const {
   return base::sha256_hex(base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", plan}}));
+}
+
+std::string ProviderNote::reason() const {
+  auto line = message;
+  if (!looked_in.empty()) line += "; looked in: " + looked_in;
+  if (missing.size() > 1)
+    line += fmt::format("; missing as well: {}", fmt::join(missing.begin() + 1, missing.end(), ", "));
+  return line;
+}
+
+void to_json(base::Json& out, const ProviderNote& note) {
+  if (note.looked_in.empty() && note.hint.empty() && note.missing.empty())
+    out = note.message;
+  else
+    out = {{"message", note.message}, {"looked_in", note.looked_in}, {"hint", note.hint}, {"missing", note.missing}};
+}
+
+void from_json(const base::Json& in, ProviderNote& note) {
+  note = {};
+  if (in.is_string()) {
+    in.get_to(note.message);
+    return;
+  }
+  note.message = in.value("message", "");
+  note.looked_in = in.value("looked_in", "");
+  note.hint = in.value("hint", "");
+  note.missing = in.value("missing", std::vector<std::string>{});
 }
 
 RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries, known_targets,

@@ -14,6 +14,20 @@
 
 namespace ridgeline::schema {
 
+/// Why a provider of a build cannot be used.
+struct ProviderNote {
+  std::string message;               ///< names the first problem: "libcudnn.so.9 (needed by ...) is not found"
+  std::string looked_in;             ///< every place; "" where that is no question
+  std::string hint;                  ///< what to do next
+  std::vector<std::string> missing;  ///< files that are not there or do not load, the one of the message first
+
+  /// One line without the hint: the message, the places and what else is missing.
+  [[nodiscard]] std::string reason() const;
+};
+/// A message alone is a text, as in older records.
+void from_json(const base::Json& in, ProviderNote& note);
+void to_json(base::Json& out, const ProviderNote& note);
+
 /// The inference runtime a trial runs on; part of every trial's identity, so an upgrade invalidates old answers.
 struct RuntimeIdentity {
   std::string name;          ///< "onnxruntime", "synthetic"
@@ -28,13 +42,12 @@ struct RuntimeIdentity {
   /// By provider (ExecutionProvider::id) its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
-  /// Why a provider of this build cannot be used here ("cuda": "libcudnn.so.9 ... is not found; ..."); no entry: it
-  /// can. Not part of the identity.
-  std::map<std::string, std::string> provider_notes{};
+  /// Why a provider of this build ("cuda") cannot be used here; no entry: it can. Not part of the identity.
+  std::map<std::string, ProviderNote> provider_notes{};
 
   [[nodiscard]] bool offers(const ExecutionProvider& provider) const;
-  /// Why it cannot be used here, where it is offered; "": nothing is known against it.
-  [[nodiscard]] std::string why_not(const ExecutionProvider& provider) const;
+  /// Why it cannot be used here, where it is offered; nullptr: nothing is known against it.
+  [[nodiscard]] const ProviderNote* why_not(const ExecutionProvider& provider) const;
 };
 RL_DECLARE_JSON(RuntimeIdentity)
 

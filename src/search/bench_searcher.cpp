@@ -15,8 +15,8 @@ base::Result<std::unique_ptr<BenchSearcher>> make_bench_searcher(const std::stri
                       "nothing to search: batches, workers, precisions and pinning each need a value");
   if (name == "grid") return std::unique_ptr<BenchSearcher>(std::make_unique<BenchGrid>(space, options));
   if (name == "adaptive") return std::unique_ptr<BenchSearcher>(std::make_unique<BenchAdaptive>(space, options));
-  return base::fail(base::ErrorCode::invalid_argument, "unknown search \"{}\"{}; expected adaptive or grid", name,
-                    base::did_you_mean(name, {"adaptive", "grid"}));
+  return base::fail(base::ErrorCode::invalid_argument, "unknown search \"{}\"; expected adaptive or grid", name)
+      .hint("{}", base::did_you_mean(name, {"adaptive", "grid"}));
 }
 
 }  // namespace ridgeline::search

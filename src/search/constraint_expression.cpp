@@ -37,7 +37,7 @@ class ConstraintParser {
   }
 
  private:
-  tl::unexpected<base::Error> bad(std::string_view reason) const {
+  base::Fault bad(std::string_view reason) const {
     return base::fail(
         ErrorCode::invalid_argument,
         "constraint \"{}\": {}; expected something like \"intra_op_num_threads * parallel_sessions <= 8\"", text_,
@@ -92,7 +92,7 @@ class ConstraintParser {
       return ConstraintExpression::Operand{"", number};
     }
     const auto param = schema::require_param(token);
-    if (!param) return bad(param.error().message);
+    if (!param) return bad(param.error().message).hint("{}", param.error().hint);
     if (std::find(out_.keys_.begin(), out_.keys_.end(), token) == out_.keys_.end()) out_.keys_.emplace_back(token);
     return ConstraintExpression::Operand{std::string(token), 0};
   }
@@ -117,7 +117,7 @@ class ConstraintParser {
     if (out_.relation_ != "==" && out_.relation_ != "!=")
       return bad(fmt::format("{} is no number, so only == and != apply", param.key));
     const auto value = schema::parse_value(param, token);
-    if (!value) return bad(value.error().message);
+    if (!value) return bad(value.error().message).hint("{}", value.error().hint);
     out_.named_key_ = param.key;
     out_.named_value_ = *value;
     return std::move(out_);

@@ -23,8 +23,8 @@ Result<double> nearly_all_free_memory(const SpaceInput& input) {
   const auto free = gpus.empty() ? std::nullopt : gpus.front().memory_free_bytes;
   if (!free)
     return base::fail(ErrorCode::unavailable,
-                      "space \"classic\" has a memory limit of 90 % of the GPU's free memory, which is unknown here; "
-                      "list gpu_mem_limit_gb in a --space file instead");
+                      "space \"classic\" has a memory limit of 90 % of the GPU's free memory, which is unknown here")
+        .hint("list gpu_mem_limit_gb in a --space file instead");
   const double tenths = std::floor(0.9 * static_cast<double>(*free) / 1e8);
   if (tenths < 1)
     return base::fail(ErrorCode::unavailable, "space \"classic\" needs free GPU memory; {} bytes are free", *free);
@@ -36,9 +36,9 @@ Result<SpaceRequest> classic(const SpaceInput& input) {
   const auto& owners = schema::find_param("gpu_mem_limit_gb")->providers;
   if (std::find(owners.begin(), owners.end(), input.provider) == owners.end())
     return base::fail(ErrorCode::invalid_argument,
-                      "space \"classic\" holds settings of the {} provider, and the provider is {}; use --provider "
-                      "{}, or another --space",
-                      schema::provider_of(owners.front()).title, input.provider, owners.front());
+                      "space \"classic\" holds settings of the {} provider, and the provider is {}",
+                      schema::provider_of(owners.front()).title, input.provider)
+        .hint("use --provider {}, or another --space", owners.front());
   RL_TRY_ASSIGN(const auto most, nearly_all_free_memory(input));
   schema::Dimension limits{"gpu_mem_limit_gb", {4.0, 8.0, 16.0}};
   if (std::find(limits.values.begin(), limits.values.end(), Value(most)) == limits.values.end())
@@ -61,8 +61,9 @@ Result<SpaceRequest> resolve_named_space(const SpaceInput& input) {
   const auto& asked = input.request;
   if (asked.named.empty()) return asked;
   if (asked.named != kClassic)
-    return base::fail(ErrorCode::invalid_argument, "unknown space \"{}\"{}; expected {} or a YAML file", asked.named,
-                      base::did_you_mean(asked.named, named_spaces()), fmt::join(named_spaces(), ", "));
+    return base::fail(ErrorCode::invalid_argument, "unknown space \"{}\"; expected {} or a YAML file", asked.named,
+                      fmt::join(named_spaces(), ", "))
+        .hint("{}", base::did_you_mean(asked.named, named_spaces()));
   RL_TRY_ASSIGN(auto request, classic(input));
   request.fixed = asked.fixed;
   request.asked_by = asked.asked_by;

@@ -20,14 +20,13 @@ base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, c
   if (name == "grid") {
     // Rules may cut a large product down, so the bound on the product leaves them room.
     if (space.raw_size() > 20.0 * ListSearcher::kLargestGrid)
-      return base::fail(
-          ErrorCode::invalid_argument,
-          "search grid: {:.3g} combinations are too many; list fewer values in --space, or use --search adaptive",
-          space.raw_size());
+      return base::fail(ErrorCode::invalid_argument, "search grid: {:.3g} combinations are too many", space.raw_size())
+          .hint("list fewer values in --space, or use --search adaptive");
     return ListSearcher::grid(space, options);
   }
-  return base::fail(ErrorCode::invalid_argument, "unknown search \"{}\"{}; expected adaptive, grid, quick or random",
-                    name, base::did_you_mean(name, {"adaptive", "grid", "quick", "random"}));
+  return base::fail(ErrorCode::invalid_argument, "unknown search \"{}\"; expected adaptive, grid, quick or random",
+                    name)
+      .hint("{}", base::did_you_mean(name, {"adaptive", "grid", "quick", "random"}));
 }
 
 std::vector<Proposal> next_batch(Searcher& searcher, std::size_t most) {

@@ -58,8 +58,8 @@ class SpaceBuild {
     for (const auto& dimension : request_.values) {
       RL_TRY_ASSIGN(const auto* param, schema::require_param(dimension.key));
       if (!listed.insert(dimension.key).second)
-        return base::fail(ErrorCode::invalid_argument, "{} is listed twice in the space; list all its values once",
-                          dimension.key);
+        return base::fail(ErrorCode::invalid_argument, "{} is listed twice in the space", dimension.key)
+            .hint("list all its values once");
       if (dimension.values.empty())
         return base::fail(ErrorCode::invalid_argument,
                           "{} is listed in the space without values; expected at least one", dimension.key);
@@ -71,8 +71,8 @@ class SpaceBuild {
     for (const auto& key : request_.exclude) {
       RL_TRY(schema::require_param(key));
       if (listed.count(key) != 0)
-        return base::fail(ErrorCode::invalid_argument,
-                          "{} is both excluded and listed with values; keep one of the two", key);
+        return base::fail(ErrorCode::invalid_argument, "{} is both excluded and listed with values", key)
+            .hint("keep one of the two");
     }
     return {};
   }
@@ -80,10 +80,11 @@ class SpaceBuild {
   Result<void> check_pinned_affinities() const {
     const auto* affinities = request_.fixed.find("intra_op_thread_affinities");
     if (affinities == nullptr || affinities->as_text().empty() || affinities_match(request_.fixed)) return {};
-    return base::fail(ErrorCode::invalid_argument,
-                      "intra_op_thread_affinities={} needs intra_op_num_threads={} (one group for each thread but the "
-                      "first); pin that too",
-                      affinities->to_text(), affinity_groups(affinities->as_text()) + 1);
+    return base::fail(
+               ErrorCode::invalid_argument,
+               "intra_op_thread_affinities={} needs intra_op_num_threads={} (one group for each thread but the first)",
+               affinities->to_text(), affinity_groups(affinities->as_text()) + 1)
+        .hint("pin that too");
   }
 
   const Dimension* requested(const std::string& key) const {
@@ -99,11 +100,12 @@ class SpaceBuild {
     const auto reason = why_impossible(param, input_);
     if (!reason) return {};
     if (param.key != "batch_size")
-      return base::fail(ErrorCode::invalid_argument, "{}: {}; leave it out", asked->second, *reason);
+      return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, *reason).hint("leave it out");
     const auto* pin = request_.fixed.find(param.key);
     if (pin != nullptr && *pin == Value(input_.model.batch_axis_size.value_or(1))) return {};  // what is run anyway
-    return base::fail(ErrorCode::invalid_argument, "{}: {}; export it with a dynamic batch, or leave {} out",
-                      asked->second, why_batch_fixed(), asked->second.substr(0, asked->second.find_first_of(" =")));
+    return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, why_batch_fixed())
+        .hint("export it with a dynamic batch, or leave {} out",
+              asked->second.substr(0, asked->second.find_first_of(" =")));
   }
 
   std::string why_batch_fixed() const {
@@ -129,10 +131,11 @@ class SpaceBuild {
     }
     if (texts.empty()) return {};
     const auto asked = request_.asked_by.find(param.key);
-    return base::fail(
-        ErrorCode::invalid_argument, "{}: {}; give another value, or leave it out",
-        asked != request_.asked_by.end() ? asked->second : fmt::format("{}={}", param.key, fmt::join(texts, ", ")),
-        last);
+    return base::fail(ErrorCode::invalid_argument, "{}: {}",
+                      asked != request_.asked_by.end() ? asked->second
+                                                       : fmt::format("{}={}", param.key, fmt::join(texts, ", ")),
+                      last)
+        .hint("give another value, or leave it out");
   }
 
   void add(const ParamDef& param) {
@@ -234,8 +237,8 @@ class SpaceBuild {
       for (const auto& key : expression.keys())
         if (find_dimension(key) == nullptr && !fixed_.contains(key) && !schema::find_param(key)->default_value)
           return base::fail(ErrorCode::invalid_argument,
-                            "constraint \"{}\": {} is not searched here and has no fixed default; list or pin it", text,
-                            key);
+                            "constraint \"{}\": {} is not searched here and has no fixed default", text, key)
+              .hint("list or pin it");
       auto keys = expression.keys();
       const auto holds = [expression = std::move(expression), automatic](const Configuration& configuration) {
         return expression.holds(configuration, automatic);
@@ -261,9 +264,9 @@ class SpaceBuild {
     for (const auto& dimension : dimensions_)
       if (keys.count(dimension.key) != 0 || dimension.key == "execution_mode") varied.push_back(dimension);
     if (!SearchSpace(std::move(varied), fixed_, rules_, request_.always_set).enumerate(1).empty()) return {};
-    return base::fail(ErrorCode::invalid_argument,
-                      "constraint \"{}\" is unreachable: no candidate values{} meet it; loosen it or list other values",
-                      rules_.back().text, fixed_.empty() ? "" : " beside the pinned settings");
+    return base::fail(ErrorCode::invalid_argument, "constraint \"{}\" is unreachable: no candidate values{} meet it",
+                      rules_.back().text, fixed_.empty() ? "" : " beside the pinned settings")
+        .hint("loosen it or list other values");
   }
 
   const SpaceInput& input_;

@@ -134,9 +134,10 @@ base::Result<void> enter_wal(const Connection& connection) {
     if (entered && *entered == "wal") return {};
     if (entered)
       return base::fail(base::ErrorCode::io,
-                        "database {} cannot use a write-ahead log (journal mode \"{}\"): network folders lack "
-                        "the shared memory that it needs, pass --db FILE on a local disk",
-                        connection.path().string(), *entered);
+                        "database {} cannot use a write-ahead log (journal mode \"{}\"): network folders lack the "
+                        "shared memory that it needs",
+                        connection.path().string(), *entered)
+          .hint("pass --db FILE on a local disk");
     if (entered.error().code != base::ErrorCode::unavailable || clock.now() >= deadline)
       return tl::unexpected<base::Error>(entered.error());
     clock.sleep_for(std::chrono::milliseconds(5));
@@ -149,16 +150,15 @@ base::Result<std::int64_t> known_version(const Connection& connection, int newes
   RL_TRY_ASSIGN(const auto tables, connection.query_integer("SELECT count(*) FROM sqlite_master"));
   RL_TRY_ASSIGN(const auto owner, connection.query_integer("PRAGMA application_id"));
   if (owner != kApplicationId && tables > 0)
-    return base::fail(base::ErrorCode::corrupt,
-                      "{} is a database of another program, expected one of Ridgeline: pass --db FILE",
-                      connection.path().string());
+    return base::fail(base::ErrorCode::corrupt, "{} is a database of another program, expected one of Ridgeline",
+                      connection.path().string())
+        .hint("pass --db FILE");
   RL_TRY_ASSIGN(const auto version, connection.query_integer("PRAGMA user_version"));
   if (version > newest)
-    return base::fail(
-        base::ErrorCode::unsupported,
-        "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {}): upgrade "
-        "Ridgeline or pass --db FILE",
-        connection.path().string(), version, newest);
+    return base::fail(base::ErrorCode::unsupported,
+                      "database {} was written by a newer version of Ridgeline (schema {}, this one knows up to {})",
+                      connection.path().string(), version, newest)
+        .hint("upgrade Ridgeline or pass --db FILE");
   return version;
 }
 
@@ -186,9 +186,10 @@ base::Result<void> copy_file(const Connection& connection, std::int64_t version)
   if (written && !error) return {};
   return base::fail(base::ErrorCode::io,
                     "database {} is of an older version (schema {}) and is brought up to date only with a copy beside "
-                    "it, which cannot be written: {}; free some space, or make {} writable",
-                    connection.path().string(), version, written ? error.message() : written.error().message,
-                    copy.parent_path().empty() ? "this folder" : copy.parent_path().string());
+                    "it, which cannot be written: {}",
+                    connection.path().string(), version, written ? error.message() : written.error().message)
+      .hint("free some space, or make {} writable",
+            copy.parent_path().empty() ? "this folder" : copy.parent_path().string());
 }
 
 }  // namespace
@@ -230,10 +231,11 @@ base::Result<void> check_migrated(const Connection& connection, std::span<const 
   RL_TRY_ASSIGN(const auto version, known_version(connection, newest));
   if (version == newest) return {};
   const auto file = connection.path().string();
-  return base::fail(base::ErrorCode::unsupported,
-                    "database {} was written by an older version of Ridgeline (schema {}, this one reads {}) and is "
-                    "read-only: run `ridgeline history --db {}` once as someone who may write it and its folder",
-                    file, version, newest, file);
+  return base::fail(
+             base::ErrorCode::unsupported,
+             "database {} was written by an older version of Ridgeline (schema {}, this one reads {}) and is read-only",
+             file, version, newest)
+      .hint("run `ridgeline history --db {}` once as someone who may write it and its folder", file);
 }
 
 }  // namespace ridgeline::store

@@ -63,16 +63,16 @@ std::string example_of(std::string_view kind) {
 Result<std::string> latest_run(const Connection& connection, std::string_view kind) {
   RL_TRY_ASSIGN(const auto runs, query_runs(connection, kRunIds, kind));
   if (!runs.empty()) return runs.front().id;
-  return base::fail(ErrorCode::not_found, "database {} holds no runs{} yet: `{}` makes one", connection.path().string(),
-                    kind.empty() ? "" : fmt::format(" of ridgeline {}", kind), example_of(kind));
+  return base::fail(ErrorCode::not_found, "database {} holds no runs{} yet", connection.path().string(),
+                    kind.empty() ? "" : fmt::format(" of ridgeline {}", kind))
+      .hint("create one with `{}`", example_of(kind));
 }
 
 Result<std::string> of_kind(const Found& found, std::string_view kind) {
   if (kind.empty() || found.kind == kind) return found.id;
-  return base::fail(ErrorCode::invalid_argument,
-                    "run {} is one of ridgeline {}, expected one of ridgeline {}; see "
-                    "ridgeline history",
-                    found.id, found.kind, kind);
+  return base::fail(ErrorCode::invalid_argument, "run {} is one of ridgeline {}, expected one of ridgeline {}",
+                    found.id, found.kind, kind)
+      .hint("see ridgeline history");
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ Result<std::string> resolve_run(const Connection& connection, const std::string&
   const auto file = connection.path().string();
   if (reference.empty())
     return base::fail(ErrorCode::invalid_argument,
-                      "run id is empty, expected an id of `ridgeline history` or \"latest\"");
+                      "run id is empty, expected an id of `ridgeline history` or \"latest\"")
+        .hint("see ridgeline history");
   if (reference == kLatest) return latest_run(connection, kind);
   if (reference.rfind(std::string(kLatest) + ":", 0) == 0) {
     const auto asked = reference.substr(kLatest.size() + 1);
@@ -144,18 +145,20 @@ Result<std::string> resolve_run(const Connection& connection, const std::string&
     std::vector<std::string> ids;
     for (const auto& match : matches)
       if (ids.size() < kMostNamed) ids.push_back(match.id);
-    return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}{}, give more digits", reference, file,
-                      fmt::join(ids, ", "), matches.size() > kMostNamed ? ", ..." : "");
+    return base::fail(ErrorCode::invalid_argument, "run {} is ambiguous in {}: {}{}", reference, file,
+                      fmt::join(ids, ", "), matches.size() > kMostNamed ? ", ..." : "")
+        .hint("give more digits");
   }
   RL_TRY_ASSIGN(const auto all, query_runs(connection, kRunIds, ""));
   if (all.empty())
-    return base::fail(ErrorCode::not_found, "run {} is not in {}, which holds no runs yet", reference, file);
+    return base::fail(ErrorCode::not_found, "run {} is not in {}, which holds no runs yet", reference, file)
+        .hint("create one with `{}`, or name another file with --db", example_of(kind));
   std::vector<std::string> ids;
   for (const auto& run : all) ids.push_back(run.id);
-  const auto hint = base::did_you_mean(reference, ids);
-  return base::fail(
-      ErrorCode::not_found, "run {} is not in {}{}", reference, file,
-      hint.empty() ? fmt::format(", the latest is {}: `ridgeline history` lists them", ids.front()) : hint);
+  const auto near = base::did_you_mean(reference, ids);
+  return base::fail(ErrorCode::not_found, "run {} is not in {}", reference, file)
+      .hint("{}",
+            near.empty() ? fmt::format("`ridgeline history` lists its runs, the latest is {}", ids.front()) : near);
 }
 
 Result<schema::Run> read_run(const Connection& connection, const std::string& id) {

@@ -130,8 +130,9 @@ std::string uri_of(const std::filesystem::path& path, std::string_view options) 
   return uri.append("?").append(options);
 }
 
-std::string not_a_database(const std::filesystem::path& path) {
-  return fmt::format("{} is not a database: move it away or pass --db FILE", path.string());
+base::Error not_a_database(const std::filesystem::path& path) {
+  return {base::ErrorCode::corrupt, fmt::format("{} is not a database", path.string()),
+          "move it away or pass --db FILE"};
 }
 
 }  // namespace
@@ -163,15 +164,16 @@ bool Connection::is_there() const noexcept {
 base::Result<void> Connection::open_now() {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored))
-    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file: pass --db FILE",
-                      path_.string());
+    return base::fail(base::ErrorCode::io, "database {} is a directory, expected a file", path_.string())
+        .hint("pass --db FILE");
   if (access_ == Access::read && !std::filesystem::exists(path_, ignored))
-    return base::fail(base::ErrorCode::not_found,
-                      "database {} does not exist, expected one that a run made: pass --db FILE", path_.string());
+    return base::fail(base::ErrorCode::not_found, "database {} does not exist, expected one that a run made",
+                      path_.string())
+        .hint("pass --db FILE");
   // SQLite takes a file that is shorter than its header for an empty database and would write over it.
   constexpr std::uintmax_t kHeaderBytes = 100;
   if (const auto size = std::filesystem::file_size(path_, ignored); !ignored && size > 0 && size < kHeaderBytes)
-    return base::fail(base::ErrorCode::corrupt, "{}", not_a_database(path_));
+    return tl::unexpected<base::Error>(not_a_database(path_));
   read_only_ = access_ == Access::read && !can_be_written(path_);
   if (read_only_) return open_read_only();
   if (const auto folder = path_.parent_path(); !folder.empty()) {
@@ -179,13 +181,13 @@ base::Result<void> Connection::open_now() {
     std::filesystem::create_directories(folder, failed);
     if (failed)
       return base::fail(base::ErrorCode::io, "cannot create the folder of database {}: {}", path_.string(),
-                        failed.message());
+                        failed.message())
+          .hint("pass --db FILE");
   }
   RL_TRY(open_handle(path_.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   if (sqlite3_db_readonly(handle_.get(), "main") == 1)
-    return base::fail(base::ErrorCode::io,
-                      "database {} is read-only, expected a writable file: check its permissions or pass --db FILE",
-                      path_.string());
+    return base::fail(base::ErrorCode::io, "database {} is read-only, expected a writable file", path_.string())
+        .hint("check its permissions or pass --db FILE");
   return {};
 }
 
@@ -261,39 +263,35 @@ base::Error Connection::error(int code) const {
   const std::string detail = sqlite3_errmsg(handle_.get());
   const int system_error = sqlite3_system_errno(handle_.get());
   const std::string reason = system_error != 0 ? std::strerror(system_error) : detail;
+  base::Error no_space{ErrorCode::io, fmt::format("no space left for database {}", path),
+                       "free some, or pass --db FILE on another disk"};
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::unavailable,
-              fmt::format(
-                  "database {} has been locked by another process for more than {:.3g} s, try again once it has ended",
-                  path, std::chrono::duration<double>(busy_timeout_).count())};
-    case SQLITE_NOTADB: return {ErrorCode::corrupt, not_a_database(path_)};
+              fmt::format("database {} has been locked by another process for more than {:.3g} s", path,
+                          std::chrono::duration<double>(busy_timeout_).count()),
+              "try again once it has ended"};
+    case SQLITE_NOTADB: return not_a_database(path_);
     case SQLITE_CORRUPT:
-      return {
-          ErrorCode::corrupt,
-          fmt::format("database {} is damaged ({}): move it away, or rescue it with sqlite3's .recover", path, detail)};
-    case SQLITE_FULL:
-      return {ErrorCode::io,
-              fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+      return {ErrorCode::corrupt, fmt::format("database {} is damaged ({})", path, detail),
+              "move it away, or rescue it with sqlite3's .recover"};
+    case SQLITE_FULL: return no_space;
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {ErrorCode::io,
-              fmt::format("database {} or its folder is read-only ({}): check permissions or pass --db FILE", path,
-                          reason)};
+      return {ErrorCode::io, fmt::format("database {} or its folder is read-only ({})", path, reason),
+              "check permissions or pass --db FILE"};
     case SQLITE_CANTOPEN:
       if (std::error_code ignored; read_only_ && std::filesystem::exists(log_of(path_), ignored))
-        return {ErrorCode::io,
-                fmt::format("database {} has changes in {} that only who may write there can read: run `ridgeline "
-                            "history --db {}` once as its owner",
-                            path, log_of(path_), path)};
-      return {ErrorCode::io, fmt::format("cannot open database {} ({}): check its folder or pass --db FILE", path,
-                                         why_not_made(path_, reason))};
+        return {
+            ErrorCode::io,
+            fmt::format("database {} has changes in {} that only who may write there can read", path, log_of(path_)),
+            fmt::format("run `ridgeline history --db {}` once as its owner", path)};
+      return {ErrorCode::io, fmt::format("cannot open database {} ({})", path, why_not_made(path_, reason)),
+              "check its folder or pass --db FILE"};
     case SQLITE_IOERR:
-      if (system_error == ENOSPC || system_error == EDQUOT)
-        return {ErrorCode::io,
-                fmt::format("no space left for database {}: free some, or pass --db FILE on another disk", path)};
+      if (system_error == ENOSPC || system_error == EDQUOT) return no_space;
       return {ErrorCode::io, fmt::format("cannot read or write database {}: {}", path, reason)};
     case SQLITE_NOMEM: return {ErrorCode::out_of_memory, fmt::format("no memory for database {}", path)};
     case SQLITE_TOOBIG: return {ErrorCode::io, fmt::format("a record is too large for database {}: {}", path, detail)};

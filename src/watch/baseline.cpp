@@ -149,22 +149,22 @@ Result<std::string> newest_run(store::Store& store, const BaselineRequest& reque
       found.own_is_elsewhere && request.model.empty() && models != std::set{found.elsewhere->line.subject};
   if (models.size() == 1 && !others) return newest;
   if (models.size() > 1 && !others)
-    return fail(ErrorCode::invalid_argument, "runs of several models fit ({}); name one with --model FILE or --run RUN",
-                fmt::join(models, ", "));
+    return fail(ErrorCode::invalid_argument, "runs of several models fit ({})", fmt::join(models, ", "))
+        .hint("name one with --model FILE or --run RUN");
   const auto of_model = request.model.empty() ? "" : fmt::format(" of {}", request.model);
   if (!found.elsewhere)
-    return fail(ErrorCode::not_found, "no run{} with a recommendation is in {}; start with: ridgeline tune {}",
-                of_model, store.path().string(),
-                request.model.empty() ? "model.onnx --config config.yaml" : request.model);
+    return fail(ErrorCode::not_found, "no run{} with a recommendation is in {}", of_model, store.path().string())
+        .hint("start with: ridgeline tune {}",
+              request.model.empty() ? "model.onnx --config config.yaml" : request.model);
   const auto run = found.own_is_elsewhere ? fmt::format("run of {}", request.config)
                                           : fmt::format("run{} with a recommendation", of_model);
   if (cannot_be_read(environment.gpus))
-    return fail(ErrorCode::not_found,
-                "no {} is known to be of this machine: {}; the newest, {}, is of {}; see ridgeline doctor", run,
-                devices_text(environment), found.elsewhere->id, found.elsewhere->line.device);
-  return fail(ErrorCode::not_found,
-              "no {} was measured on this machine's {}: the newest, {}, is of {}; tune here first", run,
-              devices_text(environment), found.elsewhere->id, found.elsewhere->line.device);
+    return fail(ErrorCode::not_found, "no {} is known to be of this machine: {}; the newest, {}, is of {}", run,
+                devices_text(environment), found.elsewhere->id, found.elsewhere->line.device)
+        .hint("see ridgeline doctor");
+  return fail(ErrorCode::not_found, "no {} was measured on this machine's {}: the newest, {}, is of {}", run,
+              devices_text(environment), found.elsewhere->id, found.elsewhere->line.device)
+      .hint("tune here first");
 }
 
 }  // namespace
@@ -176,17 +176,20 @@ std::string absolute_path(const std::filesystem::path& file) {
 
 Result<Baseline> baseline_of(store::Store& store, const schema::TuneRun& run) {
   if (!run.verdict || run.verdict->decision == schema::Decision::none)
-    return fail(ErrorCode::invalid_argument, "run {} has no recommendation{}{}; choose another, or tune again", run.id,
-                run.verdict ? ": " : ": it was not finished", run.verdict ? run.verdict->reason : "");
+    return fail(ErrorCode::invalid_argument, "run {} has no recommendation{}{}", run.id,
+                run.verdict ? ": " : ": it was not finished", run.verdict ? run.verdict->reason : "")
+        .hint("choose another, or tune again");
   const auto trial = std::find_if(run.trials.begin(), run.trials.end(),
                                   [&](const auto& entry) { return entry.id == run.verdict->trial_id; });
   if (trial == run.trials.end())
-    return fail(ErrorCode::invalid_argument, "run {} names trial {} as the best, which it does not hold; tune again",
-                run.id, run.verdict->trial_id);
+    return fail(ErrorCode::invalid_argument, "run {} names trial {} as the best, which it does not hold", run.id,
+                run.verdict->trial_id)
+        .hint("tune again");
   RL_TRY_ASSIGN(auto stored, store.find_trial(trial->key));
   if (!stored || !stored->outcome.measurement || stored->outcome.measurement->latency_ns.empty())
-    return fail(ErrorCode::invalid_argument, "the measurement of trial {}/{} is not in {}; tune again", run.id,
-                trial->id, store.path().string());
+    return fail(ErrorCode::invalid_argument, "the measurement of trial {}/{} is not in {}", run.id, trial->id,
+                store.path().string())
+        .hint("tune again");
   Baseline out;
   out.name = fmt::format("{}/{}", run.id, trial->id);
   out.run = run;
@@ -216,15 +219,16 @@ Result<Baseline> find_baseline(store::Store& store, const BaselineRequest& reque
   RL_TRY_ASSIGN(auto baseline, baseline_of(store, run));
   const bool here = is_here(baseline.spec.device, environment);
   if (!here && cannot_be_read(environment.gpus))
-    return fail(ErrorCode::invalid_argument, "run {} was measured on {}, and {}; see ridgeline doctor", run.id,
-                device_text(run, baseline.spec.device), devices_text(environment));
+    return fail(ErrorCode::invalid_argument, "run {} was measured on {}, and {}", run.id,
+                device_text(run, baseline.spec.device), devices_text(environment))
+        .hint("see ridgeline doctor");
   if (!here)
-    return fail(ErrorCode::invalid_argument,
-                "run {} was measured on {}, and this machine has {}; tune here for a baseline", run.id,
-                device_text(run, baseline.spec.device), devices_text(environment));
+    return fail(ErrorCode::invalid_argument, "run {} was measured on {}, and this machine has {}", run.id,
+                device_text(run, baseline.spec.device), devices_text(environment))
+        .hint("tune here for a baseline");
   if (!request.model.empty() && file_name_of(run.model.path) != file_name_of(request.model))
-    return fail(ErrorCode::invalid_argument, "run {} is of {}, not of {}; choose another run or leave out --model",
-                run.id, run.model.path, request.model);
+    return fail(ErrorCode::invalid_argument, "run {} is of {}, not of {}", run.id, run.model.path, request.model)
+        .hint("choose another run or leave out --model");
   return baseline;
 }
 

@@ -40,7 +40,7 @@ Result<Response> CommandResponder::respond(const WatchEvent& event, WatchState& 
   options.capture_output = false;
   options.file_descriptors = {{STDERR_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
   auto child = base::Subprocess::spawn(options);
-  if (!child) return failed(child.error().message);
+  if (!child) return failed(base::error_line(child.error()));
   constexpr base::Nanoseconds kSlice = std::chrono::milliseconds(200);
   for (auto left = limit_; left.count() > 0 && !cancelled_(); left -= kSlice) {
     const auto status = child->wait_for(std::min(left, kSlice));

@@ -81,16 +81,15 @@ Result<void> LatencyFile::reopen() {
   if (file < 0 || ::fstat(file, &found) != 0) {
     const int reason = errno;
     if (file >= 0) ::close(file);
-    return fail(
-        reason == ENOENT ? ErrorCode::not_found : ErrorCode::io,
-        "latency file {}: cannot be read: {}; expected the file that the service appends its latencies to; make "
-        "it, or name another with --latency-file FILE",
-        path_.string(), std::strerror(reason));
+    return fail(reason == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+                "latency file {}: cannot be read: {}; expected the file that the service appends its latencies to",
+                path_.string(), std::strerror(reason))
+        .hint("make it, or name another with --latency-file FILE");
   }
   if (!S_ISREG(found.st_mode)) {
     ::close(file);
-    return fail(ErrorCode::io, "latency file {}: is no regular file; for a socket use --latency-socket",
-                path_.string());
+    return fail(ErrorCode::io, "latency file {}: is no regular file", path_.string())
+        .hint("for a socket use --latency-socket");
   }
   if (file_ >= 0) ::close(file_);
   file_ = file;

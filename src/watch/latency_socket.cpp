@@ -53,10 +53,11 @@ Result<std::unique_ptr<LatencySocket>> LatencySocket::open(std::filesystem::path
   struct stat found {};
   if (::lstat(text.c_str(), &found) == 0) {
     if (!S_ISSOCK(found.st_mode))
-      return fail(ErrorCode::unavailable, "latency socket {}: something else has that name; choose another path", text);
+      return fail(ErrorCode::unavailable, "latency socket {}: something else has that name", text)
+          .hint("choose another path");
     if (is_served(address))
-      return fail(ErrorCode::unavailable, "latency socket {}: another process listens there; choose another path",
-                  text);
+      return fail(ErrorCode::unavailable, "latency socket {}: another process listens there", text)
+          .hint("choose another path");
     ::unlink(text.c_str());
   }
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -66,9 +67,9 @@ Result<std::unique_ptr<LatencySocket>> LatencySocket::open(std::filesystem::path
     const int reason = errno;
     if (socket >= 0) ::close(socket);
     return fail(ErrorCode::io,
-                "latency socket {}: cannot be made: {}; expected a path in a folder that exists and may be written to; "
-                "name another with --latency-socket PATH",
-                text, std::strerror(reason));
+                "latency socket {}: cannot be made: {}; expected a path in a folder that exists and may be written to",
+                text, std::strerror(reason))
+        .hint("name another with --latency-socket PATH");
   }
   return std::unique_ptr<LatencySocket>(new LatencySocket(std::move(path), socket, stop[0], stop[1]));
 }

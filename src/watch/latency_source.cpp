@@ -31,14 +31,14 @@ Result<Observation> LatencySource::look() {
   if (!inspected) {
     if (inspected.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(inspected).error());
     // The service goes on without its files; what it writes still counts.
-    seen.note = std::move(inspected.error().message);
+    seen.note = base::error_line(inspected.error());
   }
   seen.state.gpu = glance_.look();
   seen.state.process_names = process_names(seen.state.gpu);
   auto read = input_->read(window_);
   add_note(seen, input_->take_note());
   if (!read) {
-    seen.problem = std::move(read.error().message);
+    seen.problem = base::error_line(read.error());
     return seen;
   }
   if (!window_.enough()) {

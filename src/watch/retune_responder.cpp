@@ -126,7 +126,7 @@ Result<Response> RetuneResponder::retune(WatchState& state) {
     if (response.error().code == ErrorCode::cancelled) return response;
     WatchEvent event;
     event.kind = WatchEventKind::action_failed;
-    event.text = fmt::format("retune: {}", response.error().message);
+    event.text = fmt::format("retune: {}", base::error_line(response.error()));
     response = Response{{std::move(event)}, std::nullopt};
   }
   for (auto& event : response->events)

@@ -15,10 +15,8 @@ Result<std::vector<config::FoundSetting>> read_watched_settings(const std::files
                                                                 const config::PatchOptions& patch) {
   const auto text = base::read_file(file);
   if (!text)
-    return base::fail(text.error().code,
-                      "{}; expected the YAML file with the service's settings; put it there, or name another with "
-                      "--config FILE",
-                      text.error().message);
+    return base::fail(text.error().code, "{}; expected the YAML file with the service's settings", text.error().message)
+        .hint("put it there, or name another with --config FILE");
   return config::read_settings(*text, file.string(), patch);
 }
 
@@ -45,8 +43,9 @@ Result<void> ServiceInspector::check_device(const schema::Environment& environme
   const auto uuid = options_.device.substr(kGpu.size());
   const auto here = [&](const auto& gpu) { return gpu.uuid == uuid; };
   if (std::any_of(environment.gpus.begin(), environment.gpus.end(), here)) return {};
-  return base::fail(base::ErrorCode::unavailable, "GPU {} does not answer any more{}{}; see ridgeline doctor", uuid,
-                    environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+  return base::fail(base::ErrorCode::unavailable, "GPU {} does not answer any more{}{}", uuid,
+                    environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
+      .hint("see ridgeline doctor");
 }
 
 execute::Executor& ServiceInspector::executor() {

@@ -39,20 +39,19 @@ Result<WatchStateFile> WatchStateFile::open(std::filesystem::path path) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error)
-    return fail(ErrorCode::io, "state file {}: cannot create its folder: {}; name another with --state", path.string(),
-                error.message());
+    return fail(ErrorCode::io, "state file {}: cannot create its folder: {}", path.string(), error.message())
+        .hint("name another with --state");
   if (std::filesystem::is_directory(path, error))
-    return fail(ErrorCode::io, "state file {}: is a folder; name a file with --state", path.string());
+    return fail(ErrorCode::io, "state file {}: is a folder", path.string()).hint("name a file with --state");
   const auto lock_path = path.string() + ".lock";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock < 0)
-    return fail(ErrorCode::io, "state file {}: cannot be written: {}; name another with --state", path.string(),
-                std::strerror(errno));
+    return fail(ErrorCode::io, "state file {}: cannot be written: {}", path.string(), std::strerror(errno))
+        .hint("name another with --state");
   WatchStateFile file(std::move(path), lock);
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorCode::unavailable,
-                "state file {}: another ridgeline watch uses it; stop that one, or name another with --state",
-                file.path().string());
+    return fail(ErrorCode::unavailable, "state file {}: another ridgeline watch uses it", file.path().string())
+        .hint("stop that one, or name another with --state");
   return file;
 }
 

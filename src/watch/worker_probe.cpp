@@ -17,7 +17,7 @@ constexpr double kLongestWarmUpS = 1;
 std::string problem_of(const schema::TrialOutcome& outcome) {
   if (!outcome.failure) return fmt::format("the probe ended as {}", base::enum_name(outcome.status));
   return fmt::format("{} in {}: {}", base::enum_name(outcome.status), base::enum_name(outcome.failure->phase),
-                     outcome.failure->message);
+                     schema::failure_line(*outcome.failure));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<Observation> WorkerProbe::look() {
   Observation seen;
   if (auto inspected = inspector_.inspect(seen.state); !inspected) {
     if (inspected.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(inspected).error());
-    seen.problem = std::move(inspected.error().message);
+    seen.problem = base::error_line(inspected.error());
     return seen;
   }
   seen.state.gpu_busy_percent = glance_.busy_percent();
@@ -61,7 +61,7 @@ Result<Observation> WorkerProbe::look() {
   if (!options_.keep_worker) inspector_.release();
   if (!outcome) {
     if (outcome.error().code == ErrorCode::cancelled) return tl::unexpected(std::move(outcome).error());
-    seen.problem = std::move(outcome.error().message);
+    seen.problem = base::error_line(outcome.error());
     return seen;
   }
   if (outcome->status != schema::TrialStatus::ok || !outcome->measurement || outcome->measurement->latency_ns.empty()) {

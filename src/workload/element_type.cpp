@@ -66,8 +66,8 @@ base::Result<std::int64_t> element_count(const std::vector<std::int64_t>& dims) 
   bool empty = false;
   for (const auto dim : dims) {
     if (dim < 0)
-      return base::fail(base::ErrorCode::invalid_argument,
-                        "shape {} has a negative dimension: give every dimension a size", shape_text(dims));
+      return base::fail(base::ErrorCode::invalid_argument, "shape {} has a negative dimension", shape_text(dims))
+          .hint("give every dimension a size");
     empty = empty || dim == 0;
     if (dim != 0 && count > kLimit / dim)
       return base::fail(base::ErrorCode::invalid_argument, "shape {} has more than 2^62 elements", shape_text(dims));

@@ -80,7 +80,7 @@ base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem:
 base::Result<OutputSet> load_outputs(const std::filesystem::path& path) {
   RL_TRY_ASSIGN(const auto bytes, base::read_file(path));
   const auto corrupt = [&](std::string_view what) {
-    return base::fail(ErrorCode::corrupt, "{}: {}: remove it and run again", path.string(), what);
+    return base::fail(ErrorCode::corrupt, "{}: {}", path.string(), what).hint("remove it and run again");
   };
   OutputReader file(bytes);
   if (file.take(kMagic.size()) != kMagic) return corrupt("is not a file of reference outputs");

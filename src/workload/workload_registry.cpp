@@ -15,8 +15,8 @@ base::Result<const WorkloadKind*> WorkloadRegistry::find(const std::string& name
     names.push_back(known);
     listed += (listed.empty() ? "" : ", ") + known;
   }
-  return base::fail(base::ErrorCode::invalid_argument, "unknown workload kind \"{}\"{}; known kinds: {}", name,
-                    base::did_you_mean(name, names), listed);
+  return base::fail(base::ErrorCode::invalid_argument, "unknown workload kind \"{}\"; known kinds: {}", name, listed)
+      .hint("{}", base::did_you_mean(name, names));
 }
 
 WorkloadRegistry make_default_registry() {

@@ -40,7 +40,8 @@ for words in "show" "show --json" "report latest" "history --json" "compare late
   LAST="ridgeline $words >/dev/full"
   : >out
   [ "$code" -eq 2 ] || problem "$LAST: exit code $code, expected 2"
-  err "cannot write to standard output; is the disk full?"
+  err "error: cannot write to standard output"
+  err "hint: is the disk full?"
 done
 checks=$((checks + 1))
 "$RIDGELINE" show nowhere --db r.db >out 2>/dev/full

@@ -237,7 +237,7 @@ for flags in --json --fix-hints ""; do
   checks=$((checks + 1))
   "$RIDGELINE" doctor --no-load $flags >/dev/full 2>err
   code=$?
-  [ "$code" = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -q "^error: cannot write to standard output" err ||
+  [ "$code" = 2 ] && [ "$(head -c 200 err)" = "error: cannot write to standard output"$'\n'"hint: is the disk full?" ] ||
     problem "doctor $flags >/dev/full: exit code $code, $(cat err)"
 done
 finish

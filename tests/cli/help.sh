@@ -16,7 +16,9 @@ run 2
 out "Usage"
 bad "nonsense" -- nonsense
 bad "\"tnue\"" "did you mean \"tune\"" -- tnue model.onnx
-bad "--nonsense" -- tune --nonsense
+bad "--nonsense" "hint: see ridgeline tune --help" -- tune --nonsense
+run 2 tune
+is "$(cat "$WORK/err")" "error: no model is named"$'\n'"hint: name one, for example: ridgeline tune model.onnx" "tune"
 run 0 tune --help
 # Every option that README and docs name exists somewhere.
 for command in $commands; do "$RIDGELINE" "$command" --help; done >all-help

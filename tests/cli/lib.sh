@@ -32,7 +32,8 @@ run() {
 out() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/out" || problem "$LAST: no \"$1\" on standard output"; }
 err() { checks=$((checks + 1)); grep -qF -- "$1" "$WORK/err" || problem "$LAST: no \"$1\" on standard error"; }
 no_out() { checks=$((checks + 1)); ! grep -qF -- "$1" "$WORK/out" || problem "$LAST: \"$1\" on standard output"; }
-# bad TEXT... -- ARGUMENTS...: exit code 2, and the last line on standard error, the only error there, holds every text.
+# bad TEXT... -- ARGUMENTS...: exit code 2, and standard error ends with its only error and perhaps a hint, which together
+# hold every text.
 bad() {
   local texts=()
   while [ "$1" != -- ]; do
@@ -43,13 +44,17 @@ bad() {
   run 2 "$@"
   checks=$((checks + 1))
   [ "$(grep -c '^error: ' "$WORK/err")" -eq 1 ] || problem "$LAST: expected one error line"
-  tail -n 1 "$WORK/err" >"$WORK/last"
+  sed -n '/^error: /,$p' "$WORK/err" >"$WORK/last"
+  checks=$((checks + 1))
+  grep -qv -e '^error: ' -e '^hint: ' "$WORK/last" && problem "$LAST: more than an error and a hint"
   local text
   for text in "error: " "${texts[@]}"; do
     checks=$((checks + 1))
     grep -qF -- "$text" "$WORK/last" || problem "$LAST: no \"$text\" in the error"
   done
 }
+# is ACTUAL EXPECTED WHAT
+is() { checks=$((checks + 1)); [ "$1" = "$2" ] || problem "$3: \"$1\", expected \"$2\""; }
 same() { checks=$((checks + 1)); cmp -s "$1" "$2" || problem "$1 and $2 differ"; }
 json() { checks=$((checks + 1)); [ "$(jq -r "$1" <"$WORK/out")" = "$2" ] || problem "$LAST: $1 is $(jq -r "$1" <"$WORK/out"), expected $2"; }
 finish() {

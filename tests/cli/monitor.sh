@@ -12,7 +12,6 @@ library() {
   ln -sfn "$1" "$WORK/nvml/libnvidia-ml.so.1"
   export LD_LIBRARY_PATH="$WORK/nvml" RL_FAKE_NVML_SCRIPT="$2"
 }
-is() { checks=$((checks + 1)); [ "$1" = "$2" ] || problem "$3: \"$1\", expected \"$2\""; }
 
 # No driver: the host and the reason.
 run 0 monitor --once
@@ -91,7 +90,7 @@ printf 'partial,line' >>gpus.csv # a power cut
 run 0 monitor --csv gpus.csv --count 1 --headless
 is "$(tail -n 2 gpus.csv | head -n 1)" "partial,line" "the torn line"
 is "$(tail -n 1 gpus.csv | awk -F, '{print NF}')" "$(head -n 1 gpus.csv | awk -F, '{print NF}')" "cells after a torn line"
-bad "--csv -: expected a file" "take --json" -- monitor --csv - --count 1 --headless
+bad "--csv -: expected a file" "use --json" -- monitor --csv - --count 1 --headless
 is "$(ls ./- 2>/dev/null)" "" "a file named -"
 echo "name,price" >other.csv
 bad "other.csv" "no recording" -- monitor --csv other.csv --count 1 --headless
@@ -102,7 +101,7 @@ for how in "--once" "--json --count 2 --interval 100ms"; do
   [ -e /dev/full ] || continue
   # shellcheck disable=SC2086 # words
   "$RIDGELINE" monitor $how >/dev/full 2>"$WORK/err" </dev/null
-  is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output; is the disk full?" "monitor $how"
+  is "$? $(cat "$WORK/err")" "2 error: cannot write to standard output"$'\n'"hint: is the disk full?" "monitor $how"
 done
 bad "--headless" "add --once, --json" -- monitor --headless
 run 0 monitor --once --headless

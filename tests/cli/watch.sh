@@ -9,7 +9,6 @@ trap '[ -n "$WATCH" ] && kill "$WATCH" 2>/dev/null; chmod -R u+w "$WORK" 2>/dev/
 S="synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all,load=$WORK/load"
 # short probes in a row, each judged as if a minute had passed
 PROBES=(--every 250ms --probe-time 100ms)
-is() { checks=$((checks + 1)); [ "$1" = "$2" ] || problem "$3: \"$1\", expected \"$2\""; }
 # event KIND FILTER EXPECTED: of the last event of that kind on standard output.
 event() {
   checks=$((checks + 1))
@@ -71,7 +70,8 @@ for how in "--once" "--count 2" ""; do
   # shellcheck disable=SC2086 # words
   timeout 60 "$RIDGELINE" watch --config config.yaml "${PROBES[@]}" --state full.json $how >/dev/full 2>"$WORK/err" </dev/null
   is "$?" 2 "exit code of watch $how with a full disk"
-  is "$(grep '^error: ' "$WORK/err")" "error: cannot write to standard output, so an event is lost; is the disk full?" "watch $how"
+  is "$(grep -e '^error: ' -e '^hint: ' "$WORK/err")" \
+    "error: cannot write to standard output, so an event is lost"$'\n'"hint: is the disk full?" "watch $how"
 done
 # A library that is named has to be one, needed or not.
 bad "--ort-library /nonexistent" "expected libonnxruntime.so" -- watch --config config.yaml --once --ort-library /nonexistent

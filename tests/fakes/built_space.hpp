@@ -19,7 +19,7 @@ inline BuiltSpace build(const SpaceInput& input) {
 
 inline std::string error_of(const SpaceInput& input) {
   const auto built = build_space(input);
-  return built ? "" : built.error().message;
+  return built ? "" : base::error_line(built.error());
 }
 
 inline std::vector<schema::Value> values(const BuiltSpace& built, const std::string& key) {

@@ -47,7 +47,7 @@ class DeviceTrialTest : public DeviceTest {
     if (std::find(providers.begin(), providers.end(), "CUDAExecutionProvider") == providers.end())
       GTEST_SKIP() << runtime->library_path << " has no CUDA provider; scripts/fetch_onnxruntime.sh --gpu fetches one";
     if (const auto note = runtime->provider_notes.find("cuda"); note != runtime->provider_notes.end())
-      GTEST_SKIP() << note->second;
+      GTEST_SKIP() << note->second.reason();
   }
   void TearDown() override {
     executor_.reset();

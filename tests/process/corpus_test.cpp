@@ -70,7 +70,7 @@ TEST_F(CorpusTest, every_model_runs_or_is_refused_with_a_cause) {
   if (models.empty()) GTEST_SKIP() << "no models below " << kCorpus << ": install libonnx-testdata";
   const auto executor = make_local_executor(worker_options());
   if (const auto runtime = execute::probe(*executor, "onnx", ""); !runtime) {
-    ASSERT_EQ(runtime.error().code, base::ErrorCode::unavailable) << runtime.error().message;
+    ASSERT_EQ(runtime.error().code, base::ErrorCode::not_found) << runtime.error().message;
     GTEST_SKIP() << runtime.error().message;
   }
 

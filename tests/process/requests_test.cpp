@@ -45,7 +45,7 @@ TEST_F(RequestsTest, inspect_describes_the_model) {
   request.workload.location = "synthetic:surfaces=conv";
   const auto wrong = execute::inspect(*executor, request);
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message.find("did you mean \"surface\""), std::string::npos) << wrong.error().message;
+  EXPECT_NE(wrong.error().hint.find("did you mean \"surface\""), std::string::npos) << wrong.error().message;
 }
 
 TEST_F(RequestsTest, a_trial_is_measured_as_the_formula_says) {

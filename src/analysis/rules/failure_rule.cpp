@@ -62,6 +62,7 @@ std::string shape_of(const std::string& message) {
 struct FailureGroup {
   std::vector<const schema::TunedTrial*> trials;
   std::string message;
+  std::string hint;
   std::string memory;  ///< memory_found of the first trial that has any
   int memory_of = 0;   ///< that trial
   bool memory_was_taken = false;
@@ -69,7 +70,7 @@ struct FailureGroup {
 
 std::string evidence_text(const FailureGroup& group, const std::vector<int>& ids) {
   auto text = trials_text(ids);
-  if (!group.message.empty()) text += ": " + group.message;
+  if (!group.message.empty()) text += ": " + base::error_line(group.message, group.hint);
   if (!group.memory.empty())
     text += ids.size() == 1 ? "; " + group.memory : fmt::format("; trial {}: {}", group.memory_of, group.memory);
   return text;
@@ -111,13 +112,17 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
   std::map<std::tuple<TrialStatus, std::string>, FailureGroup> groups;
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);
-    if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok || is_refused_graph(at->second)) continue;
+    if (at == evidence.outcomes.end() || at->second.status == TrialStatus::ok || is_refused_graph(trial, at->second))
+      continue;
     const auto& outcome = at->second;
     std::string message = outcome.failure ? outcome.failure->message : "";
     if (message.empty() && outcome.drift)
       message = accuracy_fault(*outcome.drift, evidence.run.accuracy_tolerance).value_or("");
     auto& group = groups[{outcome.status, shape_of(message)}];
-    if (group.trials.empty()) group.message = message;
+    if (group.trials.empty()) {
+      group.message = message;
+      group.hint = outcome.failure ? outcome.failure->hint : "";
+    }
     group.trials.push_back(&trial);
     group.memory_was_taken = group.memory_was_taken || memory_was_taken(outcome);
     if (!group.memory.empty()) continue;

@@ -10,42 +10,49 @@
 namespace ridgeline::analysis {
 namespace {
 
-/// How the ONNX workload begins the message of a refused graph.
-constexpr std::string_view kLead = "enable_cuda_graph=true: ";
 constexpr std::string_view kOverride = "override_free_dimensions";
+
+bool has(const schema::Configuration& configuration, std::string_view key) {
+  return configuration.get_or(std::string(key), false).as_bool();
+}
 
 bool graph_ran_with_override(const Evidence& evidence) {
   for (const auto& ranked : evidence.ranking)
-    if (ranked.trial->configuration.get_or("enable_cuda_graph", false).as_bool() &&
-        ranked.trial->configuration.get_or(std::string(kOverride), false).as_bool())
+    if (has(ranked.trial->configuration, "enable_cuda_graph") && has(ranked.trial->configuration, kOverride))
       return true;
   return false;
 }
 
 }  // namespace
 
-bool is_refused_graph(const schema::TrialOutcome& outcome) {
-  return outcome.failure && outcome.failure->message.rfind(kLead, 0) == 0;
+bool is_refused_graph(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
+  return outcome.status == schema::TrialStatus::unsupported && outcome.failure &&
+         outcome.failure->phase == schema::TrialPhase::create_session && has(trial.configuration, "enable_cuda_graph");
 }
 
 std::vector<Finding> gpu_graph_rule(const Evidence& evidence) {
-  std::map<std::string, std::vector<int>> refused;
+  struct Refused {
+    std::vector<int> ids;
+    bool has_override = false;
+  };
+  std::map<std::string, Refused> refused;
   for (const auto& trial : evidence.run.trials) {
     const auto at = evidence.outcomes.find(trial.key);
-    if (at != evidence.outcomes.end() && is_refused_graph(at->second))
-      refused[at->second.failure->message.substr(kLead.size())].push_back(trial.id);
+    if (at == evidence.outcomes.end() || !is_refused_graph(trial, at->second)) continue;
+    auto& group = refused[at->second.failure->message];
+    group.ids.push_back(trial.id);
+    group.has_override = group.has_override || has(trial.configuration, kOverride);
   }
   std::vector<Finding> findings;
-  for (const auto& [message, ids] : refused) {
-    const auto reason = message.substr(0, message.find(';'));
+  for (const auto& [message, group] : refused) {
     std::string advice =
         "A CUDA graph needs every node on the GPU: change the model so that these nodes go, or do without";
-    if (message.find(kOverride) != std::string::npos)
+    if (!group.has_override && !evidence.run.workload.dim_names.empty())
       advice = graph_ran_with_override(evidence)
                    ? "With override_free_dimensions=true the graph was captured: keep both or neither"
                    : "Try override_free_dimensions=true: fixed sizes take shape arithmetic off the CPU";
     findings.push_back(
-        {FindingKind::failure, fmt::format("CUDA graph refused because {}", reason), trials_text(ids), advice});
+        {FindingKind::failure, fmt::format("CUDA graph refused: {}", message), trials_text(group.ids), advice});
   }
   return findings;
 }

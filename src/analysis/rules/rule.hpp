@@ -47,7 +47,7 @@ using Rule = std::vector<Finding> (*)(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> machine_rule(const Evidence& evidence);
 [[nodiscard]] std::vector<Finding> failure_rule(const Evidence& evidence);
 
-/// A trial that failed because the runtime refused its CUDA graph and the workload named the nodes; gpu_graph_rule's.
-[[nodiscard]] bool is_refused_graph(const schema::TrialOutcome& outcome);
+/// A trial that failed because the runtime refused its CUDA graph; gpu_graph_rule's.
+[[nodiscard]] bool is_refused_graph(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome);
 
 }  // namespace ridgeline::analysis

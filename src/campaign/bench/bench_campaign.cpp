@@ -91,7 +91,7 @@ class RunningBench {
     } else if (!status) {
       return tl::unexpected<base::Error>(std::move(status).error());
     }
-    if (run_.interruption.empty() && all_refused()) return base::fail(ErrorCode::invalid_argument, "{}", refusal());
+    if (run_.interruption.empty() && all_refused()) return refusal();
     run_.answers = analysis::answer_bench(run_, answers_);
     note_flags();
     RL_TRY(frame_.end());
@@ -325,15 +325,17 @@ class RunningBench {
                                                [](const BenchTrial& trial) { return refused(trial.outcome); });
   }
   /// What was asked for, why none of it is possible, and what to do.
-  [[nodiscard]] std::string refusal() const {
+  [[nodiscard]] base::Fault refusal() const {
     const auto& first = run_.trials.front();
     const auto asked = std::find_if(request_.origins.begin(), request_.origins.end(),
                                     [](const auto& origin) { return origin.name == kBatchOrigin; });
-    return fmt::format("{}: no setting can be trained with, {} was refused: {}; name others",
-                       asked == request_.origins.end()
-                           ? std::string(kBatchOrigin)
-                           : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
-                       schema::describe(first.settings), first.outcome.failure ? first.outcome.failure->message : "");
+    return base::fail(ErrorCode::invalid_argument, "{}: no setting can be trained with, {} was refused: {}",
+                      asked == request_.origins.end()
+                          ? std::string(kBatchOrigin)
+                          : fmt::format("{} {} ({})", kBatchOrigin, asked->value, asked->origin),
+                      schema::describe(first.settings),
+                      first.outcome.failure ? schema::failure_line(*first.outcome.failure) : "")
+        .hint("name others");
   }
 
   [[nodiscard]] static bool told(const std::string& code) {

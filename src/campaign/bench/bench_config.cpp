@@ -36,7 +36,7 @@ class BenchConfigReader {
       if (std::find(sections.begin(), sections.end(), section) != sections.end())
         RL_TRY(read_section(section, tree_.resolved(children[i + 1])));
       else if (const auto near = base::did_you_mean(section, sections); !near.empty())
-        leave(children[i], section, near.substr(2));
+        leave(children[i], section, near);
     }
     for (const auto* section : {"data", "training"})
       for (const auto& key : keys_of(section)) RL_TRY(read_elsewhere(section, key));
@@ -45,7 +45,7 @@ class BenchConfigReader {
 
  private:
   template <typename... Args>
-  tl::unexpected<base::Error> bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
+  base::Fault bad(int node, fmt::format_string<Args...> format, Args&&... args) const {
     return fail(ErrorCode::invalid_argument, "{}:{}:{}: {}", file_, tree_.at(node).line, tree_.at(node).column,
                 fmt::format(format, std::forward<Args>(args)...));
   }
@@ -95,9 +95,9 @@ class BenchConfigReader {
       if (std::find(names.begin(), names.end(), key) == names.end()) {
         const auto near = meant(key, names);
         if (section == "benchmark")
-          return bad(children[i], "unknown key \"{}\" in {}{}; expected {}", key, section, near,
-                     fmt::join(names, ", "));
-        if (!near.empty()) leave(children[i], section + "." + key, near.substr(2));
+          return bad(children[i], "unknown key \"{}\" in {}; expected {}", key, section, fmt::join(names, ", "))
+              .hint("{}", near);
+        if (!near.empty()) leave(children[i], section + "." + key, near);
         continue;
       }
       const int value = tree_.resolved(children[i + 1]);
@@ -119,7 +119,7 @@ class BenchConfigReader {
     std::vector<std::string> around;
     for (const auto& name : names)
       if (key.size() >= 3 && name.find(key) != std::string::npos) around.push_back(name);
-    return around.size() == 1 ? fmt::format(", did you mean \"{}\"?", around.front()) : std::string();
+    return around.size() == 1 ? fmt::format("did you mean \"{}\"?", around.front()) : std::string();
   }
 
   static std::vector<std::string> keys_of(const std::string& section) {
@@ -219,7 +219,7 @@ class BenchConfigReader {
   Result<std::vector<std::int64_t>> list(const std::string& path, int node, std::int64_t low, std::int64_t high) const {
     std::vector<int> items{node};
     if (tree_.at(node).kind == config::YamlKind::sequence) items = tree_.at(node).children;
-    if (items.empty()) return bad(node, "{} is an empty list: give it values, or leave it out", path);
+    if (items.empty()) return bad(node, "{} is an empty list", path).hint("give it values, or leave it out");
     std::vector<std::int64_t> out;
     for (const int item : items) {
       RL_TRY_ASSIGN(const auto value, whole(path, tree_.resolved(item), low, high));

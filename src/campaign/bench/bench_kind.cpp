@@ -20,8 +20,8 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
   schema::TrainingSettings settings;
   if (trial == 0) {
     if (!run.answers || !run.answers->recommended)
-      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
-                        run.id);
+      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing", run.id)
+          .hint("choose a trial with RUN/TRIAL");
     const auto& answer = *run.answers->recommended;
     rate = {answer.samples_per_s, answer.low, answer.high};
     settings = answer.settings;
@@ -31,8 +31,9 @@ Result<stats::Estimate> rate_of(const schema::BenchRun& run, int trial, run::Com
     const auto& one = run.trials[static_cast<std::size_t>(trial - 1)];
     side.name = fmt::format("{}/{}", run.id, trial);
     if (!one.outcome.measurement)
-      return base::fail(base::ErrorCode::invalid_argument, "{} has no measurement ({}); choose another trial",
-                        side.name, base::enum_name(one.outcome.status));
+      return base::fail(base::ErrorCode::invalid_argument, "{} has no measurement ({})", side.name,
+                        base::enum_name(one.outcome.status))
+          .hint("choose another trial");
     rate = one.outcome.measurement->samples_per_s;
     settings = one.settings;
     side.key = one.key;
@@ -73,7 +74,8 @@ class BenchKind final : public run::Kind {
     if (one.job.kind != other.job.kind || one.job.target != other.job.target)
       return base::fail(base::ErrorCode::invalid_argument,
                         "{} trains {} {} and {} trains {} {}: a ratio of the two would mean nothing", one.id,
-                        one.job.kind, one.job.target, other.id, other.job.kind, other.job.target);
+                        one.job.kind, one.job.target, other.id, other.job.kind, other.job.target)
+          .hint("compare runs of the same training step");
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto rate_a, rate_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto rate_b, rate_of(other, b.trial, out.b));
@@ -88,8 +90,8 @@ class BenchKind final : public run::Kind {
     if (trial == 0 && bench.answers && bench.answers->recommended && !bench.answers->recommended->trials.empty())
       trial = bench.answers->recommended->trials.front();
     if (trial < 1 || trial > static_cast<int>(bench.trials.size()))
-      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
-                        bench.id);
+      return base::fail(base::ErrorCode::invalid_argument, "run {} recommends nothing", bench.id)
+          .hint("choose a trial with RUN/TRIAL");
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto then, rate_of(bench, trial, out.a));
     auto& one = bench.trials[static_cast<std::size_t>(trial - 1)];
@@ -102,7 +104,7 @@ class BenchKind final : public run::Kind {
     if (!one.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
                         base::enum_name(one.outcome.status),
-                        one.outcome.failure ? one.outcome.failure->message : "no reason given");
+                        one.outcome.failure ? schema::failure_line(*one.outcome.failure) : "no reason given");
     RL_TRY_ASSIGN(const auto now, rate_of(bench, trial, out.b));
     out.comparison = analysis::compare_estimates(cost_of_rate(then), cost_of_rate(now), kLeastEffect);
     return out;

@@ -43,10 +43,10 @@ std::vector<Wanted> wanted_of(const schema::TrainingSettings& settings) {
           {param("use_amp", ParamType::boolean), "training.use_amp", settings.amp != schema::AmpMode::off}};
 }
 
-tl::unexpected<base::Error> several_places(std::string_view file_name, const std::string& key,
-                                           const config::KeyPlace& place, const std::string& usual) {
-  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; put it under {} or keep one",
-              file_name, key, place.list(), usual);
+base::Fault several_places(std::string_view file_name, const std::string& key, const config::KeyPlace& place,
+                           const std::string& usual) {
+  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}", file_name, key, place.list())
+      .hint("put it under {} or keep one", usual);
 }
 
 /// Whether a key that the file lacks can be added under the usual path.
@@ -56,18 +56,16 @@ Result<void> check_home(const config::YamlTree& tree, std::string_view file_name
   for (const auto& document : tree.documents)
     if (!config::is_null(tree.at(document.root))) roots.push_back(tree.resolved(document.root));
   if (roots.size() > 1)
-    return fail(ErrorCode::invalid_argument,
-                "{}: {} stands in none of the {} documents: add it to the one that your "
-                "training reads",
-                file_name, key, roots.size());
+    return fail(ErrorCode::invalid_argument, "{}: {} stands in none of the {} documents", file_name, key, roots.size())
+        .hint("add it to the one that your training reads");
   if (roots.empty() || tree.at(roots.front()).kind != config::YamlKind::mapping) return {};
   const auto section = usual.substr(0, usual.find('.'));
   const int home = tree.find(roots.front(), section);
   if (home >= 0 && tree.at(home).kind == config::YamlKind::alias)
     return fail(ErrorCode::invalid_argument,
-                "{}:{}: {} would go into {}, which is the alias *{}, so that it would show elsewhere too: add {} there "
-                "yourself",
-                file_name, tree.at(home).line, key, section, tree.at(home).value, key);
+                "{}:{}: {} would go into {}, which is the alias *{}, so that it would show elsewhere too", file_name,
+                tree.at(home).line, key, section, tree.at(home).value)
+        .hint("add {} there yourself", key);
   return {};
 }
 
@@ -77,14 +75,13 @@ Result<void> check_value(const config::YamlTree& tree, std::string_view file_nam
   const auto& node = tree.at(value);
   if (!node.users.empty())
     return fail(ErrorCode::invalid_argument,
-                "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
-                "value out in both places",
-                file_name, node.line, param.key, node.anchor, tree.at(node.users.front()).line);
+                "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there", file_name,
+                node.line, param.key, node.anchor, tree.at(node.users.front()).line)
+        .hint("write the value out in both places");
   if (node.kind == config::YamlKind::scalar && config::is_template(node.value))
-    return fail(ErrorCode::invalid_argument,
-                "{}:{}: {} is {}, which another program fills in: write the plain value, or give --config the file "
-                "that it comes from",
-                file_name, node.line, param.key, node.value);
+    return fail(ErrorCode::invalid_argument, "{}:{}: {} is {}, which another program fills in", file_name, node.line,
+                param.key, node.value)
+        .hint("write the plain value, or give --config the file that it comes from");
   if (config::is_null(node)) return {};
   RL_TRY(config::read_setting(param, tree, value, file_name));
   return {};
@@ -143,7 +140,7 @@ class NumberReader {
     const config::KeyPlace place(tree_, key, usual);
     const int found = place.value();
     if (found < 0) {
-      if (!place.absent()) unreadable[key] = several_places(file_, key, place, usual.front()).value().message;
+      if (!place.absent()) unreadable[key] = several_places(file_, key, place, usual.front()).value();
       return std::nullopt;
     }
     const auto& node = tree_.at(tree_.resolved(found));
@@ -152,17 +149,19 @@ class NumberReader {
     if (node.kind == config::YamlKind::scalar && value && *value > 0 &&
         (!whole || (*value == std::floor(*value) && *value < kMostWhole)))
       return *value;
-    unreadable[key] = fmt::format("{}:{}: {} is {}, which cannot be read here: expected a {} number above 0", file_,
-                                  tree_.at(found).line, key,
-                                  node.kind == config::YamlKind::scalar ? node.value : std::string("a list or section"),
-                                  whole ? "whole" : "plain");
+    unreadable[key] =
+        fail(ErrorCode::invalid_argument, "{}:{}: {} is {}, which cannot be read here: expected a {} number above 0",
+             file_, tree_.at(found).line, key,
+             node.kind == config::YamlKind::scalar ? node.value : std::string("a list or section"),
+             whole ? "whole" : "plain")
+            .value();
     return std::nullopt;
   }
   std::optional<std::int64_t> whole(const std::string& key, const std::vector<std::string>& usual) {
     const auto value = at(key, usual, true);
     return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
   }
-  std::map<std::string, std::string> unreadable;
+  std::map<std::string, base::Error> unreadable;
 
  private:
   static constexpr double kMostWhole = 1e9;
@@ -251,8 +250,7 @@ Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_v
   out.gradient_accumulation_steps = reader.whole(
       "gradient_accumulation_steps", {"training.gradient_accumulation_steps", "data.gradient_accumulation_steps"});
   out.learning_rate = reader.at("learning_rate", {"training.learning_rate", "data.learning_rate"}, false);
-  for (const auto& [key, line] : reader.unreadable)
-    out.unreadable[key] = config::one_line(base::Error{ErrorCode::invalid_argument, line}).message;
+  for (const auto& [key, error] : reader.unreadable) out.unreadable[key] = base::error_line(config::one_line(error));
   return out;
 }
 

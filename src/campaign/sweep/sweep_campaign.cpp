@@ -333,10 +333,11 @@ class RunningSweep {
     }
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
-    outcome.failure->message = fmt::format(
-        "ended well, but did not tell {}{}; write \"{} NUMBER\" to "
-        "$RIDGELINE_METRICS_FILE, or name it with --metric",
-        metric, base::did_you_mean(metric, names), metric);
+    const auto near = base::did_you_mean(metric, names);
+    outcome.failure->message = fmt::format("ended well, but did not tell {}", metric);
+    outcome.failure->hint =
+        !near.empty() ? near
+                      : fmt::format("write \"{} NUMBER\" to $RIDGELINE_METRICS_FILE, or name it with --metric", metric);
   }
 
   execute::Executor& executor_;

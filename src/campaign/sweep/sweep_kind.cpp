@@ -30,11 +30,12 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
           return one.point == run.answers->recommended;
         });
     if (found == run.points.end())
-      return base::fail(ErrorCode::invalid_argument, "run {} recommends nothing; choose a trial with RUN/TRIAL",
-                        run.id);
+      return base::fail(ErrorCode::invalid_argument, "run {} recommends nothing", run.id)
+          .hint("choose a trial with RUN/TRIAL");
     if (found->trials.empty())
-      return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well; choose another", run.id,
-                        schema::point_text(found->point, run.job.parameters));
+      return base::fail(ErrorCode::invalid_argument, "{}: no trial of {} went well", run.id,
+                        schema::point_text(found->point, run.job.parameters))
+          .hint("choose another");
     point = found->point;
     value = found->objective;
     side.name = side.key = run.id;
@@ -44,8 +45,9 @@ Result<stats::Estimate> value_of(const schema::SweepRun& run, int trial, run::Co
     side.name = fmt::format("{}/{}", run.id, trial);
     const auto metric = one.outcome.metrics.find(run.objective.metric);
     if (one.outcome.status != schema::TrialStatus::ok || metric == one.outcome.metrics.end())
-      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({}); choose another trial", side.name,
-                        run.objective.metric, base::enum_name(one.outcome.status));
+      return base::fail(ErrorCode::invalid_argument, "{} has no {} ({})", side.name, run.objective.metric,
+                        base::enum_name(one.outcome.status))
+          .hint("choose another trial");
     point = one.point;
     value = {metric->second, metric->second, metric->second};
     side.key = one.key;
@@ -88,7 +90,8 @@ class SweepKind final : public run::Kind {
     if (one.objective.to_text() != other.objective.to_text())
       return base::fail(ErrorCode::invalid_argument,
                         "{} is judged by {} and {} by {}: a ratio of the two would mean nothing", one.id,
-                        one.objective.to_text(), other.id, other.objective.to_text());
+                        one.objective.to_text(), other.id, other.objective.to_text())
+          .hint("compare sweeps with the same --objective");
     run::RunComparison out;
     RL_TRY_ASSIGN(const auto value_a, value_of(one, a.trial, out.a));
     RL_TRY_ASSIGN(const auto value_b, value_of(other, b.trial, out.b));
@@ -117,10 +120,11 @@ class SweepKind final : public run::Kind {
       RL_TRY_ASSIGN(trial.outcome, execute::run_command_trial(*executor, {sweep.job, point, round, sweep.device_id},
                                                               folder, std::nullopt));
       if (trial.outcome.status != schema::TrialStatus::ok || trial.outcome.metrics.count(sweep.objective.metric) == 0)
-        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}; see {}/output.log", out.a.name,
+        return base::fail(ErrorCode::unavailable, "{}: ran then, now {}: {}", out.a.name,
                           base::enum_name(trial.outcome.status),
-                          trial.outcome.failure ? trial.outcome.failure->message : "no " + sweep.objective.metric,
-                          folder.string());
+                          trial.outcome.failure ? schema::failure_line(*trial.outcome.failure)
+                                                : "no " + sweep.objective.metric)
+            .hint("see {}/output.log", folder.string());
       sweep.trials.push_back(std::move(trial));
     }
     sweep.points = analysis::summarize_sweep(sweep);

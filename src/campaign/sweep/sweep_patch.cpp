@@ -54,8 +54,8 @@ Result<std::string> path_of(const config::YamlTree& tree, std::string_view file_
   if (!setting.path.empty()) return setting.path;
   const config::KeyPlace place(tree, setting.name);
   if (place.value() >= 0) return place.path();
-  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}; say which with --apply-to {}=PATH",
-              file_name, setting.name, place.list(), setting.name);
+  return fail(ErrorCode::invalid_argument, "{}: {} stands in several places: {}", file_name, setting.name, place.list())
+      .hint("say which with --apply-to {}=PATH", setting.name);
 }
 
 Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view file_name,
@@ -63,9 +63,9 @@ Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view fi
   RL_TRY_ASSIGN(const auto tree, config::parse_yaml(yaml, file_name));
   const auto absent = without_place(tree, settings);
   if (!settings.empty() && absent.size() == settings.size())
-    return fail(ErrorCode::invalid_argument,
-                "{}: nothing can be written, the file has no {}: add the name{}, or say where with --apply-to {}=PATH",
-                file_name, fmt::join(absent, ", no "), absent.size() == 1 ? "" : "s", absent.front());
+    return fail(ErrorCode::invalid_argument, "{}: nothing can be written, the file has no {}", file_name,
+                fmt::join(absent, ", no "))
+        .hint("add the name{}, or say where with --apply-to {}=PATH", absent.size() == 1 ? "" : "s", absent.front());
   settings.erase(std::remove_if(settings.begin(), settings.end(),
                                 [&](const auto& setting) {
                                   return std::find(absent.begin(), absent.end(), setting.name) != absent.end();
@@ -82,12 +82,11 @@ Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view fi
     const auto [param, value] = typed(setting.name, setting.value);
     RL_TRY_ASSIGN(const auto found, finder.find(setting.name));
     if (found && found->value >= 0 && !tree.at(found->value).users.empty())
-      return fail(
-          ErrorCode::invalid_argument,
-          "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there: write the "
-          "value out in both places, or name another place with --apply-to {}=PATH",
-          file_name, tree.at(found->value).line, setting.name, tree.at(found->value).anchor,
-          tree.at(tree.at(found->value).users.front()).line, setting.name);
+      return fail(ErrorCode::invalid_argument,
+                  "{}:{}: {} carries the anchor &{} that line {} uses too, so that a change would show there",
+                  file_name, tree.at(found->value).line, setting.name, tree.at(found->value).anchor,
+                  tree.at(tree.at(found->value).users.front()).line)
+          .hint("write the value out in both places, or name another place with --apply-to {}=PATH", setting.name);
     RL_TRY_ASSIGN(const auto place, finder.place_for(setting.name));
     if (place.value < 0) {
       builder.add(place, param, value);
@@ -101,10 +100,9 @@ Result<config::PatchResult> patch_all(std::string_view yaml, std::string_view fi
     if (old && *old && **old == value) continue;
     // A value that another program fills in is not ours to replace.
     if (!node.tag.empty() || node.value.find('$') != std::string::npos || node.value.find("{{") != std::string::npos)
-      return fail(ErrorCode::invalid_argument,
-                  "{}:{}: {} is {}, which another program fills in; name another place "
-                  "with --apply-to {}=PATH",
-                  file_name, node.line, setting.name, node.value, setting.name);
+      return fail(ErrorCode::invalid_argument, "{}:{}: {} is {}, which another program fills in", file_name, node.line,
+                  setting.name, node.value)
+          .hint("name another place with --apply-to {}=PATH", setting.name);
     auto source = yaml.substr(node.content, node.end - node.content);
     before[setting.name] = std::string(base::trim(source));
     RL_TRY(builder.change(place.value, param, value));
@@ -120,8 +118,9 @@ base::Result<void> check_paths(const std::map<std::string, std::string>& paths,
   for (const auto& param : parameters) names.push_back(param.name);
   for (const auto& [name, path] : paths)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return base::fail(ErrorCode::invalid_argument, "--apply-to {}={}: {} is no parameter of {}{}", name, path, name,
-                        whose, base::did_you_mean(name, names));
+      return base::fail(ErrorCode::invalid_argument, "--apply-to {}={}: {} is no parameter of {}", name, path, name,
+                        whose)
+          .hint("{}", base::did_you_mean(name, names));
   return {};
 }
 

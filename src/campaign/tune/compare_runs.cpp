@@ -28,22 +28,23 @@ base::Result<ComparedTrial> compared_trial(store::Store& store, const run::Trial
   const auto trial =
       std::find_if(run.trials.begin(), run.trials.end(), [&](const auto& entry) { return entry.id == id; });
   if (trial == run.trials.end())
-    return fail(ErrorCode::invalid_argument, "{}: no trial of run {} ran to the end; see ridgeline show {}", reference,
-                run.id, run.id);
+    return fail(ErrorCode::invalid_argument, "{}: no trial of run {} ran to the end", reference, run.id)
+        .hint("see ridgeline show {}", run.id);
   const auto outcome = result.outcomes.find(trial->key);
   if (outcome == result.outcomes.end() || !outcome->second.measurement ||
       outcome->second.measurement->latency_ns.empty())
-    return fail(ErrorCode::invalid_argument,
-                "{}: trial {} of run {} has no measurement{}; choose another with RUN/TRIAL", reference, id, run.id,
+    return fail(ErrorCode::invalid_argument, "{}: trial {} of run {} has no measurement{}", reference, id, run.id,
                 outcome == result.outcomes.end() ? std::string()
-                                                 : fmt::format(" ({})", base::enum_name(outcome->second.status)));
+                                                 : fmt::format(" ({})", base::enum_name(outcome->second.status)))
+        .hint("choose another with RUN/TRIAL");
   return ComparedTrial{run, *trial, outcome->second};
 }
 
 base::Result<schema::Comparison> compare_runs(const ComparedTrial& a, const ComparedTrial& b, double min_effect) {
   const auto refuse = [&](std::string_view what) {
     return fail(ErrorCode::invalid_argument, "{} and {} have different {}: a ratio of the two would mean nothing",
-                a.name(), b.name(), what);
+                a.name(), b.name(), what)
+        .hint("compare runs of the same workload");
   };
   if (a.run.objective != b.run.objective) return refuse("objectives");
   if (a.run.workload.kind != b.run.workload.kind || a.run.workload.content_sha256 != b.run.workload.content_sha256)

@@ -40,7 +40,7 @@ std::pair<std::size_t, std::size_t> complexity(const Configuration& configuratio
 
 std::string failure_text(const schema::TrialOutcome& outcome) {
   return fmt::format("{}{}{}", base::enum_name(outcome.status), outcome.failure ? ": " : "",
-                     outcome.failure ? outcome.failure->message : "");
+                     outcome.failure ? schema::failure_line(*outcome.failure) : "");
 }
 
 }  // namespace

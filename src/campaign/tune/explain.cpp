@@ -51,7 +51,7 @@ void Explainer::read_graph(const schema::Configuration& configuration) {
   }
   const auto& error = graph.error();
   if (error.code != ErrorCode::unsupported && error.code != ErrorCode::cancelled)
-    context_.note(fmt::format("how the runtime fuses the model was not found out: {}", error.message));
+    context_.note(fmt::format("how the runtime fuses the model was not found out: {}", base::error_line(error)));
 }
 
 void Explainer::measure_ceilings() {
@@ -75,7 +75,7 @@ void Explainer::measure_ceilings() {
   if (found)
     run.gpu_ceilings = *found;
   else if (found.error().code != ErrorCode::cancelled)
-    context_.note(fmt::format("what this GPU reaches at best was not measured: {}", found.error().message));
+    context_.note(fmt::format("what this GPU reaches at best was not measured: {}", base::error_line(found.error())));
 }
 
 void Explainer::measure_isolated() {

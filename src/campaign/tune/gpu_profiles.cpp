@@ -268,9 +268,9 @@ Result<Configuration> settings_for(const std::vector<GpuProfile>& profiles, cons
                                    std::string_view file_name) {
   const auto found = std::find_if(profiles.begin(), profiles.end(), [&](const auto& one) { return one.name == name; });
   if (found == profiles.end())
-    return fail(ErrorCode::not_found,
-                "{} has no profile \"{}\"; it has {}; tune here, then: ridgeline apply latest --config {} --for-gpu",
-                file_name, name, profiles.empty() ? "none" : names_of(profiles), file_name);
+    return fail(ErrorCode::not_found, "{} has no profile \"{}\"; it has {}", file_name, name,
+                profiles.empty() ? "none" : names_of(profiles))
+        .hint("tune here, then: ridgeline apply latest --config {} --for-gpu", file_name);
   auto settings = found->settings;
   add_defaults(settings, keys_of(profiles));
   return settings;

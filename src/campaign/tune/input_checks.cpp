@@ -27,8 +27,9 @@ Result<void> check_input_types(const schema::ModelDescription& model) {
     if (type.find('(') == std::string::npos && type != "string") continue;
     return base::fail(ErrorCode::unsupported,
                       "{}: input \"{}\" has type {}; expected tensors of numbers or bool only, which can be generated "
-                      "or read from .npy: export the part of the model behind it",
-                      model.path, input.name, type);
+                      "or read from .npy",
+                      model.path, input.name, type)
+        .hint("export the part of the model behind it");
   }
   return {};
 }
@@ -50,10 +51,9 @@ Result<void> check_shapes_and_batch(const schema::WorkloadRef& asked, const sche
       if (!axis || *axis >= shape.dims.size() || shape.dims[*axis] == 1) continue;
       const auto size = shape.dims[*axis];
       if (std::find(batches.begin(), batches.end(), schema::Value(size)) != batches.end()) continue;
-      return base::fail(ErrorCode::invalid_argument,
-                        "--shape {}:{} has batch {} on axis {}, but {} asks for another; give 1 there, or leave one of "
-                        "the two out",
-                        shape.name, workload::shape_text(shape.dims), size, *axis, words->second);
+      return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has batch {} on axis {}, but {} asks for another",
+                        shape.name, workload::shape_text(shape.dims), size, *axis, words->second)
+          .hint("give 1 there, or leave one of the two out");
     }
   return {};
 }
@@ -85,10 +85,10 @@ base::Error nonfinite_outputs(const schema::WorkloadRef& asked, const std::files
   const auto file = nonfinite_input_file(asked);
   return {
       ErrorCode::invalid_argument,
-      fmt::format("{}: output \"{}\" holds {} NaN or Inf value{} with the inputs given; expected finite numbers: {}, "
-                  "or skip the check with --accuracy-tolerance off",
-                  asked.location, name, count, count == 1 ? "" : "s",
-                  !file.empty()               ? file + ": give a file without them"
+      fmt::format("{}: output \"{}\" holds {} NaN or Inf value{} with the inputs given; expected finite numbers{}{}",
+                  asked.location, name, count, count == 1 ? "" : "s", file.empty() ? "" : ": ", file),
+      fmt::format("{}, or skip the check with --accuracy-tolerance off",
+                  !file.empty()               ? "give a file without them"
                   : asked.input_files.empty() ? "give real inputs with --input NAME:FILE.npy"
                                               : "give other inputs with --input NAME:FILE.npy")};
 }

@@ -80,6 +80,7 @@ Result<void> hash_input_files(schema::WorkloadRef& workload) {
 
 /// What is known of the run before anything was looked at.
 void copy_request(const TuneRequest& request, schema::TuneRun& run) {
+  run.request = request;
   run.objective = request.objective;
   run.constraints = request.constraints;
   run.min_effect = request.min_effect;
@@ -108,14 +109,14 @@ Result<void> look_at_model(RunContext& context) {
 Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& run) {
   for (const auto& constraint : run.constraints)
     if (!run.on_gpu() && constraint.metric.rfind("gpu_", 0) == 0)
-      return base::fail(ErrorCode::invalid_argument,
-                        "--constraint {}: known of a GPU only, but provider {} is tuned; leave it out, or use "
-                        "peak_rss_mb for the memory of the process",
-                        constraint.to_text(), run.provider);
+      return base::fail(ErrorCode::invalid_argument, "--constraint {}: known of a GPU only, but provider {} is tuned",
+                        constraint.to_text(), run.provider)
+          .hint("leave it out, or use peak_rss_mb for the memory of the process");
   if (run.io == "device" && !schema::provider_of(run.provider).takes_device_tensors)
     return base::fail(ErrorCode::invalid_argument,
-                      "--io device: data can only stay on a GPU, but provider {} is tuned{}; use --io host",
-                      run.provider, request.provider == "auto" ? " (no usable GPU was found)" : "");
+                      "--io device: data can only stay on a GPU, but provider {} is tuned{}", run.provider,
+                      request.provider == "auto" ? " (no usable GPU was found)" : "")
+        .hint("use --io host");
   return {};
 }
 

@@ -14,11 +14,10 @@ namespace {
 std::string unseen_gpu_note(const schema::RuntimeIdentity& runtime, const schema::Environment& environment) {
   const auto& note = environment.gpu_note;
   const auto& provider = schema::usual_gpu_provider();
-  const auto reason = runtime.why_not(provider);
+  const auto* reason = runtime.why_not(provider);
   const bool driver = note.find("libnvidia-ml.so.1: cannot open shared object file") == std::string::npos;
-  const bool all_but_the_driver = runtime.offers(provider) &&
-                                  (reason.empty() || reason.rfind("libcuda.so.1", 0) == 0) &&
-                                  reason.find("missing as well") == std::string::npos;
+  const bool all_but_the_driver =
+      runtime.offers(provider) && (reason == nullptr || reason->missing == std::vector<std::string>{"libcuda.so.1"});
   if (note.empty() || (!driver && !all_but_the_driver)) return {};
   return fmt::format("{}; the CPU is tuned", note);
 }
@@ -30,28 +29,29 @@ base::Result<std::string> resolve_provider(const std::string& asked, const schem
   if (asked == "auto") {
     for (const auto* provider : schema::auto_providers())
       if (provider->on_gpu() && !environment.gpus.empty() && runtime.offers(*provider) &&
-          runtime.why_not(*provider).empty())
+          runtime.why_not(*provider) == nullptr)
         return provider->id;
     return schema::cpu_provider().id;
   }
   const auto& provider = schema::provider_of(asked);
   if (provider.file.empty()) return asked;
   if (provider.on_gpu() && environment.gpus.empty())
-    return base::fail(ErrorCode::unavailable,
-                      "provider \"{}\" needs an NVIDIA GPU, none was found{}{}; use --provider cpu", asked,
-                      environment.gpu_note.empty() ? "" : ": ", environment.gpu_note);
+    return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}", asked,
+                      environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
+        .hint("use --provider cpu, or see ridgeline doctor");
   if (!runtime.offers(provider))
-    return base::fail(ErrorCode::unavailable,
-                      "provider \"{}\": {} {} at {} was built without {}; use --provider cpu or "
-                      "another library with --ort-library",
-                      asked, runtime.name, runtime.version, runtime.library_path, provider.library_name);
-  if (const auto reason = runtime.why_not(provider); !reason.empty())
-    return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, reason);
+    return base::fail(ErrorCode::unavailable, "provider \"{}\": {} {} at {} was built without {}", asked, runtime.name,
+                      runtime.version, runtime.library_path, provider.library_name)
+        .hint("use --provider cpu or another library with --ort-library");
+  if (const auto* note = runtime.why_not(provider); note != nullptr)
+    return base::fail(ErrorCode::unavailable, "provider \"{}\" cannot be used: {}", asked, note->reason())
+        .hint("{}", note->hint);
   for (const auto& id : provider.fallbacks)
-    if (const auto reason = runtime.why_not(schema::provider_of(id)); !reason.empty())
+    if (const auto* note = runtime.why_not(schema::provider_of(id)); note != nullptr)
       return base::fail(ErrorCode::unavailable,
                         "provider \"{}\" cannot be used: its sessions load the {} provider too, and {}", asked,
-                        schema::provider_of(id).title, reason);
+                        schema::provider_of(id).title, note->reason())
+          .hint("{}", note->hint);
   return asked;
 }
 
@@ -60,11 +60,14 @@ std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIden
   if (schema::runs_on_gpu(provider) || runtime.name != "onnxruntime") return {};
   if (environment.gpus.empty()) return unseen_gpu_note(runtime, environment);
   const auto& unused = schema::usual_gpu_provider();
-  auto reason = runtime.why_not(unused);
-  if (reason.empty())
-    reason = fmt::format(
-        "{} {} at {} was built without the {} provider; scripts/fetch_onnxruntime.sh --gpu fetches one that has it",
-        runtime.name, runtime.version, runtime.library_path, unused.title);
+  const auto* note = runtime.why_not(unused);
+  const auto reason =
+      note != nullptr
+          ? base::error_line(note->reason(), note->hint)
+          : fmt::format(
+                "{} {} at {} was built without the {} provider; scripts/fetch_onnxruntime.sh --gpu fetches one "
+                "that has it",
+                runtime.name, runtime.version, runtime.library_path, unused.title);
   return fmt::format("{} is present but not used: {}", environment.gpus.front().name, reason);
 }
 

@@ -365,7 +365,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     RL_TRY(store_.save_pair(spec, *outcome));
   }
   entry.status = outcome->status;
-  if (outcome->failure) entry.failure = outcome->failure->message;
+  if (outcome->failure) entry.failure = schema::failure_line(*outcome->failure);
   if (outcome->status == schema::TrialStatus::ok && outcome->measurement)
     entry.comparison = analysis::compare_paired(*outcome->measurement, run.objective, run.min_effect,
                                                 run.on_gpu() ? analysis::session_stdev(result_.learned) : 0);

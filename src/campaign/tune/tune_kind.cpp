@@ -68,7 +68,7 @@ class TuneKind final : public run::Kind {
     if (now.outcome.status != schema::TrialStatus::ok || !now.outcome.measurement)
       return base::fail(base::ErrorCode::unavailable, "{}: ran then, now {}: {}", before.name(),
                         base::enum_name(now.outcome.status),
-                        now.outcome.failure ? now.outcome.failure->message : "no reason given");
+                        now.outcome.failure ? schema::failure_line(*now.outcome.failure) : "no reason given");
     return run::RunComparison{side_of(before), side_of(now),
                               analysis::compare_separate(*before.outcome.measurement, *now.outcome.measurement,
                                                          before.run.objective, before.run.min_effect)};

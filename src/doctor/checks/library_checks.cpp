@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/load_error.hpp"
+#include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 
 namespace ridgeline::doctor {
@@ -21,22 +22,6 @@ Check library_check(std::string id, std::string title, CheckStatus status, std::
   return make_check(CheckGroup::libraries, id, std::move(title), status, std::move(evidence), std::move(fix),
                     std::move(commands));
 }
-
-/// A message of ours ends with the next step after its last "; ": the evidence before it, the step itself.
-std::pair<std::string, std::string> split_advice(const std::string& message, std::string fallback) {
-  const auto at = message.find("; looked in: ");
-  if (at != std::string::npos) {
-    const auto step = message.rfind("; run ");
-    const auto place = message.rfind("; put ");
-    const auto last = std::max(step == std::string::npos ? 0 : step, place == std::string::npos ? 0 : place);
-    return {message.substr(0, at), last > at ? message.substr(last + 2) : std::move(fallback)};
-  }
-  const auto last = message.rfind("; ");
-  if (last == std::string::npos) return {message, std::move(fallback)};
-  return {message.substr(0, last), message.substr(last + 2)};
-}
-
-constexpr std::string_view kScript = "scripts/fetch_onnxruntime.sh";
 
 /// An installed copy looks beside itself before it looks for Python packages: hence the variable.
 std::vector<std::string> gpu_package() {
@@ -51,37 +36,31 @@ struct Remedy {
   std::vector<std::string> commands;
 };
 
-/// "run pip install x, or put ...": the command is "pip install x". The script is named where it lies; a copy without
-/// it gets `otherwise`.
-Remedy remedy_of(std::string advice, const RuntimeFacts& runtime, Remedy otherwise) {
-  std::string_view start = "pip install ";
-  if (const auto at = advice.find(kScript); at != std::string::npos) {
-    if (runtime.fetch_script.empty()) return otherwise;
-    advice.replace(at, kScript.size(), runtime.fetch_script);
-    start = runtime.fetch_script;
-  }
-  const auto at = advice.find(start);
-  if (at == std::string::npos) return {std::move(advice), {}};
-  auto command = advice.substr(at, advice.find_first_of(",;", at) - at);
-  return {std::move(advice), {std::move(command)}};
+/// The script where it lies, else the Python package.
+Remedy gpu_build(const RuntimeFacts& runtime) {
+  if (runtime.fetch_script.empty())
+    return {"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library", gpu_package()};
+  const auto command = runtime.fetch_script + " --gpu";
+  return {fmt::format("run {}, or give --ort-library a GPU build", command), {command}};
 }
 
 Check runtime_check(const RuntimeFacts& runtime) {
   if (!runtime.identity) {
-    const auto [evidence, advice] =
-        split_advice(runtime.error, "run scripts/fetch_onnxruntime.sh, or give --ort-library FILE");
-    if (evidence.rfind("no ONNX Runtime library found", 0) == 0) {
+    const auto says = [](std::string evidence, std::string fix, std::vector<std::string> commands) {
+      return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, std::move(evidence), std::move(fix),
+                           std::move(commands));
+    };
+    const auto& script = runtime.fetch_script;
+    if (runtime.error.code == base::ErrorCode::not_found) {
       constexpr auto kEvidence = "no library found: ONNX models cannot be run";
-      if (runtime.fetch_script.empty())
-        return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
-                             "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
-      return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, kEvidence,
-                           "fetch it, install the Python package, or give --ort-library FILE",
-                           {runtime.fetch_script, "pip install onnxruntime"});
+      if (script.empty())
+        return says(kEvidence, "install the Python package, or give --ort-library FILE", {"pip install onnxruntime"});
+      return says(kEvidence, "fetch it, install the Python package, or give --ort-library FILE",
+                  {script, "pip install onnxruntime"});
     }
-    auto remedy = remedy_of(advice, runtime, {"give --ort-library FILE another one", {}});
-    return library_check("onnxruntime", "ONNX Runtime", CheckStatus::fail, evidence, std::move(remedy.fix),
-                         std::move(remedy.commands));
+    if (!runtime.error.hint.empty()) return says(runtime.error.message, runtime.error.hint, {});
+    if (script.empty()) return says(runtime.error.message, "give --ort-library FILE another one", {});
+    return says(runtime.error.message, fmt::format("run {}, or give --ort-library FILE", script), {script});
   }
   std::vector<std::string> names;
   for (const auto& name : runtime.identity->providers) {
@@ -99,24 +78,28 @@ Check provider_check(const Facts& facts) {
   const auto& identity = facts.runtime.identity;
   if (!identity) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no ONNX Runtime to ask");
   const bool gpu = facts.driver.has_gpu();
-  const Remedy package{"install a GPU build and name its folder: RIDGELINE_ORT_LIBRARY or --ort-library",
-                       gpu_package()};
   if (!identity->offers(provider)) {
     if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
-    auto remedy = remedy_of("run scripts/fetch_onnxruntime.sh --gpu, or name a GPU build with --ort-library",
-                            facts.runtime, package);
+    auto remedy = gpu_build(facts.runtime);
     return library_check("cuda_provider", kTitle, CheckStatus::warn,
                          "this ONNX Runtime was built without it: the GPU stays unused", std::move(remedy.fix),
                          std::move(remedy.commands));
   }
-  const auto problem = identity->why_not(provider);
-  if (problem.empty())
+  const auto* note = identity->why_not(provider);
+  if (note == nullptr)
     return library_check("cuda_provider", kTitle, CheckStatus::ok,
                          fmt::format("{}; {}; all its libraries load", identity->version, facts.runtime.cuda_provider));
-  const auto [evidence, advice] = split_advice(problem, "see docs/troubleshooting.md");
   if (!gpu) return library_check("cuda_provider", kTitle, CheckStatus::skipped, "no GPU");
-  auto remedy = remedy_of(advice, facts.runtime, package);
-  return library_check("cuda_provider", kTitle, CheckStatus::fail, evidence, std::move(remedy.fix),
+  const auto& [message, looked_in, hint, missing] = *note;
+  Remedy remedy{hint.empty() ? "see docs/troubleshooting.md" : hint, {}};
+  if (!missing.empty()) {
+    const auto package = workload::python_package_of(missing.front(), facts.runtime.cuda_major.value_or(kNewestCuda));
+    if (missing.front() == provider.file)
+      remedy = gpu_build(facts.runtime);
+    else if (!package.empty())
+      remedy.commands = {"pip install " + package};
+  }
+  return library_check("cuda_provider", kTitle, CheckStatus::fail, message, std::move(remedy.fix),
                        std::move(remedy.commands));
 }
 
@@ -203,7 +186,9 @@ Check cuda_part_check(const CudaPart& part, const Facts& facts) {
                                       : !facts.driver.has_gpu() ? "no GPU"
                                                                 : "no CUDA provider that would need it");
   }
-  const bool named = identity->why_not(schema::usual_gpu_provider()).find(part.file) != std::string::npos;
+  const auto* note = identity->why_not(schema::usual_gpu_provider());
+  const bool named = note != nullptr && std::any_of(note->missing.begin(), note->missing.end(),
+                                                    [&](const auto& file) { return file.starts_with(part.file); });
   if (const auto [why, fix] = obstacle(part, fact); !why.empty())
     return says(
         named ? CheckStatus::fail : CheckStatus::warn,

@@ -20,8 +20,9 @@ Check model_check(std::string id, std::string title, CheckStatus status, std::st
 
 Check read_check(const ModelFacts& facts) {
   if (!facts.model)
-    return model_check("file", "Model file", fail, facts.error,
-                       "name a readable .onnx file, its external data beside it");
+    return model_check(
+        "file", "Model file", fail, facts.error.message,
+        facts.error.hint.empty() ? "name a readable .onnx file, its external data beside it" : facts.error.hint);
   const auto& model = *facts.model;
   return model_check(
       "file", "Model file", ok,

@@ -56,26 +56,24 @@ bool is_privileged(const host::SystemFiles& files) {
   return (host::capabilities(files) & (kSysAdmin | kPerfmon)) != 0;
 }
 
-/// The reasons of all candidates, without the count before them.
-std::string reasons_of(const std::string& message) {
-  constexpr std::string_view kMark = "candidate libraries: ";
-  const auto at = message.find(kMark);
-  return at == std::string::npos ? message : message.substr(at + kMark.size());
-}
-
 void read_nvml(const std::vector<std::string>& candidates, DriverFacts& facts) {
-  const auto library = base::DynamicLibrary::open(candidates);
-  if (!library) {
-    for (const auto& reason : base::split(reasons_of(library.error().message), ';')) {
-      const auto text = std::string(base::trim(reason));
-      const bool absent = std::any_of(candidates.begin(), candidates.end(),
-                                      [&](const std::string& name) { return is_just_absent(text, name); });
-      if (absent) continue;
-      facts.nvml_broken_file = true;
-      facts.nvml_error = text;
-      return;
+  std::optional<base::DynamicLibrary> library;
+  std::vector<std::string> reasons;
+  for (const auto& candidate : candidates) {
+    auto opened = base::DynamicLibrary::open_file(candidate);
+    if (opened) {
+      library = std::move(*opened);
+      break;
     }
-    facts.nvml_error = reasons_of(library.error().message);
+    reasons.push_back(std::move(opened).error().message);
+  }
+  if (!library) {
+    const auto broken = std::find_if(reasons.begin(), reasons.end(), [&](const std::string& reason) {
+      return std::none_of(candidates.begin(), candidates.end(),
+                          [&](const std::string& name) { return is_just_absent(reason, name); });
+    });
+    facts.nvml_broken_file = broken != reasons.end();
+    facts.nvml_error = facts.nvml_broken_file ? *broken : fmt::format("{}", fmt::join(reasons, "; "));
     return;
   }
   facts.nvml_path = library->path().string();

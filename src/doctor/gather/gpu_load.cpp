@@ -63,7 +63,7 @@ LoadFacts watch_gpu_load(execute::Executor& executor, const std::string& kind, c
   if (reached)
     facts.reached = *reached;
   else
-    facts.error = reached.error().message;
+    facts.error = base::error_line(reached.error());
   return facts;
 }
 

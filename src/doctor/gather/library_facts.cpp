@@ -150,24 +150,17 @@ LibraryFact look_for(const Wanted& wanted, int release, const std::vector<fs::pa
   return fact;
 }
 
-/// Without the count of candidates before them.
-std::string loaders_words(const base::Error& error) {
-  constexpr std::string_view kMark = "candidate libraries: ";
-  const auto at = error.message.find(kMark);
-  return at == std::string::npos ? error.message : error.message.substr(at + kMark.size());
-}
-
 /// Toolkits carry no run path: what the file needs and what lies beside it is opened first, as a worker does it.
 /// `tried`: by name, so that it ends.
 base::Result<base::DynamicLibrary> open_with_neighbours(const std::string& file, std::set<std::string>& tried) {
-  auto library = base::DynamicLibrary::open({file});
+  auto library = base::DynamicLibrary::open_file(file);
   const auto folder = fs::path(file).parent_path();
   tried.insert(fs::path(file).filename().string());
   while (!library && !folder.empty()) {
-    const auto missing = explain_load_error(loaders_words(library.error())).thing;
+    const auto missing = explain_load_error(library.error().message).thing;
     if (missing.find('/') != std::string::npos || !tried.insert(missing).second) break;
     if (!open_with_neighbours((folder / missing).string(), tried)) break;
-    library = base::DynamicLibrary::open({file});
+    library = base::DynamicLibrary::open_file(file);
   }
   return library;
 }
@@ -205,7 +198,7 @@ LibraryOpener opener_in_child(std::vector<std::string> command) {
     options.argv = command;
     options.argv.push_back(file);
     auto child = base::Subprocess::spawn(options);
-    if (!child) return {"", "", child.error().message};
+    if (!child) return {"", "", base::error_line(child.error())};
     const auto status = child->wait_for(kPatience);
     execute::OutputTail tail;
     (void)tail.drain(child->output_fd());
@@ -234,7 +227,7 @@ int open_library_main(const std::string& file) {
     const bool is_cupti = library->path().filename().string().rfind("libcupti", 0) == 0;
     if (is_cupti && answer.version.empty()) answer.version = cupti_version(*library);  // others may bring it along
   } else {
-    answer.error = loaders_words(library.error());
+    answer.error = library.error().message;
   }
   // Exit handlers of vendors' libraries are no part of the question.
   std::printf("%s%s\n", std::string(kAnswer).c_str(), base::dump_json(base::Json(answer)).c_str());

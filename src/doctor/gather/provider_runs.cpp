@@ -50,12 +50,12 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
   const auto outcome = execute::run_trial(executor, spec, options);
   if (!outcome) {
     run.status = schema::TrialStatus::failed;
-    run.message = outcome.error().message;
+    run.message = base::error_line(outcome.error());
     return run;
   }
   run.status = outcome->status;
   if (outcome->failure) {
-    run.message = outcome->failure->message;
+    run.message = schema::failure_line(*outcome->failure);
     run.signal = outcome->failure->signal;
   }
   if (outcome->measurement) {
@@ -83,7 +83,7 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
     if (!provider.on_gpu() || !identity_.offers(provider)) continue;
     for (const auto& gpu : gpus) {
       if (provider.compiles_graph && &gpu != &gpus.front()) break;  // minutes each
-      if (!identity_.why_not(provider).empty()) {
+      if (identity_.why_not(provider) != nullptr) {
         ProviderRun run;
         run.provider = provider.id;
         run.device = gpu_label(gpu.gpu);

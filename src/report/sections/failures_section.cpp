@@ -18,7 +18,7 @@ std::string phase_words(schema::TrialPhase phase) {
 std::string cause(const schema::TrialOutcome& outcome) {
   std::vector<std::string> parts;
   if (outcome.failure) {
-    if (!outcome.failure->message.empty()) parts.push_back(plain_text(outcome.failure->message));
+    if (!outcome.failure->message.empty()) parts.push_back(plain_text(schema::failure_line(*outcome.failure)));
     if (outcome.failure->signal) parts.push_back(fmt::format("signal {}", *outcome.failure->signal));
     if (outcome.failure->exit_code) parts.push_back(fmt::format("exit code {}", *outcome.failure->exit_code));
     if (outcome.failure->requested_bytes)

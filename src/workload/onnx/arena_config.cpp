@@ -77,9 +77,9 @@ base::Result<std::shared_ptr<SharedArena>> SharedArena::of(const OrtEnvironment&
   const std::lock_guard lock(registration);
   if (auto other = registered_arena.lock()) {
     if (other->settings_ == settings) return other;
-    return base::fail(ErrorCode::unsupported,
-                      "{}: a process has one arena, and this one's is {}; compare them in runs of their own",
-                      settings.to_text(), other->settings_.to_text());
+    return base::fail(ErrorCode::unsupported, "{}: a process has one arena, and this one's is {}", settings.to_text(),
+                      other->settings_.to_text())
+        .hint("compare them in separate runs");
   }
   const auto& api = environment.api();
   RL_TRY_ASSIGN(const auto arena, make_arena_config(api, settings));

@@ -63,7 +63,7 @@ class Opener {
       for (const auto& place : places_)
         for (const auto& folder : place.folders)
           if (open_at(folder / soname, place.label, soname, required, reasons)) return true;
-    result_.missing.push_back({soname, missing_line(soname, needed_by, reasons), required});
+    result_.missing.push_back(missing(soname, needed_by, reasons, required));
     return false;
   }
 
@@ -92,13 +92,13 @@ class Opener {
     return false;
   }
 
-  [[nodiscard]] std::string missing_line(const std::string& soname, const std::string& needed_by,
-                                         const std::string& reasons) const {
-    const auto problem = reasons.empty()
-                             ? fmt::format("{} (needed by {}) is not found", soname, needed_by)
-                             : fmt::format("{} (needed by {}) does not load: {}", soname, needed_by, reasons);
+  [[nodiscard]] MissingLibrary missing(const std::string& soname, const std::string& needed_by,
+                                       const std::string& reasons, bool required) const {
+    auto problem = reasons.empty() ? fmt::format("{} (needed by {}) is not found", soname, needed_by)
+                                   : fmt::format("{} (needed by {}) does not load: {}", soname, needed_by, reasons);
     if (is_driver_library(soname))
-      return problem + "; it comes with the NVIDIA driver: install the driver, or start the container with --gpus all";
+      return {soname, std::move(problem), "",
+              "it comes with the NVIDIA driver: install the driver, or start the container with --gpus all", required};
     std::string looked = fmt::format("the loader's folders (LD_LIBRARY_PATH {})",
                                      environment_.ld_library_path.empty() ? "not set" : environment_.ld_library_path);
     for (const auto& place : places_) {
@@ -106,8 +106,10 @@ class Opener {
       if (place.folders.empty()) looked += " (no such folder)";
     }
     const auto package = python_package_of(soname, cuda_major_);
-    return fmt::format("{}; looked in: {}; {}put its folder on LD_LIBRARY_PATH", problem, looked,
-                       package.empty() ? "" : fmt::format("run pip install {}, or ", package));
+    return {soname, std::move(problem), std::move(looked),
+            fmt::format("{}put its folder on LD_LIBRARY_PATH",
+                        package.empty() ? "" : fmt::format("run pip install {}, or ", package)),
+            required};
   }
 
   std::vector<LibraryPlace> places_;
@@ -120,19 +122,28 @@ class Opener {
 
 }  // namespace
 
-base::Result<void> ProviderLibraries::usable() const {
+std::optional<schema::ProviderNote> ProviderLibraries::problem() const {
   const MissingLibrary* first = nullptr;
-  std::vector<std::string> others;
+  schema::ProviderNote note;
   for (const auto& library : missing) {
     if (!library.required) continue;
-    others.push_back(library.soname);
-    // Without a driver nothing else helps, so that is the line to show.
+    note.missing.push_back(library.soname);
+    // Without a driver nothing else helps, so that is the one to name.
     if (first == nullptr || is_driver_library(library.soname)) first = &library;
   }
-  if (first == nullptr) return {};
-  others.erase(std::find(others.begin(), others.end(), first->soname));
-  return base::fail(ErrorCode::unavailable, "{}{}{}", first->line,
-                    others.empty() ? "" : "; missing as well: ", fmt::join(others, ", "));
+  if (first == nullptr) return std::nullopt;
+  const auto at = std::find(note.missing.begin(), note.missing.end(), first->soname);
+  std::rotate(note.missing.begin(), at, at + 1);
+  note.message = first->problem;
+  note.looked_in = first->looked_in;
+  note.hint = first->hint;
+  return note;
+}
+
+base::Result<void> ProviderLibraries::usable() const {
+  const auto note = problem();
+  if (!note) return {};
+  return base::fail(ErrorCode::unavailable, "{}", note->reason()).hint("{}", note->hint);
 }
 
 std::vector<LibraryPlace> gpu_library_places(const fs::path& provider_file, const OrtSearchEnvironment& environment) {
@@ -177,7 +188,8 @@ base::Result<ProviderLibraries> prepare_provider_libraries(const fs::path& provi
   const std::lock_guard lock(mutex);
   if (const auto known = prepared.find(provider_file); known != prepared.end()) return known->second;
   const auto dynamic = read_elf_dynamic(provider_file);
-  if (!dynamic) return base::fail(ErrorCode::unavailable, "{}", dynamic.error().message);
+  if (!dynamic)
+    return base::fail(ErrorCode::unavailable, "{}", dynamic.error().message).hint("{}", dynamic.error().hint);
   return prepared[provider_file] = Opener(provider_file, environment, opened).run(provider_file, dynamic->needed);
 }
 
@@ -186,11 +198,9 @@ base::Result<fs::path> provider_file(const fs::path& core, const schema::Executi
   for (const auto& name : {provider.file, std::string("libonnxruntime_providers_shared.so")}) {
     const auto file = fs::path(core).replace_filename(name);
     if (!fs::exists(file, error))
-      return base::fail(
-          ErrorCode::unavailable,
-          "provider {}: {} is missing: it was expected beside {}; run scripts/fetch_onnxruntime.sh --gpu, "
-          "or give --ort-library a GPU release of ONNX Runtime",
-          provider.id, file.string(), core.filename().string());
+      return base::fail(ErrorCode::unavailable, "provider {}: {} is missing: it was expected beside {}", provider.id,
+                        file.string(), core.filename().string())
+          .hint("run scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime");
   }
   return fs::path(core).replace_filename(provider.file);
 }

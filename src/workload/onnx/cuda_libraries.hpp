@@ -2,11 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 #include "schema/execution_provider.hpp"
+#include "schema/trial_spec.hpp"
 #include "workload/onnx/ort_search.hpp"
 
 namespace ridgeline::workload {
@@ -21,15 +24,19 @@ struct OpenedLibrary {
 /// A GPU library that could not be opened.
 struct MissingLibrary {
   std::string soname;
-  std::string line;      ///< names it, what needs it, every place looked in and the fix
-  bool required = true;  ///< false: the provider works without it
+  std::string problem;    ///< names it and what needs it
+  std::string looked_in;  ///< every place; "" for a library of the driver
+  std::string hint;       ///< the fix
+  bool required = true;   ///< false: the provider works without it
 };
 
 /// What a provider library needs, opened in dependency order and kept open until the process ends.
 struct ProviderLibraries {
   std::vector<OpenedLibrary> opened;
   std::vector<MissingLibrary> missing;
-  /// unavailable with the first required library's line, when one is missing.
+  /// What to tell of the required libraries that are missing; nullopt when none is.
+  [[nodiscard]] std::optional<schema::ProviderNote> problem() const;
+  /// unavailable with that problem.
   [[nodiscard]] base::Result<void> usable() const;
 };
 

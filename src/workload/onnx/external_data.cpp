@@ -25,9 +25,9 @@ base::Result<std::int64_t> number_entry(const onnx::TensorProto& tensor, const c
   if (text == nullptr || text->empty()) return otherwise;
   const auto number = base::parse_integer(*text, key);
   if (!number || *number < 0)
-    return base::fail(ErrorCode::corrupt,
-                      "external data of tensor {} has {}=\"{}\", not a number of bytes: export the model again",
-                      tensor.name(), key, *text);
+    return base::fail(ErrorCode::corrupt, "external data of tensor {} has {}=\"{}\", not a number of bytes",
+                      tensor.name(), key, *text)
+        .hint("export the model again");
   return *number;
 }
 
@@ -39,8 +39,8 @@ base::Result<std::int64_t> file_bytes(const fs::path& file, const onnx::TensorPr
   std::error_code error;
   const auto status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found)
-    return base::fail(ErrorCode::not_found, "external data {} of tensor {} is missing: put it beside the model",
-                      file.string(), tensor.name());
+    return base::fail(ErrorCode::not_found, "external data {} of tensor {} is missing", file.string(), tensor.name())
+        .hint("put it beside the model");
   if (!error && !fs::is_regular_file(status))
     return base::fail(ErrorCode::io, "external data {} of tensor {} is not a regular file", file.string(),
                       tensor.name());
@@ -56,17 +56,17 @@ base::Result<std::int64_t> file_bytes(const fs::path& file, const onnx::TensorPr
 base::Result<ExternalSlice> external_slice(const onnx::TensorProto& tensor, const fs::path& model_path) {
   const auto* location = find_entry(tensor, "location");
   if (location == nullptr || location->empty())
-    return base::fail(ErrorCode::corrupt, "tensor {} is marked external but names no file: export the model again",
-                      tensor.name());
+    return base::fail(ErrorCode::corrupt, "tensor {} is marked external but names no file", tensor.name())
+        .hint("export the model again");
   RL_TRY_ASSIGN(const auto offset, number_entry(tensor, "offset", 0));
   const auto needed =
       tensor_bytes(static_cast<ElementType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()});
   if (!needed) return base::fail(ErrorCode::corrupt, "external tensor {}: {}", tensor.name(), needed.error().message);
   RL_TRY_ASSIGN(const auto length, number_entry(tensor, "length", *needed));
   if (length < *needed)
-    return base::fail(ErrorCode::corrupt,
-                      "external data of tensor {} has length={}, but its shape needs {} bytes: export the model again",
-                      tensor.name(), length, *needed);
+    return base::fail(ErrorCode::corrupt, "external data of tensor {} has length={}, but its shape needs {} bytes",
+                      tensor.name(), length, *needed)
+        .hint("export the model again");
   return ExternalSlice{model_path.parent_path() / *location, offset, *needed};
 }
 
@@ -89,9 +89,10 @@ base::Result<ExternalData> check_external_data(const onnx::ModelProto& model, co
     const auto size = sizes[location];
     if (slice.offset > size || slice.bytes > size - slice.offset)
       return base::fail(ErrorCode::corrupt,
-                        "external data {} has {} bytes, but tensor {} needs bytes {} to {}: truncated, get it again",
+                        "external data {} has {} bytes, but tensor {} needs bytes {} to {}: it is truncated",
                         slice.file.string(), size, tensor.name(), slice.offset,
-                        static_cast<std::uint64_t>(slice.offset) + static_cast<std::uint64_t>(slice.bytes));
+                        static_cast<std::uint64_t>(slice.offset) + static_cast<std::uint64_t>(slice.bytes))
+          .hint("copy it again");
     return {};
   };
   ModelVisitor visitor;

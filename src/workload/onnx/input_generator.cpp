@@ -55,18 +55,17 @@ base::Result<Tensor> generate_input(std::string_view name, ElementType type, con
   RL_TRY_ASSIGN(const auto size, tensor_bytes(type, dims));
   constexpr std::int64_t kLargest = std::int64_t{1} << 40;
   if (size > kLargest)
-    return base::fail(
-        ErrorCode::invalid_argument,
-        "input \"{}\" of shape {} would take {} bytes: expected at most 2^40; give smaller dimensions with --shape",
-        name, shape_text(dims), size);
+    return base::fail(ErrorCode::invalid_argument,
+                      "input \"{}\" of shape {} would take {} bytes: expected at most 2^40", name, shape_text(dims),
+                      size)
+        .hint("give smaller dimensions with --shape");
   Tensor tensor{type, dims, {}};
   try {
     tensor.bytes.assign(static_cast<std::size_t>(size), '\0');
   } catch (const std::bad_alloc&) {  // the only place that knows which input it was
-    return base::fail(ErrorCode::out_of_memory,
-                      "input \"{}\" of shape {} takes {} bytes, which do not fit in memory; give smaller dimensions "
-                      "with --shape",
-                      name, shape_text(dims), size);
+    return base::fail(ErrorCode::out_of_memory, "input \"{}\" of shape {} takes {} bytes, which do not fit in memory",
+                      name, shape_text(dims), size)
+        .hint("give smaller dimensions with --shape");
   }
   Random random(stream_of(name, seed, shape_set));
   auto& bytes = tensor.bytes;

@@ -39,16 +39,15 @@ base::Result<std::string_view> value_of(std::string_view header, std::string_vie
 
 base::Result<ElementType> parse_dtype(std::string_view value, std::string_view what) {
   if (value.empty() || (value[0] != '\'' && value[0] != '"'))
-    return base::fail(ErrorCode::unsupported, "{}: structured element types are not supported: save one plain array",
-                      what);
+    return base::fail(ErrorCode::unsupported, "{}: structured element types are not supported", what)
+        .hint("save one plain array");
   const auto end = value.find(value[0], 1);
   if (end == std::string_view::npos || end < 3)
     return base::fail(ErrorCode::corrupt, "{}: the .npy header has a broken element type", what);
   const auto text = value.substr(1, end - 1);
   if (text[0] == '>' && text.substr(2) != "1")
-    return base::fail(ErrorCode::unsupported,
-                      "{}: big-endian elements ({}): save it with array.astype(array.dtype.newbyteorder('<'))", what,
-                      text);
+    return base::fail(ErrorCode::unsupported, "{}: big-endian elements ({})", what, text)
+        .hint("save it with array.astype(array.dtype.newbyteorder('<'))");
   const auto bare = text[0] == '<' || text[0] == '|' || text[0] == '=' || text[0] == '>' ? text.substr(1) : text;
   for (const auto& row : kDtypes)
     if (row.text == bare) return row.type;
@@ -92,10 +91,12 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t header_start = 8 + length_bytes;
   if (bytes.size() < header_start)
-    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off: write it again with numpy.save", what);
+    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what)
+        .hint("write it again with numpy.save");
   const auto header_size = little_endian(bytes.substr(8, length_bytes));
   if (header_size > bytes.size() - header_start)
-    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off: write it again with numpy.save", what);
+    return base::fail(ErrorCode::corrupt, "{}: the .npy header is cut off", what)
+        .hint("write it again with numpy.save");
   const auto header = bytes.substr(header_start, header_size);
   const auto data = bytes.substr(header_start + header_size);
 
@@ -106,7 +107,8 @@ base::Result<Tensor> parse_npy(std::string_view bytes, std::string_view what) {
   RL_TRY_ASSIGN(const auto shape, value_of(header, "shape", what));
   RL_TRY_ASSIGN(tensor.dims, parse_shape(shape, what));
   if (order.substr(0, 4) == "True" && tensor.dims.size() > 1)
-    return base::fail(ErrorCode::unsupported, "{}: Fortran order: save it with numpy.ascontiguousarray(array)", what);
+    return base::fail(ErrorCode::unsupported, "{}: Fortran order", what)
+        .hint("save it with numpy.ascontiguousarray(array)");
   const auto expected = tensor_bytes(tensor.type, tensor.dims);
   if (!expected) return tl::unexpected<base::Error>(base::Error(expected.error()).in(what));
   if (data.size() != static_cast<std::size_t>(*expected))

@@ -155,14 +155,16 @@ constexpr Advice kAdvice[] = {
 };
 
 /// ONNX Runtime's caution about a model from the future says the two versions among much else.
-std::string explain_opset(std::string_view message) {
+base::Error explain_opset(std::string_view message) {
   const auto opset = after(message, "versions. Opset ", " ");
   if (opset.empty()) return {};
   const auto model = after(message, "Load model from ", " ");
   const auto known = after(message, "is till opset ", ". ");
-  return fmt::format("{}{}opset {} is newer than this ONNX Runtime{}; export the model with {}, or {}", model,
-                     model.empty() ? "" : ": ", opset, known.empty() ? "" : fmt::format(" knows (till {})", known),
-                     known.empty() ? "an older opset" : fmt::format("opset {} or less", known), kNewer);
+  return {{},
+          fmt::format("{}{}opset {} is newer than this ONNX Runtime{}", model, model.empty() ? "" : ": ", opset,
+                      known.empty() ? "" : fmt::format(" knows (till {})", known)),
+          fmt::format("export the model with {}, or {}",
+                      known.empty() ? "an older opset" : fmt::format("opset {} or less", known), kNewer)};
 }
 
 }  // namespace
@@ -189,17 +191,15 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
       code = rule.code;
       break;
     }
-  auto text = explain_opset(message);
-  if (text.empty()) text = shorten_ort_message(message);
-  if (text.empty()) text = fmt::format("error code {} without a message", ort_error_code);
-  if (code == ErrorCode::internal && message.find(kFailedNode) != std::string_view::npos)
-    text += "; if the node refuses the generated values, give real ones with --input NAME:FILE.npy";
+  auto error = explain_opset(message);
+  if (error.message.empty()) error.message = shorten_ort_message(message);
+  if (error.message.empty()) error.message = fmt::format("error code {} without a message", ort_error_code);
+  error.code = code;
   for (const auto& advice : kAdvice)
-    if (message.find(advice.text) != std::string_view::npos) {
-      text += fmt::format("; {}", advice.next);
-      break;
-    }
-  return {code, "onnxruntime: " + text};
+    if (error.hint.empty() && message.find(advice.text) != std::string_view::npos) error.hint = advice.next;
+  if (error.hint.empty() && code == ErrorCode::internal && message.find(kFailedNode) != std::string_view::npos)
+    error.hint = "if the node refuses the generated values, give real ones with --input NAME:FILE.npy";
+  return std::move(error).in("onnxruntime");
 }
 
 std::optional<std::int64_t> requested_bytes(std::string_view text) {

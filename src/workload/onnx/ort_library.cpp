@@ -30,11 +30,13 @@ int newest_api_of(const std::string& version) {
   return static_cast<int>(std::min<std::int64_t>(*minor, ORT_API_VERSION));
 }
 
-/// Opens the provider's libraries and notes their versions. The provider's own file has none, so its hash stands for
-/// it.
-base::Result<void> describe_provider(const std::filesystem::path& file, const std::string& provider,
-                                     const OrtSearchEnvironment& environment, const FileMemo& memo,
-                                     schema::RuntimeIdentity& identity) {
+/// Opens the provider's libraries and notes their versions; what keeps it from being used, if anything. The provider's
+/// own file has none, so its hash stands for it.
+base::Result<std::optional<schema::ProviderNote>> describe_provider(const std::filesystem::path& file,
+                                                                    const std::string& provider,
+                                                                    const OrtSearchEnvironment& environment,
+                                                                    const FileMemo& memo,
+                                                                    schema::RuntimeIdentity& identity) {
   RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
   auto& versions = identity.provider_libraries[provider];
   RL_TRY_ASSIGN(const auto hash, memo.get(file, "sha256", [&] { return base::sha256_file(file); }));
@@ -46,21 +48,14 @@ base::Result<void> describe_provider(const std::filesystem::path& file, const st
     const auto library = loaded_library(error ? opened.path : target);
     versions[library.name] = library.version;
   }
-  return libraries.usable();
-}
-
-std::string last_part(const std::string& message) {
-  // The loader says "cannot load any of 1 candidate libraries: FILE: reason"; the count is noise for a single file.
-  const auto at = message.find(": ");
-  return at == std::string::npos ? message : message.substr(at + 2);
+  return libraries.problem();
 }
 
 }  // namespace
 
 base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
-  auto library = base::DynamicLibrary::open({file});
-  if (!library) return base::fail(ErrorCode::unavailable, "{}", last_part(library.error().message));
-  void* symbol = library->symbol("OrtGetApiBase");
+  RL_TRY_ASSIGN(auto library, base::DynamicLibrary::open_file(file));
+  void* symbol = library.symbol("OrtGetApiBase");
   if (symbol == nullptr)
     return base::fail(ErrorCode::unavailable, "{}: has no OrtGetApiBase, so it is not an ONNX Runtime library", file);
   const OrtApiBase* api_base = reinterpret_cast<GetApiBase>(symbol)();
@@ -68,10 +63,11 @@ base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
   const int newest = newest_api_of(version);
   if (newest < kOldestApi)
     return base::fail(ErrorCode::unavailable, "{}: library too old: ONNX Runtime {}, at least 1.{}.0 is needed", file,
-                      version, kOldestApi);
+                      version, kOldestApi)
+        .hint("use a newer ONNX Runtime with --ort-library FILE");
   for (int number = newest; number >= kOldestApi; --number)
     if (const OrtApi* api = api_base->GetApi(static_cast<std::uint32_t>(number)); api != nullptr)
-      return OrtLibrary(std::move(*library), api, number, std::move(version));
+      return OrtLibrary(std::move(library), api, number, std::move(version));
   return base::fail(ErrorCode::unavailable, "{}: ONNX Runtime {} offers no C API between {} and {}", file, version,
                     kOldestApi, newest);
 }
@@ -89,16 +85,15 @@ base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag,
     }
     if (place.named_by_user)
       return base::fail(
-          ErrorCode::unavailable,
-          "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
-          place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi);
+                 ErrorCode::unavailable,
+                 "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
+                 place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi)
+          .hint("name another, or leave it out");
     const bool absent = place.files.empty() && place.label.find("(not set)") == std::string::npos;
     note(place.label + (absent ? ": none there" : reasons.empty() ? "" : ": " + reasons));
   }
-  return base::fail(
-      ErrorCode::unavailable,
-      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: {}",
-      looked);
+  return base::fail(ErrorCode::not_found, "no ONNX Runtime library found; looked in: {}", looked)
+      .hint("run scripts/fetch_onnxruntime.sh or give --ort-library FILE");
 }
 
 base::Result<std::vector<std::string>> OrtLibrary::providers() const {
@@ -124,9 +119,15 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
     if (provider.file.empty() || !identity.offers(provider)) continue;
     const auto file = provider_file(path(), provider);
     if (file) files.push_back(*file);
-    const auto described = file ? describe_provider(*file, provider.id, environment, memo, identity)
-                                : base::Result<void>(tl::unexpected(file.error()));
-    if (!described) identity.provider_notes[provider.id] = described.error().message;
+    if (!file) {
+      identity.provider_notes[provider.id] = {file.error().message, "", file.error().hint, {provider.file}};
+      continue;
+    }
+    const auto described = describe_provider(*file, provider.id, environment, memo, identity);
+    if (!described)
+      identity.provider_notes[provider.id] = {described.error().message, "", described.error().hint, {}};
+    else if (*described)
+      identity.provider_notes[provider.id] = **described;
   }
   if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
   RL_TRY_ASSIGN(identity.known_targets, known_targets(files, memo));

@@ -105,14 +105,15 @@ std::vector<const schema::ExecutionProvider*> chain_of(const schema::ExecutionPr
 base::Result<void> check_provider(const OrtLibrary& library, const std::string& provider) {
   const auto* row = schema::find_provider(provider);
   if (row == nullptr)
-    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"{}; expected one of {}", provider,
-                      base::did_you_mean(provider, schema::provider_ids()), fmt::join(schema::provider_ids(), ", "));
+    return base::fail(ErrorCode::invalid_argument, "unknown provider \"{}\"; expected one of {}", provider,
+                      fmt::join(schema::provider_ids(), ", "))
+        .hint("{}", base::did_you_mean(provider, schema::provider_ids()));
   if (row->file.empty()) return {};
   RL_TRY_ASSIGN(const auto built_in, library.providers());
   if (std::find(built_in.begin(), built_in.end(), row->library_name) == built_in.end())
-    return base::fail(ErrorCode::unsupported,
-                      "provider {}: {} was built without it (it has {}); use a GPU build of ONNX Runtime", provider,
-                      library.path().string(), fmt::join(built_in, ", "));
+    return base::fail(ErrorCode::unsupported, "provider {}: {} was built without it (it has {})", provider,
+                      library.path().string(), fmt::join(built_in, ", "))
+        .hint("use a GPU build of ONNX Runtime");
   return {};
 }
 

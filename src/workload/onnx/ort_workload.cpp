@@ -114,9 +114,9 @@ base::Result<void> OrtWorkload::prepare() {
 base::Result<void> OrtWorkload::check_graph() const {
   const auto members = spec_.workload.shapes.size();
   if (provider_.graph_per_shape || !uses_graph() || members < 2) return {};
-  return base::fail(ErrorCode::unsupported,
-                    "{}=true: {}'s provider has one graph, for one shape, and the mix has {}: leave it out",
-                    graph_setting(spec_.configuration), provider_.title, members);
+  return base::fail(ErrorCode::unsupported, "{}=true: {}'s provider has one graph, for one shape, and the mix has {}",
+                    graph_setting(spec_.configuration), provider_.title, members)
+      .hint("leave it out");
 }
 
 /// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one lane
@@ -133,9 +133,9 @@ base::Result<void> OrtWorkload::load_runtime() {
   phase_ = TrialPhase::load_runtime;
   RL_TRY_ASSIGN(auto library, OrtLibrary::open(spec_.runtime.library_path, search_));
   if (!spec_.runtime.version.empty() && library.version() != spec_.runtime.version)
-    return base::fail(ErrorCode::unavailable,
-                      "{} is ONNX Runtime {}, but the trial is for {}: give --ort-library with that version",
-                      library.path().string(), library.version(), spec_.runtime.version);
+    return base::fail(ErrorCode::unavailable, "{} is ONNX Runtime {}, but the trial is for {}", library.path().string(),
+                      library.version(), spec_.runtime.version)
+        .hint("give --ort-library with that version");
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
   RL_TRY(check_provider(environment_->library(), spec_.provider));
   if (!provider_.takes_device_tensors) return {};
@@ -164,9 +164,9 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
 base::Result<void> OrtWorkload::share_sessions(std::int64_t runs) {
   const bool graph = uses_graph();
   if (runs > 1 && (graph || io_.binding == IoBinding::stream))
-    return base::fail(ErrorCode::unsupported,
-                      "concurrent_runs={}: {} belongs to one run at a time; use parallel_sessions={}, or leave it out",
-                      runs, graph ? "a CUDA graph" : "the stream of io_binding=stream", runs);
+    return base::fail(ErrorCode::unsupported, "concurrent_runs={}: {} belongs to one run at a time", runs,
+                      graph ? "a CUDA graph" : "the stream of io_binding=stream")
+        .hint("use parallel_sessions={}, or leave it out", runs);
   for (std::int64_t run = 1; run < runs; ++run)
     for (std::size_t at = 0; at < sessions_; ++at) {
       RL_TRY_ASSIGN(auto lane, lanes_[at]->share());
@@ -213,10 +213,10 @@ base::Error OrtWorkload::explain(base::Error error) const {
   const auto outside = provider_.compiles_graph ? "outside " + provider_.title : std::string("on the CPU");
   error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, outside));
   const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
-  error.message += can_fix ? "; override_free_dimensions=true may free the graph of them"
-                   : provider_.compiles_graph
-                       ? fmt::format("; {}'s CUDA graph needs every node in an engine", provider_.title)
-                       : "; a CUDA graph needs every node on the GPU";
+  error.hint = can_fix ? "try override_free_dimensions=true, which may free the graph of them"
+               : provider_.compiles_graph
+                   ? fmt::format("leave it out: {}'s CUDA graph needs every node in an engine", provider_.title)
+                   : "leave it out: a CUDA graph needs every node on the GPU";
   return error;
 }
 

@@ -60,7 +60,7 @@ base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& s
   RL_TRY(check_provider(environment->library(), spec.provider));
   const base::ScratchFolder folder("graph");
   if (folder.path().empty())
-    return base::fail(ErrorCode::io, "no temporary folder can be made; TMPDIR names another place for it");
+    return base::fail(ErrorCode::io, "no temporary folder can be made").hint("set TMPDIR to a writable folder");
   SessionExtras extras;
   extras.optimized_model = (folder.path() / "graph.onnx").string();
   extras.free_dimensions = free_dimensions(spec.workload, 0);

@@ -131,7 +131,8 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
     RL_TRY(schema::check_value(*param, value));
     if (!applies_to(*param, provider))
       return base::fail(ErrorCode::invalid_argument, "{}={}: not an option of provider {}; it belongs to {}", key,
-                        value.to_text(), provider, fmt::join(param->providers, ", "));
+                        value.to_text(), provider, fmt::join(param->providers, ", "))
+          .hint("leave it out");
     base::Result<void> applied;
     switch (param->scope) {
       case ParamScope::session_option:

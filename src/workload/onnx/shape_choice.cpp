@@ -23,15 +23,16 @@ base::Result<void> check_wanted(const TensorDescription& input, const std::vecto
   const auto given = shape_text(dims);
   if (!has_tensor_shape(input))
     return base::fail(ErrorCode::invalid_argument, "--shape {}:{}: the input is a {}, which has no shape", input.name,
-                      given, input.element_type);
+                      given, input.element_type)
+        .hint("leave it out");
   for (const auto dim : dims)
     if (dim < 0)
       return base::fail(ErrorCode::invalid_argument,
                         "--shape {}:{} has the negative dimension {}: every dimension needs a size", input.name, given,
                         dim);
   if (const auto count = element_count(dims); !count || *count > kMostElements)
-    return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has more than 2^40 elements: give smaller dimensions",
-                      input.name, given);
+    return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has more than 2^40 elements", input.name, given)
+        .hint("give smaller dimensions");
   if (hints.unranked.count(input.name) != 0) return {};
   std::vector<std::string> expected;
   for (std::size_t axis = 0; axis < input.dims.size(); ++axis)
@@ -40,14 +41,14 @@ base::Result<void> check_wanted(const TensorDescription& input, const std::vecto
                                                        : input.dim_names[axis]);
   const auto declared = expected.empty() ? std::string("scalar") : fmt::format("{}", fmt::join(expected, "x"));
   if (dims.size() != input.dims.size())
-    return base::fail(ErrorCode::invalid_argument,
-                      "--shape {}:{} has {} dimensions, but the model's input has {} ({}): give {} sizes joined by x",
-                      input.name, given, dims.size(), input.dims.size(), declared, input.dims.size());
+    return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has {} dimensions, but the model's input has {} ({})",
+                      input.name, given, dims.size(), input.dims.size(), declared)
+        .hint("give {} sizes joined by x", input.dims.size());
   for (std::size_t axis = 0; axis < dims.size(); ++axis)
     if (input.dims[axis] >= 0 && dims[axis] != input.dims[axis])
-      return base::fail(ErrorCode::invalid_argument,
-                        "--shape {}:{} has {} on axis {}, where the model fixes {} ({}): leave it at {}", input.name,
-                        given, dims[axis], axis, input.dims[axis], declared, input.dims[axis]);
+      return base::fail(ErrorCode::invalid_argument, "--shape {}:{} has {} on axis {}, where the model fixes {} ({})",
+                        input.name, given, dims[axis], axis, input.dims[axis], declared)
+          .hint("leave it at {}", input.dims[axis]);
   return {};
 }
 
@@ -60,13 +61,13 @@ base::Result<void> check_wanted_set(const std::vector<TensorDescription>& inputs
     if (input == inputs.end()) {
       std::vector<std::string> names;
       for (const auto& one : inputs) names.push_back(one.name);
-      return base::fail(ErrorCode::invalid_argument, "--shape names the unknown input \"{}\"{}; the model's inputs: {}",
-                        shape.name, base::did_you_mean(shape.name, names),
-                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      return base::fail(ErrorCode::invalid_argument, "--shape names the unknown input \"{}\"; the model's inputs: {}",
+                        shape.name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))
+          .hint("{}", base::did_you_mean(shape.name, names));
     }
     if (!seen.insert(shape.name).second)
-      return base::fail(ErrorCode::invalid_argument, "--shape gives input {} twice in one set: give it once",
-                        shape.name);
+      return base::fail(ErrorCode::invalid_argument, "--shape gives input {} twice in one set", shape.name)
+          .hint("give it once");
     RL_TRY(check_wanted(*input, shape.dims, hints));
   }
   return {};

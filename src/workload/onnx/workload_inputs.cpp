@@ -20,8 +20,9 @@ base::Result<void> check_name(const std::vector<OrtPort>& ports, const std::stri
   std::vector<std::string> names;
   for (const auto& port : ports) names.push_back(port.description.name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-  return base::fail(ErrorCode::invalid_argument, "{} {}: the model has no such input{}; its inputs: {}", flag, name,
-                    base::did_you_mean(name, names), fmt::join(names, ", "));
+  return base::fail(ErrorCode::invalid_argument, "{} {}: the model has no such input; its inputs: {}", flag, name,
+                    fmt::join(names, ", "))
+      .hint("{}", base::did_you_mean(name, names));
 }
 
 base::Result<void> check_shape(const TensorDescription& input, const std::vector<std::int64_t>& dims) {
@@ -49,9 +50,8 @@ base::Result<ShapeSet> complete(const std::vector<OrtPort>& ports, const ShapeSe
     const auto found =
         std::find_if(given.begin(), given.end(), [&](const auto& shape) { return shape.name == input.name; });
     if (found == given.end() && input.is_dynamic())
-      return base::fail(ErrorCode::invalid_argument,
-                        "input \"{}\" has dynamic dimensions: give its shape with --shape {}:1x...", input.name,
-                        input.name);
+      return base::fail(ErrorCode::invalid_argument, "input \"{}\" has dynamic dimensions", input.name)
+          .hint("give its shape with --shape {}:1x...", input.name);
     InputShape shape{input.name, found == given.end() ? input.dims : found->dims};
     RL_TRY(check_shape(input, shape.dims));
     set.push_back(std::move(shape));
@@ -84,21 +84,19 @@ bool repeat_to(Tensor& tensor, const std::vector<std::int64_t>& dims) {
 base::Result<Tensor> from_file(const OrtPort& port, const Tensor& content, const std::string& path,
                                const std::vector<std::int64_t>& dims) {
   if (content.type != port.type)
-    return base::fail(ErrorCode::invalid_argument,
-                      "{}: holds {}, but input \"{}\" takes {}: convert it with array.astype", path,
-                      element_type_name(content.type), port.description.name, element_type_name(port.type));
+    return base::fail(ErrorCode::invalid_argument, "{}: holds {}, but input \"{}\" takes {}", path,
+                      element_type_name(content.type), port.description.name, element_type_name(port.type))
+        .hint("convert it with array.astype");
   Tensor tensor = content;
   const auto batch_axis = dynamic_batch_axis(port.description);
   if (tensor.dims == dims || (batch_axis && *batch_axis == 0 && repeat_to(tensor, dims))) return tensor;
   if (tensor.dims.size() != dims.size())
-    return base::fail(ErrorCode::invalid_argument,
-                      "{}: has shape {}, but input \"{}\" takes {} dimensions ({}): convert it with array.reshape, or "
-                      "give another file",
-                      path, shape_text(content.dims), port.description.name, dims.size(), shape_text(dims));
-  return base::fail(ErrorCode::invalid_argument,
-                    "{}: has shape {}, but input \"{}\" is run with {}: give --shape {}:{} or another file", path,
-                    shape_text(content.dims), port.description.name, shape_text(dims), port.description.name,
-                    shape_text(content.dims));
+    return base::fail(ErrorCode::invalid_argument, "{}: has shape {}, but input \"{}\" takes {} dimensions ({})", path,
+                      shape_text(content.dims), port.description.name, dims.size(), shape_text(dims))
+        .hint("convert it with array.reshape, or give another file");
+  return base::fail(ErrorCode::invalid_argument, "{}: has shape {}, but input \"{}\" is run with {}", path,
+                    shape_text(content.dims), port.description.name, shape_text(dims))
+      .hint("give --shape {}:{} or another file", port.description.name, shape_text(content.dims));
 }
 
 }  // namespace
@@ -111,7 +109,8 @@ base::Result<WorkloadInputs> make_workload_inputs(const std::vector<OrtPort>& po
                                          [](const auto& input) { return dynamic_batch_axis(input).has_value(); });
   if (batch > 1 && !batch_is_free)
     return base::fail(ErrorCode::invalid_argument,
-                      "batch_size={}: the model has no input with a dynamic batch dimension: leave it at 1", batch);
+                      "batch_size={}: the model has no input with a dynamic batch dimension", batch)
+        .hint("leave it at 1");
 
   std::map<std::string, std::pair<Tensor, std::string>> files;
   for (const auto& file : workload.input_files) {

@@ -70,8 +70,8 @@ Result<E> parse_enum(std::string_view text, std::string_view what) {
     names.emplace_back(name);
     listed += (listed.empty() ? "" : ", ") + std::string(name);
   }
-  return base::fail(ErrorCode::invalid_argument, "unknown {} \"{}\"{}; known: {}", what, text,
-                    base::did_you_mean(text, names), listed);
+  return base::fail(ErrorCode::invalid_argument, "unknown {} \"{}\"; known: {}", what, text, listed)
+      .hint("{}", base::did_you_mean(text, names));
 }
 
 TrialPhase usual_phase(FaultKind kind) noexcept {
@@ -93,9 +93,9 @@ Result<Fault> parse_fault(std::string_view text) {
   if (at != std::string::npos) {
     RL_TRY_ASSIGN(fault.phase, parse_enum<TrialPhase>(clause.value.substr(at + 1), "phase"));
     if (fault.phase == TrialPhase::launch)
-      return base::fail(ErrorCode::invalid_argument,
-                        "fault {} cannot be in the phase launch: no workload exists yet, use load_runtime",
-                        clause.value);
+      return base::fail(ErrorCode::invalid_argument, "fault {} cannot be in the phase launch: no workload exists yet",
+                        clause.value)
+          .hint("use load_runtime");
     if (fault.kind == FaultKind::nan && fault.phase != TrialPhase::verify)
       return base::fail(ErrorCode::invalid_argument, "fault nan is only possible in the phase verify, not {}",
                         base::enum_name(fault.phase));
@@ -182,8 +182,8 @@ Result<Burst> parse_burst(std::string_view text) {
 /// `duty` and `mean` belong to the bursts before them, as does a condition that stands after them.
 Result<Burst*> burst_before(SyntheticOptions& options, const Clause& clause, std::string_view name) {
   if (options.bursts.empty())
-    return base::fail(ErrorCode::invalid_argument, "{}={} has no bursts before it; write bursts=2x,{}={}", name,
-                      clause.value, name, clause.value);
+    return base::fail(ErrorCode::invalid_argument, "{}={} has no bursts before it", name, clause.value)
+        .hint("write bursts=2x,{}={}", name, clause.value);
   auto& burst = options.bursts.back();
   RL_TRY_ASSIGN(auto when, parse_conditions(clause.condition, fmt::format("{}={}", name, clause.value)));
   burst.when.insert(burst.when.end(), when.begin(), when.end());
@@ -265,8 +265,8 @@ Result<void> apply_item(SyntheticOptions& options, std::string_view item) {
       names.push_back(known);
       listed += (listed.empty() ? "" : ", ") + known;
     }
-    return base::fail(ErrorCode::invalid_argument, "unknown item \"{}\"{}; known: {}", name,
-                      base::did_you_mean(name, names), listed);
+    return base::fail(ErrorCode::invalid_argument, "unknown item \"{}\"; known: {}", name, listed)
+        .hint("{}", base::did_you_mean(name, names));
   }
   if (equals == std::string_view::npos)
     return base::fail(ErrorCode::invalid_argument, "item \"{}\" has no value, expected {}=...", name, name);
@@ -302,8 +302,8 @@ Result<SyntheticOptions> parse_synthetic_options(std::string_view location) {
     const auto trimmed = base::trim(item);
     if (trimmed.empty()) {
       if (base::trim(text).empty()) continue;
-      return base::fail(ErrorCode::invalid_argument,
-                        "synthetic workload \"{}\": an item is empty, look for a stray comma", text);
+      return base::fail(ErrorCode::invalid_argument, "synthetic workload \"{}\": an item is empty", text)
+          .hint("look for a stray comma");
     }
     if (auto applied = apply_item(options, trimmed); !applied)
       return tl::unexpected<base::Error>(std::move(applied).error().in("synthetic workload"));

@@ -153,12 +153,12 @@ StepError judge_failure(const FailureFacts& facts) {
   } else if (facts.exit_code || facts.signal) {
     code = ErrorCode::crashed;
   }
-  out.error = {code, std::move(message)};
+  out.error = {code, std::move(message), facts.hint};
   return out;
 }
 
 RL_DEFINE_JSON(FailureCause, type, bases, message, cuda_error, system_error)
 RL_DEFINE_JSON(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code, signal, kernel_oom_kill,
-               bad_settings, user_error, system_error, causes)
+               bad_settings, user_error, system_error, causes, hint)
 
 }  // namespace ridgeline::workload

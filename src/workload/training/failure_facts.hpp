@@ -36,6 +36,7 @@ struct FailureFacts {
   bool user_error = false;                ///< no settings will mend it: missing module, function, package or device
   std::optional<int> system_error = {};   ///< errno of an OSError
   std::vector<FailureCause> causes = {};  ///< nearest first
+  std::string hint = {};                  ///< of an error of ours: what to do next
 };
 RL_DECLARE_JSON(FailureFacts)
 

@@ -36,11 +36,10 @@ std::optional<std::int32_t> dtype_of(const loader::ElementType& type) {
 Result<void> check_array(const loader::Loader& loader, std::size_t dataset, const std::string& path) {
   const auto& layout = loader.layout(dataset);
   if (!dtype_of(loader.element(dataset)))
-    return fail(ErrorCode::invalid_argument,
-                "{}: dataset \"{}\" has elements of {}{}, which cannot be trained on; store them as "
-                "float32, uint8 or int64",
+    return fail(ErrorCode::invalid_argument, "{}: dataset \"{}\" has elements of {}{}, which cannot be trained on",
                 path, layout.dataset, layout.element.name(),
-                layout.library_reason.empty() ? "" : fmt::format(" ({})", layout.library_reason));
+                layout.library_reason.empty() ? "" : fmt::format(" ({})", layout.library_reason))
+        .hint("store them as float32, uint8 or int64");
   if (layout.shape.size() > RL_TRAIN_MAX_DIMS)
     return fail(ErrorCode::invalid_argument, "{}: dataset \"{}\" has {} axes; expected at most {}", path,
                 layout.dataset, layout.shape.size(), RL_TRAIN_MAX_DIMS);
@@ -62,10 +61,8 @@ class PinnedAllocator final : public loader::BatchAllocator {
   Result<std::byte*> allocate(std::size_t bytes) override {
     void* const memory = plugin_.alloc_pinned(bytes);
     if (memory == nullptr)
-      return fail(ErrorCode::out_of_memory,
-                  "no {} bytes of page-locked memory for batches; use a smaller batch, or "
-                  "--pin-memory off",
-                  bytes);
+      return fail(ErrorCode::out_of_memory, "no {} bytes of page-locked memory for batches", bytes)
+          .hint("use a smaller batch, or --pin-memory off");
     return static_cast<std::byte*>(memory);
   }
   void release(std::byte* memory, std::size_t) noexcept override { plugin_.free_pinned(memory); }
@@ -114,7 +111,8 @@ Result<std::unique_ptr<Hdf5Source>> Hdf5Source::open(const TrainingData& data, c
   if (!data.label.empty()) RL_TRY(check_array(*loader, 1, data.path));
   if (loader->batches_per_epoch() == 0)
     return fail(ErrorCode::invalid_argument, "{}: {} samples are less than a batch of {}", data.path,
-                loader->samples_per_epoch(), settings.batch);
+                loader->samples_per_epoch(), settings.batch)
+        .hint("give a smaller batch");
   return std::unique_ptr<Hdf5Source>(new Hdf5Source(std::move(loader), settings, !data.label.empty()));
 }
 

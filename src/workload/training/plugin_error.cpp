@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/training/plugin_error.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -69,9 +68,10 @@ std::int32_t write_plugin_error(const base::Error& error, rl_train_error* out) n
   if (out == nullptr || out->struct_size < sizeof *out) return code;
   out->code = code;
   out->evidence = code == RL_TRAIN_OUT_OF_MEMORY ? RL_OOM_TYPE : RL_OOM_NONE;
-  const auto length = std::min(error.message.size(), sizeof out->message - 1);
-  std::memcpy(out->message, error.message.data(), length);
-  out->message[length] = '\0';
+  // As base::error_line, which would allocate: the plugin has room for one line.
+  const auto written = fmt::format_to_n(out->message, sizeof out->message - 1, "{}{}{}", error.message,
+                                        error.hint.empty() ? "" : "; ", error.hint);
+  *written.out = '\0';
   return code;
 }
 

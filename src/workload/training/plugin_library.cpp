@@ -31,11 +31,9 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// The loader's reason without the path, which is told anyway.
+/// The loader's reason without the path, which the message names anyway.
 std::string reason_of(const base::Error& error, const fs::path& path) {
-  constexpr std::string_view kPrefix = "libraries: ";
   auto text = error.message;
-  if (const auto at = text.find(kPrefix); at != std::string::npos) text.erase(0, at + kPrefix.size());
   const auto name = path.string() + ": ";
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name)) text.erase(at, name.size());
   return text;
@@ -51,24 +49,27 @@ bool complete(const rl_train_api& api) {
 }
 
 Result<const rl_train_api*> load(const fs::path& path) {
-  const auto library = base::DynamicLibrary::open({path.string()});
+  const auto library = base::DynamicLibrary::open_file(path.string());
   if (!library)
-    return fail(ErrorCode::unavailable, "torch plugin {} cannot be loaded ({}); {}", path.string(),
-                reason_of(library.error(), path), kMend);
+    return fail(ErrorCode::unavailable, "torch plugin {} cannot be loaded ({})", path.string(),
+                reason_of(library.error(), path))
+        .hint("{}", kMend);
   void* const symbol = library->symbol(RL_TRAIN_ENTRY);
   if (symbol == nullptr)
-    return fail(ErrorCode::unavailable, "{} is no torch plugin: it has no function {}; {}", path.string(),
-                RL_TRAIN_ENTRY, kMend);
+    return fail(ErrorCode::unavailable, "{} is no torch plugin: it has no function {}", path.string(), RL_TRAIN_ENTRY)
+        .hint("{}", kMend);
   rl_train_entry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);
   const auto* api = entry(RL_TRAIN_ABI_VERSION);
   if (api == nullptr)
-    return fail(ErrorCode::unavailable, "torch plugin {} does not serve version {} of the interface; {}", path.string(),
-                RL_TRAIN_ABI_VERSION, kMend);
+    return fail(ErrorCode::unavailable, "torch plugin {} does not serve version {} of the interface", path.string(),
+                RL_TRAIN_ABI_VERSION)
+        .hint("{}", kMend);
   if (api->struct_size < 2 * sizeof(std::uint32_t) || api->abi_version != RL_TRAIN_ABI_VERSION || !complete(*api))
-    return fail(ErrorCode::unavailable, "torch plugin {} has another version of the interface than {}; {}",
-                path.string(), RL_TRAIN_ABI_VERSION, kMend);
+    return fail(ErrorCode::unavailable, "torch plugin {} has another version of the interface than {}", path.string(),
+                RL_TRAIN_ABI_VERSION)
+        .hint("{}", kMend);
   return api;
 }
 
@@ -80,17 +81,18 @@ Result<std::vector<fs::path>> find_torch_plugins(const std::string& named) {
   const std::string one = from_environment ? set : named;
   if (!one.empty()) {
     if (is_file(one)) return std::vector<fs::path>{fs::absolute(one)};
-    return fail(ErrorCode::not_found, "{} {}: no such file; {}",
-                from_environment ? "RIDGELINE_TORCH_PLUGIN" : "--torch-plugin", one, kMend);
+    return fail(ErrorCode::not_found, "{} {}: no such file",
+                from_environment ? "RIDGELINE_TORCH_PLUGIN" : "--torch-plugin", one)
+        .hint("{}", kMend);
   }
   const auto program = base::executable_path().parent_path();
   std::vector<fs::path> out;
   for (const auto& folder : {data_folder() / "plugins", program.parent_path() / "lib"})
     if (folder.is_absolute() && is_file(folder / kFile)) out.push_back(folder / kFile);
   if (!out.empty()) return out;
-  return fail(ErrorCode::not_found,
-              "built-in models need the torch plugin, and there is none in {} or {}; {}, or train with --python",
-              (data_folder() / "plugins").string(), (program.parent_path() / "lib").string(), kMend);
+  return fail(ErrorCode::not_found, "built-in models need the torch plugin, and there is none in {} or {}",
+              (data_folder() / "plugins").string(), (program.parent_path() / "lib").string())
+      .hint("{}, or train with --python", kMend);
 }
 
 Result<PluginLibrary> PluginLibrary::open(const std::vector<fs::path>& candidates) {

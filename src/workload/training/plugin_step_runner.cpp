@@ -104,8 +104,8 @@ StepResult<NativeJob> PluginStepRunner::describe(const schema::TrainingJob& job)
   } else {
     for (const auto& name : data_option_names())
       if (job.options.count(name) != 0)
-        return tl::unexpected(plain({ErrorCode::invalid_argument,
-                                     fmt::format("option {} is about a data file; add --data-path data.h5", name)}));
+        return tl::unexpected(plain({ErrorCode::invalid_argument, fmt::format("option {} is about a data file", name),
+                                     "add --data-path data.h5"}));
   }
   auto ready = prepare(spec);
   close();

@@ -177,8 +177,8 @@ Result<StepFault> parse_step_fault(std::string_view text) {
   std::vector<std::string> names;
   for (const auto& kind : step_fault_kinds()) names.push_back(kind.first);
   if (std::find(names.begin(), names.end(), fault.kind) == names.end())
-    return fail(ErrorCode::invalid_argument, "unknown fault \"{}\"{}", fault.kind,
-                base::did_you_mean(fault.kind, names));
+    return fail(ErrorCode::invalid_argument, "unknown fault \"{}\"", fault.kind)
+        .hint("{}", base::did_you_mean(fault.kind, names));
   if (condition == std::string_view::npos) return fault;
   auto rest = text.substr(condition + 4);
   while (!rest.empty()) {
@@ -222,8 +222,9 @@ Result<SyntheticStepOptions> parse_step_options(std::string_view text) {
     const auto* known =
         std::find_if(std::begin(kItems), std::end(kItems), [&](const Item& entry) { return name == entry.name; });
     if (known == std::end(kItems))
-      return fail(ErrorCode::invalid_argument, "synthetic training step: unknown item \"{}\"{}; known: {}", name,
-                  base::did_you_mean(name, names), fmt::join(names, ", "));
+      return fail(ErrorCode::invalid_argument, "synthetic training step: unknown item \"{}\"; known: {}", name,
+                  fmt::join(names, ", "))
+          .hint("{}", base::did_you_mean(name, names));
     const auto number = base::parse_number(value, name);
     const bool positive =
         std::any_of(std::begin(kPositive), std::end(kPositive), [&](const char* entry) { return name == entry; });

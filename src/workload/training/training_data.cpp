@@ -46,7 +46,7 @@ Result<std::string> choose(const loader::DataFile& file, const std::string& name
     if (!first) first = std::move(layout).error();
   }
   if (!needed) return std::string{};
-  first->message += fmt::format("; name one with --option {}=NAME", name_of_option);
+  first->hint = fmt::format("name one with --option {}=NAME", name_of_option);
   return tl::unexpected<base::Error>(std::move(*first));
 }
 
@@ -135,10 +135,10 @@ class Inspection {
 Result<void> check_finite(Inspection& inspection, bool spread) {
   return inspection.each(spread, [&](const std::byte* at, std::uint64_t sample) -> Result<void> {
     if (finite(at, inspection.type().size)) return {};
-    return fail(
-        ErrorCode::invalid_argument,
-        "{}: sample {} holds a number that is not finite (NaN or infinity), no training survives it; mend the data",
-        inspection.what(), sample);
+    return fail(ErrorCode::invalid_argument,
+                "{}: sample {} holds a number that is not finite (NaN or infinity), no training survives it",
+                inspection.what(), sample)
+        .hint("fix the data");
   });
 }
 

@@ -137,7 +137,7 @@ TEST(BenchAnswers, a_cut_soak_is_marked) {
   EXPECT_EQ(cut_soak(soak), "");
   soak.outcome.measurement->steps = 312;
   mark_cut_soak(soak, 500, "the time was up");
-  EXPECT_EQ(cut_soak(soak), "312 of 500 steps");
+  EXPECT_EQ(cut_soak(soak), "cut after 312 steps");
   EXPECT_EQ(soak.outcome.measurement->flags.back().message, "soaked 312 of 500 steps: the time was up");
 }
 

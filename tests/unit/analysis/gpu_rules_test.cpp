@@ -125,11 +125,14 @@ TEST(GpuRules, say_that_the_memory_limit_does_not_bound_the_process) {
 TEST(GpuRules, tell_why_a_cuda_graph_was_refused_and_whether_the_override_frees_it) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90);
-  builder.add_failed(
-      {{"enable_cuda_graph", true}}, TrialStatus::unsupported,
-      "enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"; override_free_dimensions=true may "
-      "free the graph of them");
-  auto finding = titled(builder, "CUDA graph refused because 5 nodes run on the CPU: Shape \"/Shape\"");
+  builder.add_failed({{"enable_cuda_graph", true}}, TrialStatus::unsupported,
+                     "enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"");
+  builder.outcomes[builder.run.trials.back().key].failure->phase = schema::TrialPhase::create_session;
+  auto finding =
+      titled(builder, "CUDA graph refused: enable_cuda_graph=true: 5 nodes run on the CPU: Shape \"/Shape\"");
+  EXPECT_EQ(finding.advice.rfind("A CUDA graph needs every node on the GPU", 0), 0U) << finding.advice;
+  builder.run.workload.dim_names = {{"x", {"N"}}};
+  finding = titled(builder, "CUDA graph refused");
   EXPECT_EQ(finding.evidence, "trial 2");
   EXPECT_EQ(finding.advice.rfind("Try override_free_dimensions=true", 0), 0U) << finding.advice;
   EXPECT_EQ(titled(builder, "1 configuration is not supported").title, "") << "said twice";

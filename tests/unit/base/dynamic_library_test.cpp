@@ -20,5 +20,11 @@ TEST(DynamicLibrary, lists_every_candidate_when_none_loads) {
   EXPECT_NE(library.error().message.find("/nonexistent/lib.so"), std::string::npos);
 }
 
+TEST(DynamicLibrary, a_single_file_fails_with_the_loaders_words_alone) {
+  const auto library = DynamicLibrary::open_file("/nonexistent/lib.so");
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.error().message.rfind("/nonexistent/lib.so: ", 0), 0U) << library.error().message;
+}
+
 }  // namespace
 }  // namespace ridgeline::base

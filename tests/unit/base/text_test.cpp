@@ -11,7 +11,7 @@ TEST(Text, the_nearest_name_is_a_likely_slip_or_nothing) {
   EXPECT_EQ(nearest_name("nois", names), "noise");
   EXPECT_EQ(nearest_name("intra_op_threads", names), "intra_op_num_threads");
   EXPECT_EQ(nearest_name("completely_else", names), "");
-  EXPECT_EQ(did_you_mean("nois", names), ", did you mean \"noise\"?");
+  EXPECT_EQ(did_you_mean("nois", names), "did you mean \"noise\"?");
   EXPECT_EQ(did_you_mean("xyzzyxyz", names), "");
 }
 

@@ -152,7 +152,7 @@ TEST_F(ApplyPatch, a_rollback_does_not_lose_edits_made_after_the_change_unless_t
   EXPECT_EQ(refused.error().code, base::ErrorCode::invalid_argument);
   EXPECT_NE(refused.error().message.find("config.yaml.bak-20261121T081500Z"), std::string::npos)
       << refused.error().message;
-  EXPECT_NE(refused.error().message.find("--yes"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().hint.find("--yes"), std::string::npos) << refused.error().hint;
   EXPECT_EQ(bytes_of(file_), edited);
   EXPECT_EQ(files(), 2);
   ASSERT_TRUE(rollback(file_, LaterEdits::lose));
@@ -174,14 +174,14 @@ TEST_F(ApplyPatch, edits_between_two_changes_are_kept_by_the_first_step_back_and
 TEST_F(ApplyPatch, check_patchable_says_what_is_wrong_and_what_to_do) {
   const auto error = [](const fs::path& path) {
     const auto checked = check_patchable(path);
-    return checked ? std::string("no error") : checked.error().message;
+    return checked ? std::string("no error") : base::error_line(checked.error());
   };
   EXPECT_EQ(error(file_), "no error");
   EXPECT_EQ(error(folder_ / "none.yaml"),
-            fmt::format("config file {} does not exist: create it (it may be empty), or name another "
+            fmt::format("config file {} does not exist; create it (it may be empty), or name another "
                         "with --config",
                         (folder_ / "none.yaml").string()));
-  EXPECT_NE(error(folder_).find("is a directory: name the YAML file in it"), std::string::npos);
+  EXPECT_NE(error(folder_).find("is a directory; name the YAML file in it"), std::string::npos);
   fs::create_symlink("gone.yaml", folder_ / "dangling.yaml");
   EXPECT_NE(error(folder_ / "dangling.yaml").find("symbolic link to gone.yaml, which leads nowhere"),
             std::string::npos);

@@ -12,12 +12,12 @@ using schema::Configuration;
 
 std::string patched(std::string_view yaml, const Configuration& wanted, const PatchOptions& options = {}) {
   const auto result = patch_settings(yaml, "config.yaml", wanted, options);
-  return result ? result->text : "error: " + result.error().message;
+  return result ? result->text : "error: " + base::error_line(result.error());
 }
 
 std::string patch_error(std::string_view yaml, const Configuration& wanted, const PatchOptions& options = {}) {
   const auto result = patch_settings(yaml, "config.yaml", wanted, options);
-  return result ? "no error, but:\n" + result->text : result.error().message;
+  return result ? "no error, but:\n" + result->text : base::error_line(result.error());
 }
 
 const Configuration kThreadsFour{{"intra_op_num_threads", 4}};
@@ -313,19 +313,19 @@ TEST(ConfigPatch, prefers_the_section_then_siblings_among_several_places) {
 
 TEST(ConfigPatch, says_so_when_a_key_is_in_two_equal_places) {
   EXPECT_EQ(patch_error("train:\n  batch_size: 64\nval:\n  batch_size: 32\n", {{"batch_size", 8}}),
-            "config.yaml:4:15: batch_size is set in 2 places, line 2 (train.batch_size), line 4 (val.batch_size): "
+            "config.yaml:4:15: batch_size is set in 2 places, line 2 (train.batch_size), line 4 (val.batch_size); "
             "choose with "
             "--config-section, or with mapping: {batch_size: train.batch_size} in the --space file");
 }
 
 TEST(ConfigPatch, names_line_and_column_of_a_duplicate_key) {
   EXPECT_EQ(patch_error("a: 1\nb:\n  x: 1\n  y: 2\n  x: 3\n", kThreadsFour),
-            "config.yaml:5:3: duplicate key \"x\", already at line 3: keep one of the two");
+            "config.yaml:5:3: duplicate key \"x\", already at line 3; keep one of the two");
 }
 
 TEST(ConfigPatch, errors_stay_one_line_however_keys_and_values_look) {
   EXPECT_EQ(patch_error("? |\n  a\n: 1\n? |\n  a\n: 2\n", kThreadsFour),
-            "config.yaml:4:3: duplicate key \"a\\n\", already at line 1: keep one of the two");
+            "config.yaml:4:3: duplicate key \"a\\n\", already at line 1; keep one of the two");
   EXPECT_LT(patch_error(std::string(5000, 'k') + ": 1\n" + std::string(5000, 'k') + ": 2\n", kThreadsFour).size(),
             700U);
 }
@@ -420,15 +420,15 @@ TEST(ReadSettings, follows_aliases_and_merge_keys) {
 TEST(ReadSettings, names_line_column_and_what_is_legal) {
   const auto error = [](std::string_view yaml) {
     const auto found = read_settings(yaml, "c.yaml", {});
-    return found ? std::string("no error") : found.error().message;
+    return found ? std::string("no error") : base::error_line(found.error());
   };
   EXPECT_EQ(error("a: 1\nexecution_mode: paralel\n"),
-            "c.yaml:2:17: execution_mode=paralel is not legal: expected one of sequential, parallel, did you mean "
+            "c.yaml:2:17: execution_mode=paralel is not legal: expected one of sequential, parallel; did you mean "
             "\"parallel\"?");
   EXPECT_EQ(error("intra_op_num_threads: 5000\n"),
             "c.yaml:1:23: intra_op_num_threads=5000 is not legal: expected a whole number in 0..1024");
   EXPECT_EQ(error("intra_op_num_threads: 010\n"),
-            "c.yaml:1:23: intra_op_num_threads=010 can be read in two ways: drop the leading zero");
+            "c.yaml:1:23: intra_op_num_threads=010 can be read in two ways; drop the leading zero");
   EXPECT_NE(error("intra_op_num_threads: four\n").find("c.yaml:1:23: "), std::string::npos);
   EXPECT_NE(error("intra_op_num_threads: 99999999999999999999\n").find("c.yaml:1:23: "), std::string::npos);
 }

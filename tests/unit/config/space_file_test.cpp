@@ -8,7 +8,7 @@ namespace {
 
 std::string space_error(std::string_view yaml) {
   const auto space = parse_space_file(yaml, "space.yaml");
-  return space ? "no error" : space.error().message;
+  return space ? "no error" : base::error_line(space.error());
 }
 
 TEST(SpaceFile, reads_every_section) {
@@ -58,9 +58,9 @@ TEST(SpaceFile, anchors_serve_as_shorthand) {
 
 TEST(SpaceFile, errors_name_place_and_nearest_name) {
   EXPECT_EQ(space_error("parameter:\n  a: 1\n"),
-            "space.yaml:1:1: unknown section \"parameter\", did you mean \"parameters\"?; expected parameters, fixed, "
+            "space.yaml:1:1: unknown section \"parameter\"; expected parameters, fixed, "
             "exclude, "
-            "constraints, only_listed or mapping");
+            "constraints, only_listed or mapping; did you mean \"parameters\"?");
   EXPECT_EQ(
       space_error("fixed:\n  intra_op_threads: 4\n").rfind("space.yaml:2:3: unknown parameter \"intra_op_threads\"", 0),
       0U)
@@ -68,9 +68,9 @@ TEST(SpaceFile, errors_name_place_and_nearest_name) {
   EXPECT_EQ(space_error("parameters:\n  intra_op_num_threads: [1, -2]\n"),
             "space.yaml:2:29: intra_op_num_threads=-2 is not legal: expected a whole number in 0..1024");
   EXPECT_EQ(space_error("parameters:\n  intra_op_num_threads: [1, 1]\n"),
-            "space.yaml:2:29: intra_op_num_threads=1 is listed twice: drop one");
+            "space.yaml:2:29: intra_op_num_threads=1 is listed twice; drop one");
   EXPECT_EQ(space_error("parameters:\n  intra_op_num_threads: []\n"),
-            "space.yaml:2:25: intra_op_num_threads has an empty list: give it values, or name it under exclude");
+            "space.yaml:2:25: intra_op_num_threads has an empty list; give it values, or name it under exclude");
   EXPECT_EQ(space_error("fixed: {batch_size: }\n"),
             "space.yaml:1:20: batch_size has no value: expected one, or leave the key out for the default");
   EXPECT_EQ(space_error("only_listed: maybe\n"),
@@ -85,7 +85,7 @@ TEST(SpaceFile, errors_name_place_and_nearest_name) {
   EXPECT_EQ(space_error("fixed: {a: [}\n").rfind("space.yaml:1:13: malformed YAML", 0), 0U)
       << space_error("fixed: {a: [}\n");
   EXPECT_EQ(space_error("parameters: {batch_size: [1, 2]}\nfixed: {batch_size: 1}\n"),
-            "space.yaml: batch_size is under parameters and under fixed: keep one of the two");
+            "space.yaml: batch_size is under parameters and under fixed; keep one of the two");
   EXPECT_NE(space_error("a: 1\n---\nb: 1\n").find("2 YAML documents"), std::string::npos);
   EXPECT_NE(space_error("mapping: {batch_size: [a]}\n").find("expected a path in the config file"), std::string::npos);
 }

@@ -30,7 +30,7 @@ TEST(DoctorReport, warnings_exit_with_1_and_failures_with_2) {
 
 TEST(DoctorReport, ids_are_unique_and_titles_fit_their_column) {
   auto facts = healthy_facts();
-  facts.model.emplace().error = "x";
+  facts.model.emplace().error.message = "x";
   std::set<std::string> ids;
   for (const auto& check : judge(facts)) {
     EXPECT_TRUE(ids.insert(check.id).second) << check.id;

@@ -373,7 +373,7 @@ class Runs : public Gather {
     return runs.run(model, gpus, 0.1);
   }
 
-  std::map<std::string, std::string> notes;
+  std::map<std::string, schema::ProviderNote> notes;
   std::optional<schema::TrialStatus> gpu_failure;
   double gpu_drift = 0;
   int gpu_executors = 0;
@@ -422,7 +422,7 @@ TEST_F(Runs, the_newest_opset_is_found_by_trying) {
 }
 
 TEST_F(Runs, a_provider_whose_libraries_do_not_load_is_not_started) {
-  notes["cuda"] = "libcudnn.so.9 is not found";
+  notes["cuda"].message = "libcudnn.so.9 is not found";
   const auto runs = run({healthy_gpu()});
   EXPECT_NE(runs.back().not_run, "");
   EXPECT_EQ(gpu_executors, 0);

@@ -22,13 +22,13 @@ TEST(LibraryChecks, everything_found_is_ok_with_version_and_path) {
 TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   auto facts = cpu_facts();
   facts.runtime.identity.reset();
-  facts.runtime.error =
-      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
+  facts.runtime.error = {base::ErrorCode::not_found, "no ONNX Runtime library found; looked in: here"};
   EXPECT_EQ(see_library(facts, "onnxruntime").status, CheckStatus::fail);
   EXPECT_EQ(see_library(facts, "onnxruntime").commands.front(), "/src/scripts/fetch_onnxruntime.sh");
   EXPECT_EQ(see_library(facts, "cuda_provider").status, CheckStatus::skipped);
-  facts.runtime.error =
-      "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime";
+  facts.runtime.error = {
+      base::ErrorCode::crashed,
+      "loading the runtime of \"onnx\": the worker died of SIGSEGV (Segmentation fault) in phase load_runtime"};
   EXPECT_TRUE(contains(see_library(facts, "onnxruntime").evidence, "SIGSEGV"));
 }
 
@@ -42,9 +42,8 @@ TEST(LibraryChecks, a_cpu_build_is_a_warning_only_beside_a_gpu) {
 
 TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_where_it_is) {
   auto facts = healthy_facts();
-  facts.runtime.identity->provider_notes["cuda"] =
-      "provider cuda: /ort/libonnxruntime_providers_cuda.so is missing: it was expected beside libonnxruntime.so; run "
-      "scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
+  facts.runtime.identity->provider_notes["cuda"] = {
+      "provider cuda: its file is missing", "", "fetch it", {"libonnxruntime_providers_cuda.so"}};
   const auto check = see_library(facts, "cuda_provider");
   EXPECT_EQ(check.fix.rfind("run /src/scripts/fetch_onnxruntime.sh --gpu, or give", 0), 0U) << check.fix;
   EXPECT_EQ(check.commands, std::vector<std::string>{"/src/scripts/fetch_onnxruntime.sh --gpu"});
@@ -52,9 +51,8 @@ TEST(LibraryChecks, a_cuda_provider_that_is_missing_is_fetched_with_the_script_w
 
 TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_have) {
   auto missing = healthy_facts();
-  missing.runtime.identity->provider_notes["cuda"] =
-      "provider cuda: /opt/lib/libonnxruntime_providers_cuda.so is missing: it was expected beside libonnxruntime.so; "
-      "run scripts/fetch_onnxruntime.sh --gpu, or give --ort-library a GPU release of ONNX Runtime";
+  missing.runtime.identity->provider_notes["cuda"] = {
+      "provider cuda: its file is missing", "", "fetch it", {"libonnxruntime_providers_cuda.so"}};
   auto without = healthy_facts();
   without.runtime.identity->providers = {"CPUExecutionProvider"};
   for (auto* facts : {&missing, &without}) {
@@ -68,19 +66,20 @@ TEST(LibraryChecks, an_installed_copy_is_not_sent_to_a_script_that_it_does_not_h
   auto none = cpu_facts();
   none.runtime.fetch_script.clear();
   none.runtime.identity.reset();
-  none.runtime.error =
-      "no ONNX Runtime library found; run scripts/fetch_onnxruntime.sh or give --ort-library FILE; looked in: here";
+  none.runtime.error = {base::ErrorCode::not_found, "no ONNX Runtime library found; looked in: here"};
   EXPECT_FALSE(contains(see_library(none, "onnxruntime").fix, "scripts/"));
   EXPECT_EQ(see_library(none, "onnxruntime").commands, std::vector<std::string>{"pip install onnxruntime"});
-  none.runtime.error = "the worker died of SIGSEGV";
+  none.runtime.error = {base::ErrorCode::crashed, "the worker died of SIGSEGV"};
   EXPECT_FALSE(contains(see_library(none, "onnxruntime").fix, "scripts/")) << see_library(none, "onnxruntime").fix;
 }
 
 TEST(LibraryChecks, the_first_missing_library_is_named_without_the_places_looked_in) {
   auto facts = healthy_facts();
-  facts.runtime.identity->provider_notes["cuda"] =
-      "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found; looked in: a; b; run pip install "
-      "nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH";
+  facts.runtime.identity->provider_notes["cuda"] = {
+      "libcudnn.so.9 (needed by libonnxruntime_providers_cuda.so) is not found",
+      "a; b",
+      "run pip install nvidia-cudnn-cu13, or put its folder on LD_LIBRARY_PATH",
+      {"libcudnn.so.9"}};
   facts.runtime.identity->loaded_libraries.pop_back();
   facts.libraries.pop_back();
   const auto check = see_library(facts, "cuda_provider");
@@ -96,8 +95,11 @@ Facts without_cuda(int cuda_major) {
   auto facts = healthy_facts();
   facts.runtime.cuda_major = cuda_major;
   facts.runtime.identity->loaded_libraries.clear();
-  facts.runtime.identity->provider_notes["cuda"] = fmt::format(
-      "libcublas.so.{0} (needed by x.so) is not found; missing as well: libcudart.so.{0}, libcudnn.so.9", cuda_major);
+  facts.runtime.identity->provider_notes["cuda"] = {
+      "libcublas is not found",
+      "",
+      "",
+      {fmt::format("libcublas.so.{}", cuda_major), fmt::format("libcudart.so.{}", cuda_major), "libcudnn.so.9"}};
   facts.libraries.clear();
   return facts;
 }

@@ -33,7 +33,7 @@ TEST(ModelChecks, an_unreadable_model_fails_and_nothing_else_is_judged) {
   auto facts = with_model();
   facts.model->model.reset();
   facts.model->runs.clear();
-  facts.model->error = "m.onnx: no such file";
+  facts.model->error = {base::ErrorCode::not_found, "m.onnx: no such file"};
   EXPECT_EQ(see_model(facts, "file").status, CheckStatus::fail);
   EXPECT_EQ(see_model(facts, "opset").status, CheckStatus::skipped);
   EXPECT_EQ(see_model(facts, "memory").status, CheckStatus::skipped);

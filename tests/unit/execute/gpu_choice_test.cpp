@@ -22,7 +22,7 @@ schema::Environment mixed_box() {
 }
 
 std::string uuids(const base::Result<std::vector<GpuGroup>>& groups) {
-  if (!groups) return groups.error().message;
+  if (!groups) return base::error_line(groups.error());
   std::string text;
   for (const auto& group : *groups) {
     for (const auto& one : group) text += one.uuid + " ";

@@ -80,11 +80,19 @@ TEST(Message, every_error_code_survives_the_wire) {
   for (int number = 0; number <= static_cast<int>(ErrorCode::internal); ++number) {
     const auto code = static_cast<ErrorCode>(number);
     names.insert(base::to_string(code));
-    const auto back = read_error_frame(make_error_frame({code, "the thing: 4 is wrong"}));
+    const auto frame = make_error_frame({code, "the thing: 4 is wrong", "give 3"});
+    const auto back = read_error_frame(frame);
     EXPECT_EQ(back.code, code);
     EXPECT_EQ(back.message, "the thing: 4 is wrong");
+    EXPECT_EQ(back.hint, "give 3");
   }
   EXPECT_EQ(names.size(), static_cast<std::size_t>(ErrorCode::internal) + 1);
+}
+
+TEST(Message, an_error_without_a_hint_is_sent_without_one) {
+  const auto frame = make_error_frame({ErrorCode::io, "the disk is gone"});
+  EXPECT_EQ(frame.json.find("hint"), std::string::npos) << frame.json;
+  EXPECT_EQ(read_error_frame(frame).hint, "");
 }
 
 TEST(Message, an_error_frame_without_sense_is_corrupt) {

@@ -178,7 +178,7 @@ TEST_F(Damage, a_wrong_index_in_the_b_tree_is_refused) {
     damaged[leaf + at] = value;
     put(damaged);
     const auto read = read_all();
-    return read ? std::string("no error") : read.error().message;
+    return read ? std::string("no error") : base::error_line(read.error());
   };
   constexpr std::size_t kKeys = 24;
   EXPECT_NE(damage(4, 9).find("no chunk B-tree node"), std::string::npos);
@@ -260,7 +260,7 @@ TEST_F(Damage, an_index_with_an_owner_or_order_that_cannot_be_is_refused_though_
     for (std::size_t i = 0; i < 4; ++i) bytes[block + block_bytes - 4 + i] = static_cast<char>(sum >> (8 * i));
     put(bytes);
     const auto read = read_all();
-    return read ? std::string("no error") : read.error().message;
+    return read ? std::string("no error") : base::error_line(read.error());
   };
   constexpr auto kNoLimit = H5S_UNLIMITED;
   // 7 x 3 chunks of 120 bytes. An array block begins with signature, version, client and owner.
@@ -332,7 +332,7 @@ TEST(LoaderParsers, a_form_of_index_that_is_not_known_is_left_to_the_library_wit
     changed[at] = value;
     const auto [layout, place] = fuzz::index_question(bytes_of(changed));
     const auto index = read_chunk_index(fuzz::MemorySource(bytes_of(changed).subspan(4), true), place, layout);
-    return index ? index->unread : index.error().message;
+    return index ? index->unread : base::error_line(index.error());
   };
   EXPECT_EQ(reason(message, 4), "");
   EXPECT_EQ(reason(message, 5), "a layout message of version 5");

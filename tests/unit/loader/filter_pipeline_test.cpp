@@ -16,7 +16,7 @@ std::string undone(const std::vector<FilterStep>& steps, unsigned mask, std::str
   FilterPipeline pipeline;
   std::vector<std::byte> out(size);
   const auto done = pipeline.undo(steps, mask, bytes(stored), out);
-  if (!done) return "error: " + done.error().message;
+  if (!done) return "error: " + base::error_line(done.error());
   return {reinterpret_cast<const char*>(out.data()), out.size()};
 }
 

@@ -59,11 +59,11 @@ class Hdf5Types : public ::testing::Test {
   }
   std::string refusal() const {
     const auto loader = open();
-    return loader ? "no error" : loader.error().message;
+    return loader ? "no error" : base::error_line(loader.error());
   }
   std::string note() const {
     const auto loader = open();
-    if (!loader) return loader.error().message;
+    if (!loader) return base::error_line(loader.error());
     const auto notes = (*loader)->notes();
     return notes.size() == 1 ? notes[0] : fmt::format("{} notes", notes.size());
   }
@@ -142,9 +142,9 @@ TEST_F(Hdf5Types, a_value_beyond_the_greatest_int64_is_named) {
   ASSERT_TRUE(loader);
   const auto numbers = read<std::int64_t>(**loader);
   ASSERT_FALSE(numbers);
-  EXPECT_EQ(numbers.error().message, path_.string() +
-                                         ": dataset \"x\": sample 8 holds 18446744073709551615, beyond the "
-                                         "greatest int64: store it as float64 or less");
+  EXPECT_EQ(base::error_line(numbers.error()), path_.string() +
+                                                   ": dataset \"x\": sample 8 holds 18446744073709551615, beyond the "
+                                                   "greatest int64; store it as float64 or less");
 }
 
 TEST_F(Hdf5Types, bit_fields_are_unsigned_integers) {  // PyTables' booleans
@@ -192,7 +192,7 @@ TEST_F(Hdf5Types, numbers_in_odd_formats_come_through_the_library_as_plain_ones)
 
 TEST_F(Hdf5Types, elements_of_variable_length_are_refused_in_one_line) {
   const auto line = path_.string() +
-                    ": dataset \"x\": elements of variable length cannot be put into a batch: store a fixed-size array";
+                    ": dataset \"x\": elements of variable length cannot be put into a batch; store a fixed-size array";
   {
     const Hdf5Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
     H5Tset_size(text.get(), H5T_VARIABLE);

@@ -272,16 +272,16 @@ TEST_F(LoaderTest, bad_requests_get_one_clear_line) {
   fakes::write_training_file(folder_ / "data.h5", {.samples = 100, .labels = 90});
   const auto message = [&](const LoaderOptions& o, const char* name = "data.h5") {
     const auto loader = Loader::open(folder_ / name, o, allocator_);
-    return loader ? std::string("no error") : loader.error().message.substr(0, 400);
+    return loader ? std::string("no error") : base::error_line(loader.error()).substr(0, 400);
   };
   const auto path = (folder_ / "data.h5").string();
   auto o = options(1);
   EXPECT_EQ(message(o), path + ": \"x\" has 100 samples, \"y\" has 90: expected equal numbers");
   EXPECT_NE(message(o, "none.h5").find("none.h5: No such file"), std::string::npos);
   o.datasets = {"images"};
-  EXPECT_EQ(message(o), path + " has no dataset \"images\"; it has x, y");
+  EXPECT_EQ(message(o), path + ": has no dataset \"images\"; it has x, y");
   o.datasets = {};
-  EXPECT_EQ(message(o), "no dataset to read: name at least one");
+  EXPECT_EQ(message(o), "no dataset to read; name at least one");
   o.datasets = {"x"};
   o.batch_size = 0;
   EXPECT_EQ(message(o), "batch size 0: expected 1 to 2^32 - 1");
@@ -290,9 +290,10 @@ TEST_F(LoaderTest, bad_requests_get_one_clear_line) {
   EXPECT_EQ(message(o), "no pinned memory for 6144 bytes");
   EXPECT_EQ(allocator_->live, 0);
   std::ofstream(folder_ / "text.h5") << "not HDF5 at all";
-  EXPECT_EQ(message(o, "text.h5"), (folder_ / "text.h5").string() +
-                                       " is no HDF5 file: it does not begin with the HDF5 signature (15 bytes); name a "
-                                       "file that h5py or another HDF5 library wrote");
+  EXPECT_EQ(message(o, "text.h5"),
+            (folder_ / "text.h5").string() +
+                ": is no HDF5 file: it does not begin with the HDF5 signature (15 bytes); name a "
+                "file that h5py or another HDF5 library wrote");
 }
 
 TEST_F(LoaderTest, an_empty_dataset_is_an_empty_epoch) {

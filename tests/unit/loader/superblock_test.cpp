@@ -35,7 +35,7 @@ class SuperblockTest : public ::testing::TestWithParam<std::tuple<bool, unsigned
     const auto layout = read_layout(*file, "x", LayoutCache(""));
     if (layout) return "no error";
     EXPECT_EQ(layout.error().code, base::ErrorCode::corrupt);
-    return layout.error().message;
+    return base::error_line(layout.error());
   }
 
   fakes::TemporaryFolder folder_;
@@ -53,7 +53,7 @@ TEST_P(SuperblockTest, is_found_with_the_files_end) {
 TEST_P(SuperblockTest, a_file_that_is_cut_off_is_told_by_its_bytes) {
   const auto bytes = whole();
   EXPECT_EQ(message(bytes.substr(0, bytes.size() - 5000)),
-            fmt::format("{} is cut off: {} bytes of {}; copy it again, or let its writer close it", path_.string(),
+            fmt::format("{}: is cut off: {} bytes of {}; copy it again, or let its writer close it", path_.string(),
                         bytes.size() - 5000, bytes.size()));
 }
 
@@ -64,7 +64,7 @@ TEST_P(SuperblockTest, a_damaged_header_is_told_with_the_librarys_reason) {
   const auto said = message(bytes);
   EXPECT_TRUE(said.starts_with(fmt::format("{}: its header is damaged ({} bytes): ", path_.string(), bytes.size())))
       << said;
-  EXPECT_NE(said.find("; copy it again, or make it anew"), std::string::npos) << said;
+  EXPECT_NE(said.find("; copy it again, or create it anew"), std::string::npos) << said;
   EXPECT_EQ(said.find("no reason given"), std::string::npos) << said;
 }
 
@@ -72,10 +72,10 @@ TEST_P(SuperblockTest, what_has_no_signature_is_no_hdf5) {
   auto bytes = whole();
   bytes[std::get<1>(GetParam())] = 'x';
   EXPECT_EQ(message(bytes),
-            fmt::format("{} is no HDF5 file: it does not begin with the HDF5 signature ({} bytes); name a "
+            fmt::format("{}: is no HDF5 file: it does not begin with the HDF5 signature ({} bytes); name a "
                         "file that h5py or another HDF5 library wrote",
                         path_.string(), bytes.size()));
-  EXPECT_EQ(message(""), path_.string() + " is empty: expected an HDF5 file");
+  EXPECT_EQ(message(""), path_.string() + ": is empty: expected an HDF5 file");
   EXPECT_NE(message("\x89HDF").find("is no HDF5 file"), std::string::npos);
 }
 

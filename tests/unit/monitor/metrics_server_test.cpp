@@ -95,7 +95,7 @@ TEST_F(MetricsServerTest, says_why_it_cannot_listen) {
   const auto second = start(address);
   ASSERT_FALSE(second);
   EXPECT_EQ(
-      second.error().message,
+      base::error_line(second.error()),
       fmt::format("--prometheus {}: cannot listen: Address already in use; name another address or port", address));
   for (const auto* wrong : {"", "localhost", "localhost:", "1.2.3.4:70000", ":-1", "::x"})
     EXPECT_EQ(start(wrong).error().code, base::ErrorCode::invalid_argument) << wrong;

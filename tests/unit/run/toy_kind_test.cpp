@@ -126,7 +126,7 @@ TEST_F(ToyKindTest, a_file_of_another_kind_names_the_run_that_belongs_there) {
   const auto change = refused();
   ASSERT_FALSE(change);
   EXPECT_NE(change.error().message.find("game.yaml: holds settings of ridgeline cards"), std::string::npos);
-  EXPECT_NE(change.error().message.find("ridgeline apply latest:cards --config game.yaml"), std::string::npos);
+  EXPECT_NE(change.error().hint.find("ridgeline apply latest:cards --config game.yaml"), std::string::npos);
 }
 
 TEST_F(ToyKindTest, a_kind_of_a_newer_version_is_named) {

@@ -37,10 +37,10 @@ TEST(Catalog, settings_are_parsed_by_the_row_s_type) {
 TEST(Catalog, a_wrong_setting_names_the_nearest_right_one) {
   const auto key = parse_setting("intra_op_threads=4");
   ASSERT_FALSE(key);
-  EXPECT_NE(key.error().message.find("intra_op_num_threads"), std::string::npos) << key.error().message;
+  EXPECT_NE(key.error().hint.find("intra_op_num_threads"), std::string::npos) << key.error().hint;
   const auto value = parse_setting("execution_mode=paralel");
   ASSERT_FALSE(value);
-  EXPECT_NE(value.error().message.find("\"parallel\""), std::string::npos) << value.error().message;
+  EXPECT_NE(value.error().hint.find("\"parallel\""), std::string::npos) << value.error().hint;
   for (const auto* text : {"intra_op_num_threads=-1", "intra_op_num_threads=1e99", "intra_op_num_threads=", "=4", "x",
                            "intra_op_num_threads=99999999999999999999"})
     EXPECT_FALSE(parse_setting(text)) << text;

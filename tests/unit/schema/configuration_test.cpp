@@ -72,12 +72,23 @@ TEST(TrialSpec, key_sees_the_versions_of_its_own_providers_libraries_only) {
   EXPECT_EQ(with(cpu, "cuda", "9.10.2"), cpu.key());
   EXPECT_NE(with(cuda, "cuda", "9.10.2"), with(cuda, "cuda", "9.19.0"));
   EXPECT_EQ(with(cuda, "tensorrt", "9.10.2"), cuda.key());
-  cuda.runtime.provider_notes["tensorrt"] = "libnvinfer.so.10 is not found";
+  cuda.runtime.provider_notes["tensorrt"].message = "libnvinfer.so.10 is not found";
   EXPECT_EQ(cuda.key(), [] {
     TrialSpec spec;
     spec.provider = "cuda";
     return spec.key();
   }());
+}
+
+TEST(RuntimeIdentity, reads_provider_notes_of_older_records_and_its_own) {
+  const auto old =
+      base::Json::parse(R"({"provider_notes":{"cuda":"libcudnn.so.9 is not found"}})").get<RuntimeIdentity>();
+  EXPECT_EQ(old.provider_notes.at("cuda").reason(), "libcudnn.so.9 is not found");
+  RuntimeIdentity identity;
+  identity.provider_notes["cuda"] = {"a is not found", "/x; /y", "install it", {"a", "b", "c"}};
+  const auto back = base::Json::parse(base::Json(identity).dump()).get<RuntimeIdentity>().provider_notes.at("cuda");
+  EXPECT_EQ(back.reason(), "a is not found; looked in: /x; /y; missing as well: b, c");
+  EXPECT_EQ(back.hint, "install it");
 }
 
 TEST(TuneRun, round_trips_through_json_with_its_optional_parts) {

@@ -11,7 +11,7 @@ namespace {
 
 using testing::Test;
 
-std::string error_of(const base::Result<void>& result) { return result ? "" : result.error().message; }
+std::string error_of(const base::Result<void>& result) { return result ? "" : base::error_line(result.error()); }
 
 SweepJob job(std::vector<std::string> command, std::vector<SweepParam> parameters) {
   SweepJob out;
@@ -54,7 +54,7 @@ TEST(SweepCommand, names_unknown_placeholders_and_unused_parameters) {
   const SweepParam batch{"batch", {"1"}};
   EXPECT_EQ(error_of(check_placeholders(job({"x", "{batch}", "{trial_dir}", "{repeat}"}, {batch}))), "");
   const auto unknown = error_of(check_placeholders(job({"x", "{batches}"}, {batch})));
-  EXPECT_NE(unknown.find("argument 1: placeholder {batches} is no parameter, did you mean \"batch\"?"),
+  EXPECT_NE(unknown.find("argument 1: placeholder {batches} is no parameter; did you mean \"batch\"?"),
             std::string::npos)
       << unknown;
   EXPECT_NE(unknown.find("{{batches}}"), std::string::npos) << unknown;

@@ -35,6 +35,16 @@ TEST(Failure, without_a_gpu_is_written_as_it_always_was) {
   EXPECT_TRUE(old.flags.empty());
 }
 
+TEST(Failure, a_hint_is_written_only_where_there_is_one) {
+  Failure failure;
+  failure.message = "the arena is too small";
+  EXPECT_FALSE(base::Json(failure).contains("hint"));
+  EXPECT_EQ(failure_line(failure), "the arena is too small");
+  failure.hint = "raise it";
+  EXPECT_EQ(base::Json::parse(base::Json(failure).dump()).get<Failure>().hint, "raise it");
+  EXPECT_EQ(failure_line(failure), "the arena is too small; raise it");
+}
+
 TEST(Failure, takes_no_flag_that_belongs_to_a_measurement) {
   TrialOutcome outcome;
   outcome.measurement.emplace();

@@ -16,7 +16,7 @@ bool holds(const std::string& text, const Configuration& configuration) {
 
 std::string error_of(const std::string& text) {
   const auto expression = ConstraintExpression::parse(text);
-  return expression ? "" : expression.error().message;
+  return expression ? "" : base::error_line(expression.error());
 }
 
 TEST(ConstraintExpression, multiplication_binds_tighter_than_addition) {

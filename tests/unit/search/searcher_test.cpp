@@ -269,12 +269,12 @@ TEST(Searcher, proposes_the_levels_of_one_factor_and_all_of_a_list_side_by_side)
 TEST(Searcher, unknown_names_and_endless_grids_are_refused) {
   const auto unknown = make_searcher("adaptiv", SearchSpace(), {});
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().message.find("\"adaptive\""), std::string::npos) << unknown.error().message;
+  EXPECT_NE(unknown.error().hint.find("\"adaptive\""), std::string::npos) << unknown.error().hint;
   std::vector<Dimension> many;
   for (int i = 0; i < 30; ++i) many.push_back({"key" + std::to_string(i), {1}});
   const auto grid = make_searcher("grid", SearchSpace(many, {}, {}), {});
   ASSERT_FALSE(grid);
-  EXPECT_NE(grid.error().message.find("adaptive"), std::string::npos);
+  EXPECT_NE(grid.error().hint.find("adaptive"), std::string::npos);
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 
 std::string integrity_of(const std::filesystem::path& path) {
   const auto connection = Connection::open(path, std::chrono::seconds(5));
-  if (!connection) return connection.error().message;
+  if (!connection) return base::error_line(connection.error());
   const auto answer = (*connection)->query_text("PRAGMA integrity_check");
-  return answer ? *answer : answer.error().message;
+  return answer ? *answer : base::error_line(answer.error());
 }
 
 TEST(StoreProcesses, create_and_write_one_file_at_once) {

@@ -39,8 +39,9 @@ class Reading : public testing::Test {
       auto store = Store::open(path, kRead);
       const auto count = store ? store->count_trials() : tl::unexpected(store.error());
       if (count) return static_cast<int>(*count);
-      std::cerr << count.error().message << "\n";
-      return count.error().message.find(words) != std::string::npos ? kRefused : kOtherError;
+      const auto said = base::error_line(count.error());
+      std::cerr << said << "\n";
+      return said.find(words) != std::string::npos ? kRefused : kOtherError;
     }));
   }
   int files() const {

@@ -197,12 +197,12 @@ TEST_F(StoreFile, explains_a_run_that_it_cannot_name) {
   missing = store.load_run("20261121-081500-3f2b");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
-  EXPECT_NE(missing.error().message.find("did you mean \"20261121-081500-3f2a\"?"), std::string::npos)
+  EXPECT_NE(missing.error().hint.find("did you mean \"20261121-081500-3f2a\"?"), std::string::npos)
       << missing.error().message;
 
   missing = store.load_run("xyz");
   ASSERT_FALSE(missing);
-  EXPECT_NE(missing.error().message.find("the latest is 20261121-091500-77aa"), std::string::npos)
+  EXPECT_NE(missing.error().hint.find("the latest is 20261121-091500-77aa"), std::string::npos)
       << missing.error().message;
 
   const auto ambiguous = store.load_run("202611");

@@ -63,11 +63,11 @@ class BaselineTest : public ::testing::Test {
   std::string refusal(const BaselineRequest& request) {
     const auto found = find_baseline(*store_, request, here_);
     EXPECT_FALSE(found);
-    return found ? found->name : found.error().message;
+    return found ? found->name : base::error_line(found.error());
   }
   std::string found(const BaselineRequest& request) {
     const auto baseline = find_baseline(*store_, request, here_);
-    return baseline ? baseline->name : baseline.error().message;
+    return baseline ? baseline->name : base::error_line(baseline.error());
   }
 
   fakes::TemporaryFolder folder_;

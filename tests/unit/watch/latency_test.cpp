@@ -231,7 +231,7 @@ TEST_F(LatencyFileTest, a_truncation_and_a_file_between_two_rotations_are_told) 
 
 TEST_F(LatencyFileTest, what_is_no_file_is_refused) {
   EXPECT_EQ(LatencyFile::open(folder_ / "none", nullptr).error().code, base::ErrorCode::not_found);
-  const auto none = LatencyFile::open(folder_ / "none", nullptr).error().message;
+  const auto none = base::error_line(LatencyFile::open(folder_ / "none", nullptr).error());
   EXPECT_NE(none.find("No such file or directory; expected the file that the service appends"), std::string::npos);
   EXPECT_NE(none.find("--latency-file FILE"), std::string::npos) << none;
   const auto folder = LatencyFile::open(folder_.path(), nullptr);
@@ -281,7 +281,7 @@ TEST(LatencySocket, replaces_one_left_behind_and_nothing_else) {
   append(folder / "file", "precious");
   EXPECT_NE(LatencySocket::open(folder / "file").error().message.find("something else"), std::string::npos);
   EXPECT_EQ(LatencySocket::open(std::string(200, 'x')).error().code, base::ErrorCode::invalid_argument);
-  const auto nowhere = LatencySocket::open(folder / "none/socket").error().message;
+  const auto nowhere = base::error_line(LatencySocket::open(folder / "none/socket").error());
   EXPECT_NE(nowhere.find("No such file or directory; expected a path in a folder"), std::string::npos) << nowhere;
   EXPECT_NE(nowhere.find("--latency-socket PATH"), std::string::npos) << nowhere;
 }

@@ -175,7 +175,7 @@ TEST_F(SweepCampaignTest, a_missing_or_senseless_objective_is_a_failed_trial_wit
   const auto result = run(executor);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->answers->best.at("a"), "4");
-  EXPECT_NE(result->trials[0].outcome.failure->message.find("did you mean \"sped\"?"), std::string::npos);
+  EXPECT_NE(result->trials[0].outcome.failure->hint.find("did you mean \"sped\"?"), std::string::npos);
   EXPECT_EQ(result->trials[2].point.at("a"), "2");
   EXPECT_NE(result->trials[2].outcome.failure->message.find("above 0"), std::string::npos);
 }

@@ -8,7 +8,7 @@ namespace {
 
 std::string patched(const std::string& yaml, const std::vector<SweepSetting>& settings) {
   const auto result = patch_sweep_settings(yaml, "f.yaml", settings);
-  return result ? result->text : "error: " + result.error().message;
+  return result ? result->text : "error: " + base::error_line(result.error());
 }
 
 TEST(SweepPatch, writes_values_where_the_file_has_them) {
@@ -31,9 +31,9 @@ TEST(SweepPatch, a_name_that_is_nowhere_is_not_added) {
   EXPECT_EQ(*names_without_place("a: 1\n", "f.yaml", both), std::vector<std::string>{"b"});
   EXPECT_EQ(
       patched("c: 1\n", both),
-      "error: f.yaml: nothing can be written, the file has no a, no b: add the names, or say where with --apply-to "
+      "error: f.yaml: nothing can be written, the file has no a, no b; add the names, or say where with --apply-to "
       "a=PATH");
-  EXPECT_NE(patched("", {{"a", "", "2"}}).find("the file has no a: add the name,"), std::string::npos);
+  EXPECT_NE(patched("", {{"a", "", "2"}}).find("the file has no a; add the name,"), std::string::npos);
   // A path is a place that the user named.
   EXPECT_EQ(patched("a: 1\n", {{"b", "c.d", "2"}}), "a: 1\nc:\n  d: 2\n");
 }

@@ -19,7 +19,7 @@ const std::vector<GpuProfile> kTwo{
 
 std::string patched(const std::string& yaml, const std::vector<GpuProfile>& profiles) {
   const auto patch = patch_profiles(yaml, "c.yaml", profiles, "");
-  return patch ? patch->text : "error: " + patch.error().message;
+  return patch ? patch->text : "error: " + base::error_line(patch.error());
 }
 
 TEST(GpuProfiles, a_section_is_appended_and_the_rest_keeps_every_byte) {
@@ -123,7 +123,7 @@ TEST(GpuProfiles, a_match_sets_its_own_values_and_undoes_those_of_others) {
 
 /// "path=value ..." of settings to be taken out by hand.
 std::string paths_of(const base::Result<std::vector<config::FoundSetting>>& settings) {
-  if (!settings) return "error: " + settings.error().message;
+  if (!settings) return "error: " + base::error_line(settings.error());
   std::string text;
   for (const auto& one : *settings)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", one.path, one.value.to_text());

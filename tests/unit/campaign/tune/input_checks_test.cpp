@@ -33,7 +33,7 @@ class NonfiniteOutputsTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string message() const { return nonfinite_outputs(workload_, folder_ / "outputs", drift_).message; }
+  std::string message() const { return base::error_line(nonfinite_outputs(workload_, folder_ / "outputs", drift_)); }
 
   static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   std::filesystem::path folder_;
@@ -54,7 +54,7 @@ TEST_F(NonfiniteOutputsTest, says_that_the_users_own_file_holds_them) {
   std::ofstream(path, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header
                                         << floats({1, kNan, 3, 4});
   workload_.input_files = {{"x", path, ""}};
-  EXPECT_NE(message().find("--input x:" + path + " holds 1 NaN or Inf value: give a file without them"),
+  EXPECT_NE(message().find("--input x:" + path + " holds 1 NaN or Inf value; give a file without them"),
             std::string::npos)
       << message();
   EXPECT_EQ(message().find("give real inputs"), std::string::npos) << message();

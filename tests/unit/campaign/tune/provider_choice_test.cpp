@@ -29,26 +29,29 @@ TEST(ProviderChoice, auto_takes_the_gpu_where_its_provider_loads) {
   auto runtime = gpu_runtime();
   EXPECT_EQ(resolve_provider("auto", runtime, one_gpu()).value(), "cuda");
   EXPECT_EQ(idle_gpu_note("cuda", runtime, one_gpu()), "");
-  runtime.provider_notes["cuda"] = "libcudnn.so.9 is not found";
+  runtime.provider_notes["cuda"] = {"libcudnn.so.9 is not found", "/a", "install it", {"libcudnn.so.9"}};
   EXPECT_EQ(resolve_provider("auto", runtime, one_gpu()).value(), "cpu");
   EXPECT_EQ(idle_gpu_note("cpu", runtime, one_gpu()),
-            "NVIDIA H200 is present but not used: libcudnn.so.9 is not found");
-  EXPECT_EQ(resolve_provider("cuda", runtime, one_gpu()).error().message,
-            "provider \"cuda\" cannot be used: libcudnn.so.9 is not found");
+            "NVIDIA H200 is present but not used: libcudnn.so.9 is not found; looked in: /a; install it");
+  const auto refused = resolve_provider("cuda", runtime, one_gpu());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "provider \"cuda\" cannot be used: libcudnn.so.9 is not found; looked in: /a");
+  EXPECT_EQ(refused.error().hint, "install it");
 }
 
 TEST(ProviderChoice, tensorrt_needs_what_the_cuda_provider_needs) {
   auto runtime = gpu_runtime();
   runtime.providers.insert(runtime.providers.begin(), "TensorrtExecutionProvider");
   EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).value(), "tensorrt");
-  runtime.provider_notes["cuda"] = "libcudnn.so.9 is not found";
+  runtime.provider_notes["cuda"] = {"libcudnn.so.9 is not found", "/a", "install it", {"libcudnn.so.9"}};
   const auto refused = resolve_provider("tensorrt", runtime, one_gpu());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::ErrorCode::unavailable);
   EXPECT_EQ(refused.error().message,
             "provider \"tensorrt\" cannot be used: its sessions load the CUDA provider too, and libcudnn.so.9 is not "
-            "found");
-  runtime.provider_notes["tensorrt"] = "libnvinfer.so.10 is not found";
+            "found; looked in: /a");
+  EXPECT_EQ(refused.error().hint, "install it");
+  runtime.provider_notes["tensorrt"].message = "libnvinfer.so.10 is not found";
   EXPECT_EQ(resolve_provider("tensorrt", runtime, one_gpu()).error().message,
             "provider \"tensorrt\" cannot be used: libnvinfer.so.10 is not found");
 }
@@ -57,10 +60,11 @@ TEST(ProviderChoice, a_machine_that_never_had_a_gpu_is_not_told_of_one) {
   schema::Environment environment;
   environment.gpu_note = kNoDriver;
   auto runtime = gpu_runtime();
-  runtime.provider_notes["cuda"] = "libcuda.so.1 (needed by it) is not found; missing as well: libcublas.so.13";
+  runtime.provider_notes["cuda"] = {
+      "libcuda.so.1 (needed by it) is not found", "", "", {"libcuda.so.1", "libcublas.so.13"}};
   EXPECT_EQ(resolve_provider("auto", runtime, environment).value(), "cpu");
   EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), "");
-  runtime.provider_notes["cuda"] = "provider cuda: /x/libonnxruntime_providers_cuda.so is missing";
+  runtime.provider_notes["cuda"] = {"provider cuda: its file is missing", "", "", {"libonnxruntime_providers_cuda.so"}};
   EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), "");
   runtime.providers = {"CPUExecutionProvider"};
   runtime.provider_notes.clear();
@@ -71,7 +75,8 @@ TEST(ProviderChoice, one_that_is_made_for_a_gpu_is_told_why_none_is_seen) {
   schema::Environment environment;
   auto runtime = gpu_runtime();
   environment.gpu_note = kNoDriver;
-  runtime.provider_notes["cuda"] = "libcuda.so.1 (needed by it) is not found; it comes with the NVIDIA driver";
+  runtime.provider_notes["cuda"] = {
+      "libcuda.so.1 (needed by it) is not found", "", "install the driver", {"libcuda.so.1"}};
   EXPECT_EQ(idle_gpu_note("cpu", runtime, environment), std::string(kNoDriver) + "; the CPU is tuned");
   environment.gpu_note = "CUDA_VISIBLE_DEVICES=\"\" hides 2 of 2 GPUs";
   runtime.providers = {"CPUExecutionProvider"};

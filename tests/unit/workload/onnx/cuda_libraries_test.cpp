@@ -45,7 +45,8 @@ class CudaLibraries : public ::testing::Test {
   }
   static std::string line_of(const ProviderLibraries& libraries, const std::string& soname) {
     for (const auto& library : libraries.missing)
-      if (library.soname == soname) return library.line;
+      if (library.soname == soname)
+        return base::error_line(library.problem + "; looked in: " + library.looked_in, library.hint);
     return "";
   }
 
@@ -132,16 +133,17 @@ TEST_F(CudaLibraries, a_provider_linked_to_a_cudnn_is_asked_for_no_other) {
 
 TEST_F(CudaLibraries, absent_optional_ones_do_not_make_the_provider_unusable) {
   ProviderLibraries libraries;
-  libraries.missing.push_back({"libcufft.so.12", "no cuFFT", false});
+  libraries.missing.push_back({"libcufft.so.12", "no cuFFT", "", "", false});
   EXPECT_TRUE(libraries.usable());
-  libraries.missing.push_back({"libcudnn.so.9", "no cuDNN", true});
+  libraries.missing.push_back({"libcudnn.so.9", "no cuDNN", "/a", "get it", true});
   ASSERT_FALSE(libraries.usable());
-  EXPECT_EQ(libraries.usable().error().message, "no cuDNN");
+  EXPECT_EQ(base::error_line(libraries.usable().error()), "no cuDNN; looked in: /a; get it");
 }
 
 TEST_F(CudaLibraries, an_absent_driver_is_named_before_all_else) {
   ProviderLibraries libraries;
-  libraries.missing = {{"libcublas.so.13", "no cuBLAS", true}, {"libcuda.so.1", "no driver", true}};
+  libraries.missing = {{"libcublas.so.13", "no cuBLAS", "/a", "get it", true},
+                       {"libcuda.so.1", "no driver", "", "", true}};
   ASSERT_FALSE(libraries.usable());
   EXPECT_EQ(libraries.usable().error().message, "no driver; missing as well: libcublas.so.13");
 }
@@ -151,7 +153,7 @@ TEST_F(CudaLibraries, a_provider_that_is_not_beside_the_core_is_named_with_the_f
   const auto file = provider_file(core, schema::provider_of("cuda"));
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message.find((folder_ / "ort/libonnxruntime_providers_cuda.so").string()), std::string::npos);
-  EXPECT_NE(file.error().message.find("fetch_onnxruntime.sh --gpu"), std::string::npos);
+  EXPECT_NE(file.error().hint.find("fetch_onnxruntime.sh --gpu"), std::string::npos);
   folder_.write("ort/libonnxruntime_providers_cuda.so", "x");
   EXPECT_NE(provider_file(core, schema::provider_of("cuda")).error().message.find("providers_shared.so"),
             std::string::npos);

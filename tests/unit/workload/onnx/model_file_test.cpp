@@ -88,7 +88,7 @@ TEST_F(ModelFileTest, points_to_external_data_from_two_gibibytes_on) {
   const auto file = load_model_file(path);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::unsupported);
-  EXPECT_NE(file.error().message.find("external data"), std::string::npos);
+  EXPECT_NE(file.error().hint.find("external data"), std::string::npos);
 }
 
 }  // namespace

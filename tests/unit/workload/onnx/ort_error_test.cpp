@@ -73,25 +73,25 @@ TEST(OrtError, classes_follow_text_and_code) {
 
 TEST(OrtError, a_model_from_the_future_and_an_unknown_operator_say_what_to_do) {
   EXPECT_EQ(
-      classify_ort_error(
+      base::error_line(classify_ort_error(
           kFail,
           "Load model from m.onnx failed:ONNX Runtime only *guarantees* support for models stamped with official "
           "released onnx opset versions. Opset 99 is under development and support for this is limited. The operator "
           "schemas and or other functionality may change before next ONNX release and in this case ONNX Runtime will "
-          "not guarantee backward compatibility. Current official support for domain ai.onnx is till opset 24.")
-          .message,
+          "not guarantee backward compatibility. Current official support for domain ai.onnx is till opset 24.")),
       "onnxruntime: m.onnx: opset 99 is newer than this ONNX Runtime knows (till 24); export the model with opset 24 "
       "or "
       "less, or use a newer ONNX Runtime with --ort-library FILE");
   const auto unknown =
-      classify_ort_error(kInvalidGraph, "Error No Op registered for Foo with domain_version of 17").message;
+      base::error_line(classify_ort_error(kInvalidGraph, "Error No Op registered for Foo with domain_version of 17"));
   EXPECT_NE(unknown.find("Foo with domain_version of 17; expected an operator of the model's opset"), std::string::npos)
       << unknown;
   const auto custom =
-      classify_ort_error(kFail, "Fatal error: my.domain:MyOp(-1) is not a registered function/op").message;
+      base::error_line(classify_ort_error(kFail, "Fatal error: my.domain:MyOp(-1) is not a registered function/op"));
   EXPECT_NE(custom.find("MyOp(-1) is not a registered function/op; an operator of a library"), std::string::npos)
       << custom;
-  const auto ir = classify_ort_error(kFail, "Unsupported model IR version: 99, max supported IR version: 11").message;
+  const auto ir =
+      base::error_line(classify_ort_error(kFail, "Unsupported model IR version: 99, max supported IR version: 11"));
   EXPECT_NE(ir.find("11; export the model with an older onnx"), std::string::npos) << ir;
 }
 

@@ -17,8 +17,8 @@ using fakes::TinyOnnx;
 class OrtWorkload : public OrtTest {};
 
 bool mentions(const base::Error& error, std::string_view text) {
-  const bool found = error.message.find(text) != std::string::npos;
-  if (!found) ADD_FAILURE() << "\"" << error.message << "\" does not mention \"" << text << "\"";
+  const bool found = base::error_line(error).find(text) != std::string::npos;
+  if (!found) ADD_FAILURE() << "\"" << base::error_line(error) << "\" does not mention \"" << text << "\"";
   return found;
 }
 

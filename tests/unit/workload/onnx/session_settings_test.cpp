@@ -48,7 +48,7 @@ TEST_F(SessionSettingsTest, an_illegal_value_or_key_is_named) {
   EXPECT_NE(value.error().message.find("intra_op_num_threads=-3"), std::string::npos);
   const auto key = SessionSettings::make(*library_, {{"enable_mem_patern", true}}, "cpu");
   ASSERT_FALSE(key);
-  EXPECT_NE(key.error().message.find("enable_mem_pattern"), std::string::npos);
+  EXPECT_NE(key.error().hint.find("enable_mem_pattern"), std::string::npos);
 }
 
 TEST_F(SessionSettingsTest, values_reach_the_runtime_as_it_spells_them) {

@@ -30,7 +30,7 @@ std::string refusal(const TensorDescription& input, const InputShape& wanted) {
   EXPECT_FALSE(choice);
   if (choice) return "";
   EXPECT_EQ(choice.error().code, base::ErrorCode::invalid_argument);
-  return choice.error().message;
+  return base::error_line(choice.error());
 }
 
 TEST(ShapeChoice, guesses_images_by_layout_and_what_is_fixed) {
@@ -94,9 +94,9 @@ TEST(ShapeChoice, refuses_shapes_that_do_not_fit_and_says_what_does) {
   const auto input = tensor("images", {-1, 3, -1, -1}, {"batch", "", "h", ""});
   EXPECT_EQ(
       refusal(input, {"images", {1, 3, 8}}),
-      "--shape images:1x3x8 has 3 dimensions, but the model's input has 4 (batchx3xhx?): give 4 sizes joined by x");
+      "--shape images:1x3x8 has 3 dimensions, but the model's input has 4 (batchx3xhx?); give 4 sizes joined by x");
   EXPECT_EQ(refusal(input, {"images", {1, 4, 8, 8}}),
-            "--shape images:1x4x8x8 has 4 on axis 1, where the model fixes 3 (batchx3xhx?): leave it at 3");
+            "--shape images:1x4x8x8 has 4 on axis 1, where the model fixes 3 (batchx3xhx?); leave it at 3");
   EXPECT_NE(refusal(input, {"images", {1, 3, -8, 8}}).find("negative dimension -8"), std::string::npos);
   EXPECT_NE(refusal(input, {"images", {1, 3, 1 << 20, 1 << 20}}).find("more than 2^40"), std::string::npos);
   EXPECT_NE(refusal(input, {"image", {1, 3, 8, 8}}).find("did you mean \"images\""), std::string::npos);

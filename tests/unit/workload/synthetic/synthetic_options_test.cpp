@@ -117,7 +117,7 @@ TEST_P(RefusedOptions, name_the_item_and_what_was_expected) {
   const auto options = parse_synthetic_options(GetParam().text);
   ASSERT_FALSE(options) << GetParam().text;
   EXPECT_EQ(options.error().code, base::ErrorCode::invalid_argument);
-  const auto& message = options.error().message;
+  const auto message = base::error_line(options.error());
   EXPECT_EQ(message.rfind("synthetic workload", 0), 0U) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   for (const auto* part : GetParam().parts) EXPECT_NE(message.find(part), std::string::npos) << message;

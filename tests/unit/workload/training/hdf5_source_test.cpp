@@ -85,7 +85,7 @@ TEST_F(Hdf5SourceTest, compound_elements_are_refused_in_one_line) {
   write(pair.get(), H5T_STD_I64LE);
   const auto source = open();
   ASSERT_FALSE(source);
-  EXPECT_EQ(source.error().message,
+  EXPECT_EQ(base::error_line(source.error()),
             data_.path +
                 ": dataset \"x\" has elements of opaque16 (compound elements), which cannot be trained on; "
                 "store them as float32, uint8 or int64");

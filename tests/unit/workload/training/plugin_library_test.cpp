@@ -15,7 +15,7 @@ using base::ErrorCode;
 
 std::string refusal(const char* path) {
   const auto library = PluginLibrary::open({path});
-  return library ? "" : library.error().message;
+  return library ? "" : base::error_line(library.error());
 }
 
 TEST(PluginLibrary, opens_a_plugin_and_tells_its_torch) {

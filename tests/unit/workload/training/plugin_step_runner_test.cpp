@@ -158,7 +158,7 @@ TEST_F(PluginStepRunnerTest, finds_datasets_and_classes_beforehand) {
 TEST_F(PluginStepRunnerTest, says_what_is_wrong_with_the_request_beforehand) {
   const auto message = [&] {
     const auto found = runner_->describe(spec_.job);
-    return found ? "" : found.error().error.message;
+    return found ? "" : base::error_line(found.error().error);
   };
   spec_.job.options = {{"label_dataset", "y"}};
   EXPECT_NE(message().find("add --data-path"), std::string::npos);
@@ -168,7 +168,7 @@ TEST_F(PluginStepRunnerTest, says_what_is_wrong_with_the_request_beforehand) {
   spec_.job.data_path = write({.samples = 10, .values = 4, .chunk_rows = 4, .labels = 9});
   EXPECT_NE(message().find("10 samples and \"y\" 9 labels"), std::string::npos) << message();
   spec_.job.options = {{"input_dataset", "images"}};
-  EXPECT_NE(message().find("has no dataset \"images\"; it has x, y"), std::string::npos) << message();
+  EXPECT_NE(message().find(": has no dataset \"images\"; it has x, y"), std::string::npos) << message();
   spec_.job.options = {{"order", "random"}};
   EXPECT_NE(message().find("order=random"), std::string::npos);
   spec_.job.options = {{"cache_mb", "-1"}};

@@ -54,7 +54,7 @@ TEST(SyntheticStep, runs_out_of_memory_at_the_batch_that_does_not_fit) {
 TEST(SyntheticStep, text_with_a_slip_names_the_nearest_item) {
   const auto options = parse_step_options("synthetic:decode_uss=3");
   ASSERT_FALSE(options);
-  EXPECT_NE(options.error().message.find("did you mean \"decode_us\""), std::string::npos) << options.error().message;
+  EXPECT_NE(options.error().hint.find("did you mean \"decode_us\""), std::string::npos) << options.error().message;
   EXPECT_FALSE(parse_step_options("cores=0"));
   EXPECT_FALSE(parse_step_options("noise=-1"));
   EXPECT_FALSE(parse_step_options("fault=oom_forwrd"));

@@ -65,7 +65,7 @@ TEST_F(TrainingDataTest, lists_what_is_there_when_no_usual_name_is) {
   const auto data = choose_training_data(path_.string(), {});
   ASSERT_FALSE(data);
   EXPECT_NE(data.error().message.find("it has voltages"), std::string::npos) << data.error().message;
-  EXPECT_NE(data.error().message.find("--option input_dataset=NAME"), std::string::npos);
+  EXPECT_NE(data.error().hint.find("--option input_dataset=NAME"), std::string::npos);
   EXPECT_TRUE(choose_training_data(path_.string(), {{"input_dataset", "voltages"}}));
 }
 
