@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a verdict can be trusted: false "different" verdicts of a configuration against itself, and how often a real
 // difference is found, over simulated machines of several tempers at the default PairedPlan. The measuring code itself
-// runs, so that its warm-up, mirrored quads and stopping rule count; only the pauses between blocks are left out.
+// runs, so that its warm-up, mirrored ABBA rounds and stopping rule count; only the pauses between blocks are left out.
 // Usage: comparison_power [comparisons per line, default 2000]
 #include <algorithm>
 #include <cstdlib>
@@ -45,14 +45,14 @@ constexpr double kMinEffects[] = {0.0, 0.02};
 struct Shares {
   int faster = 0;
   int slower = 0;
-  int missed = 0;  ///< intervals that do not contain the true ratio
-  int quads = 0;   ///< of all comparisons together
+  int missed = 0;       ///< intervals that do not contain the true ratio
+  int abba_rounds = 0;  ///< of all comparisons together
 
   void add(const Comparison& comparison, double true_ratio) {
     faster += comparison.verdict == Verdict::faster ? 1 : 0;
     slower += comparison.verdict == Verdict::slower ? 1 : 0;
     missed += comparison.low > true_ratio || comparison.high < true_ratio ? 1 : 0;
-    quads += comparison.quads;
+    abba_rounds += comparison.abba_rounds;
   }
 };
 
@@ -64,7 +64,7 @@ class Arm final : public ridgeline::workload::Workload {
   ridgeline::base::Result<void> prepare() override { return {}; }
   ridgeline::schema::TrialPhase phase() const noexcept override { return ridgeline::schema::TrialPhase::measure; }
   ridgeline::base::Nanoseconds session_create_time() const noexcept override { return {}; }
-  int lanes() const noexcept override { return 1; }
+  int concurrency() const noexcept override { return 1; }
   double items_per_step() const noexcept override { return 1; }
   bool step(int) noexcept override {
     clock_.advance(ridgeline::base::from_seconds(machine_.infer(base_ns_) * 1e-9));
@@ -100,7 +100,7 @@ void print_line(const char* design, const Temper& temper, const char* objective,
   fmt::print("| {:<8} | {:<13} | {:<10} | {:>4.0f} % | {:>4.0f} % | {:>6.2f} % | {:>6.2f} % | {:>6.2f} % | {:>5} |\n",
              design, temper.name, objective, slow_down * 100, min_effect * 100, percent(shares.faster),
              percent(shares.slower), percent(shares.missed),
-             shares.quads > 0 ? fmt::format("{:.1f}", static_cast<double>(shares.quads) / rounds) : "-");
+             shares.abba_rounds > 0 ? fmt::format("{:.1f}", static_cast<double>(shares.abba_rounds) / rounds) : "-");
 }
 
 }  // namespace
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000;
   fmt::print("{} comparisons a line, inference {:g} ms, default plan\n\n", rounds, kBaseNs * 1e-6);
   fmt::print(
-      "| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses | quads |\n");
+      "| design   | machine       | objective  | true   | least  | faster   | slower   | interval misses | ABBA rounds "
+      "|\n");
   fmt::print(
       "|----------|---------------|------------|--------|--------|----------|----------|-----------------|-------|\n");
   for (const auto& temper : kTempers) {

@@ -7,7 +7,7 @@
                                                                 interleaved comparison of the exhaustive best with what adaptive
                                                                 recommends; exit code 1 when they are the same or one is missing
     benchmarks/gpu_summary.py landscape FOLDER MODEL            MODEL's exhaustive search in the form of tests/data/landscapes
-    benchmarks/gpu_summary.py lanes FOLDER N                    how long the jobs of jobs.txt take on N GPUs, by the seconds of steps.tsv
+    benchmarks/gpu_summary.py slots FOLDER N                    how long the jobs of jobs.txt take on N GPUs, by the seconds of steps.tsv
 """
 import json
 import math
@@ -61,7 +61,7 @@ def gain(report):
 
 
 def trial_seconds(report):
-    return sum(trial["duration_s"] or 0 for trial in report["trials"] if not trial["from_store"])
+    return sum(trial["duration_s"] or 0 for trial in report["trials"] if not trial["cached"])
 
 
 def settings(report):
@@ -266,7 +266,7 @@ def faults_section(folder):
     good = sum(row.startswith("| yes ") for row in rows[2:])
     text = "## Faults\n" + table(["as expected", "fault", "class expected", "found"], [row.split(" | ", 4)[:4] for row in
                                                                                   (row[2:] for row in rows[2:])])
-    return text + "\n" + goal("faults of every class, told and survived as expected", f"{good} of {len(rows) - 2}", good == len(rows) - 2) + "\n\n"
+    return text + "\n" + goal("faults of every class, reported and survived as expected", f"{good} of {len(rows) - 2}", good == len(rows) - 2) + "\n\n"
 
 
 def summary(folder):
@@ -335,7 +335,7 @@ def landscape(folder, model):
     gpu, runtime = report["environment"]["gpus"][0]["name"], report["runtime"]["version"]
     head = {"name": f"h200-{model.replace('_', '-')}" if "H200" in gpu else model, "origin": "recorded",
             "source": f"{model} with random weights on an {gpu}; ONNX Runtime {runtime}, {report['run']['provider']}, latency, "
-                      f"--io {report['run']['io']}", "noise": round(sorted(widths)[len(widths) // 2], 4),
+                      f"--io {report['run']['tensor_location']}", "noise": round(sorted(widths)[len(widths) // 2], 4),
             "session_spread": round(spread, 4)}
     print(json.dumps(head)[:-1] + ',\n "dimensions": [' + ",\n  ".join(map(json.dumps, dimensions)) + '],\n "rows": [\n'
           + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]}")
@@ -347,8 +347,8 @@ STEPS_OF = {"pairs": ["pairs"], "pairs_1": ["pairs"], "pairs_2": ["pairs_2"], "f
             "batch": ["batch64"]}
 
 
-def lanes(folder, count):
-    """The run's jobs (jobs.txt) in their order, each taken by the lane that is free first, over its measured seconds
+def slots(folder, count):
+    """The run's jobs (jobs.txt) in their order, each taken by the slot that is free first, over its measured seconds
     (steps.tsv). What an exhaustive search waits for adaptive is left out."""
     seconds = {}
     for line in (folder / "steps.tsv").read_text().splitlines():
@@ -357,8 +357,8 @@ def lanes(folder, count):
     free = [0.0] * count
     for line in (folder / "jobs.txt").read_text().splitlines():
         job, model = line.split()
-        lane = free.index(min(free))
-        free[lane] += sum(seconds.get((model, label), 0) for label in STEPS_OF[job])
+        slot = free.index(min(free))
+        free[slot] += sum(seconds.get((model, label), 0) for label in STEPS_OF[job])
     export = seconds.get(("all", "export"), 0)
     print(f"{sum(free):.0f} s of GPUs; on {count}: {export:.0f} s of export and {max(free):.0f} s, {export + max(free):.0f} s in all")
     return 0
@@ -369,8 +369,8 @@ def main():
         return summary(pathlib.Path(sys.argv[2]))
     if len(sys.argv) == 4 and sys.argv[1] == "landscape":
         return landscape(pathlib.Path(sys.argv[2]), sys.argv[3])
-    if len(sys.argv) == 4 and sys.argv[1] == "lanes":
-        return lanes(pathlib.Path(sys.argv[2]), int(sys.argv[3]))
+    if len(sys.argv) == 4 and sys.argv[1] == "slots":
+        return slots(pathlib.Path(sys.argv[2]), int(sys.argv[3]))
     if len(sys.argv) == 5 and sys.argv[1] == "pair":
         return pair(pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4])
     print(__doc__, file=sys.stderr)

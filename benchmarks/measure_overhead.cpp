@@ -25,7 +25,7 @@ class ChainWorkload final : public workload::Workload {
   base::Result<void> prepare() override { return {}; }
   schema::TrialPhase phase() const noexcept override { return schema::TrialPhase::create_session; }
   base::Nanoseconds session_create_time() const noexcept override { return {}; }
-  int lanes() const noexcept override { return 1; }
+  int concurrency() const noexcept override { return 1; }
   double items_per_step() const noexcept override { return 1; }
   bool step(int) noexcept override {
     std::uint64_t state = state_;

@@ -6,11 +6,11 @@
     paired_raw.py RAW.csv...
 
 - How long the first inferences of a block take, against the median of the block's second half.
-- How block medians scatter when only the first part of each block is used: standard deviation of a quad's log ratio.
-- Whether comparisons differ by more than their quads and their pairs of sessions account for, and whether what a pair of
+- How block medians scatter when only the first part of each block is used: standard deviation of an ABBA round's log ratio.
+- Whether comparisons differ by more than their ABBA rounds and their pairs of sessions account for, and whether what a pair of
   sessions gets follows from the pair before.
 - How a pair's ratio changes within blocks of half a second and more: what one arm inherits from the other.
-- How ratios over 2 to 12 pairs of sessions in turned order would scatter, by drawing pairs of all comparisons at random.
+- How ratios over 2 to 12 pairs of sessions in counterbalanced order would scatter, by drawing pairs of all comparisons at random.
 """
 import csv
 import math
@@ -31,8 +31,8 @@ def read(paths):
     return comparisons
 
 
-def quad_ratios(blocks, part_ms=math.inf):
-    """[(round, log ratio of B to A)] of the whole quads, from the first part_ms of each block."""
+def abba_ratios(blocks, part_ms=math.inf):
+    """[(round, log ratio of B to A)] of the whole ABBA rounds, from the first part_ms of each block."""
     found = []
     for at in range(0, len(blocks) - 3, 4):
         total = 0
@@ -76,11 +76,11 @@ def first_inferences(comparisons):
 
 def scatter_by_length(comparisons):
     longest = statistics.median(sum(times) for blocks in comparisons.values() for _, _, times in blocks)
-    print("\n| of each block, ms | standard deviation of a quad's log ratio |\n|---:|---:|")
+    print("\n| of each block, ms | standard deviation of an ABBA round's log ratio |\n|---:|---:|")
     for part in (2, 5, 10, 20, 50, 100):
         if part > 1.1 * longest:
             break
-        spread = [robust_deviation([ratio for _, ratio in quad_ratios(blocks, part)]) for blocks in comparisons.values()]
+        spread = [robust_deviation([ratio for _, ratio in abba_ratios(blocks, part)]) for blocks in comparisons.values()]
         print(f"| {part} | {100 * statistics.fmean(spread):.2f} % |")
 
 
@@ -91,16 +91,16 @@ def ratio_within_blocks(comparisons):
             continue
         # Means, not medians: what a card at its power limit gets done.
         spent = {arm: [[0, 0] for _ in edges[1:]] for arm in "AB"}
-        # The times of lanes that run side by side add up to that many times the block.
+        # The times of callers that run side by side add up to that many times the block.
         total = {arm: statistics.median(sum(times) for _, of, times in blocks if of == arm) for arm in "AB"}
-        lanes = {arm: max(1, round(total[arm] / min(total.values()))) for arm in "AB"}
+        callers = {arm: max(1, round(total[arm] / min(total.values()))) for arm in "AB"}
         for _, arm, times in blocks:
             into = 0
             for time in times:
                 part = spent[arm][max(i for i, edge in enumerate(edges[:-1]) if into >= edge)]
                 part[0] += time
                 part[1] += 1
-                into += time / lanes[arm]
+                into += time / callers[arm]
         print(f"\n{path}, {title} {number}: time of an inference against the last line's\n"
               "| into the block, ms | A | B | ratio of A to B |\n|---:|---:|---:|---:|")
         last = {arm: spent[arm][-1][0] / max(1, spent[arm][-1][1]) for arm in "AB"}
@@ -119,29 +119,29 @@ def robust_deviation(values):
 
 def between_comparisons(comparisons):
     for title in sorted({key[1] for key in comparisons}):
-        means, by_quads, by_rounds, next_quad, one, two = [], [], [], [], [], []
+        means, by_abba_rounds, by_rounds, next_abba_round, one, two = [], [], [], [], [], []
         for key, blocks in comparisons.items():
             if key[1] != title:
                 continue
-            ratios = quad_ratios(blocks)
+            ratios = abba_ratios(blocks)
             rounds = {}
             for number, ratio in ratios:
                 rounds.setdefault(number, []).append(ratio)
             values = [ratio for _, ratio in ratios]
             of_rounds = [statistics.fmean(group) for group in rounds.values()]
             means.append(statistics.median(values))
-            by_quads.append(1.2533 * robust_deviation(values) / math.sqrt(len(values)))
-            next_quad.append(correlation(values, 1))
+            by_abba_rounds.append(1.2533 * robust_deviation(values) / math.sqrt(len(values)))
+            next_abba_round.append(correlation(values, 1))
             if len(of_rounds) > 3:
                 by_rounds.append(robust_deviation(of_rounds) / math.sqrt(len(of_rounds)))
                 one.append(correlation(of_rounds, 1))
                 two.append(correlation(of_rounds, 2))
         print(f"\n{title}: {len(means)} comparisons, median ratio {math.exp(statistics.median(means)):.4f}")
         if len(means) > 2:
-            print(f"  their medians scatter by {100 * statistics.stdev(means):.2f} %; the scatter of their quads accounts for "
-                  f"{100 * statistics.fmean(by_quads):.2f} %" +
+            print(f"  their medians scatter by {100 * statistics.stdev(means):.2f} %; the scatter of their ABBA rounds accounts for "
+                  f"{100 * statistics.fmean(by_abba_rounds):.2f} %" +
                   (f", that of their pairs of sessions for {100 * statistics.fmean(by_rounds):.2f} %" if by_rounds else ""))
-        print(f"  correlation of a quad with the next {statistics.fmean(next_quad):+.2f}" +
+        print(f"  correlation of an ABBA round with the next {statistics.fmean(next_abba_round):+.2f}" +
               (f"; of a pair of sessions with the next {statistics.fmean(one):+.2f}, with the one after {statistics.fmean(two):+.2f}"
                if one else ""))
 
@@ -157,7 +157,7 @@ def by_number_of_rounds(comparisons):
         turns = ([], [])
         for key, blocks in comparisons.items():
             rounds = {}
-            for number, ratio in quad_ratios(blocks) if key[1] == title else []:
+            for number, ratio in abba_ratios(blocks) if key[1] == title else []:
                 rounds.setdefault(number, []).append(ratio)
             for number, values in rounds.items():
                 turns[number % 2].append(trimmed_mean(values))

@@ -59,14 +59,14 @@ class Slowed final : public workload::Workload {
   base::Result<void> prepare() override { return inner_->prepare(); }
   schema::TrialPhase phase() const noexcept override { return inner_->phase(); }
   base::Nanoseconds session_create_time() const noexcept override { return inner_->session_create_time(); }
-  int lanes() const noexcept override { return inner_->lanes(); }
+  int concurrency() const noexcept override { return inner_->concurrency(); }
   double items_per_step() const noexcept override { return inner_->items_per_step(); }
-  base::Error last_error(int lane) const override { return inner_->last_error(lane); }
+  base::Error last_error(int caller) const override { return inner_->last_error(caller); }
   const base::Clock& clock() const noexcept override { return inner_->clock(); }
   base::Result<workload::OutputSet> outputs() override { return inner_->outputs(); }
-  bool step(int lane) noexcept override {
+  bool step(int caller) noexcept override {
     const auto begin = clock().now();
-    const bool fine = inner_->step(lane);
+    const bool fine = inner_->step(caller);
     const auto end = clock().now();
     const auto until = end + base::from_seconds(base::to_seconds(end - begin) * share_);
     while (clock().now() < until) {
@@ -111,7 +111,7 @@ measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSp
   };
 }
 
-/// New sessions for each comparison, as tune makes them. With a watch as on a GPU, where what it held its clocks down
+/// New sessions for each comparison, as tune makes them. With a watch as on a GPU, where what it throttled its clocks
 /// in is taken again.
 schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b, const schema::PairedPlan& plan,
                                   gpu::RoundWatch* watch = nullptr) {
@@ -213,7 +213,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   spec.provider = flags.provider;
   spec.runtime.library_path = flags.ort;
   schema::PairedPlan usual;
-  if (flags.provider != "cpu") measure::suit_gpu(spec.plan, usual);
+  if (flags.provider != "cpu") measure::apply_gpu_defaults(spec.plan, usual);
   auto asked = base::parse_json(flags.plan, "--plan");
   if (!asked) give_up(asked.error().message);
   base::Json merged = usual;
@@ -232,9 +232,9 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
     const auto comparison = analysis::compare_paired(measured, flags.objective, kMinEffect,
                                                      spec.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
     tally.add(comparison);
-    fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} quads in {} rounds", number, title,
-               base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high, comparison.quads,
-               measured.rounds);
+    fmt::print("{:>3} {:<28} {:<14} ratio {:.4f} [{:.4f}, {:.4f}], {} ABBA rounds in {} rounds", number, title,
+               base::enum_name(comparison.verdict), comparison.ratio, comparison.low, comparison.high,
+               comparison.abba_rounds, measured.rounds);
     for (const auto& flag : measured.flags) fmt::print(", {}", flag.code);
     fmt::print("\n");
     std::fflush(stdout);

@@ -8,9 +8,9 @@ set -euo pipefail
 [ $# -eq 4 ] || { sed -n '3,6p' "$0" >&2; exit 2; }
 program=$1 model=$2 ort=$3 out=$4
 mkdir -p "$out"
-long='{"block_time_s":1.5,"discard_runs":0,"discard_time_s":0,"rounds":1,"max_rounds":1,"quads":2,"max_quads":2,"max_time_s":30}'
+long='{"block_time_s":1.5,"discard_runs":0,"discard_time_s":0,"rounds":1,"max_rounds":1,"abba_rounds":2,"max_abba_rounds":2,"max_time_s":30}'
 usual='{}'
-sustained='{"block_time_s":0.1,"discard_time_s":0.2,"quads":4,"rounds":2,"max_rounds":2,"max_time_s":3}'
+sustained='{"block_time_s":0.1,"discard_time_s":0.2,"abba_rounds":4,"rounds":2,"max_rounds":2,"max_time_s":3}'
 compare() { # compare SESSIONS NAME TIMES PLAN
   echo "== $1 session(s), $2"
   "$program" "$model" "$3" "$out/$2_$1.csv" --provider cuda --ort "$ort" --throughput --set batch_size=64 \

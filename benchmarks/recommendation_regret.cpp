@@ -155,7 +155,7 @@ void explain(const rl::campaign::TuneResult& result, const Case& tuned, const rl
     fmt::print("    {:>6.1f} s trial {}: {:.4f} ms, corrected {:.4f}, take {}, truth {:.4f}{}: {}\n", trial.started_s,
                trial.id, cost * 1e-6, trial.corrected ? trial.corrected->value * 1e-6 : std::nan(""), trial.takes,
                truth(tuned, options, trial.configuration),
-               outcome.measurement && outcome.measurement->stop_reason == rl::schema::StopReason::abandoned
+               outcome.measurement && outcome.measurement->stop_reason == rl::schema::StopReason::stopped_early
                    ? ", given up"
                    : "",
                trial.configuration.to_text());
@@ -226,8 +226,8 @@ class Simulation {
     if (strategy == "quick") {  // as --quick
       request.plan.max_time_s = 1.5;
       request.plan.warmup_max_s = 2;
-      request.paired.quads = 8;
-      request.paired.max_quads = 16;
+      request.paired.abba_rounds = 8;
+      request.paired.max_abba_rounds = 16;
       request.paired.max_time_s = 15;
       request.finalists = 2;
     }

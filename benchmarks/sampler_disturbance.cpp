@@ -2,7 +2,7 @@
 // What watching a GPU does to the inferences that are timed on it: one session, blocks with the sampler at work and
 // blocks without, A B B A; the goal is a difference below 0.5 %.
 //   cmake --preset bench && cmake --build build/bench --target sampler_disturbance
-//   build/bench/bin/sampler_disturbance MODEL.onnx GPU-UUID [--ort FOLDER] [--quads N]
+//   build/bench/bin/sampler_disturbance MODEL.onnx GPU-UUID [--ort FOLDER] [--abba-rounds N]
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -60,17 +60,17 @@ schema::PairedBlock block(workload::Workload& workload, gpu::TelemetrySampler* s
 int main(int argc, char** argv) {
   std::vector<std::string> words;
   std::string ort;
-  int quads = 40;
+  int abba_rounds = 40;
   for (int at = 1; at < argc; ++at) {
     const std::string_view word = argv[at];
     if (word == "--ort" && at + 1 < argc)
       ort = argv[++at];
-    else if (word == "--quads" && at + 1 < argc)
-      quads = std::max(2, std::atoi(argv[++at]));
+    else if (word == "--abba-rounds" && at + 1 < argc)
+      abba_rounds = std::max(2, std::atoi(argv[++at]));
     else
       words.emplace_back(word);
   }
-  if (words.size() != 2) give_up("expected MODEL.onnx GPU-UUID [--ort FOLDER] [--quads N]");
+  if (words.size() != 2) give_up("expected MODEL.onnx GPU-UUID [--ort FOLDER] [--abba-rounds N]");
   auto api = gpu::NvmlApi::load();
   if (!api) give_up(api.error().message);
   // Before the process touches CUDA, as a worker does.
@@ -94,15 +94,15 @@ int main(int argc, char** argv) {
 
   for (int warm = 0; warm < 4; ++warm) (void)block(**made, nullptr);
   schema::PairedMeasurement measured;
-  for (int quad = 0; quad < quads; ++quad)
+  for (int abba_round = 0; abba_round < abba_rounds; ++abba_round)
     for (const bool watched : {false, true, true, false})
       measured.blocks.push_back(block(**made, watched ? sampler->get() : nullptr));
   const auto comparison = analysis::compare_paired(measured, schema::Objective::latency, 0.02);
   const double slower = 1 / comparison.ratio - 1;
   const double most = 1 / comparison.low - 1;
   fmt::print(
-      "{} quads of {} ms blocks: watched inferences take {:+.3f} % [{:+.3f}, {:+.3f}]; goal below {:.1f} %: {}\n",
-      quads, kBlockS * 1e3, slower * 100, (1 / comparison.high - 1) * 100, most * 100, kGoal * 100,
+      "{} ABBA rounds of {} ms blocks: watched inferences take {:+.3f} % [{:+.3f}, {:+.3f}]; goal below {:.1f} %: {}\n",
+      abba_rounds, kBlockS * 1e3, slower * 100, (1 / comparison.high - 1) * 100, most * 100, kGoal * 100,
       most < kGoal ? "met" : "missed");
   return most < kGoal ? 0 : 1;
 }

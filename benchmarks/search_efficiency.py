@@ -38,7 +38,7 @@ def tune(binary, model, shape, search, space, folder, trial_time):
     """Median by configuration, number of trials, seconds spent in them, seconds of the whole run."""
     run, seconds = command(binary, model, shape, ["--search", search, "--space", space, "--db", f"{folder}/{search}.db",
                                                   "--trial-time", trial_time])
-    configurations = {t["id"]: t["configuration"] for t in run["trials"] if t["stop_reason"] != "abandoned"}
+    configurations = {t["id"]: t["configuration"] for t in run["trials"] if t["stop_reason"] not in ("stopped_early", "abandoned")}
     costs = {key(configurations[r["trial_id"]]): r["median_ns"] for r in run["ranking"] if r["trial_id"] in configurations}
     return costs, len(run["trials"]), seconds, run["run"]["duration_s"]
 

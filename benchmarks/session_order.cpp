@@ -20,7 +20,7 @@
 #include "base/subprocess.hpp"
 #include "base/text.hpp"
 #include "gpu/cuda_driver.hpp"
-#include "gpu/several_streams.hpp"
+#include "gpu/multistream_state.hpp"
 #include "schema/catalog.hpp"
 #include "workload/workload_registry.hpp"
 
@@ -175,13 +175,13 @@ const std::vector<Scenario>& scenarios() {
          const Cuda cuda;
          auto session = process.made(kFewRuns);
          process.time(session, "alone, then");
-         if (const auto done = gpu::use_several_streams(cuda.driver); !done) give_up(done.error().message);
+         if (const auto done = gpu::enter_multistream_state(cuda.driver); !done) give_up(done.error().message);
          process.time(session, "after 64 kernels that do nothing, on two other streams, which are gone");
        }},
       {"after other streams' work", true,
        [](const Process& process) {
          const Cuda cuda;
-         if (const auto done = gpu::use_several_streams(cuda.driver); !done) give_up(done.error().message);
+         if (const auto done = gpu::enter_multistream_state(cuda.driver); !done) give_up(done.error().message);
          auto session = process.made(kFewRuns);
          process.time(session, "made after such kernels");
          process.made(kFewRuns).reset();
@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
   std::string times = "3";
   schema::TrialSpec spec;
   spec.provider = "cpu";
-  spec.alone = true;  // what makes a process one of several streams is done here, if at all
+  spec.isolated = true;  // what makes a process one of several streams is done here, if at all
   std::string ort;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const auto& word = arguments[at];

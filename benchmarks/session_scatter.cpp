@@ -29,7 +29,8 @@ double percent(int count, int of) { return 100.0 * count / of; }
 
 void print_comparisons(int runs) {
   fmt::print(
-      "Comparisons of six quads (1 % noise) a pair of sessions, which differ by {:g} % by which was made first; with "
+      "Comparisons of six ABBA rounds (1 % noise) a pair of sessions, which differ by {:g} % by which was made first; "
+      "with "
       "what is known of sessions on GPUs / without\n\n"
       "| sessions differ by | pairs | itself: interval misses 1 | itself: \"different\" | 3 % slower: found |\n"
       "|---:|---:|---:|---:|---:|\n",
@@ -70,7 +71,7 @@ int side_by_side(int runs, double spread, double pace, double disturbance) {
     pool.session_spread = spread;
     pool.luck = base::Random(static_cast<std::uint64_t>(run));
     std::vector<schema::TrialSpec> specs(2);
-    for (std::size_t lane = 0; lane < 2; ++lane) specs[lane].device = fmt::format("gpu:{}", lane);
+    for (std::size_t slot = 0; slot < 2; ++slot) specs[slot].device = fmt::format("gpu:{}", slot);
     const auto found = campaign::check_trial_interference(pool, specs, schema::Objective::latency, [] {
       return execute::TimeLeft{std::numeric_limits<double>::infinity(), 0};
     });

@@ -21,7 +21,7 @@ def points(run):
     sums = {}
     for trial in run["trials"]:
         seen = trial["outcome"].get("measurement")
-        if trial["outcome"]["status"] != "ok" or not seen or trial["data"] != "loader" or trial["stage"] in ("soak", "experiment"):
+        if trial["outcome"]["status"] != "ok" or not seen or trial["data"] != "loader" or trial["stage"] in ("stability_run", "experiment"):
             continue
         one = trial["settings"]
         key = one["batch"], one["workers"], one["amp"], one["pin_memory"]

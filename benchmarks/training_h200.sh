@@ -131,24 +131,24 @@ for i in ${sweeps[@]+"${!sweeps[@]}"}; do
   bench "${sweeps[$i]}" $((($(left) - reserve) / (${#sweeps[@]} - i))) --model "${sweeps[$i]}" ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"}
 done
 for model in resnet18 mlp gnn transformer vit-tiny vit-small wideresnet resnet50; do
-  bench full.$model.grid $((minutes * 60)) --model $model ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"} --search grid --no-diagnosis --soak 0
+  bench full.$model.grid $((minutes * 60)) --model $model ${data[@]+"${data[@]}"} ${sizes[@]+"${sizes[@]}"} --search grid --no-diagnosis --stability-run 0
 done
 few=(16 64 256 1024 4096 8192)
 [ -z "$batches" ] || few=("${sizes[@]:1}")
 for model in resnet18 mlp; do
   for search in adaptive grid; do
     bench grid.$model.$search 400 --model $model ${data[@]+"${data[@]}"} --batch-sizes "${few[@]}" --num-workers 0 2 4 8 --amp both \
-      --pin-memory both --search $search --no-diagnosis --soak 0
+      --pin-memory both --search $search --no-diagnosis --stability-run 0
   done
 done
 large=(256)
 [ -z "$batches" ] || large=("${sizes[@]:1:1}")
 for amp in off bf16 fp16; do
   [ "$amp" != fp16 ] || [ "$device" != cpu ] || continue
-  bench precisions.$amp 25 --model resnet50 --batch-sizes "${large[@]}" --num-workers 0 --amp $amp --search grid --no-diagnosis --soak 0
+  bench precisions.$amp 25 --model resnet50 --batch-sizes "${large[@]}" --num-workers 0 --amp $amp --search grid --no-diagnosis --stability-run 0
 done
 [ "$device" = cpu ] || bench oom 60 --model resnet18 --option input=3x224x224 --batch-sizes 2048 4096 8192 16384 --num-workers 0 \
-  --amp off --pin-memory off --search grid --no-diagnosis --soak 0
+  --amp off --pin-memory off --search grid --no-diagnosis --stability-run 0
 
 has summary || exit 0
 "$python" - "$out" <<'PYTHON'

@@ -3,7 +3,7 @@
 """Is the recommendation still right where another process keeps coming and going?
 
 On two CPUs: the winner of an unlimited `tune` while nothing else runs; then the same with `stress-ng --cpu 1` on the same
-CPUs, 20 s on and 20 s off, from an empty results file each time. What each of these recommends is then compared, in turns,
+CPUs, 20 s on and 20 s off, from an empty results file each time. What each of these recommends is then compared head to head,
 with the quiet winner, while nothing else runs. Goal: at most 5 % slower in at least five of six.
     benchmarks/uneven_machine.py BINARY MODEL --shape x:1x3x320x320 [--runs 6] [--ort-library FILE]
     ... --cpus 0,1 --cpus 2,3 ...      pairs of CPUs for several runs side by side (default: one after another on 0,1)
@@ -100,7 +100,7 @@ def compare(options, cpus, one, best, name):
     full = [{key: value for key, value in config.items() if value is not None} for config in full]
     (folder / "config.yaml").write_text("onnxruntime: " + json.dumps(full[0]) + "\n")  # JSON is YAML
     (folder / "space.yaml").write_text("fixed: " + json.dumps(full[1]) + "\nonly_listed: true\n")
-    run, _ = ridgeline(options, cpus, folder, ["--search", "grid", "--space", "space.yaml", "--config", "config.yaml", "--no-contributions",
+    run, _ = ridgeline(options, cpus, folder, ["--search", "grid", "--space", "space.yaml", "--config", "config.yaml", "--no-ablation",
                                                "--db", "results.db"])
     for pair in run["comparisons"]:
         if pair["purpose"] == "finalist":

@@ -74,7 +74,7 @@ other_after=$(await degraded 60 "$from") || other_after=
 other_cause=$(field degraded cause "$from")
 other_slow=$(field degraded slow_down_ratio "$from")
 other_text=$(field degraded text "$from")
-say "told after ${other_after:-?} s: $other_text"
+say "reported after ${other_after:-?} s: $other_text"
 for one in "${others[@]}"; do end "$one"; done
 others=()
 from=$(lines)
@@ -97,7 +97,7 @@ setting_cause=$(field degraded cause "$from")
 setting_slow=$(field degraded slow_down_ratio "$from")
 setting_text=$(field degraded text "$from")
 changed_text=$(field changed text "$from")
-say "told after ${setting_after:-?} s: $setting_text"
+say "reported after ${setting_after:-?} s: $setting_text"
 cp tuned.yaml config.yaml
 from=$(lines)
 back_after=$(await recovered 45 "$from") || back_after=

@@ -39,7 +39,8 @@ namespace {
 using namespace ridgeline;  // a program, not a library
 
 constexpr double kGoal = 0.005;
-constexpr base::Nanoseconds kMargin = std::chrono::milliseconds(50);  // around a probe: its figure is judged and told
+constexpr base::Nanoseconds kMargin =
+    std::chrono::milliseconds(50);  // around a probe: its figure is judged and reported
 
 [[noreturn]] void give_up(const std::string& reason) {
   fmt::print(stderr, "watch_neighbour: {}\n", reason);

@@ -158,7 +158,7 @@ tune() {
   local arguments=(tune "$models/$name.onnx" --provider "$provider" --json --db "$out/db/$name.$label.db"
     --output "$out/$name.$label.md" --report-html "$out/$name.$label.html")
   [ -n "$ort" ] && arguments+=(--ort-library "$ort")
-  # Its outputs come sorted by scores that are nearly alike with random weights: the order is chance, and its drift is told only.
+  # Its outputs come sorted by scores that are nearly alike with random weights: the order is chance, and its output error is only reported.
   [ "$name" = rtdetr_r50 ] && arguments+=(--accuracy-tolerance 1e9)
   [ "$label" = pair ] && arguments+=(--accuracy-tolerance off) # judged before
   step "$name" "$label" json "$ridgeline" "${arguments[@]}" "$@"
@@ -192,17 +192,17 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 has() { wanted "$1" && [ -f "$models/$1.onnx" ]; }
 
-# One queue of jobs, one lane a GPU: a model's steps stay together on one card, cards do not share one.
+# One queue of jobs, one slot a GPU: a model's steps stay together on one card, cards do not share one.
 latency() { # latency MODEL
   measure_latency "$1"
   rm -f "$out/$1.busy"
 }
 measure_latency() {
   asked classic && [ "$provider" != cpu ] && tune "$1" classic --space classic --search grid --trial-time 50ms \
-    --no-contributions
+    --no-ablation
   asked quick && tune "$1" quick --quick
   asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
-  asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s --no-contributions
+  asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s --no-ablation
   return 0
 }
 batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }
@@ -249,7 +249,7 @@ if [ "$provider" != cpu ]; then
     mapfile -t gpus < <(nvidia-smi --query-gpu=uuid --format=csv,noheader)
   fi
 fi
-say "${#gpus[@]} lane(s), one a GPU"
+say "${#gpus[@]} slot(s), one a GPU"
 
 take() { # the next job's line, or nothing
   (
@@ -264,7 +264,7 @@ run_jobs() { # run_jobs "JOB MODEL"...
   local gpu at=0 cpus each
   each=$(($(nproc) / ${#gpus[@]}))
   for gpu in "${gpus[@]}"; do
-    # CPUs of its own, or the threads of one lane's runtime slow down another's.
+    # CPUs of its own, or the threads of one slot's runtime slow down another's.
     cpus=$((at * each))-$((at * each + (each > 0 ? each : 1) - 1))
     at=$((at + 1))
     (
@@ -299,7 +299,7 @@ asked exhaustive && for name in vit_b_16_n mobilenetv3_large rtdetr_r50 vitpose_
 done
 fault_jobs=()
 if asked faults && [ "$provider" != cpu ] && has resnet50 && has resnet50_n && has vit_b_16_n; then fault_jobs=("faults all"); fi
-# Lanes that share the work end together when the longest jobs come first; one lane may run out of time, and begins with
+# Slots that share the work end together when the longest jobs come first; one slot may run out of time, and begins with
 # what matters most.
 jobs=(${latency_jobs[@]+"${latency_jobs[@]}"})
 if [ ${#gpus[@]} -gt 1 ]; then

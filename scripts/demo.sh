@@ -18,9 +18,9 @@ rm -f config.yaml.bak-*
 say "tuning PP-OCRv4 text detection in $folder, at most two minutes"
 # All of it fits into the time, so that the same question needs no more measuring the next time.
 code=0
-"$ridgeline" tune "$model" --quick --no-contributions --max-time 110s \
+"$ridgeline" tune "$model" --quick --no-ablation --max-time 110s \
   --config config.yaml --apply --output report.md --report-html --db ridgeline.db "$@" || code=$?
 # 1: nothing could be decided on so uneven a machine, which the last lines above say.
 [ "$code" -le 1 ] || exit "$code"
-say "this was a quick search of about a dozen trials; a longer one may find more and tells what each setting contributes:"
+say "this was a quick search of about a dozen trials; a longer one may find more and reports what each setting contributes:"
 printf '    cd %q && %q tune %q --config config.yaml --db ridgeline.db\n' "$folder" "$ridgeline" "$model" >&2

@@ -47,7 +47,7 @@ class BenchDisplay final : public campaign::BenchObserver {
     rows_.status("");
     if (!rows_.prints()) return;
     auto row = report::bench_row(trial);
-    if (const auto steps = analysis::cut_soak(trial); !steps.empty()) row.cells.back() += ", " + steps;
+    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
     rows_.row(report::bench_line(row.cells), row.tone);
     std::fflush(stdout);
   }
@@ -132,7 +132,7 @@ void print_answer(const schema::BenchRun& run, const Terminal& terminal) {
 }
 
 Result<int> finish(const schema::BenchRun& run, const BenchFlags& flags, const Terminal& terminal) {
-  // A file that cannot be read any more is told when it is to be changed, after what was found.
+  // A file that cannot be read any more is reported when it is to be changed, after what was found.
   const auto found = advice_for(run, flags);
   const auto advice = found ? *found : std::optional<campaign::BatchAdvice>();
   if (flags.json) {
@@ -222,7 +222,7 @@ void add_what_is_tried(CLI::App& bench, Context& context, BenchFlags& flags) {
   bench.get_option("--search")->default_str(kDefaultSearch);
   add_number(bench, "--steps", flags.steps, 1, 1'000'000, "Least timed steps a trial (default 20)");
   add_time(bench, "--max-time", flags.max_time_s, "Time for the whole run, for example 30m");
-  add_number(bench, "--soak", flags.soak, 0, 100'000'000,
+  add_number(bench, "--stability-run", flags.stability_run, 0, 100'000'000,
              "Steps that the recommended settings have to hold through (default: 200, in half a minute at most; "
              "0: none)");
   add_share(bench, "--mem-headroom", flags.mem_headroom, "Memory that the recommendation leaves free")

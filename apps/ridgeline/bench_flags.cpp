@@ -166,7 +166,7 @@ class BenchReader {
     return {};
   }
 
-  /// The plugin is asked in a process of its own: a slip in model, options or data ends here.
+  /// The plugin is asked in a process of its own: a mistake in model, options or data ends here.
   Result<void> read_native() {
     auto& job = plan_.request.job;
     const auto facts = describe_native_job(job, flags_.torch_plugin);
@@ -443,7 +443,7 @@ class BenchReader {
     note("tolerance", share_text(request.tolerance), flags_.tolerance ? "--tolerance" : "default");
   }
 
-  /// Search, time, soak and diagnosis.
+  /// Search, time, stability run and diagnosis.
   void read_effort() {
     auto& request = plan_.request;
     auto& plan = request.plan;
@@ -457,13 +457,14 @@ class BenchReader {
       plan.max_time_s = std::min(plan.max_time_s, most_s);
       plan.max_warmup_s = std::min(plan.max_warmup_s, most_s);
     }
-    request.soak_steps = flags_.soak.value_or(kDefaultSoak);
-    if (!flags_.soak) request.short_soak_s = plan.max_time_s;
-    note("soak",
-         request.soak_steps == 0 ? "none"
-                                 : fmt::format("{} step{}", request.soak_steps, request.soak_steps == 1 ? "" : "s") +
-                                       (request.short_soak_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
-         flags_.soak ? "--soak" : "default");
+    request.stability_steps = flags_.stability_run.value_or(kDefaultStabilitySteps);
+    if (!flags_.stability_run) request.short_stability_s = plan.max_time_s;
+    note("stability run",
+         request.stability_steps == 0
+             ? "none"
+             : fmt::format("{} step{}", request.stability_steps, request.stability_steps == 1 ? "" : "s") +
+                   (request.short_stability_s ? fmt::format(", at most {:g} s", plan.max_time_s) : ""),
+         flags_.stability_run ? "--stability-run" : "default");
     request.diagnose = !flags_.no_diagnosis;
     note("diagnosis", request.diagnose ? "on" : "off", request.diagnose ? "default" : "--no-diagnosis");
   }

@@ -32,7 +32,7 @@ struct BenchFlags : OutputFlags {
   std::string pin_memory;
   std::optional<double> mem_headroom;
   std::optional<double> tolerance;
-  std::optional<std::int64_t> soak;
+  std::optional<std::int64_t> stability_run;
   std::optional<double> max_time_s;
   std::optional<std::uint64_t> seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
@@ -45,7 +45,7 @@ inline constexpr const char* kDefaultSearch = "adaptive";
 inline constexpr double kDefaultHeadroom = 0.1;
 inline constexpr double kDefaultTolerance = 0.03;
 inline constexpr std::uint64_t kDefaultSeed = 1;
-inline constexpr std::int64_t kDefaultSoak = 200;  ///< steps, in at most a trial's time
+inline constexpr std::int64_t kDefaultStabilitySteps = 200;  ///< steps, in at most a trial's time
 
 struct BenchPlan {
   campaign::BenchRequest request;

@@ -78,7 +78,7 @@ Result<NativeJobFacts> describe_native_job(const schema::TrainingJob& job, const
   const auto answer = child.ask({{"op", "describe"}, {"job", job}}, kDescribeLimitS);
   if (!answer) {
     auto error = answer.error().error;
-    // The model or the data, for the user to mend.
+    // The model or the data, for the user to fix.
     if (error.code == ErrorCode::internal || error.code == ErrorCode::out_of_memory)
       error.code = ErrorCode::invalid_argument;
     return tl::unexpected(std::move(error).in(fmt::format("--model {}", job.target)));
@@ -100,7 +100,7 @@ Result<PythonJob> describe_python_job(const std::string& interpreter, const std:
   const auto answer = child.ask({{"op", "describe"}, {"target", target}}, kDescribeLimitS);
   if (!answer) {
     auto error = answer.error().error;
-    // Whatever goes wrong here is for the user to mend: the code itself, or the interpreter.
+    // Whatever goes wrong here is for the user to fix: the code itself, or the interpreter.
     if (error.code == ErrorCode::internal) error.code = ErrorCode::invalid_argument;
     return tl::unexpected(std::move(error).in(fmt::format("--python {}", target)));
   }

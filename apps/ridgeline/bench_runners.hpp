@@ -43,7 +43,7 @@ struct NativeJobFacts {
 /// set shows its transforms. What cannot be found out is one line that says why.
 [[nodiscard]] std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& spec);
 
-/// How trials of a job are run: the factory of its runners, and the clock that its trials are told by (nullptr: the
+/// How trials of a job are run: the factory of its runners, and the clock that measures its trials (nullptr: the
 /// system's). Errors: unsupported (a way of training that this build has not).
 struct BenchRunners {
   workload::StepRunnerFactory factory;

@@ -95,7 +95,7 @@ base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
 void add_doctor(CLI::App& app, Context& context) {
   auto flags = std::make_shared<DoctorFlags>();
   auto* command = add_subcommand(
-      app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to mend what is wrong",
+      app, context, "doctor", "Check driver, libraries, GPUs and machine, and say how to fix what is wrong",
       "  ridgeline doctor\n  ridgeline doctor --model model.onnx\n  ridgeline doctor --fix-hints\n\n"
       "A terminal's lines are cut to its width: ridgeline doctor | cat, or --json, shows them whole.\n"
       "Exit code 0: all ok; 1: warnings; 3: failures.",

@@ -52,7 +52,7 @@ int own_words(int argc, char** argv) {
   return argc;
 }
 
-/// An option given the empty text, as an unset variable of a shell gives it, is a slip: read as "not given" it would
+/// An option given the empty text, as an unset variable of a shell gives it, is a mistake: read as "not given" it would
 /// let
 /// --db '' write to the results file of every day.
 std::string empty_value(const CLI::App& cli, int argc, char** argv) {
@@ -109,8 +109,8 @@ int run_program(int argc, char** argv) {
   app::add_worker(cli, context);
   app::add_supervise(cli, context);
   app::add_train_worker(cli, context);
-  if (const auto slip = empty_value(cli, argc, argv); !slip.empty()) {
-    print_error({base::ErrorCode::invalid_argument, slip});
+  if (const auto mistake = empty_value(cli, argc, argv); !mistake.empty()) {
+    print_error({base::ErrorCode::invalid_argument, mistake});
     return app::kBadInput;
   }
   try {
@@ -124,8 +124,8 @@ int run_program(int argc, char** argv) {
     }
     const auto used = cli.get_subcommands();
     const std::string_view first = argv[1];
-    const bool slip = used.empty() && !first.empty() && first.front() != '-';
-    if (slip)
+    const bool mistake = used.empty() && !first.empty() && first.front() != '-';
+    if (mistake)
       print_error(unknown_command(cli, first));
     else
       print_error({base::ErrorCode::invalid_argument, error.what(),

@@ -125,7 +125,7 @@ class SweepReader {
     for (const auto& metric : metrics) known.push_back(metric.name);
     const auto& name = request.objective.metric;
     if (std::find(known.begin(), known.end(), name) != known.end()) return {};
-    // The command may still write it to its metrics file; a likely slip is told now.
+    // The command may still write it to its metrics file; a likely mistake is reported now.
     if (const auto near = base::nearest_name(name, known); !near.empty())
       return fail(ErrorCode::invalid_argument, "--objective {}: no metric {}", flags_.objective, name)
           .hint("did you mean \"{}\"?", near);

@@ -182,24 +182,24 @@ void TerminalProgress::trial_started(const schema::TunedTrial& trial, std::size_
 void TerminalProgress::trial_finished(const schema::TunedTrial& trial, const schema::TrialOutcome& outcome) {
   ++finished_;
   remaining_ = remaining_ > 0 ? remaining_ - 1 : 0;
-  if (trial.from_store) {
-    ++from_store_;
+  if (trial.cached) {
+    ++cached_;
   } else {
     ++measured_;
     measured_s_ += outcome.duration_s;
   }
   std::string result;
-  std::string remark = trial.from_store ? "  (from the store)" : "";
+  std::string remark = trial.cached ? "  (cached)" : "";
   Style style = Style::bold;
   if (outcome.status == schema::TrialStatus::ok && outcome.measurement) {
-    const bool abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+    const bool stopped_early = outcome.measurement->stop_reason == schema::StopReason::stopped_early;
     const auto cost = analysis::cost_of(*outcome.measurement, objective_);
     result = report::objective_text(*outcome.measurement, objective_);
-    if (abandoned) {
+    if (stopped_early) {
       style = Style::dim;
-      remark += "  (abandoned: slower)";
+      remark += "  (stopped early: slower)";
     }
-    if (!abandoned && (!best_ || cost.value < *best_)) {
+    if (!stopped_early && (!best_ || cost.value < *best_)) {
       best_ = cost.value;
       best_text_ = fmt::format("trial {}  {}  {}", trial.id, result, trial.configuration.to_text());
       style = Style::good;
@@ -274,7 +274,7 @@ void TerminalProgress::draw(bool forced) {
   block += row("now", now_.empty() ? stage_ : phase_.empty() ? now_ : phase_ + ": " + now_);
   block += row("best", best_text_.empty() ? "-" : best_text_);
   std::string counts = fmt::format("{} measured", measured_);
-  if (from_store_ > 0) counts += fmt::format(", {} from the store", from_store_);
+  if (cached_ > 0) counts += fmt::format(", {} cached", cached_);
   if (failed_ > 0) counts += fmt::format(", {} failed", failed_);
   block += row("", counts + "; Ctrl-C keeps what was found");
   erase();

@@ -56,7 +56,7 @@ class TerminalProgress final : public campaign::CampaignObserver {
   std::size_t finished_ = 0;
   std::size_t counter_width_ = 8;  ///< of "[  1/99]"; the most so far, as the number planned may lose a digit
   std::size_t measured_ = 0;
-  std::size_t from_store_ = 0;
+  std::size_t cached_ = 0;
   std::size_t failed_ = 0;
   std::size_t remaining_ = 0;
   double measured_s_ = 0;

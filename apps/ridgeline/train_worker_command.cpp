@@ -22,7 +22,7 @@ using base::ErrorCode;
 using workload::StepError;
 using workload::StepResult;
 
-/// A plugin that cannot be opened is told in answer to the first request, as every other slip.
+/// A plugin that cannot be opened is reported in answer to the first request, as every other mistake.
 class ClosedRunner final : public workload::StepRunner {
  public:
   explicit ClosedRunner(base::Error reason) : reason_(std::move(reason)) {}

@@ -149,7 +149,7 @@ Result<int> tune(const TuneFlags& flags, Context& context) {
   int code = kOk;
   for (const auto& gpus : groups) {
     if (!session.alone && !flags.quiet)
-      fmt::print(stderr, "GPU      {}: tuned by itself, as other models need other settings\n",
+      fmt::print(stderr, "GPU      {}: tuned separately, as other models need other settings\n",
                  execute::gpu_list(gpus));
     RL_TRY_ASSIGN(const auto run, tune_group(session, gpus));
     if (code == kOk) code = exit_code_of(run, plan.request.finalists > 0);
@@ -187,11 +187,11 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->allow_extra_args(false);
   add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");
   tune.add_option("--ort-library", flags.ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
-  add_choice(tune, context, "--io", flags.io, {"host", "device"},
+  add_choice(tune, context, "--io", flags.tensor_location, {"host", "device"},
              "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
   tune.add_option(
           "--devices", flags.devices,
-          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned by itself (default: the first)")
+          "GPUs to spread trials over, as nvidia-smi counts; each model is tuned separately (default: the first)")
       ->type_name("all|N[,N...]");
 }
 
@@ -201,14 +201,14 @@ void add_search(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.add_flag("--quick", flags.quick,
                 "About a dozen well-chosen trials, measured shortly; with another --search only the latter");
   tune.add_option("--space", flags.space,
-                  "Own values, fixed values and constraints; or classic: the 48 CUDA settings of the earlier tool")
+                  "Own values, fixed values and constraints; or classic: a fixed grid of 48 CUDA settings")
       ->type_name("FILE.yaml|NAME");
   tune.add_option("--set", flags.set, "Pin one parameter; repeatable; see ridgeline params")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_number(tune, "--trials", flags.trials, 1, 1'000'000, "Trials of --search random (default 40)");
   add_time(tune, "--max-time", flags.max_time_s,
-           "Time for the whole run, for example 5m; what still runs then is ended and not kept");
+           "Time for the whole run, for example 5m; trials still running then are stopped and not kept");
   tune.add_flag("--fresh", flags.fresh, "Measure again what the results file already knows");
 }
 
@@ -225,8 +225,7 @@ void add_measurement(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->type_name("X");
   add_choice(tune, context, "--isolation", flags.isolation, {"pooled", "trial"},
              "One worker for many trials, or one each");
-  tune.add_flag("--no-contributions", flags.no_contributions,
-                "Do not measure what each setting of the winner contributes");
+  tune.add_flag("--no-ablation", flags.no_ablation, "Do not measure what each setting of the winner contributes");
   tune.add_flag("--no-comparisons", flags.no_comparisons,
                 "Rank the trials only: no finalist is compared, nothing is recommended");
 }

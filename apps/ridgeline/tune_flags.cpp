@@ -104,8 +104,8 @@ Result<void> read_plan(const TuneFlags& flags, campaign::TuneRequest& request) {
   if (flags.quick) {
     plan.max_time_s = 1.5;
     plan.warmup_max_s = 2;
-    request.paired.quads = 8;
-    request.paired.max_quads = 16;
+    request.paired.abba_rounds = 8;
+    request.paired.max_abba_rounds = 16;
     request.paired.max_time_s = 15;
     request.finalists = 2;
   }
@@ -232,7 +232,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 flags.inputs.empty() ? "--ort-library " + flags.ort_library : "--input " + flags.inputs.front(), model)
         .hint("leave it out, or name an ONNX file");
   request.provider = flags.provider;
-  request.io = flags.io;
+  request.tensor_location = flags.tensor_location;
   request.ort_library = flags.ort_library;
   request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
   request.objective = *base::enum_from_name<schema::Objective>(flags.objective);
@@ -275,7 +275,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                 "--space {}: only_listed is true, but no values are listed: nothing would be searched", flags.space)
         .hint("list some under parameters or fixed, or leave only_listed out");
   RL_TRY(read_current(flags, request, plan.patch));
-  request.leave_one_out = !flags.no_contributions && !flags.no_comparisons;
+  request.leave_one_out = !flags.no_ablation && !flags.no_comparisons;
   if (flags.no_comparisons) request.finalists = 0;
   read_common(flags, flags.devices, context, request);
   request.reference_folder = base::cache_folder() / "references";

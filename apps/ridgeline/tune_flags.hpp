@@ -24,7 +24,7 @@ struct TuneFlags : OutputFlags {
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> runs;
   std::string provider = "auto";
-  std::string io = "host";
+  std::string tensor_location = "host";
   std::string search = "adaptive";
   std::string space;
   std::vector<std::string> set;
@@ -43,7 +43,7 @@ struct TuneFlags : OutputFlags {
   std::uint64_t seed = 1;
   std::optional<std::int64_t> trials;
   bool fresh = false;
-  bool no_contributions = false;
+  bool no_ablation = false;
   bool no_comparisons = false;
   bool provenance = false;
   int verbose = 0;

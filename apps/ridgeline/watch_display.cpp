@@ -20,7 +20,7 @@ Style style_of(WatchEventKind kind) {
     case WatchEventKind::failed:
     case WatchEventKind::action_failed: return Style::bad;
     case WatchEventKind::recovered:
-    case WatchEventKind::works_again:
+    case WatchEventKind::restored:
     case WatchEventKind::retuned: return Style::good;
     case WatchEventKind::changed:
     case WatchEventKind::retune_put_off: return Style::warning;

@@ -29,7 +29,7 @@ Result<double> threshold_of(const std::string& text) {
 Result<void> read_actions(const WatchFlags& flags, WatchPlan& plan) {
   constexpr std::string_view kExec = "exec:";
   for (const auto& text : flags.on_degrade) {
-    if (text == "alert") continue;  // events are told in any case
+    if (text == "alert") continue;  // events are reported in any case
     if (text == "retune") {
       plan.retune = true;
     } else if (text.rfind(kExec, 0) == 0) {

@@ -59,8 +59,8 @@ struct WatchPlan {
   std::optional<std::int64_t> count;  ///< end after so many probes
 };
 
-/// Reads --config and --space too, so that a slip is found at once. Errors: invalid_argument, not_found, io, one line
-/// each.
+/// Reads --config and --space too, so that a mistake is found at once. Errors: invalid_argument, not_found, io, one
+/// line each.
 [[nodiscard]] base::Result<WatchPlan> read_watch_flags(const WatchFlags& flags);
 
 }  // namespace ridgeline::app

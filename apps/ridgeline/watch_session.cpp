@@ -107,7 +107,7 @@ class WatchSession {
 
  private:
   /// A baseline is only read, so a file that cannot be written will do; opened anew each time, since such a one shows
-  /// nothing that is written later. Only a retune has to write: that it cannot is told at the start.
+  /// nothing that is written later. Only a retune has to write: that it cannot is reported at the start.
   Result<void> open_store() {
     if (store_ && plan_.retune) return {};
     auto opened = context_.open_store(plan_.retune ? store::Access::write : store::Access::read);
@@ -153,7 +153,7 @@ class WatchSession {
     return watch::ServiceInspector(std::move(options));
   }
 
-  /// Another model than the baseline's is a slip, unless it was exchanged while we watched.
+  /// Another model than the baseline's is a mistake, unless it was exchanged while we watched.
   Result<void> check_model(const Baseline& baseline, bool known) const {
     auto inspector = make_inspector(baseline);
     // A simulated model needs no library; one that is named has to be one all the same.
@@ -161,7 +161,7 @@ class WatchSession {
       RL_TRY(execute::probe(inspector.executor(), "onnx", flags_.ort_library));
     analysis::ServiceState state;
     if (auto found = inspector.inspect(state); !found) {
-      if (known) return {};  // a cause to be told, not a slip
+      if (known) return {};  // a cause to be reported, not a mistake
       return tl::unexpected(std::move(found.error()).in(fmt::format("baseline {}", baseline.name)));
     }
     if (known || state.model_sha256 == baseline.state.model_sha256) return {};
@@ -173,7 +173,7 @@ class WatchSession {
 
   Result<void> make_source(const Baseline& baseline, const base::Json& position) {
     const auto& device = baseline.spec.device;
-    watch::GpuGlance glance(device.rfind(kGpu, 0) == 0 ? device.substr(kGpu.size()) : "", base::system_clock());
+    watch::GpuSampler sampler(device.rfind(kGpu, 0) == 0 ? device.substr(kGpu.size()) : "", base::system_clock());
     if (!flags_.latency_file.empty() || !flags_.latency_socket.empty()) {
       std::unique_ptr<watch::LatencyInput> input;
       if (!flags_.latency_file.empty()) {
@@ -182,14 +182,14 @@ class WatchSession {
       } else {
         RL_TRY_ASSIGN(input, watch::LatencySocket::open(flags_.latency_socket));
       }
-      source_ = std::make_unique<watch::LatencySource>(std::move(input), make_inspector(baseline), std::move(glance));
+      source_ = std::make_unique<watch::LatencySource>(std::move(input), make_inspector(baseline), std::move(sampler));
       return {};
     }
     watch::WorkerProbe::Options options;
     options.baseline = baseline;
     options.probe_time_s = plan_.probe_time_s;
     options.keep_worker = flags_.isolation == "pooled";
-    source_ = std::make_unique<watch::WorkerProbe>(std::move(options), make_inspector(baseline), std::move(glance));
+    source_ = std::make_unique<watch::WorkerProbe>(std::move(options), make_inspector(baseline), std::move(sampler));
     return {};
   }
 
@@ -221,7 +221,7 @@ class WatchSession {
     return {};
   }
 
-  /// After SIGHUP. What is wrong with the files is told, and watching goes on as before.
+  /// After SIGHUP. What is wrong with the files is reported, and watching goes on as before.
   void reload(watch::WatchLoop& loop) {
     const auto again = [&]() -> Result<std::string> {
       RL_TRY(read_watch_flags(flags_));

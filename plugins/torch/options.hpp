@@ -8,7 +8,7 @@
 
 namespace ridgeline::torch_plugin {
 
-/// ", did you mean \"x\"?" for a likely slip, else "".
+/// ", did you mean \"x\"?" for a likely typo, else "".
 [[nodiscard]] std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 /// "a, b, c"
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);

@@ -15,7 +15,7 @@
 
 namespace ridgeline::torch_plugin {
 
-/// What the model's output is held against.
+/// What the model's output is compared with.
 enum class Loss { cross_entropy, mse, l1, bce };
 
 /// One training trial: model, optimizer and data under fixed settings, step by step. The same phases in the same order

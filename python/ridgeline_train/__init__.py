@@ -19,7 +19,7 @@ Keys:
     forward    forward(model, batch) -> loss, for batches of any other form
     samples    samples(batch) -> their number, for batches whose first dimension is not their samples
 
-Another key is a slip and ends the run. A loader of one's own must pass settings.batch and settings.workers on: batches of
+Another key is a mistake and ends the run. A loader of one's own must pass settings.batch and settings.workers on: batches of
 another size and another num_workers end the trial, and pinning that was not taken over is noted. The last, smaller batch of an epoch is left out.
 
 `settings` has batch, workers, amp ("off", "bf16", "fp16"), pin_memory, device, data_path, seed and options (--option NAME=VALUE).

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about an exception, told to the parent process, which judges it."""
+"""What is known about an exception, reported to the parent process, which judges it."""
 
 
 class UserError(Exception):
-    """No other settings would mend it: a missing module, function, package or device."""
+    """No other settings would fix it: a missing module, function, package or device."""
 
 
 class BadSettings(Exception):

@@ -36,7 +36,7 @@ def _of_dict(made, target):
 
 def _of_object(made, target):
     found = {key: getattr(made, key) for key in KEYS if getattr(made, key, None) is not None}
-    # Objects may have more than that; a name that is nearly one is a slip where the very one is missing.
+    # Objects may have more than that; a name that is nearly one is a typo where the very one is missing.
     for name in getattr(made, "__dict__", {}):
         near = _nearest(name, KEYS)
         if found and near and near not in found and name not in KEYS and not name.startswith("_"):

@@ -55,7 +55,8 @@ std::string off_front(const BenchPoint& point, const std::vector<BenchPoint>& po
   const auto name = schema::describe(better->settings);
   if (!simplest)
     return fmt::format("{} is as good in this and better in something else; of equal ones the first is taken", name);
-  if (better->failed_soak) return fmt::format("{} is as good or better in everything, but failed its soak", name);
+  if (better->failed_stability_run)
+    return fmt::format("{} is as good or better in everything, but failed its stability run", name);
   const auto& ours = point.settings;
   const auto& theirs = better->settings;
   const char* why = ours.pin_memory != theirs.pin_memory ? "is not pinned"
@@ -76,7 +77,7 @@ std::string fallback_text(const std::vector<BenchPoint>& points, double floor, c
   if (std::any_of(points.begin(), points.end(), [&](const auto& point) {
         return point.samples_per_s >= floor && within_headroom(point, options.headroom);
       }))
-    return fmt::format("none within {} of the fastest held its soak", percent(options.tolerance));
+    return fmt::format("none within {} of the fastest passed its stability run", percent(options.tolerance));
   return fmt::format("none that leaves {} of the memory free is within {} of the fastest", percent(options.headroom),
                      percent(options.tolerance));
 }
@@ -84,41 +85,45 @@ std::string fallback_text(const std::vector<BenchPoint>& points, double floor, c
 /// Why no point may be recommended.
 std::string no_recommendation(const std::vector<BenchPoint>& points, double headroom) {
   if (std::any_of(points.begin(), points.end(), [&](const auto& point) { return within_headroom(point, headroom); }))
-    return fmt::format("none of the settings that leave {} of the memory free held its soak", percent(headroom));
+    return fmt::format("none of the settings that leave {} of the memory free passed its stability run",
+                       percent(headroom));
   return fmt::format("no setting leaves {} of the memory free; --mem-headroom 0% asks for none", percent(headroom));
 }
 
-/// Whether the recommended settings were soaked, and for how long.
-std::string soak_text(const BenchPoint& point, const AnswerOptions& options) {
-  if (!point.soaked) {
-    if (options.soak_steps <= 0) return "not soaked; --soak 500 tries it";
-    return "not soaked: " + (options.no_soak.empty() ? "the run ended before" : options.no_soak);
+/// Whether the recommended settings had a stability run, and how long it was.
+std::string stability_text(const BenchPoint& point, const AnswerOptions& options) {
+  if (!point.passed_stability_run) {
+    if (options.stability_steps <= 0) return "no stability run; --stability-run 500 makes one";
+    return "no stability run: " +
+           (options.no_stability_run.empty() ? "the run ended before" : options.no_stability_run);
   }
-  if (point.soak_steps < options.soak_steps)
-    return fmt::format("soaked {} of {} steps only", point.soak_steps, options.soak_steps);
+  if (point.stability_steps < options.stability_steps)
+    return fmt::format("stability run cut at {} of {} steps", point.stability_steps, options.stability_steps);
   // Windows may go a few steps beyond what was asked for.
-  return fmt::format("held through a soak of {} steps", options.soak_steps > 0 ? options.soak_steps : point.soak_steps);
+  return fmt::format("passed a stability run of {} steps",
+                     options.stability_steps > 0 ? options.stability_steps : point.stability_steps);
 }
 
-constexpr std::string_view kCutSoak = "soak_cut";  ///< flag of a soak that ended before its steps
+constexpr std::string_view kCutStabilityRun =
+    "stability_run_cut";  ///< flag of a stability run that ended before its steps
 
 }  // namespace
 
-std::int64_t soaked_steps(const schema::TrainingOutcome& outcome) {
+std::int64_t stability_steps_of(const schema::TrainingOutcome& outcome) {
   return outcome.measurement ? outcome.measurement->steps + outcome.measurement->discarded_steps : 0;
 }
 
-void mark_cut_soak(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
+void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
   if (!trial.outcome.measurement) return;
-  const auto text = fmt::format("soaked {} of {} steps", soaked_steps(trial.outcome), asked);
+  const auto text = fmt::format("soaked {} of {} steps", stability_steps_of(trial.outcome), asked);
   trial.reason += "; " + text;
   trial.outcome.measurement->flags.push_back(
-      {schema::FlagLevel::notice, std::string(kCutSoak), fmt::format("{}: {}", text, why)});
+      {schema::FlagLevel::notice, std::string(kCutStabilityRun), fmt::format("{}: {}", text, why)});
 }
 
-std::string cut_soak(const schema::BenchTrial& trial) {
-  if (!trial.outcome.measurement || !schema::has_flag(trial.outcome.measurement->flags, kCutSoak)) return {};
-  return fmt::format("cut after {} steps", soaked_steps(trial.outcome));
+std::string cut_stability_run(const schema::BenchTrial& trial) {
+  if (!trial.outcome.measurement || !schema::has_flag(trial.outcome.measurement->flags, kCutStabilityRun)) return {};
+  return fmt::format("cut after {} steps", stability_steps_of(trial.outcome));
 }
 
 std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
@@ -133,7 +138,8 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
   };
   for (const auto& trial : run.trials) {
     // Experiments may lie outside of what the user asked for: they explain, they do not answer.
-    if (trial.data != DataMode::loader || trial.stage == BenchStage::soak || trial.stage == BenchStage::experiment)
+    if (trial.data != DataMode::loader || trial.stage == BenchStage::stability_run ||
+        trial.stage == BenchStage::experiment)
       continue;
     if (trial.outcome.status != schema::TrialStatus::ok || !trial.outcome.measurement) continue;
     const auto& measurement = *trial.outcome.measurement;
@@ -164,19 +170,19 @@ std::vector<BenchPoint> bench_points(const schema::BenchRun& run) {
     points[i].high = points[i].samples_per_s * (1 + spread[i]);
   }
   for (const auto& trial : run.trials) {
-    if (trial.stage != BenchStage::soak) continue;
+    if (trial.stage != BenchStage::stability_run) continue;
     const auto at = place(trial.settings);
     if (at == points.size()) continue;
     const bool good = trial.outcome.status == schema::TrialStatus::ok && trial.outcome.measurement &&
                       trial.outcome.measurement->resources.alloc_retries.value_or(0) == 0;
-    (good ? points[at].soaked : points[at].failed_soak) = true;
-    if (good) points[at].soak_steps = std::max(points[at].soak_steps, soaked_steps(trial.outcome));
+    (good ? points[at].passed_stability_run : points[at].failed_stability_run) = true;
+    if (good) points[at].stability_steps = std::max(points[at].stability_steps, stability_steps_of(trial.outcome));
   }
   return points;
 }
 
 bool eligible(const BenchPoint& point, double headroom) {
-  return within_headroom(point, headroom) && !point.failed_soak;
+  return within_headroom(point, headroom) && !point.failed_stability_run;
 }
 
 std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, const AnswerOptions& options) {
@@ -185,7 +191,7 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
   schema::BenchAnswers out;
   out.tolerance = options.tolerance;
   out.headroom = options.headroom;
-  out.soak_steps = options.soak_steps;
+  out.stability_steps = options.stability_steps;
 
   const auto fastest = std::max_element(points.begin(), points.end(),
                                         [](const auto& a, const auto& b) { return a.samples_per_s < b.samples_per_s; });
@@ -225,7 +231,7 @@ std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run, co
     if (out.fallback) reason += "; " + fallback_text(points, (1 - options.tolerance) * fastest->samples_per_s, options);
     if (recommended->memory_gb && recommended->capacity_gb)
       reason += fmt::format("; {:.0f} % of the memory", *recommended->memory_gb / *recommended->capacity_gb * 100);
-    reason += "; " + soak_text(*recommended, options);
+    reason += "; " + stability_text(*recommended, options);
     out.recommended = answer_of(*recommended, std::move(reason));
     out.recommended->off_front = off_front(*recommended, points, true);
   } else {

@@ -19,22 +19,24 @@ struct BenchPoint {
   double high = 0;
   std::optional<double> memory_gb;  ///< highest peak reserved
   std::optional<double> capacity_gb;
-  bool soaked = false;          ///< a soak of these settings ended well, cut by its time or not
-  std::int64_t soak_steps = 0;  ///< of that soak: the steps that it held through
-  bool failed_soak = false;     ///< one ended badly: never recommended
+  bool passed_stability_run = false;  ///< a stability run of these settings ended well, cut by its time or not
+  std::int64_t stability_steps = 0;   ///< of that stability run: the steps that it held through
+  bool failed_stability_run = false;  ///< one ended badly: never recommended
 };
 
-/// In the order of first appearance; soaks and experiments do not count for speed, the soaks' ends do.
+/// In the order of first appearance; stability runs and experiments do not count for speed, the stability runs' ends
+/// do.
 [[nodiscard]] std::vector<BenchPoint> bench_points(const schema::BenchRun& run);
 
 struct AnswerOptions {
   double tolerance = 0.03;
   double headroom = 0.10;
-  std::int64_t soak_steps = 0;  ///< that were asked for; 0: none
-  std::string no_soak;  ///< why the recommended settings were not soaked although asked; "": the run ended before
+  std::int64_t stability_steps = 0;  ///< that were asked for; 0: none
+  std::string no_stability_run;  ///< why the recommended settings had no stability run although one was asked for; "":
+                                 ///< the run ended before
 };
 
-/// Whether the point may be recommended as far as its memory and its soak go.
+/// Whether the point may be recommended as far as its memory and its stability run go.
 [[nodiscard]] bool eligible(const BenchPoint& point, double headroom);
 
 /// Answers from the trials alone; nothing that was not run is ever named. With S the samples/s and M the peak reserved
@@ -49,17 +51,18 @@ struct AnswerOptions {
 ///   pareto       points that no other one beats or equals in S, M and workers at once while beating it in one of them
 ///   ties         points whose interval reaches into that of the fastest
 /// Of points equal in all of a rule's steps the first is taken. Where no memory is known, the rules that need it do not
-/// apply. The reason of `recommended` says whether and for how long these settings were soaked. nullopt: no ok trial
-/// with the loader.
+/// apply. The reason of `recommended` says whether these settings had a stability run, and how long it was. nullopt: no
+/// ok trial with the loader.
 [[nodiscard]] std::optional<schema::BenchAnswers> answer_bench(const schema::BenchRun& run,
                                                                const AnswerOptions& options);
 
-/// The steps that a soak was cut to by its time, of those asked for: "312 of 500 steps"; "" for every other trial.
-[[nodiscard]] std::string cut_soak(const schema::BenchTrial& trial);
-/// Marks the trial as a soak of which only this much was run. `why` is one clause: "the time was up".
-void mark_cut_soak(schema::BenchTrial& trial, std::int64_t asked, std::string_view why);
+/// The steps that a stability run was cut to by its time, of those asked for: "312 of 500 steps"; "" for every other
+/// trial.
+[[nodiscard]] std::string cut_stability_run(const schema::BenchTrial& trial);
+/// Marks the trial as a stability run of which only this much was run. `why` is one clause: "the time was up".
+void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::string_view why);
 /// Steps that a trial ran for good or ill, throttled ones counted: 0 without a measurement.
-[[nodiscard]] std::int64_t soaked_steps(const schema::TrainingOutcome& outcome);
+[[nodiscard]] std::int64_t stability_steps_of(const schema::TrainingOutcome& outcome);
 
 /// What changing the batch means for the learning rate and accumulation of a training.
 struct BatchConsequence {

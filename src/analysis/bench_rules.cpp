@@ -88,7 +88,7 @@ class Diagnosis {
     // Where fewer workers are faster, or their threads crowd the CPUs, what each of them does is not the cause.
     if (!findings_.empty()) return;
     const auto alone = find(base_, DataMode::loader_only);
-    // A loader that is much faster by itself does not hold training up: something else does while both run.
+    // A loader that is much faster on its own does not hold training up: something else does while both run.
     if (alone && base_.workers > 0 && alone->rate > base_evidence_.rate * kMuchFaster) return;
     const auto& source = alone ? *alone : base_evidence_;
     const auto busy = busy_workers(source, base_, input_);
@@ -156,7 +156,7 @@ class Diagnosis {
         advice + "; if it is those threads that decode: lighter data, or more CPU cores", gain(*host), *host);
   }
 
-  /// Loader and training are both fast by themselves and slow together, and half the workers change nothing.
+  /// Loader and training are both fast on their own and slow together, and half the workers change nothing.
   void crowding() {
     const auto host = find(base_, DataMode::host);
     const auto alone = find(base_, DataMode::loader_only);

@@ -40,92 +40,94 @@ schema::Comparison to_comparison(const stats::LogEstimate& estimate, double min_
 }
 
 /// Four blocks with a cost each, in the order they ran.
-struct Quad {
+struct AbbaRound {
   const schema::PairedBlock* block[4];
   int number = 0;  ///< of its round
   [[nodiscard]] int round() const noexcept { return number; }
 };
 
-std::vector<Quad> complete_quads(const std::vector<schema::PairedBlock>& blocks) {
-  std::vector<Quad> quads;
+std::vector<AbbaRound> complete_abba_rounds(const std::vector<schema::PairedBlock>& blocks) {
+  std::vector<AbbaRound> abba_rounds;
   for (std::size_t at = 0; at + 4 <= blocks.size(); at += 4) {
     const auto* block = &blocks[at];
     const bool in_order = block[0].round == block[3].round && block[0].arm == block[3].arm &&
                           block[1].arm == block[2].arm && block[0].arm != block[1].arm;
     const bool filled = std::all_of(block, block + 4, [](const auto& one) { return !one.latency_ns.empty(); });
-    if (in_order && filled) quads.push_back({{block, block + 1, block + 2, block + 3}, block->round});
+    if (in_order && filled) abba_rounds.push_back({{block, block + 1, block + 2, block + 3}, block->round});
   }
-  return quads;
+  return abba_rounds;
 }
 
-/// The quads that count (stats::counted_rounds), with the number of their rounds.
-struct CountedQuads {
-  std::vector<Quad> quads;
+/// The ABBA rounds that count (stats::counted_rounds), with the number of their rounds.
+struct CountedAbbaRounds {
+  std::vector<AbbaRound> abba_rounds;
   int rounds = 0;
 };
-CountedQuads without_disturbed(const std::vector<Quad>& quads, int rounds) {
-  std::vector<stats::QuadMark> marks;
-  for (const auto& quad : quads) marks.push_back({quad.round(), quad.block[0]->taken > schema::kTakenCpus});
+CountedAbbaRounds without_disturbed(const std::vector<AbbaRound>& abba_rounds, int rounds) {
+  std::vector<stats::AbbaRoundMark> marks;
+  for (const auto& abba_round : abba_rounds)
+    marks.push_back({abba_round.round(), abba_round.block[0]->taken > schema::kTakenCpus});
   const auto counted = stats::counted_rounds(marks);
-  CountedQuads out;
-  for (std::size_t at = 0; at < quads.size(); ++at) {
+  CountedAbbaRounds out;
+  for (std::size_t at = 0; at < abba_rounds.size(); ++at) {
     if (counted[at] < 0) continue;
-    out.quads.push_back(quads[at]);
-    out.quads.back().number = counted[at];
+    out.abba_rounds.push_back(abba_rounds[at]);
+    out.abba_rounds.back().number = counted[at];
     out.rounds = std::max(out.rounds, counted[at] + 1);
   }
-  if (out.quads.size() == quads.size()) out.rounds = rounds;
+  if (out.abba_rounds.size() == abba_rounds.size()) out.rounds = rounds;
   return out;
 }
 
-/// One log ratio a quad; a lone quad gives its two halves instead, so that it still has a (very wide) interval.
-std::vector<stats::RoundRatio> quad_ratios(const std::vector<Quad>& quads, const schema::PairedMeasurement& measurement,
-                                           Objective objective) {
+/// One log ratio an ABBA round; a lone ABBA round gives its two halves instead, so that it still has a (very wide)
+/// interval.
+std::vector<stats::RoundRatio> abba_ratios(const std::vector<AbbaRound>& abba_rounds,
+                                           const schema::PairedMeasurement& measurement, Objective objective) {
   const auto cost = [&](const schema::PairedBlock& block) {
     if (objective == Objective::latency) return stats::quantile(block.latency_ns, 0.5);
     const double items = block.arm == 'A' ? measurement.items_per_inference_a : measurement.items_per_inference_b;
     return block.wall_ns / (static_cast<double>(block.latency_ns.size()) * items);
   };
   std::vector<stats::RoundRatio> ratios;
-  for (const auto& quad : quads) {
+  for (const auto& abba_round : abba_rounds) {
     double costs[4];
-    for (int i = 0; i < 4; ++i) costs[i] = cost(*quad.block[i]);
+    for (int i = 0; i < 4; ++i) costs[i] = cost(*abba_round.block[i]);
     if (std::any_of(costs, costs + 4, [](double value) { return !(value > 0); })) continue;
-    const double sign = quad.block[0]->arm == 'A' ? 1 : -1;  // above 0 where B is better
-    if (quads.size() == 1)
+    const double sign = abba_round.block[0]->arm == 'A' ? 1 : -1;  // above 0 where B is better
+    if (abba_rounds.size() == 1)
       return {{sign * std::log(costs[0] / costs[1]), 0}, {sign * std::log(costs[3] / costs[2]), 0}};
-    ratios.push_back({sign * stats::quad_log_ratio(costs), quad.round()});
+    ratios.push_back({sign * stats::abba_log_ratio(costs), abba_round.round()});
   }
   return ratios;
 }
 
-std::vector<double> pooled(const std::vector<Quad>& quads, std::size_t begin, std::size_t end, char arm) {
+std::vector<double> pooled(const std::vector<AbbaRound>& abba_rounds, std::size_t begin, std::size_t end, char arm) {
   std::vector<double> samples;
   for (std::size_t at = begin; at < end; ++at)
-    for (const auto* block : quads[at].block)
+    for (const auto* block : abba_rounds[at].block)
       if (block->arm == arm) samples.insert(samples.end(), block->latency_ns.begin(), block->latency_ns.end());
   return samples;
 }
 
 /// Where each round begins, and the end.
-std::vector<std::size_t> round_limits(const std::vector<Quad>& quads) {
+std::vector<std::size_t> round_limits(const std::vector<AbbaRound>& abba_rounds) {
   std::vector<std::size_t> limits;
-  for (std::size_t at = 0; at < quads.size(); ++at)
-    if (at == 0 || quads[at].round() != quads[at - 1].round()) limits.push_back(at);
-  limits.push_back(quads.size());
+  for (std::size_t at = 0; at < abba_rounds.size(); ++at)
+    if (at == 0 || abba_rounds[at].round() != abba_rounds[at - 1].round()) limits.push_back(at);
+  limits.push_back(abba_rounds.size());
   return limits;
 }
 
-/// Tail ratios of groups of quads, of whole rounds where there are enough. Under "no difference" the arms of a group
-/// are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is biased; two
-/// samples beyond the stats::quantile suffice.
-std::vector<double> tail_ratios(const std::vector<Quad>& quads, double q, std::size_t samples) {
+/// Tail ratios of groups of ABBA rounds, of whole rounds where there are enough. Under "no difference" the arms of a
+/// group are exchangeable, so its log ratio is symmetric about 0 even where the tail estimate of a small group is
+/// biased; two samples beyond the stats::quantile suffice.
+std::vector<double> tail_ratios(const std::vector<AbbaRound>& abba_rounds, double q, std::size_t samples) {
   constexpr std::size_t kLeastGroups = 4;
   const double wanted = q > 0.5 ? 2 / (1 - q) : 1;
   const auto most = static_cast<std::size_t>(static_cast<double>(samples) / wanted);
-  auto limits = round_limits(quads);
+  auto limits = round_limits(abba_rounds);
   if (limits.size() - 1 < static_cast<std::size_t>(stats::kScatterRounds)) {
-    limits.resize(quads.size() + 1);
+    limits.resize(abba_rounds.size() + 1);
     std::iota(limits.begin(), limits.end(), std::size_t{0});
   }
   const std::size_t parts = limits.size() - 1;
@@ -134,8 +136,8 @@ std::vector<double> tail_ratios(const std::vector<Quad>& quads, double q, std::s
   for (std::size_t group = 0; group < groups; ++group) {
     const std::size_t begin = limits[group * parts / groups];
     const std::size_t end = limits[(group + 1) * parts / groups];
-    const double a = stats::quantile(pooled(quads, begin, end, 'A'), q);
-    const double b = stats::quantile(pooled(quads, begin, end, 'B'), q);
+    const double a = stats::quantile(pooled(abba_rounds, begin, end, 'A'), q);
+    const double b = stats::quantile(pooled(abba_rounds, begin, end, 'B'), q);
     if (a > 0 && b > 0) ratios.push_back(std::log(a / b));
   }
   return ratios;
@@ -154,30 +156,30 @@ schema::Verdict judge(double ratio, double low, double high, double min_effect) 
 
 schema::Comparison compare_paired(const schema::PairedMeasurement& measurement, Objective objective, double min_effect,
                                   double session_stdev) {
-  const auto counted = without_disturbed(complete_quads(measurement.blocks), measurement.rounds);
-  const auto& quads = counted.quads;
+  const auto counted = without_disturbed(complete_abba_rounds(measurement.blocks), measurement.rounds);
+  const auto& abba_rounds = counted.abba_rounds;
   double tail = 0;
   std::optional<stats::LogEstimate> found;
   if (objective == Objective::p99) {
-    const auto all = [&](char arm) { return pooled(quads, 0, quads.size(), arm).size(); };
+    const auto all = [&](char arm) { return pooled(abba_rounds, 0, abba_rounds.size(), arm).size(); };
     const auto samples = std::min(all('A'), all('B'));
     tail = stats::supported_tail(static_cast<std::int64_t>(samples));
-    found = stats::estimate_of_groups(tail_ratios(quads, tail, samples), counted.rounds, session_stdev);
+    found = stats::estimate_of_groups(tail_ratios(abba_rounds, tail, samples), counted.rounds, session_stdev);
   } else {
-    found = stats::estimate_of_rounds(quad_ratios(quads, measurement, objective), counted.rounds, session_stdev);
+    found = stats::estimate_of_rounds(abba_ratios(abba_rounds, measurement, objective), counted.rounds, session_stdev);
   }
   if (!found) return {};
   auto comparison = to_comparison(*found, min_effect);
-  comparison.quads = static_cast<int>(quads.size());
+  comparison.abba_rounds = static_cast<int>(abba_rounds.size());
   comparison.tail = tail;
   return comparison;
 }
 
 std::optional<stats::SessionScatter> session_scatter(const schema::PairedMeasurement& measurement,
                                                      Objective objective) {
-  const auto counted = without_disturbed(complete_quads(measurement.blocks), measurement.rounds);
+  const auto counted = without_disturbed(complete_abba_rounds(measurement.blocks), measurement.rounds);
   return stats::session_scatter(
-      quad_ratios(counted.quads, measurement, objective == Objective::p99 ? Objective::latency : objective));
+      abba_ratios(counted.abba_rounds, measurement, objective == Objective::p99 ? Objective::latency : objective));
 }
 
 schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b, Objective objective,
@@ -249,7 +251,7 @@ double separate_floor() {
 }
 
 bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept {
-  return b_against_a.quads > 0 && b_against_a.low * (1 + margin) >= 1;
+  return b_against_a.abba_rounds > 0 && b_against_a.low * (1 + margin) >= 1;
 }
 
 bool is_of_quiet_machine(const schema::TunedPair& pair) noexcept {

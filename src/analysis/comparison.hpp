@@ -9,21 +9,21 @@
 
 namespace ridgeline::analysis {
 
-/// Interleaved blocks to a verdict on B against A: one log ratio a quad (A B B A cancels linear drift), Student's t
-/// interval over quads on a robust location (20 % trimmed mean, Winsorized variance: Tukey and McLaughlin 1963; Yuen
-/// 1974), then the verdict by interval and minimum effect. min_effect is a share (0.02). What pairs of sessions differ
-/// by is in the interval (estimate_of_rounds). A block's cost is its median latency (latency) or wall time an item
-/// (throughput). For p99 whole quads are pooled until each group supports the tail; with too few samples altogether the
-/// largest supported percentile takes its place, and `tail` says which. Quads that are incomplete or out of order are
-/// left out. Without any the result is the default Comparison. `session_stdev`: what is known beforehand of how
-/// sessions differ (device_learning.hpp); 0: nothing.
+/// Interleaved blocks to a verdict on B against A: one log ratio an ABBA round (A B B A cancels linear drift),
+/// Student's t interval over ABBA rounds on a robust location (20 % trimmed mean, Winsorized variance: Tukey and
+/// McLaughlin 1963; Yuen 1974), then the verdict by interval and minimum effect. min_effect is a share (0.02). What
+/// pairs of sessions differ by is in the interval (estimate_of_rounds). A block's cost is its median latency (latency)
+/// or wall time an item (throughput). For p99 whole ABBA rounds are pooled until each group supports the tail; with too
+/// few samples altogether the largest supported percentile takes its place, and `tail` says which. ABBA rounds that are
+/// incomplete or out of order are left out. Without any the result is the default Comparison. `session_stdev`: what is
+/// known beforehand of how sessions differ (device_learning.hpp); 0: nothing.
 [[nodiscard]] schema::Comparison compare_paired(const schema::PairedMeasurement& measurement,
                                                 schema::Objective objective, double min_effect,
                                                 double session_stdev = 0);
 
 /// Two separate measurements (runs of different days): ratio of costs with a 95 % interval by bootstrap over
 /// time-ordered blocks, so that slow drift within a run counts in full, widened by kRunToRunStdev, which no single run
-/// can show. Wider and weaker than compare_paired. Deterministic (seeded). `quads` stays 0.
+/// can show. Wider and weaker than compare_paired. Deterministic (seeded). `abba_rounds` stays 0.
 [[nodiscard]] schema::Comparison compare_separate(const schema::Measurement& a, const schema::Measurement& b,
                                                   schema::Objective objective, double min_effect);
 
@@ -39,7 +39,7 @@ namespace ridgeline::analysis {
 /// too few to tell by themselves.
 inline constexpr double kGpuSessionStdev = 0.015;
 
-/// The least difference, as a share, that two separate runs can be told apart by, however long they are.
+/// The least difference, as a share, that two separate runs can be distinguished by, however long they are.
 [[nodiscard]] double separate_floor();
 
 /// Interval limits are cut to 1/kUnbounded .. kUnbounded; these stand for "nothing is known".
@@ -51,8 +51,8 @@ inline constexpr double kUnbounded = 1e6;
 [[nodiscard]] schema::Verdict judge(double ratio, double low, double high, double min_effect) noexcept;
 
 /// Non-inferiority: whether B is shown to be at most `margin` (a share) slower than A, by the bad end of the 95 %
-/// interval of the two measured in turns (so at 97.5 %, as ICH E9, section 3.3.2, has it). What is too noisy to tell is
-/// not shown.
+/// interval of the two measured head to head (so at 97.5 %, as ICH E9, section 3.3.2, has it). What is too noisy to
+/// tell is not shown.
 [[nodiscard]] bool is_no_slower(const schema::Comparison& b_against_a, double margin) noexcept;
 
 /// Whether a comparison says how its arms would compare on the quiet machine: not where other processes disturbed all

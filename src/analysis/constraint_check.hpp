@@ -17,7 +17,7 @@ namespace ridgeline::analysis {
                                                            const Summary& summary);
 
 /// How many samples a trial should have so that a constraint on a percentile can be met; 0 for other metrics. p90 and
-/// p95: so many that the percentile itself is held against the bound, and nothing stays undecided however many are
+/// p95: so many that the percentile itself is compared with the bound, and nothing stays undecided however many are
 /// slow. p99: so many that the binomial bound is met where none is beyond.
 [[nodiscard]] std::int64_t samples_wanted(const schema::Constraint& constraint) noexcept;
 

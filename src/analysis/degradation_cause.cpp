@@ -46,7 +46,7 @@ void add_throttling(Causes& causes, const schema::GpuTelemetry& before, const sc
   const bool named = !share && has_reason(now, reason) && !has_reason(before, reason);
   if (!counted && !named) return;
   auto evidence =
-      counted ? fmt::format("clocks were held down for {:.0f} % of the probe ({} counter), {:.0f} % before",
+      counted ? fmt::format("clocks were throttled for {:.0f} % of the probe ({} counter), {:.0f} % before",
                             *share * 100, counter, usual * 100)
               : fmt::format("the driver names {} as the reason for lower clocks, which it did not before", reason);
   evidence += fmt::format("; SM clock {}, {} before", clock_text(now.sm_clock_mhz), clock_text(before.sm_clock_mhz));

@@ -40,8 +40,9 @@ struct ServiceState {
   std::optional<schema::Configuration> configuration;  ///< nullopt: not known
   std::optional<double> gpu_busy_percent;              ///< by others: just before the measurement
   std::optional<double> cpu_busy_percent;              ///< of all CPUs, by anybody, before the measurement
-  std::string disturbance;                     ///< what else ran on the CPUs meanwhile, one line; "" for nothing
-  std::map<std::string, double> shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service told; else empty
+  std::string disturbance;  ///< what else ran on the CPUs meanwhile, one line; "" for nothing
+  std::map<std::string, double>
+      shape_shares;  ///< by text ("x:1x3x224x224"): the mix that a service reported; else empty
   std::map<std::int64_t, std::string> process_names;  ///< of processes on the GPU, where they can be seen
 };
 RL_DECLARE_JSON(ServiceState)

@@ -18,7 +18,7 @@ using schema::Configuration;
 std::map<Configuration, double> own_costs(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
   std::map<Configuration, double> costs;
   for (const auto& ranked : rank(run, outcomes))
-    if (!ranked.trial->from_store && !is_abandoned(ranked) && device_of(run, *ranked.trial) == run.device &&
+    if (!ranked.trial->cached && !is_stopped_early(ranked) && device_of(run, *ranked.trial) == run.device &&
         ranked.cost.value > 0)
       costs.emplace(ranked.trial->configuration, ranked.cost.value);
   return costs;
@@ -31,7 +31,7 @@ schema::DeviceLearning learned_from(const schema::TuneRun& run, const OutcomesBy
   schema::DeviceLearning learned;
   for (const auto& pair : run.pairs) {
     const auto outcome = pairs.find(pair.key);
-    if (pair.from_store || outcome == pairs.end() || !outcome->second.measurement) continue;
+    if (pair.cached || outcome == pairs.end() || !outcome->second.measurement) continue;
     if (const auto scatter = session_scatter(*outcome->second.measurement, run.objective))
       learned.add({.session_variance = scatter->variance, .session_freedom = scatter->freedom});
   }

@@ -23,7 +23,7 @@ enum class DriftEvent { none, degraded, worse, recovered };
 /// probes while all was well, at least 0 and at most d/3: a baseline from another process, or a machine's day, is a few
 /// percent off without anything being wrong. The way back is the same test against d/4, so that a service on the edge
 /// does not come and go. While degraded the same test runs against the median
-/// of the last eight probes: what comes on top is told as worse. Pure; not thread-safe.
+/// of the last eight probes: what comes on top is reported as worse. Pure; not thread-safe.
 class DriftDetector {
  public:
   struct Options {

@@ -131,7 +131,7 @@ void find_floors(GpuLimits& limits, const schema::TuneRun& run, const Configurat
                              : ceilings.matmul_fp32_tflops;
   if (limits.work.flops > 0 && tflops && *tflops > 0) limits.compute_ns = limits.work.flops / (*tflops * 1e3);
   if (limits.work.memory_bytes > 0) limits.memory_ns = at_rate(limits.work.memory_bytes, ceilings.copy_gb_per_s);
-  if (run.io == "device") {
+  if (run.tensor_location == "device") {
     limits.copy_ns = 0;
   } else {
     auto h2d = ceilings.h2d_gb_per_s;
@@ -204,7 +204,7 @@ GpuBound classify(const GpuLimits& limits, const schema::TuneRun& run, const Con
                                  std::pair(counted ? share(limits.memory_ns) : 0, GpuBound::memory),
                                  std::pair(share(limits.copy_ns), GpuBound::copy)});
   if (largest.first >= kSaturated) return largest.second;
-  if (waits_for_the_host(limits)) return run.io == "device" ? GpuBound::launch : bound_of_waiting(limits);
+  if (waits_for_the_host(limits)) return run.tensor_location == "device" ? GpuBound::launch : bound_of_waiting(limits);
   if (!limits.busy && largest.second == GpuBound::copy && largest.first >= kExplains) return GpuBound::copy;
   if (!limits.busy && counted && share(limits.launch_ns) >= kSaturated) return GpuBound::launch;
   return bound_of_kernels(limits, dispatched_nodes(run, configuration));
@@ -271,20 +271,20 @@ std::string_view bound_name(GpuBound bound) noexcept {
 }
 
 std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked,
-                                    const schema::Measurement* alone) {
+                                    const schema::Measurement* isolated) {
   if (!run.on_gpu() || ranked.outcome == nullptr || !ranked.outcome->measurement) return std::nullopt;
   const auto& measurement = *ranked.outcome->measurement;
   const auto& configuration = ranked.trial->configuration;
   GpuLimits limits;
-  limits.inference_ns = measurement.lanes > 1 && !measurement.latency_ns.empty()
+  limits.inference_ns = measurement.concurrency > 1 && !measurement.latency_ns.empty()
                             ? measurement.wall_ns / static_cast<double>(measurement.latency_ns.size())
                             : ranked.summary.median_ns;
   limits.work = work_of(run, configuration);
   if (limits.inference_ns <= 0 || (limits.work.flops <= 0 && limits.work.memory_bytes <= 0)) return std::nullopt;
   limits.busy = busy_share(measurement);
-  if (!limits.busy && alone != nullptr) {
-    limits.busy = busy_share(*alone);
-    limits.busy_alone = limits.busy.has_value();
+  if (!limits.busy && isolated != nullptr) {
+    limits.busy = busy_share(*isolated);
+    limits.busy_isolated = limits.busy.has_value();
   }
   find_floors(limits, run, configuration);
   limits.bound = classify(limits, run, configuration);

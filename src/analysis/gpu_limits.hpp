@@ -41,7 +41,7 @@ enum class GpuBound {
 /// the time that one resource alone would take at its ceiling; floors overlap, so they need not sum to the whole. What
 /// the records do not tell is nullopt.
 struct GpuLimits {
-  double inference_ns = 0;  ///< median; with several lanes the window's time by the inferences done in it
+  double inference_ns = 0;  ///< median; with several callers the window's time by the inferences done in it
   InferenceWork work;
   std::optional<double> compute_ns;  ///< flops at the matrix-product ceiling of the type in use
   std::optional<double> memory_ns;   ///< memory_bytes at the device copy ceiling; at most that unless work.as_run
@@ -50,7 +50,7 @@ struct GpuLimits {
   /// Share of the time with a kernel running, as the card counts, else as the driver does; nullopt for a trial shorter
   /// than these need.
   std::optional<double> busy;
-  bool busy_alone = false;        ///< that is of the same configuration alone in a process, timed for longer
+  bool busy_isolated = false;     ///< that is of the same configuration alone in a process, timed for longer
   std::string compute_type;       ///< "TF32", "FP32", "FP16"
   bool pageable_assumed = false;  ///< pageable copies were not probed: taken at a third of the pinned rate
   GpuBound bound = GpuBound::unclear;
@@ -65,8 +65,8 @@ struct GpuLimits {
   /// bound.
   std::optional<double> distance;
 };
-/// nullopt when the trial ran on no GPU or the model's work is not known. `alone`: see alone_with.
+/// nullopt when the trial ran on no GPU or the model's work is not known. `isolated`: see isolated_with.
 [[nodiscard]] std::optional<GpuLimits> gpu_limits(const schema::TuneRun& run, const RankedTrial& ranked,
-                                                  const schema::Measurement* alone = nullptr);
+                                                  const schema::Measurement* isolated = nullptr);
 
 }  // namespace ridgeline::analysis

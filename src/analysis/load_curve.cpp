@@ -63,7 +63,7 @@ void answer(LoadCurve& curve, const schema::TuneRun& run, const std::vector<Rank
   std::vector<const RankedTrial*> all;
   std::vector<const RankedTrial*> limited;
   for (const auto& ranked : ranking) {
-    if (is_abandoned(ranked) || !keeps(ranked, run, false)) continue;
+    if (is_stopped_early(ranked) || !keeps(ranked, run, false)) continue;
     all.push_back(&ranked);
     if (keeps(ranked, run, true)) limited.push_back(&ranked);
   }
@@ -140,7 +140,7 @@ LoadCurve load_curve(const schema::TuneRun& run, const OutcomesByKey& outcomes,
     if (at == outcomes.end()) continue;
     const auto found = ranked_by_id.find(trial.id);
     // A trial cut short says too little of its load; another trial of the same key stands for this one.
-    const bool counts = found != ranked_by_id.end() && !is_abandoned(*found->second);
+    const bool counts = found != ranked_by_id.end() && !is_stopped_early(*found->second);
     if (!counts && at->second.status == schema::TrialStatus::ok) continue;
     const auto point = point_of(run, trial, at->second, counts ? found->second : nullptr);
     batches.insert(point.batch);

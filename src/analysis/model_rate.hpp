@@ -5,7 +5,7 @@
 
 namespace ridgeline::analysis {
 
-/// The model's work at a trial's measured throughput, all lanes together. 0 where the model's work is not known.
+/// The model's work at a trial's measured throughput, all callers together. 0 where the model's work is not known.
 struct ModelRate {
   double flops_per_s = 0;
   double bytes_per_s = 0;  ///< of InferenceWork::memory_bytes

@@ -11,7 +11,7 @@
 
 namespace ridgeline::analysis {
 
-/// What is kept of a probe, and of the baseline that it is held against. Interpolated percentiles, whatever the number
+/// What is kept of a probe, and of the baseline that it is compared with. Interpolated percentiles, whatever the number
 /// of samples; which of them may be used, `count` tells.
 struct ProbeFigure {
   std::int64_t count = 0;

@@ -30,17 +30,17 @@ bool ties(const RankedTrial& leader, const RankedTrial& other, double min_effect
   return b.interval.low <= a.interval.high || b.value <= a.value * (1 + min_effect);
 }
 
-/// Numbers the groups of trials sorted by constraint, then cost.
+/// Ranks trials sorted by constraint, then cost.
 void assign_groups(std::vector<RankedTrial>& ranking, double min_effect) {
   const RankedTrial* leader = nullptr;
   int group = 0;
   for (auto& ranked : ranking) {
     if (leader == nullptr || !ties(*leader, ranked, min_effect)) {
-      // The first group of constraint breakers is never group 1, even when nothing meets the constraints.
+      // The first of the constraint breakers never have rank 1, even when nothing meets the constraints.
       group = ranked.meets_constraints ? group + 1 : std::max(group + 1, 2);
       leader = &ranked;
     }
-    ranked.tie_group = group;
+    ranked.rank = group;
   }
 }
 
@@ -54,8 +54,8 @@ Configuration without_defaults(const Configuration& configuration) {
   return result;
 }
 
-/// Of labels, masks and text the drift is the share of elements that differ: two scores that are nearly alike may rank
-/// the other way round, and so few elements are all that rounding explains.
+/// Of labels, masks and text the output error is the share of elements that differ: two scores that are nearly alike
+/// may rank the other way round, and so few elements are all that rounding explains.
 constexpr double kFlippedElements = 1e-3;
 
 std::optional<double> type_tolerance(std::string_view element_type) {
@@ -106,7 +106,7 @@ std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& o
   });
   assign_groups(ranking, run.min_effect);
   std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.tie_group, is_abandoned(a)) < std::tuple(b.tie_group, is_abandoned(b));
+    return std::tuple(a.rank, is_stopped_early(a)) < std::tuple(b.rank, is_stopped_early(b));
   });
   return ranking;
 }
@@ -116,7 +116,7 @@ const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking, con
   const RankedTrial* best = nullptr;
   std::tuple<std::size_t, std::size_t, std::int64_t> least;
   for (const auto& ranked : ranking) {
-    if (ranked.tie_group != 1 || !ranked.meets_constraints || is_abandoned(ranked)) continue;
+    if (ranked.rank != 1 || !ranked.meets_constraints || is_stopped_early(ranked)) continue;
     const auto configuration = without_defaults(ranked.trial->configuration);
     const std::tuple effort(schema::differing_keys(configuration, wanted).size(), configuration.size(),
                             ranked.outcome->measurement->peak_rss_bytes);
@@ -160,7 +160,7 @@ const schema::TunedPair* undecided_finalist(const schema::TuneRun& run) {
 std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {
   std::vector<const RankedTrial*> points;
   for (const auto& ranked : ranking)
-    if (ranked.meets_constraints && !is_abandoned(ranked)) points.push_back(&ranked);
+    if (ranked.meets_constraints && !is_stopped_early(ranked)) points.push_back(&ranked);
   std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) {
     return std::tuple(a->summary.median_ns, -a->summary.throughput_per_s) <
            std::tuple(b->summary.median_ns, -b->summary.throughput_per_s);
@@ -175,18 +175,18 @@ std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking) {
   return front;
 }
 
-std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, double tolerance) {
-  const auto& where = drift.worst_output;
-  if (drift.shape_mismatch)
+std::optional<std::string> accuracy_fault(const schema::OutputError& output_error, double tolerance) {
+  const auto& where = output_error.worst_output;
+  if (output_error.shape_mismatch)
     return fmt::format("outputs differ in shape from the reference's, first in output \"{}\"", where);
-  if (drift.nan_mismatches > 0)
+  if (output_error.nan_mismatches > 0)
     return fmt::format(
         "{} of {} output elements are NaN or infinite in one of candidate and reference only, output \"{}\"",
-        drift.nan_mismatches, drift.elements, where);
+        output_error.nan_mismatches, output_error.elements, where);
   // Negated, so that a NaN error is a fault as well.
-  if (!(drift.scaled_max_abs <= tolerance))
-    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}", drift.scaled_max_abs,
-                       where, tolerance);
+  if (!(output_error.scaled_max_abs <= tolerance))
+    return fmt::format("out of tolerance: scaled error {:.2g} in output \"{}\", allowed {:.2g}",
+                       output_error.scaled_max_abs, where, tolerance);
   return std::nullopt;
 }
 

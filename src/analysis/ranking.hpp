@@ -20,25 +20,25 @@ struct RankedTrial {
   const schema::TrialOutcome* outcome = nullptr;
   Summary summary;
   Cost cost;
-  int tie_group = 0;  ///< 1 = indistinguishable from the best
+  int rank = 0;  ///< 1 = indistinguishable from the best
   bool meets_constraints = true;
   std::string broken_constraint;  ///< "latency_p99_ms 23.1 > 20", or ""
 };
 
 /// Given up as slower before its measurement was complete.
-[[nodiscard]] inline bool is_abandoned(const RankedTrial& ranked) {
-  return ranked.outcome->measurement->stop_reason == schema::StopReason::abandoned;
+[[nodiscard]] inline bool is_stopped_early(const RankedTrial& ranked) {
+  return ranked.outcome->measurement->stop_reason == schema::StopReason::stopped_early;
 }
 
-/// Trials that ran to the end, best first, constraint breakers last. Abandoned ones are listed after full ones of the
-/// same tie group. A tie group: intervals that overlap the group leader's, or values within min_effect of it. Trials
-/// with the same key are one measurement and appear once, under the first id; a measurement with an `error` flag does
-/// not appear. Group 1 holds only trials that meet the constraints.
-/// A percentile constraint that the samples cannot support directly is held against a binomial bound at 95 % (the rule
-/// of MLPerf LoadGen's early stopping); undecided counts as not met and says how many samples would decide it.
+/// Trials that ran to the end, best first, constraint breakers last. Those stopped early are listed after full ones of
+/// the same rank. Tied, of one rank: intervals that overlap that of the first of them, or values within min_effect of
+/// it. Trials with the same key are one measurement and appear once, under the first id; a measurement with an `error`
+/// flag does not appear. Rank 1 is only for trials that meet the constraints. A percentile constraint that the samples
+/// cannot support directly is compared with a binomial bound at 95 % (the rule of MLPerf LoadGen's early stopping);
+/// undecided counts as not met and says how many samples would decide it.
 [[nodiscard]] std::vector<RankedTrial> rank(const schema::TuneRun& run, const OutcomesByKey& outcomes);
 
-/// Among equals (group 1, not abandoned): closest to the current configuration, then fewest settings, then least
+/// Among equals (rank 1, not stopped early): closest to the current configuration, then fewest settings, then least
 /// memory, then best. A setting at its catalogue default counts as unset. nullptr when no trial qualifies.
 [[nodiscard]] const RankedTrial* simplest_of_best(const std::vector<RankedTrial>& ranking,
                                                   const schema::Configuration& current);
@@ -60,17 +60,17 @@ struct RankedTrial {
 /// with the highest ratio; nullptr: each comparison was decided.
 [[nodiscard]] const schema::TunedPair* undecided_finalist(const schema::TuneRun& run);
 
-/// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Abandoned trials and constraint
+/// Trial ids on the throughput (higher) / median latency (lower) front, by latency. Trials stopped early and constraint
 /// breakers are left out; of two equal points the better ranked stays.
 [[nodiscard]] std::vector<int> pareto_front(const std::vector<RankedTrial>& ranking);
 
 /// "out of tolerance: scaled error 3.1e-2 in output \"x\", allowed 1e-3", or nullopt when accepted.
-[[nodiscard]] std::optional<std::string> accuracy_fault(const schema::AccuracyDrift& drift, double tolerance);
+[[nodiscard]] std::optional<std::string> accuracy_fault(const schema::OutputError& output_error, double tolerance);
 
 /// Tolerance on scaled_max_abs: the loosest of the outputs' element types (float 1e-3, float16 1e-2, bfloat16 5e-2,
 /// double 1e-6), or of the parameters' when a tenth of them are of a coarser type; 1e-3 of the elements where all
 /// outputs are integers, bools or text, as an argmax can flip on a tie. At least ten times `noise`, the model's own
-/// run-to-run drift. Above 0 always, as 0 in a run stands for no check.
+/// run-to-run output error. Above 0 always, as 0 in a run stands for no check.
 [[nodiscard]] double default_tolerance(const schema::ModelDescription& model, double noise);
 
 }  // namespace ridgeline::analysis

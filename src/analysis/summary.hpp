@@ -29,8 +29,8 @@ struct Summary {
   stats::Interval throughput_interval_per_s;  ///< 95 %
 };
 
-/// Needs at least one sample; without one every number is 0. Throughput is counted over the timed window that all lanes
-/// share (Measurement::wall_ns), not as the reciprocal of a latency; its interval comes from batch means (Law,
+/// Needs at least one sample; without one every number is 0. Throughput is counted over the timed window that all
+/// callers share (Measurement::wall_ns), not as the reciprocal of a latency; its interval comes from batch means (Law,
 /// Simulation Modeling and Analysis, 5th ed., section 9.5.3) of the time-ordered latencies.
 [[nodiscard]] Summary summarize(const schema::Measurement& measurement);
 

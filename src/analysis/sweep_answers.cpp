@@ -251,19 +251,19 @@ std::optional<SweepAnswers> answer_sweep(const SweepRun& run, const std::vector<
   });
   const auto ties = std::count_if(points.begin(), points.end(), [](const auto& point) { return point.tie; });
   if (!out.proven)
-    out.reason = "the best of single measurements; with --repeat 3 differences are told from noise";
+    out.reason = "the best of single measurements; with --repeat 3 differences are distinguished from noise";
   else if (std::count_if(points.begin(), points.end(), [](const auto& point) { return point.behind.has_value(); }) == 1)
     out.reason = points.size() == 1 ? "there is no other one" : "the only one that went well";
   else if (chosen == &*best && ties == 1)
     out.reason = "better than every other one";
   else if (chosen == &*best)
-    out.reason =
-        fmt::format("cannot be told from {} other{}, and none of those close to it stands earlier in the lists",
-                    ties - 1, ties == 2 ? "" : "s");
+    out.reason = fmt::format(
+        "cannot be distinguished from {} other{}, and none of those close to it stands earlier in the lists", ties - 1,
+        ties == 2 ? "" : "s");
   else
-    out.reason =
-        fmt::format("within {:g} % of the best, cannot be told from it, and its values stand earlier in their lists",
-                    run.tolerance * 100);
+    out.reason = fmt::format(
+        "within {:g} % of the best, cannot be distinguished from it, and its values stand earlier in their lists",
+        run.tolerance * 100);
   if (out.proven && undecided) out.reason += "; more rounds (--repeat) would tell more of them apart";
   const auto first = first_point(run);
   const auto start =

@@ -9,8 +9,8 @@
 namespace ridgeline::base {
 namespace {
 
-/// Insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment"): a swap is the commonest
-/// slip.
+/// Insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment"): a swap is
+/// the commonest typo.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;

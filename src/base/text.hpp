@@ -11,7 +11,7 @@
 
 namespace ridgeline::base {
 
-/// The candidate nearest to `word` by edit distance, or "" when none is near enough to be a likely slip
+/// The candidate nearest to `word` by edit distance, or "" when none is near enough to be a likely typo
 /// (at most a third of the word's length, at least 2).
 [[nodiscard]] std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 

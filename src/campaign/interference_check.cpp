@@ -14,7 +14,7 @@ namespace {
 using base::Result;
 
 // Two sessions of equal GPUs differ by more than the limit in 14 to 49 % of cases (1.4 to 3 % from session to session,
-// see decision_maker.cpp). So these are told apart in up to 5 %, and GPUs 10 % apart are not in up to 7 %
+// see decision_maker.cpp). So these are distinguished in up to 5 %, and GPUs 10 % apart are not in up to 7 %
 // (benchmarks/results/session_scatter.md).
 constexpr std::size_t kFewSessions = 3;   // decide when they agree
 constexpr std::size_t kMostSessions = 7;  // else the median, of so many at most

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "campaign/budget.hpp"
 #include "campaign/run_id.hpp"
-#include "campaign/save_pace.hpp"
+#include "campaign/save_throttle.hpp"
 #include "store/store.hpp"
 
 namespace ridgeline::campaign {
@@ -57,7 +57,7 @@ class RunFrame {
   const base::Clock& clock_;
   const Budget& budget_;
   Run& run_;
-  SavePace pace_{base::system_clock()};  // ids and saves belong to the real machine, whatever the run's clock
+  SaveThrottle pace_{base::system_clock()};  // ids and saves belong to the real machine, whatever the run's clock
 };
 
 }  // namespace ridgeline::campaign

@@ -14,7 +14,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::size_t kMaxListed = 5;     ///< places spelled out in a message
-constexpr std::size_t kMaxCompared = 64;  ///< places told apart by who merges whom; more are ambiguous anyway
+constexpr std::size_t kMaxCompared = 64;  ///< places distinguished by who merges whom; more are ambiguous anyway
 constexpr int kMaxMergeDepth = 16;        ///< a mapping may merge itself; nobody nests merges this deep
 
 std::string_view without_document(std::string_view path) {
@@ -117,7 +117,7 @@ bool SettingFinder::is_section(int node) const {
   const auto& children = tree_.at(parent).children;
   const auto at = std::find(children.begin(), children.end(), node) - children.begin();
   if (at % 2 == 0) return false;
-  // Most nodes are told apart by their own key, without spelling out their path.
+  // Most nodes are distinguished by their own key, without spelling out their path.
   const auto& key = tree_.at(children[static_cast<std::size_t>(at - 1)]).value;
   const std::string_view section = options_.section;
   if (section.size() < key.size() || section.substr(section.size() - key.size()) != key) return false;

@@ -51,7 +51,7 @@ struct YamlTree {
   [[nodiscard]] int find(int mapping, std::string_view key) const;
   /// The values' indexes of every scalar key of this name, at any depth.
   [[nodiscard]] std::vector<int> places_of(std::string_view key) const;
-  /// "a.b.0.c"; documents behind the first are told apart as "#2:a.b".
+  /// "a.b.0.c"; documents behind the first are named "#2:a.b".
   [[nodiscard]] std::string path(int index) const;
 };
 

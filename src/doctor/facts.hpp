@@ -70,7 +70,7 @@ struct ProviderRun {
   std::string message;        ///< of a failure
   std::optional<int> signal;  ///< that ended the worker
   double median_ms = 0;
-  std::optional<double> drift;            ///< from the CPU's answers: AccuracyDrift::scaled_max_abs
+  std::optional<double> output_error;     ///< from the CPU's answers: OutputError::scaled_max_abs
   std::optional<std::int64_t> gpu_bytes;  ///< peak memory of the worker on the GPU
 };
 

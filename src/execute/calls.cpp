@@ -35,19 +35,16 @@ Result<T> call(Executor& executor, Job job) {
 }
 
 Job trial_job(const schema::TrialSpec& spec, const TrialOptions& options, std::size_t slot) {
-  const TrialRequest request{spec,
-                             options.abandon_above_ns,
-                             options.throughput,
-                             options.reference_outputs.string(),
-                             options.keep_session,
-                             options.apart};
+  const TrialRequest request{
+      spec,         options.stop_above_ns, options.throughput, options.reference_outputs.string(), options.keep_session,
+      options.apart};
   const double deadline_s = options.deadline_s > 0 ? options.deadline_s : derived_deadline_s(spec.plan, spec.provider);
   auto job = job_of(job_kind::kTrial, request, deadline_s, "", options.time_left);
   job.slot = slot;
   return job;
 }
 
-/// What a failed reference leaves to do, where it has no hint of its own. What the user gave is their own to mend.
+/// What a failed reference leaves to do, where it has no hint of its own. What the user gave is their own to fix.
 base::Error with_next_step(base::Error error) {
   if (!error.hint.empty()) return error;
   switch (error.code) {
@@ -98,11 +95,11 @@ Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedS
                                             derived_deadline_s(spec.plan, spec.base.provider), "", time_left));
 }
 
-Result<schema::AccuracyDrift> make_reference(Executor& executor, const schema::TrialSpec& spec,
-                                             const std::filesystem::path& path, const TimeLeft& time_left) {
-  return call<schema::AccuracyDrift>(executor, job_of(job_kind::kReference, ReferenceRequest{spec, path.string()},
-                                                      derived_deadline_s(spec.plan, spec.provider),
-                                                      "running the accuracy reference", time_left))
+Result<schema::OutputError> make_reference(Executor& executor, const schema::TrialSpec& spec,
+                                           const std::filesystem::path& path, const TimeLeft& time_left) {
+  return call<schema::OutputError>(executor, job_of(job_kind::kReference, ReferenceRequest{spec, path.string()},
+                                                    derived_deadline_s(spec.plan, spec.provider),
+                                                    "running the accuracy reference", time_left))
       .map_error(&with_next_step);
 }
 

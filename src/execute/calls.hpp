@@ -22,14 +22,14 @@ namespace ridgeline::execute {
 
 /// How a trial is to be run; nothing here changes its identity.
 struct TrialOptions {
-  std::optional<double> abandon_above_ns;  ///< MeasureControl::abandon_above_ns
+  std::optional<double> stop_above_ns;  ///< MeasureControl::stop_above_ns
   bool throughput = false;
   std::filesystem::path reference_outputs;  ///< compare outputs with this file; "" = no comparison
   double deadline_s = 0;                    ///< whole trial; 0 = derived from the plan (start-up allowance + budgets)
   TimeLeft time_left;
   /// The worker keeps the prepared workload, and with it its memory, until a request of another kind or for another
   /// spec; the next trial that differs in nothing but its plan measures it again without a new session: its
-  /// session_create_ns is 0. Not with several lanes.
+  /// session_create_ns is 0. Not with several callers.
   bool keep_session = false;
   /// In a worker that runs nothing else, so that what it keeps stays while other trials run. Not on a GPU.
   bool apart = false;
@@ -55,10 +55,11 @@ struct TrialJob {
 /// In a fresh process, or in that of the pair before when the spec allows it.
 [[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,
                                                            const TimeLeft& time_left = {});
-/// Runs the spec's configuration and writes its outputs; returns the drift between two runs of it (the noise floor).
-[[nodiscard]] base::Result<schema::AccuracyDrift> make_reference(Executor& executor, const schema::TrialSpec& spec,
-                                                                 const std::filesystem::path& path,
-                                                                 const TimeLeft& time_left = {});
+/// Runs the spec's configuration and writes its outputs; returns the output error between two runs of it (the noise
+/// floor).
+[[nodiscard]] base::Result<schema::OutputError> make_reference(Executor& executor, const schema::TrialSpec& spec,
+                                                               const std::filesystem::path& path,
+                                                               const TimeLeft& time_left = {});
 /// What the GPU of slot 0 reaches at best, with the libraries that the runtime uses. Errors: unavailable (no GPU).
 [[nodiscard]] base::Result<schema::GpuCeilings> gpu_ceilings(Executor& executor, const std::string& kind,
                                                              const std::string& library);

@@ -30,8 +30,8 @@ struct WorkerDeath {
   bool oom_killed = false;  ///< the kernel's out-of-memory killer was seen at work
 };
 
-/// The status of a trial whose runtime reported `error`. Allocation failures are told by their texts as well, because
-/// runtimes report them under general codes.
+/// The status of a trial whose runtime reported `error`. Allocation failures are recognised by their texts as well,
+/// because runtimes report them under general codes.
 [[nodiscard]] schema::TrialStatus status_of(const base::Error& error);
 
 /// The failure record of such a trial.

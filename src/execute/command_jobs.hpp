@@ -29,7 +29,7 @@ struct CommandOptions {
 /// write lines "name value"), RIDGELINE_TRIAL_DIR and RIDGELINE_REPEAT (1, 2 ...). An exit code of 0 with every
 /// asked-for metric is ok; everything else is classified, out-of-memory by exception type, kernel kill or known phrase
 /// in the output's end. A trial that fails is an outcome; an Error ends the run: cancelled, timeout when the run's time
-/// ends a trial that its own limit would not have ended, or what no other values would mend (the program cannot be
+/// ends a trial that its own limit would not have ended, or what no other values would fix (the program cannot be
 /// started, the folder cannot be written).
 void add_command_jobs(LocalTransport& transport, CommandOptions options);
 

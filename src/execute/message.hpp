@@ -47,7 +47,7 @@ RL_DECLARE_JSON(InspectMessage)
 
 struct TrialRequest {
   schema::TrialSpec spec;
-  std::optional<double> abandon_above_ns;
+  std::optional<double> stop_above_ns;
   bool throughput = false;
   std::string reference;  ///< path of the reference outputs, or ""
   bool keep_session = false;

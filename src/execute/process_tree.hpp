@@ -30,7 +30,7 @@ void reap_children(pid_t keep) noexcept;
 
 /// Sends SIGTERM to everything that descends from this process, which must be a child subreaper with no children of
 /// other use, waits up to `grace_s` for all to end, then sends SIGKILL until no child is left, at most 2 s more.
-/// `reaped` is told every child's wait status. Returns how many processes were still there at the end: 0, unless the
+/// `reaped` receives every child's wait status. Returns how many processes were still there at the end: 0, unless the
 /// kernel holds some, or some fork faster than they can be found.
 int end_descendants(double grace_s, const std::function<void(pid_t, int)>& reaped);
 

@@ -17,11 +17,11 @@ tl::unexpected<base::Error> cancelled_before() { return base::fail(ErrorCode::ca
 }  // namespace
 
 /// A thread that owns a transport and brings it one job after another.
-class SlotExecutor::Lane {
+class SlotExecutor::Caller {
  public:
-  Lane(SlotExecutor& owner, MakeTransport make)
+  Caller(SlotExecutor& owner, MakeTransport make)
       : owner_(owner), thread_([this, make = std::move(make)] { work(make); }) {}
-  ~Lane() {
+  ~Caller() {
     {
       const std::lock_guard lock(mutex_);
       closing_ = true;
@@ -29,8 +29,8 @@ class SlotExecutor::Lane {
     changed_.notify_all();
     thread_.join();
   }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
 
   void add(Waiting waiting) {
     {
@@ -83,7 +83,7 @@ SlotExecutor::SlotExecutor(std::vector<Slot> slots, std::function<bool()> cancel
   for (const auto& slot : slots) devices_.push_back(slot.device);
   first_ = slots.front().make(cancelled_);
   for (std::size_t i = 1; i < slots.size(); ++i)
-    others_.push_back(std::make_unique<Lane>(*this, std::move(slots[i].make)));
+    others_.push_back(std::make_unique<Caller>(*this, std::move(slots[i].make)));
 }
 
 SlotExecutor::~SlotExecutor() { cancelling_ = true; }

@@ -41,7 +41,7 @@ class SlotExecutor final : public Executor {
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_ ? *clock_ : base::system_clock(); }
 
  private:
-  class Lane;
+  class Caller;
   struct Waiting {
     JobId id;
     Job job;
@@ -59,7 +59,7 @@ class SlotExecutor final : public Executor {
   std::condition_variable ended_;
   std::deque<FinishedJob> finished_;
   std::unique_ptr<Transport> first_;
-  std::vector<std::unique_ptr<Lane>> others_;  ///< last: their threads use the rest
+  std::vector<std::unique_ptr<Caller>> others_;  ///< last: their threads use the rest
 };
 
 }  // namespace ridgeline::execute

@@ -27,7 +27,7 @@ TrialStatus training_status(ErrorCode code) {
   }
 }
 
-/// No other settings would mend these.
+/// No other settings would fix these.
 bool ends_run(ErrorCode code) {
   return code == ErrorCode::cancelled || code == ErrorCode::not_found || code == ErrorCode::unavailable;
 }

@@ -25,7 +25,7 @@ struct TrainingOptions {
 };
 
 /// Training trials of this process: a runner for each, prepared, measured and closed. A trial that fails is an outcome;
-/// an Error ends the whole run: cancelled, or what no other settings would mend (no such module, no torch, no such
+/// an Error ends the whole run: cancelled, or what no other settings would fix (no such module, no torch, no such
 /// device). What the GPU did is added to the measurement: gpu_util by NVML, and gpu_busy by GPM where the runner cannot
 /// tell; a flag of level info says which (gpu_busy_gpm, gpu_busy_nvml).
 void add_training_jobs(LocalTransport& transport, TrainingOptions options);

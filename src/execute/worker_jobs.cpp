@@ -47,7 +47,7 @@ class WorkerJobs {
     const auto& spec = request.spec;
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
     if (spec.on_gpu()) pairs_.reset();
-    if (spec.alone) pooled_.reset();  // an earlier session made its process one of several streams
+    if (spec.isolated) pooled_.reset();  // an earlier session made its process one of several streams
     auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
     auto& worker = request.apart && !spec.on_gpu() ? apart_ : pooled_;
     const bool used = worker != nullptr;

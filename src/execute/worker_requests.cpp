@@ -141,7 +141,7 @@ std::unique_ptr<workload::Workload> WorkerRequests::take_kept(const schema::Tria
 
 Result<schema::Measurement> WorkerRequests::measured(workload::Workload& workload, const TrialRequest& request) {
   auto& control = status_.control;
-  control.abandon_above_ns = request.abandon_above_ns;
+  control.stop_above_ns = request.stop_above_ns;
   control.throughput = request.throughput;
   control.gpu = gpu_.watch();
   return measure::measure(workload, request.spec.plan, control);
@@ -177,10 +177,10 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
       return failed(outputs.error());
     }
     RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
-    outcome.drift = workload::compare_outputs(reference, *outputs);
+    outcome.output_error = workload::compare_outputs(reference, *outputs);
   }
-  // Lanes step on threads that end with the measurement, and a captured CUDA graph belongs to its thread.
-  if (request.keep_session && (*workload)->lanes() == 1) {
+  // Callers step on threads that end with the measurement, and a captured CUDA graph belongs to its thread.
+  if (request.keep_session && (*workload)->concurrency() == 1) {
     kept_ = std::move(*workload);
     kept_key_ = session_key(request.spec);
   }

@@ -13,7 +13,7 @@
 
 namespace ridgeline::gpu {
 
-/// Counters of the time for which clocks were held down, by cause.
+/// Counters of the time for which clocks were throttled, by cause.
 inline constexpr std::array<const char*, 5> kThrottleCauses{"power", "thermal", "sync_boost", "board_limit",
                                                             "reliability"};
 using ThrottleCounters = std::array<std::optional<std::uint64_t>, kThrottleCauses.size()>;  ///< ns

@@ -12,7 +12,7 @@
 
 namespace ridgeline::gpu {
 
-/// Why clocks were held down, each with a counter of the time; names as schema::clock_reason_names gives them, and
+/// Why clocks were throttled, each with a counter of the time; names as schema::clock_reason_names gives them, and
 /// "thermal_slowdown" for drivers that do not tell hardware and software apart.
 inline constexpr std::array<const char*, 6> kSlowdownCauses{
     "sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake", "sync_boost", "thermal_slowdown"};

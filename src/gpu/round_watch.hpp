@@ -11,7 +11,7 @@ struct RoundReading {
   std::optional<double> throttled_s;   ///< growth of the fastest growing throttle counter; nullopt: none is readable
   std::optional<double> sm_clock_mhz;  ///< median over the part
   std::optional<int> others{};         ///< most processes of somebody else that were seen on the GPU in it
-  std::optional<double> held_share{};  ///< of its samples, those with a reason that holds clocks down; nullopt: no
+  std::optional<double> held_share{};  ///< of its samples, those with a reason that throttles the clocks; nullopt: no
                                        ///< reasons were read
 };
 

@@ -282,7 +282,7 @@ schema::GpuTelemetry TelemetrySampler::end_trial() {
   if (!record_.process_peak_bytes)
     record_.process_memory_note =
         self_ == 0 ? "the process list does not show the worker: its memory is taken from the growth of the device's"
-                   : "the driver does not tell the worker's memory: it is taken from the growth of the device's";
+                   : "the driver does not report the worker's memory: it is taken from the growth of the device's";
   else if (self_ != options_.pid)
     record_.process_memory_note = "the process list has the host's numbers: the worker is the entry that came with it";
   return std::exchange(record_, {});

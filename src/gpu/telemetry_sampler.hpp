@@ -62,7 +62,8 @@ class TelemetrySampler final : public RoundWatch {
   void forget_part();
   void switch_to(Mode mode);
   [[nodiscard]] double now_s() const;
-  /// Entry of this process in `list`; nullptr when it is not listed or cannot be told from others. Needs the lock.
+  /// Entry of this process in `list`; nullptr when it is not listed or cannot be distinguished from others. Needs the
+  /// lock.
   [[nodiscard]] const schema::GpuNeighbour* find_self(const std::vector<schema::GpuNeighbour>& list);
   [[nodiscard]] std::optional<std::vector<schema::GpuNeighbour>> others();
 
@@ -88,7 +89,7 @@ class TelemetrySampler final : public RoundWatch {
   std::vector<double> part_clocks_;
   std::optional<int> part_others_;
   std::size_t part_looks_ = 0;       ///< samples of the part that have clock reasons
-  std::size_t part_held_looks_ = 0;  ///< those of them with one that holds clocks down
+  std::size_t part_held_looks_ = 0;  ///< those of them with one that throttles the clocks
   schema::GpuTelemetry record_;
   std::jthread thread_;
 };

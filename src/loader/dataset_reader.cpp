@@ -62,7 +62,7 @@ DatasetReader::Box DatasetReader::box(std::uint64_t index) const {
 }
 
 Result<void> DatasetReader::read(std::span<const RowRequest> requests, ReadScratch& scratch, ReadStatistics& statistics,
-                                 const StashPlan* plan) const {
+                                 const RowCachePlan* plan) const {
   statistics.bytes_delivered += requests.size() * layout_.row_bytes();
   if (layout_.row_bytes() == 0) return {};
   if (const auto* rows = kept_rows(scratch, statistics); rows != nullptr) {
@@ -105,7 +105,7 @@ const std::byte* DatasetReader::kept_rows(ReadScratch& scratch, ReadStatistics& 
 }
 
 Result<void> DatasetReader::read_stored(std::span<const RowRequest> requests, ReadScratch& scratch,
-                                        ReadStatistics& statistics, const StashPlan* plan) const {
+                                        ReadStatistics& statistics, const RowCachePlan* plan) const {
   if (library_) return read_by_library(requests, statistics);
   if (layout_.storage == Storage::compact) {
     const Stopwatch watch(statistics.copy_seconds);
@@ -134,7 +134,7 @@ Result<void> DatasetReader::read_stored(std::span<const RowRequest> requests, Re
 
 /// All requests lie in the same chunks along the first axis.
 Result<bool> DatasetReader::read_box(std::uint64_t number, std::span<const RowRequest> group, ReadScratch& scratch,
-                                     ReadStatistics& statistics, const StashPlan* plan, bool may_wait) const {
+                                     ReadStatistics& statistics, const RowCachePlan* plan, bool may_wait) const {
   const auto index = group.front().row / layout_.rows_per_chunk() * box_count_ + number;
   const auto part = whole_rows_ ? Box{} : box(number);
   const auto chunk = layout_.chunk(index);
@@ -150,7 +150,7 @@ Result<bool> DatasetReader::read_box(std::uint64_t number, std::span<const RowRe
     return true;
   }
   if (plan == nullptr) return read_whole_chunk(index, part, group, scratch, statistics, may_wait);
-  RL_TRY(read_by_stash(index, group, scratch, statistics, *plan));
+  RL_TRY(read_by_row_cache(index, group, scratch, statistics, *plan));
   return true;
 }
 
@@ -228,14 +228,15 @@ Result<bool> DatasetReader::read_whole_chunk(std::uint64_t index, const Box& box
   return true;
 }
 
-Result<void> DatasetReader::read_by_stash(std::uint64_t index, std::span<const RowRequest> group, ReadScratch& scratch,
-                                          ReadStatistics& statistics, const StashPlan& plan) const {
+Result<void> DatasetReader::read_by_row_cache(std::uint64_t index, std::span<const RowRequest> group,
+                                              ReadScratch& scratch, ReadStatistics& statistics,
+                                              const RowCachePlan& plan) const {
   auto& missing = scratch.missing;
   missing.clear();
   {
     const Stopwatch watch(statistics.copy_seconds);
     for (const auto& request : group)
-      if (!plan.stash->take(request.row, request.to)) missing.push_back({request.row, request.to});
+      if (!plan.row_cache->take(request.row, request.to)) missing.push_back({request.row, request.to});
   }
   statistics.chunk_cache_hits += group.size() - missing.size();
   if (missing.empty()) return {};
@@ -251,8 +252,8 @@ Result<void> DatasetReader::read_by_stash(std::uint64_t index, std::span<const R
   const auto last = std::min(first + layout_.rows_per_chunk(), layout_.rows());
   for (auto row = first; row < last; ++row) {
     const auto place = (*plan.place_of_row)[static_cast<std::size_t>(row)];
-    if (place == StashPlan::kNoPlace || place < plan.batch_end) continue;
-    plan.stash->offer(row, place, plan.floor, place_in_chunk(row));
+    if (place == RowCachePlan::kNoPlace || place < plan.batch_end) continue;
+    plan.row_cache->offer(row, place, plan.floor, place_in_chunk(row));
   }
   return {};
 }

@@ -16,7 +16,7 @@
 #include "loader/data_file.hpp"
 #include "loader/dataset_layout.hpp"
 #include "loader/hdf5_library.hpp"
-#include "loader/row_stash.hpp"
+#include "loader/row_cache.hpp"
 
 namespace ridgeline::loader {
 
@@ -28,9 +28,9 @@ struct RowRequest {
 };
 
 /// What is known of the epoch's order, for a dataset whose decoded rows are put aside.
-struct StashPlan {
+struct RowCachePlan {
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
-  RowStash* stash = nullptr;
+  RowCache* row_cache = nullptr;
   const std::vector<std::uint32_t>* place_of_row = nullptr;  ///< kNoPlace: not in this epoch
   std::uint64_t batch_end = 0;                               ///< first place beyond the batch being filled
   std::uint64_t floor = 0;                                   ///< places before were delivered
@@ -52,17 +52,17 @@ class DatasetReader {
   void keep_all_rows() noexcept;
 
   /// Fills every request; those of a chunk must stand together, sorted by row. Errors name file, dataset and chunk (or
-  /// rows, of the library). With a `plan`, decoded rows come from and go to its stash instead of the chunk cache; only
-  /// if can_stash().
+  /// rows, of the library). With a `plan`, decoded rows come from and go to its row cache instead of the chunk cache;
+  /// only if can_cache_rows().
   [[nodiscard]] base::Result<void> read(std::span<const RowRequest> requests, ReadScratch& scratch,
-                                        ReadStatistics& statistics, const StashPlan* plan = nullptr) const;
+                                        ReadStatistics& statistics, const RowCachePlan* plan = nullptr) const;
   [[nodiscard]] const DatasetLayout& layout() const noexcept { return layout_; }
   /// True when reading a row may mean reading (and decoding) its whole chunk.
   [[nodiscard]] bool uses_cache() const noexcept { return uses_cache_; }
   /// True when decoded chunks are kept for other threads, which wait for one that is in the making.
   [[nodiscard]] bool shares_chunks() const noexcept { return uses_cache_ && cache_ != nullptr && cache_->budget() > 0; }
   /// True when chunks must be decoded whole and hold several complete rows.
-  [[nodiscard]] bool can_stash() const noexcept {
+  [[nodiscard]] bool can_cache_rows() const noexcept {
     return whole_rows_ && !keeps_all_rows_ && !layout_.filters.empty() && layout_.rows_per_chunk() > 1;
   }
 
@@ -74,16 +74,16 @@ class DatasetReader {
   };
   DatasetReader(const DataFile& file, DatasetLayout layout, ChunkCache* cache, unsigned cache_id);
   [[nodiscard]] base::Result<void> read_stored(std::span<const RowRequest> requests, ReadScratch& scratch,
-                                               ReadStatistics& statistics, const StashPlan* plan) const;
+                                               ReadStatistics& statistics, const RowCachePlan* plan) const;
   /// All rows, one after another, or nullptr where they are not kept or could not be loaded.
   [[nodiscard]] const std::byte* kept_rows(ReadScratch& scratch, ReadStatistics& statistics) const;
   /// One chunk's share of the requests of a group. False, with nothing done, when the chunk is in the making and
   /// `may_wait` is not set.
   [[nodiscard]] base::Result<bool> read_box(std::uint64_t box, std::span<const RowRequest> group, ReadScratch& scratch,
-                                            ReadStatistics& statistics, const StashPlan* plan, bool may_wait) const;
-  [[nodiscard]] base::Result<void> read_by_stash(std::uint64_t index, std::span<const RowRequest> group,
-                                                 ReadScratch& scratch, ReadStatistics& statistics,
-                                                 const StashPlan& plan) const;
+                                            ReadStatistics& statistics, const RowCachePlan* plan, bool may_wait) const;
+  [[nodiscard]] base::Result<void> read_by_row_cache(std::uint64_t index, std::span<const RowRequest> group,
+                                                     ReadScratch& scratch, ReadStatistics& statistics,
+                                                     const RowCachePlan& plan) const;
   [[nodiscard]] base::Result<void> read_rows_of_chunk(std::uint64_t index, const Box& box,
                                                       std::span<const RowRequest> group, ReadScratch& scratch,
                                                       ReadStatistics& statistics) const;

@@ -86,25 +86,25 @@ Result<void> Loader::Engine::open_datasets() {
     if (reader->is_small()) reader->keep_all_rows();
     readers_.push_back(std::move(reader));
   }
-  make_stashes();
+  make_row_caches();
   return {};
 }
 
 /// Where the decoded chunks of all datasets do not fit, three quarters of the memory go to single rows.
-void Loader::Engine::make_stashes() {
-  stashes_.resize(readers_.size());
+void Loader::Engine::make_row_caches() {
+  row_caches_.resize(readers_.size());
   std::uint64_t wanted = 0;
   std::uint64_t number = 0;
   for (const auto& reader : readers_) {
     if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
-    number += reader->can_stash() ? 1 : 0;
+    number += reader->can_cache_rows() ? 1 : 0;
   }
   keeps_all_ = wanted <= options_.cache_bytes;
   if (keeps_all_ || number == 0 || sampler_->size() >= kNoUse) return;
   const auto share = options_.cache_bytes / 4 * 3 / number;
   for (std::size_t i = 0; i < readers_.size(); ++i)
-    if (readers_[i]->can_stash())
-      stashes_[i] = std::make_unique<RowStash>(share, static_cast<std::size_t>(readers_[i]->layout().row_bytes()));
+    if (readers_[i]->can_cache_rows())
+      row_caches_[i] = std::make_unique<RowCache>(share, static_cast<std::size_t>(readers_[i]->layout().row_bytes()));
   cache_->set_budget(options_.cache_bytes / 4);
 }
 
@@ -165,9 +165,9 @@ void Loader::Engine::compute_next_uses() {
   places_.assign(readers_.size(), {});
   delivered_places_ = 0;
   for (std::size_t i = 0; i < readers_.size(); ++i) {
-    if (!stashes_[i]) continue;
-    stashes_[i]->clear();
-    places_[i].assign(static_cast<std::size_t>(readers_[i]->layout().rows()), StashPlan::kNoPlace);
+    if (!row_caches_[i]) continue;
+    row_caches_[i]->clear();
+    places_[i].assign(static_cast<std::size_t>(readers_[i]->layout().rows()), RowCachePlan::kNoPlace);
     for (std::size_t place = 0; place < order_.size(); ++place)
       places_[i][static_cast<std::size_t>(order_[place])] = static_cast<std::uint32_t>(place);
   }
@@ -177,7 +177,7 @@ void Loader::Engine::compute_next_uses() {
     if (reader->uses_cache()) wanted += reader->layout().rows() * reader->layout().row_bytes();
   if (wanted <= options_.cache_bytes) return;
   for (std::size_t i = 0; i < readers_.size(); ++i) {
-    if (!readers_[i]->uses_cache() || stashes_[i]) continue;
+    if (!readers_[i]->uses_cache() || row_caches_[i]) continue;
     const auto rows = readers_[i]->layout().rows_per_chunk();
     std::vector<std::uint32_t> last(static_cast<std::size_t>((readers_[i]->layout().rows() + rows - 1) / rows), kNoUse);
     next_uses_[i].resize(order_.size());
@@ -296,8 +296,9 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
                           : slot.buffers[dataset] + slot.plan[i] * row_bytes;
       worker.requests.push_back({order_[place], to, next_use});
     }
-    const StashPlan plan{stashes_[dataset].get(), &places_[dataset], batch_begin + slot.samples, delivered_places_};
-    const auto* stash = plan.stash != nullptr ? &plan : nullptr;
+    const RowCachePlan plan{row_caches_[dataset].get(), &places_[dataset], batch_begin + slot.samples,
+                            delivered_places_};
+    const auto* row_cache = plan.row_cache != nullptr ? &plan : nullptr;
     // Pieces of neighbouring batches want much the same chunks in the same order; workers that all began with the same
     // ones would soon have none left but those that others are decoding. So every batch begins somewhere else.
     if (readers_[dataset]->shares_chunks()) {
@@ -305,7 +306,7 @@ Result<void> Loader::Engine::read_piece(const Piece& piece, Worker& worker) {
       std::rotate(worker.requests.begin(), worker.requests.begin() + static_cast<std::ptrdiff_t>(start),
                   worker.requests.end());
     }
-    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read, stash));
+    RL_TRY(readers_[dataset]->read(worker.requests, worker.scratch, worker.running.read, row_cache));
     if (converts) RL_TRY(convert(slot, dataset, first, last, worker));
   }
   worker.running.samples += last - first;
@@ -410,7 +411,7 @@ LoaderStatistics Loader::Engine::statistics() const {
   all.batches = delivered_;
   all.consumer_wait_seconds = consumer_wait_seconds_;
   all.cached_bytes = cache_->bytes();
-  for (const auto& stash : stashes_) all.cached_bytes += stash ? stash->bytes() : 0;
+  for (const auto& row_cache : row_caches_) all.cached_bytes += row_cache ? row_cache->bytes() : 0;
   all.tells_cold_reads = file_.tells_cold_reads();
   all.resident_at_start = resident_at_start_;
   return all;

@@ -56,7 +56,7 @@ class Loader::Engine {
   };
 
   [[nodiscard]] base::Result<void> open_datasets();
-  void make_stashes();
+  void make_row_caches();
   [[nodiscard]] base::Result<void> make_pool(std::shared_ptr<BatchAllocator> allocator);
   void compute_next_uses();
   void run(Worker& worker);
@@ -76,7 +76,7 @@ class Loader::Engine {
   DataFile file_;
   std::unique_ptr<ChunkCache> cache_;
   std::vector<std::unique_ptr<DatasetReader>> readers_;
-  std::vector<std::unique_ptr<RowStash>> stashes_;  ///< for each dataset, nullptr where it is not used
+  std::vector<std::unique_ptr<RowCache>> row_caches_;  ///< for each dataset, nullptr where it is not used
   std::optional<Sampler> sampler_;
   std::shared_ptr<BatchPool> pool_;
   std::uint64_t prefetch_ = 0;
@@ -88,7 +88,7 @@ class Loader::Engine {
   std::vector<std::uint64_t> order_;
   std::vector<std::vector<std::uint32_t>>
       next_uses_;                                   ///< for each dataset, empty when its chunks all fit into the cache
-  std::vector<std::vector<std::uint32_t>> places_;  ///< for each dataset with a stash: the place of each row
+  std::vector<std::vector<std::uint32_t>> places_;  ///< for each dataset with a row cache: the place of each row
   std::atomic<std::uint64_t> delivered_places_{0};  ///< all before were delivered
   std::uint64_t epoch_base_ = 0;                    ///< samples of all epochs before: positions only grow
   std::uint64_t next_batch_ = 0;                    ///< to be claimed

@@ -51,7 +51,7 @@ Result<double> share_by_reads(const DataFile& file) {
     const auto at = static_cast<off_t>(file.size() / kPlaces * i);
     const auto got = ::preadv2(file.descriptor(), &part, 1, at, RWF_NOWAIT);
     if (got < 0 && errno != EAGAIN)
-      return fail(ErrorCode::unsupported, "{}: this file system does not tell what lies in the page cache: {}",
+      return fail(ErrorCode::unsupported, "{}: this file system does not report what lies in the page cache: {}",
                   file.path().string(), std::strerror(errno));
     there += got == 1 ? 1 : 0;
   }

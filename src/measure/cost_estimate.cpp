@@ -53,18 +53,18 @@ double discarded_s(const schema::PairedPlan& plan, double inference_s) {
   return std::max(plan.discard_time_s, static_cast<double>(plan.discard_runs) * inference_s);
 }
 
-double quad_s(const schema::PairedPlan& plan, const PairCost::Arm& a, const PairCost::Arm& b) {
+double abba_round_s(const schema::PairedPlan& plan, const PairCost::Arm& a, const PairCost::Arm& b) {
   const double inference_s = std::max(a.inference_s, b.inference_s);
   const double block_s = std::max(plan.block_time_s, static_cast<double>(plan.min_block_runs) * inference_s);
   return 4 * (discarded_s(plan, inference_s) + block_s + plan.settle_s);
 }
 
-int least_rounds(const schema::PairedPlan& plan) { return std::clamp(plan.rounds, 1, std::max(1, plan.quads)); }
+int least_rounds(const schema::PairedPlan& plan) { return std::clamp(plan.rounds, 1, std::max(1, plan.abba_rounds)); }
 
-/// The blocks of a round, which has a few quads come what may.
+/// The blocks of a round, which has a few ABBA rounds come what may.
 double least_round_s(const schema::PairedPlan& plan, const PairCost::Arm& a, const PairCost::Arm& b) {
   const int least = least_rounds(plan);
-  return std::min(4, (plan.quads + least - 1) / least) * (quad_s(plan, a, b) - 4 * plan.settle_s);
+  return std::min(4, (plan.abba_rounds + least - 1) / least) * (abba_round_s(plan, a, b) - 4 * plan.settle_s);
 }
 
 /// The most rounds that measure::measure_paired_rounds makes: a short one, then whole turns of rounds that last as long
@@ -83,7 +83,7 @@ double most_rounds(const schema::PairedPlan& plan, const PairCost::Arm& a, const
 double sessions_s(const schema::PairedPlan& plan, const PairCost::Arm& a, const PairCost::Arm& b) {
   const double first_s = a.setup_s + b.setup_s;
   const double rounds = most_rounds(plan, a, b);
-  if (plan.max_rounds <= plan.rounds || plan.quads < plan.rounds) return rounds * first_s;
+  if (plan.max_rounds <= plan.rounds || plan.abba_rounds < plan.rounds) return rounds * first_s;
   return first_s + (rounds - 1) * (a.session_s + b.session_s);
 }
 
@@ -98,8 +98,9 @@ double samples_s(const schema::PairedPlan& plan, const PairCost::Arm& arm) {
 
 /// All blocks of a plan, pauses included, but the samples of a tail.
 double blocks_s(const schema::PairedPlan& plan, const PairCost& cost) {
-  return std::max(std::min(std::max(plan.quads, plan.max_quads) * quad_s(plan, cost.a, cost.b), plan.max_time_s),
-                  most_rounds(plan, cost.a, cost.b) * least_round_s(plan, cost.a, cost.b));
+  return std::max(
+      std::min(std::max(plan.abba_rounds, plan.max_abba_rounds) * abba_round_s(plan, cost.a, cost.b), plan.max_time_s),
+      most_rounds(plan, cost.a, cost.b) * least_round_s(plan, cost.a, cost.b));
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ TrialCost trial_cost(const schema::TrialOutcome& outcome, double sessions) {
   const double timed_ns = std::accumulate(seen.latency_ns.begin(), seen.latency_ns.end(), 0.0);
   cost.timed = true;
   cost.untimed_s = std::max(0.0, outcome.duration_s - timed_ns * 1e-9 / sessions);
-  cost.create_s = seen.session_create_ns * 1e-9 / std::max<double>(1, static_cast<double>(seen.lanes));
+  cost.create_s = seen.session_create_ns * 1e-9 / std::max<double>(1, static_cast<double>(seen.concurrency));
   cost.session_s = (seen.session_create_ns + seen.first_run_ns) * 1e-9;
   return cost;
 }

@@ -3,7 +3,7 @@
 
 namespace ridgeline::measure {
 
-void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept {
+void apply_gpu_defaults(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept {
   const schema::PairedPlan usual;
   const schema::MeasurementPlan ordinary;
   if (plan.min_time_s == ordinary.min_time_s) plan.min_time_s = 0.1;

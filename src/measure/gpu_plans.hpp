@@ -11,6 +11,6 @@ inline constexpr double kEnergyWindowS = 1.2 * schema::GpuTelemetry::kLeastEnerg
 
 /// Shortens what is at its default in plans for a GPU, whose inferences are short and even, and where no thread of
 /// another arm keeps spinning: shorter blocks tell as much.
-void suit_gpu(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept;
+void apply_gpu_defaults(schema::MeasurementPlan& plan, schema::PairedPlan& paired) noexcept;
 
 }  // namespace ridgeline::measure

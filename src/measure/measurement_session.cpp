@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "measure/concurrent_runner.hpp"
 #include "measure/disturbance.hpp"
-#include "measure/lane_runner.hpp"
 #include "measure/steadiness.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/timed_window.hpp"
@@ -14,7 +14,7 @@
 namespace ridgeline::measure {
 namespace {
 
-// Inferences a round in all lanes together: 0.5 MiB of time stamps, and at 1 us an inference a look every 65 ms.
+// Inferences a round in all callers together: 0.5 MiB of time stamps, and at 1 us an inference a look every 65 ms.
 constexpr std::int64_t kRoundSamples = 1 << 16;
 
 // A change of level worth a remark: what warm-up, which sees a fraction of a second, could not.
@@ -47,7 +47,7 @@ void add_flags(schema::Measurement& measurement, const schema::MeasurementPlan& 
   if (!interval)
     measurement.flags.push_back({FlagLevel::notice, "few_samples",
                                  fmt::format("{} timed inferences are too few for an interval of the median", count)});
-  else if (measurement.stop_reason != schema::StopReason::abandoned && interval->value > 0) {
+  else if (measurement.stop_reason != schema::StopReason::stopped_early && interval->value > 0) {
     const double ratio = std::max(interval->high - interval->value, interval->value - interval->low) / interval->value;
     if (ratio > plan.target_interval_ratio)
       measurement.flags.push_back({FlagLevel::info, "wide_interval",
@@ -62,10 +62,11 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
                                           MeasureControl& control) {
   RL_TRY(check_plan(plan));
   control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
-  RL_TRY_ASSIGN(const auto runner, LaneRunner::make(workload, control, kRoundSamples / std::max(1, workload.lanes())));
+  RL_TRY_ASSIGN(const auto runner,
+                ConcurrentRunner::make(workload, control, kRoundSamples / std::max(1, workload.concurrency())));
 
   schema::Measurement result;
-  result.lanes = runner->lanes();
+  result.concurrency = runner->concurrency();
   result.items_per_inference = workload.items_per_step();
   result.session_create_ns = static_cast<double>(workload.session_create_time().count());
   RL_TRY_ASSIGN(const auto warmed, warm_up(*runner, plan, control));
@@ -74,7 +75,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   result.warmup_ns = warmed.time_ns;
   if (warmed.flag) result.flags.push_back(*warmed.flag);
 
-  StoppingCriterion criterion({plan, result.lanes, result.items_per_inference, control.abandon_above_ns,
+  StoppingCriterion criterion({plan, result.concurrency, result.items_per_inference, control.stop_above_ns,
                                control.throughput, warmed.expected_latency_ns});
   const bool real_time = &workload.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
@@ -84,7 +85,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   std::int64_t target = 0;
   std::optional<schema::StopReason> stop;
   const auto decide = [&] {
-    stop = criterion.decide(window.samples(), window.done_a_lane(), window.elapsed_s());
+    stop = criterion.decide(window.samples(), window.done_per_caller(), window.elapsed_s());
     if (!stop && static_cast<std::int64_t>(window.samples().size()) >= plan.max_runs && !plan.runs)
       stop = schema::StopReason::run_limit;
   };
@@ -93,7 +94,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
       stop = schema::StopReason::cancelled;
       break;
     }
-    const auto done = window.done_a_lane();
+    const auto done = window.done_per_caller();
     if (done >= target || control.gpu == nullptr) target = done + criterion.next_round(done);
     RoundLimits limits;
     limits.max_inferences = target - done;

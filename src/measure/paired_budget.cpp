@@ -11,12 +11,12 @@ double PairedBudget::limit_s() const noexcept {
   return has_samples() ? plan_.max_time_s : std::max(plan_.max_time_s, plan_.min_samples_time_s);
 }
 
-std::optional<schema::QualityFlag> PairedBudget::flag(int quads) const {
+std::optional<schema::QualityFlag> PairedBudget::flag(int abba_rounds) const {
   const auto told = [&](std::string what) {
     return schema::QualityFlag{schema::FlagLevel::info, "time_budget",
                                fmt::format("the budget of {:.3g} s ended after {}", limit_s(), what)};
   };
-  if (quads < plan_.quads) return told(fmt::format("{} of {} quads", quads, plan_.quads));
+  if (abba_rounds < plan_.abba_rounds) return told(fmt::format("{} of {} ABBA rounds", abba_rounds, plan_.abba_rounds));
   if (!has_samples()) return told(fmt::format("{} of {} samples a side", samples(), plan_.min_samples));
   return std::nullopt;
 }

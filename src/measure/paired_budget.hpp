@@ -21,10 +21,10 @@ class PairedBudget {
   void clear() noexcept { samples_[0] = samples_[1] = 0; }
 
   [[nodiscard]] bool has_samples() const noexcept { return samples() >= plan_.min_samples; }
-  /// Seconds of blocks after which no further quad begins.
+  /// Seconds of blocks after which no further ABBA round begins.
   [[nodiscard]] double limit_s() const noexcept;
   /// What the budget left undone, if anything.
-  [[nodiscard]] std::optional<schema::QualityFlag> flag(int quads) const;
+  [[nodiscard]] std::optional<schema::QualityFlag> flag(int abba_rounds) const;
 
  private:
   [[nodiscard]] std::int64_t samples() const noexcept { return samples_[0] < samples_[1] ? samples_[0] : samples_[1]; }

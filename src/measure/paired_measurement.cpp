@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaved comparison: quads of blocks A B B A, one of every two mirrored (B A A B). Inside a quad a linear drift
-// cancels, because both arms have the same mean position; mirroring cancels what a block inherits from its neighbour
-// (warm caches, a raised clock), because each arm then opens as many quads as the other. Which of the two is mirrored
-// is left to chance: what else goes on in the machine has a beat of its own, and in step with a fixed order it would
-// favour one arm for as long as the comparison lasts.
+// Interleaved comparison: ABBA rounds of blocks A B B A, one of every two mirrored (B A A B). Inside an ABBA round a
+// linear drift cancels, because both arms have the same mean position; mirroring cancels what a block inherits from its
+// neighbour (warm caches, a raised clock), because each arm then opens as many ABBA rounds as the other. Which of the
+// two is mirrored is left to chance: what else goes on in the machine has a beat of its own, and in step with a fixed
+// order it would favour one arm for as long as the comparison lasts.
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "base/random.hpp"
+#include "measure/abba_ratio.hpp"
+#include "measure/concurrent_runner.hpp"
 #include "measure/disturbance.hpp"
 #include "measure/host_load.hpp"
-#include "measure/lane_runner.hpp"
 #include "measure/measurement_session.hpp"
 #include "measure/paired_budget.hpp"
-#include "measure/quad_ratio.hpp"
 #include "measure/settling.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
@@ -25,19 +25,19 @@
 namespace ridgeline::measure {
 namespace {
 
-constexpr int kMinQuads = 4;
-constexpr std::int64_t kMaxBlockSamples = 1 << 16;  // in all lanes together
+constexpr int kMinAbbaRounds = 4;
+constexpr std::int64_t kMaxBlockSamples = 1 << 16;  // in all callers together
 constexpr std::array<std::string_view, 2> kOrders{"ABBA", "BAAB"};
 
-/// One of every two quads is mirrored; which of them is left to chance.
-std::string_view order_of(int quad, std::uint64_t seed) {
-  base::Random chance(seed + static_cast<std::uint64_t>(quad / 2));
-  return kOrders[(static_cast<std::uint64_t>(quad) + chance.next()) % kOrders.size()];
+/// One of every two ABBA rounds is mirrored; which of them is left to chance.
+std::string_view order_of(int abba_round, std::uint64_t seed) {
+  base::Random chance(seed + static_cast<std::uint64_t>(abba_round / 2));
+  return kOrders[(static_cast<std::uint64_t>(abba_round) + chance.next()) % kOrders.size()];
 }
 
 struct Arm {
   workload::Workload* workload = nullptr;
-  std::unique_ptr<LaneRunner> runner;
+  std::unique_ptr<ConcurrentRunner> runner;
 };
 
 class PairedSession {
@@ -47,7 +47,8 @@ class PairedSession {
   base::Result<void> warm(char name, workload::Workload& workload, schema::PairedMeasurement& out) {
     auto& arm = arm_of(name);
     arm.workload = &workload;
-    RL_TRY_ASSIGN(arm.runner, LaneRunner::make(workload, control_, kMaxBlockSamples / std::max(1, workload.lanes())));
+    RL_TRY_ASSIGN(arm.runner,
+                  ConcurrentRunner::make(workload, control_, kMaxBlockSamples / std::max(1, workload.concurrency())));
     RL_TRY_ASSIGN(auto warmed, warm_up(*arm.runner, plan_.warmup, control_));
     if (warmed.flag) {
       warmed.flag->message = fmt::format("arm {}: {}", name, warmed.flag->message);
@@ -95,17 +96,17 @@ class PairedSession {
   double timed_s_ = 0;
 };
 
-using Quad = std::array<schema::PairedBlock, 4>;
+using AbbaRound = std::array<schema::PairedBlock, 4>;
 
 bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, double spent_s, bool has_samples) {
-  const auto quads = static_cast<int>(ratios.size());
-  return quads >= plan.quads && has_samples &&
-         (quads >= plan.max_quads ||
+  const auto abba_rounds = static_cast<int>(ratios.size());
+  return abba_rounds >= plan.abba_rounds && has_samples &&
+         (abba_rounds >= plan.max_abba_rounds ||
           (spent_s >= plan.min_time_s && stats::mean_half_width(ratios) <= plan.target_half_width));
 }
 
-/// What other processes took from quad to quad; of quads too short for that, over several.
-class Neighbours {
+/// What other processes took from ABBA round to ABBA round; of ABBA rounds too short for that, over several.
+class CpuInterference {
  public:
   double taken() {
     const auto now = HostLoad::read();
@@ -120,10 +121,10 @@ class Neighbours {
   double taken_ = 0;
 };
 
-/// The quads in order of time. With a watch those in which the GPU held its clocks down do not count.
-class QuadLog {
+/// The ABBA rounds in order of time. With a watch those in which the GPU throttled its clocks do not count.
+class AbbaLog {
  public:
-  QuadLog(gpu::RoundWatch* watch, const schema::PairedPlan& plan)
+  AbbaLog(gpu::RoundWatch* watch, const schema::PairedPlan& plan)
       : watch_(watch), guard_(plan.max_time_s), budget_(plan) {
     if (watch_ == nullptr) return;
     neighbours_before_ = watch_->neighbours();
@@ -131,31 +132,31 @@ class QuadLog {
     watch_->begin_part();
   }
 
-  void add(Quad quad, double timed_s, double taken) {
-    for (auto& block : quad) block.taken = taken;
-    for (const auto& block : quad) inferences_ += static_cast<std::int64_t>(block.latency_ns.size());
-    quads_.push_back({std::move(quad), 0, timed_s});
-    quads_.back().log_ratio = quad_log_ratio(quads_.back().blocks.data());
+  void add(AbbaRound abba_round, double timed_s, double taken) {
+    for (auto& block : abba_round) block.taken = taken;
+    for (const auto& block : abba_round) inferences_ += static_cast<std::int64_t>(block.latency_ns.size());
+    abba_rounds_.push_back({std::move(abba_round), 0, timed_s});
+    abba_rounds_.back().log_ratio = abba_log_ratio(abba_rounds_.back().blocks.data());
     if (watch_ != nullptr) {
       guard_.add(timed_s, watch_->end_part());
       watch_->begin_part();
     }
     ratios_.clear();
     budget_.clear();
-    for (std::size_t i = 0; i < quads_.size(); ++i) {
+    for (std::size_t i = 0; i < abba_rounds_.size(); ++i) {
       if (!counts(i) || is_disturbed(i)) continue;
-      ratios_.push_back(quads_[i].log_ratio);
-      for (const auto& block : quads_[i].blocks) budget_.add(block);
+      ratios_.push_back(abba_rounds_[i].log_ratio);
+      for (const auto& block : abba_rounds_[i].blocks) budget_.add(block);
     }
   }
 
-  /// Moves the quads that count into the result.
+  /// Moves the ABBA rounds that count into the result.
   void finish(schema::PairedMeasurement& result) {
     gpu::TimedTotals totals;
-    for (std::size_t i = 0; i < quads_.size(); ++i) {
+    for (std::size_t i = 0; i < abba_rounds_.size(); ++i) {
       if (!counts(i)) continue;
-      totals.kept_s += quads_[i].timed_s;
-      for (auto& block : quads_[i].blocks) result.blocks.push_back(std::move(block));
+      totals.kept_s += abba_rounds_[i].timed_s;
+      for (auto& block : abba_rounds_[i].blocks) result.blocks.push_back(std::move(block));
     }
     if (watch_ == nullptr) return;
     totals.discarded_s = guard_.discarded_s();
@@ -171,7 +172,7 @@ class QuadLog {
   /// With those that were disturbed, which count where there are no others.
   [[nodiscard]] int made() const {
     int made = 0;
-    for (std::size_t i = 0; i < quads_.size(); ++i) made += counts(i) ? 1 : 0;
+    for (std::size_t i = 0; i < abba_rounds_.size(); ++i) made += counts(i) ? 1 : 0;
     return made;
   }
   [[nodiscard]] const std::vector<double>& ratios() const noexcept { return ratios_; }
@@ -180,19 +181,19 @@ class QuadLog {
 
  private:
   struct Entry {
-    Quad blocks;
+    AbbaRound blocks;
     double log_ratio = 0;
     double timed_s = 0;
   };
-  [[nodiscard]] bool counts(std::size_t quad) const { return watch_ == nullptr || guard_.kept(quad); }
-  [[nodiscard]] bool is_disturbed(std::size_t quad) const {
-    return quads_[quad].blocks.front().taken > schema::kTakenCpus;
+  [[nodiscard]] bool counts(std::size_t abba_round) const { return watch_ == nullptr || guard_.kept(abba_round); }
+  [[nodiscard]] bool is_disturbed(std::size_t abba_round) const {
+    return abba_rounds_[abba_round].blocks.front().taken > schema::kTakenCpus;
   }
 
   gpu::RoundWatch* watch_;
   ThrottleGuard guard_;
   std::optional<int> neighbours_before_;
-  std::vector<Entry> quads_;
+  std::vector<Entry> abba_rounds_;
   std::vector<double> ratios_;
   PairedBudget budget_;
   std::int64_t inferences_ = 0;
@@ -203,9 +204,9 @@ class QuadLog {
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                        const schema::PairedPlan& plan, MeasureControl& control,
                                                        PairedOrder order) {
-  if (plan.quads < 1)
-    return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} quads, expected at least 1",
-                      plan.quads);
+  if (plan.abba_rounds < 1)
+    return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} ABBA rounds, expected at least 1",
+                      plan.abba_rounds);
   schema::PairedMeasurement result;
   result.items_per_inference_a = a.items_per_step();
   result.items_per_inference_b = b.items_per_step();
@@ -219,28 +220,28 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   const bool watches_cpus = real_time && control.gpu == nullptr;
-  Neighbours neighbours;
-  QuadLog log(control.gpu, plan);
+  CpuInterference neighbours;
+  AbbaLog log(control.gpu, plan);
   while (!enough(plan, log.ratios(), session.spent_s(), log.budget().has_samples()) && !session.cancelled() &&
-         (log.made() < std::min(kMinQuads, plan.quads) || session.spent_s() < log.budget().limit_s())) {
-    Quad quad;
+         (log.made() < std::min(kMinAbbaRounds, plan.abba_rounds) || session.spent_s() < log.budget().limit_s())) {
+    AbbaRound abba_round;
     bool complete = true;
     const double from_s = session.timed_s();
     const auto arms =
-        order_of(log.kept(), order.seed);  // a quad that is taken again has the order of the one it replaces
-    for (std::size_t i = 0; complete && i < quad.size(); ++i) {
-      RL_TRY_ASSIGN(complete, session.run_block(arms[i], quad[i]));
+        order_of(log.kept(), order.seed);  // an ABBA round that is taken again has the order of the one it replaces
+    for (std::size_t i = 0; complete && i < abba_round.size(); ++i) {
+      RL_TRY_ASSIGN(complete, session.run_block(arms[i], abba_round[i]));
     }
-    if (!complete) break;  // a part of a quad has no drift-free ratio
-    log.add(std::move(quad), session.timed_s() - from_s, watches_cpus ? neighbours.taken() : 0);
+    if (!complete) break;  // a part of an ABBA round has no drift-free ratio
+    log.add(std::move(abba_round), session.timed_s() - from_s, watches_cpus ? neighbours.taken() : 0);
   }
   log.finish(result);
   result.blocks_s = session.spent_s();
-  const int quads = log.made();
+  const int abba_rounds = log.made();
   if (session.cancelled())
-    result.flags.push_back(
-        {schema::FlagLevel::error, "cancelled", fmt::format("cancelled after {} of {} quads", quads, plan.quads)});
-  else if (auto flag = log.budget().flag(quads))
+    result.flags.push_back({schema::FlagLevel::error, "cancelled",
+                            fmt::format("cancelled after {} of {} ABBA rounds", abba_rounds, plan.abba_rounds)});
+  else if (auto flag = log.budget().flag(abba_rounds))
     result.flags.push_back(std::move(*flag));
   if (real_time)
     if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), log.inferences()))

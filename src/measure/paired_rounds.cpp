@@ -13,9 +13,9 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
-#include "measure/lane_runner.hpp"
+#include "measure/abba_ratio.hpp"
+#include "measure/concurrent_runner.hpp"
 #include "measure/paired_budget.hpp"
-#include "measure/quad_ratio.hpp"
 #include "measure/stopping_criterion.hpp"
 #include "stats/mean.hpp"
 #include "stats/rounds.hpp"
@@ -27,9 +27,9 @@ constexpr double kLaterWarmUpS = 0.05;  // the machine is warm, only the session
 constexpr const char* kTimeBudget = "time_budget";
 constexpr const char* kFewRounds = "few_rounds";
 constexpr double kMostLaterRuns = 200;
-constexpr int kLeastQuads = 4;     // of a round, as measure_paired has them
-constexpr int kUsualRounds = 6;    // that there is time for at least: what sessions differ by needs several
-constexpr double kFarApart = 0.1;  // in log: several times what sessions of one configuration differ by; of such arms
+constexpr int kLeastAbbaRounds = 4;  // of a round, as measure_paired has them
+constexpr int kUsualRounds = 6;      // that there is time for at least: what sessions differ by needs several
+constexpr double kFarApart = 0.1;    // in log: several times what sessions of one configuration differ by; of such arms
 constexpr double kFarHalfWidth = 0.04;  // so much of the ratio is known well enough
 constexpr std::uint64_t kMostShift = std::uint64_t{1} << 20U;
 
@@ -50,7 +50,7 @@ class Rounds {
  public:
   explicit Rounds(const schema::PairedPlan& plan)
       : plan_(plan),
-        least_(std::clamp(plan.rounds, 1, std::max(1, plan.quads))),
+        least_(std::clamp(plan.rounds, 1, std::max(1, plan.abba_rounds))),
         most_(least_ < plan.rounds ? least_ : std::max(least_, plan.max_rounds)),
         budget_(plan) {}
 
@@ -58,22 +58,22 @@ class Rounds {
     if (rounds_ == 0 || (rounds_ % 2 == 1 && most_ > 1)) return false;
     if (rounds_ >= std::min(least_, 2) && (left_s() <= 0 || (most_ > least_ && left_s() < again_s_))) return true;
     if (rounds_ < least_ || !budget_.has_samples()) return false;
-    if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_quads) return true;
+    if (rounds_ >= most_ || static_cast<int>(ratios_.size()) >= plan_.max_abba_rounds) return true;
     return all_.blocks_s >= plan_.min_time_s && known();
   }
 
-  /// Whether the rounds up to the end of a turn, with as few quads as a round may have, are likely to end within
+  /// Whether the rounds up to the end of a turn, with as few ABBA rounds as a round may have, are likely to end within
   /// `left_s`. The first round is made come what may.
   [[nodiscard]] bool has_time(double left_s) const {
     if (rounds_ == 0) return true;
-    return (rounds_ % 2 == 0 ? 2 : 1) * (again_s_ + least_quads() * quad_s()) <= left_s;
+    return (rounds_ % 2 == 0 ? 2 : 1) * (again_s_ + least_abba_rounds() * abba_round_s()) <= left_s;
   }
 
   /// A share of the plan, of which `time_left_s` is left once its sessions are there. The last turn has what is left.
   [[nodiscard]] schema::PairedPlan next(double time_left_s) const {
     auto share = plan_;
-    share.quads = (plan_.quads + least_ - 1) / least_;
-    share.max_quads = std::max(share.quads, plan_.max_quads / least_);
+    share.abba_rounds = (plan_.abba_rounds + least_ - 1) / least_;
+    share.max_abba_rounds = std::max(share.abba_rounds, plan_.max_abba_rounds / least_);
     share.min_time_s = plan_.min_time_s / least_;
     share.max_time_s = plan_.max_time_s / least_;
     share.min_samples = most_ > least_ ? 0 : (plan_.min_samples + least_ - 1) / least_;
@@ -95,7 +95,7 @@ class Rounds {
   void add(schema::PairedMeasurement round, double again_s) {
     again_s_ = again_s;
     for (std::size_t at = 0; at + 4 <= round.blocks.size(); at += 4) {
-      logs_.push_back(quad_log_ratio(&round.blocks[at]));
+      logs_.push_back(abba_log_ratio(&round.blocks[at]));
       marks_.push_back({rounds_, round.blocks[at].taken > schema::kTakenCpus});
     }
     count();
@@ -110,14 +110,14 @@ class Rounds {
       all_.blocks.push_back(std::move(block));
     }
     for (auto& flag : round.flags)
-      if (flag.code != kTimeBudget) add(std::move(flag));  // of all rounds together it is told at the end
+      if (flag.code != kTimeBudget) add(std::move(flag));  // of all rounds together it is reported at the end
     ++rounds_;
   }
 
   [[nodiscard]] schema::PairedMeasurement finish(bool cancelled) {
-    const auto quads = static_cast<int>(logs_.size());
+    const auto abba_rounds = static_cast<int>(logs_.size());
     tell_of_others(cancelled);
-    if (auto flag = budget_.flag(quads); flag && !cancelled) add(std::move(*flag));
+    if (auto flag = budget_.flag(abba_rounds); flag && !cancelled) add(std::move(*flag));
     if (!cancelled && !enough())
       add({schema::FlagLevel::notice, kFewRounds,
            fmt::format("{} of sessions {} compared, as there was no time for more{}",
@@ -138,10 +138,14 @@ class Rounds {
   };
 
   [[nodiscard]] double left_s() const { return budget_.limit_s() - all_.blocks_s; }
-  [[nodiscard]] int least_quads() const { return std::min(kLeastQuads, (plan_.quads + least_ - 1) / least_); }
-  [[nodiscard]] double quad_s() const { return logs_.empty() ? 0 : all_.blocks_s / static_cast<double>(logs_.size()); }
+  [[nodiscard]] int least_abba_rounds() const {
+    return std::min(kLeastAbbaRounds, (plan_.abba_rounds + least_ - 1) / least_);
+  }
+  [[nodiscard]] double abba_round_s() const {
+    return logs_.empty() ? 0 : all_.blocks_s / static_cast<double>(logs_.size());
+  }
 
-  /// Which quads count, and the means of their rounds.
+  /// Which ABBA rounds count, and the means of their rounds.
   void count() {
     const auto counted = stats::counted_rounds(marks_);
     ratios_.clear();
@@ -160,7 +164,7 @@ class Rounds {
     for (const auto& block : all_.blocks)
       if (block.taken > schema::kTakenCpus) taken += block.taken / (4 * static_cast<double>(disturbed));
     const auto others =
-        fmt::format("other processes took {:.1f} CPUs from {} of {} quads", taken, disturbed, marks_.size());
+        fmt::format("other processes took {:.1f} CPUs from {} of {} ABBA rounds", taken, disturbed, marks_.size());
     if (ratios_.size() < marks_.size())
       add({schema::FlagLevel::info, "others_at_times", others + ", which do not count"});
     else
@@ -168,21 +172,21 @@ class Rounds {
            others + ": too many to go without them"});
   }
 
-  /// Whether the interval over quads and, where it can be told, over rounds is as narrow as planned.
+  /// Whether the interval over ABBA rounds and, where it is known, over rounds is as narrow as planned.
   [[nodiscard]] bool known() const {
-    const double effect = stats::turn_effect(means_);
+    const double effect = stats::order_effect(means_);
     std::vector<double> ratios;
-    for (const auto& ratio : ratios_) ratios.push_back(stats::without_turn(ratio.log, ratio.round, effect));
-    const double over_quads = stats::mean_half_width(ratios);
+    for (const auto& ratio : ratios_) ratios.push_back(stats::without_order_effect(ratio.log, ratio.round, effect));
+    const double over_abba_rounds = stats::mean_half_width(ratios);
     const auto rounds = static_cast<int>(means_.size());
     if (rounds == 0) return false;
     const double apart = std::abs(stats::mean(means_));
-    const bool far_apart = apart - over_quads >= kFarApart;
-    if (rounds < stats::kScatterRounds) return far_apart && over_quads <= kFarHalfWidth;
+    const bool far_apart = apart - over_abba_rounds >= kFarApart;
+    if (rounds < stats::kScatterRounds) return far_apart && over_abba_rounds <= kFarHalfWidth;
     std::vector<double> means;
     for (std::size_t round = 0; round < means_.size(); ++round)
-      means.push_back(stats::without_turn(means_[round], static_cast<int>(round), effect));
-    return std::max(stats::mean_half_width(means, 2), over_quads) <=
+      means.push_back(stats::without_order_effect(means_[round], static_cast<int>(round), effect));
+    return std::max(stats::mean_half_width(means, 2), over_abba_rounds) <=
            (far_apart ? kFarHalfWidth : plan_.target_half_width);
   }
 
@@ -202,10 +206,10 @@ class Rounds {
   PairedBudget budget_;
   double again_s_ = 0;    // making and warming up the sessions of a round; 0 before the first, which starts the runtime
   double slowest_s_ = 0;  // an inference, of the slower arm
-  std::vector<double> logs_;            // of all quads
-  std::vector<stats::QuadMark> marks_;  // of the same
-  std::vector<Ratio> ratios_;           // of those that count
-  std::vector<double> means_;           // of their rounds
+  std::vector<double> logs_;                 // of all ABBA rounds
+  std::vector<stats::AbbaRoundMark> marks_;  // of the same
+  std::vector<Ratio> ratios_;                // of those that count
+  std::vector<double> means_;                // of their rounds
   schema::PairedMeasurement all_;
 };
 
@@ -213,7 +217,7 @@ class Rounds {
 base::Result<std::unique_ptr<workload::Workload>> run_once(const MakeArm& make, MeasureControl& control) {
   RL_TRY_ASSIGN(auto session, make());
   control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
-  RL_TRY_ASSIGN(const auto runner, LaneRunner::make(*session, control, 1));
+  RL_TRY_ASSIGN(const auto runner, ConcurrentRunner::make(*session, control, 1));
   RL_TRY(runner->run({}));
   return session;
 }

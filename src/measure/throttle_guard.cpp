@@ -75,7 +75,7 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
   if (gave_up_)
     return schema::QualityFlag{
         schema::FlagLevel::notice, "throttled",
-        fmt::format("the GPU held its clocks down for {:.0f} % of the timed window and ran far below its own clock for "
+        fmt::format("the GPU throttled its clocks for {:.0f} % of the timed window and ran far below its own clock for "
                     "{:.0f} %: too much to be taken again, so everything counts",
                     100 * held_s / wall_s, 100 * slow_s / wall_s)};
   if (const auto lost = discarded(); lost > 0)
@@ -83,8 +83,8 @@ std::optional<schema::QualityFlag> ThrottleGuard::flag() const {
         schema::FlagLevel::info, for_clocks ? "throttled_rounds" : "shared_rounds",
         fmt::format("{} of {} timed parts ({:.2g} s) were taken again because {}", lost, parts_.size(), discarded_s(),
                     !for_clocks    ? "other processes came to the GPU"
-                    : shared_s > 0 ? "the GPU held its clocks down or other processes came to it"
-                                   : "the GPU held its clocks down")};
+                    : shared_s > 0 ? "the GPU throttled its clocks or other processes came to it"
+                                   : "the GPU throttled its clocks")};
   return std::nullopt;
 }
 

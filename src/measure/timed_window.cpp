@@ -6,7 +6,7 @@
 
 namespace ridgeline::measure {
 
-TimedWindow::TimedWindow(LaneRunner& runner, gpu::RoundWatch* watch, double budget_s)
+TimedWindow::TimedWindow(ConcurrentRunner& runner, gpu::RoundWatch* watch, double budget_s)
     : runner_(runner), watch_(watch), guard_(budget_s) {
   runner_.clear_window();
   if (watch_ == nullptr) return;
@@ -21,7 +21,7 @@ std::optional<base::Nanoseconds> TimedWindow::round_limit(std::optional<double> 
 }
 
 bool TimedWindow::short_of(std::int64_t target, std::optional<double> left_s) const {
-  return watch_ != nullptr && done_a_lane() < target && left_s.value_or(1) > 0;
+  return watch_ != nullptr && done_per_caller() < target && left_s.value_or(1) > 0;
 }
 
 void TimedWindow::add_round() {
@@ -30,7 +30,7 @@ void TimedWindow::add_round() {
   runner_.append_latencies(samples_);
   runner_.add_to_window();
   part.count += samples_.size() - before;
-  part.done_a_lane += runner_.counted_a_lane();
+  part.done_per_caller += runner_.counted_per_caller();
   part.elapsed_s += base::to_seconds(runner_.elapsed());
   inferences_ += static_cast<double>(samples_.size() - before);
   if (watch_ != nullptr && part.elapsed_s >= kLeastPartS) static_cast<void>(close_part());
@@ -81,10 +81,10 @@ void TimedWindow::finish(double items_per_inference, std::vector<schema::Quality
   if (auto flag = judge_neighbours(neighbours_before_, watch_->neighbours())) flags.push_back(std::move(*flag));
 }
 
-std::int64_t TimedWindow::done_a_lane() const noexcept {
+std::int64_t TimedWindow::done_per_caller() const noexcept {
   std::int64_t done = 0;
   for (const auto& part : parts_)
-    if (part.kept) done += part.done_a_lane;
+    if (part.kept) done += part.done_per_caller;
   return done;
 }
 
@@ -99,12 +99,12 @@ double TimedWindow::window_ns() const {
   auto spans = runner_.window();  // of the open part
   for (const auto& part : parts_) {
     if (!part.kept || part.spans.empty()) continue;
-    for (std::size_t lane = 0; lane < spans.size(); ++lane) {
-      spans[lane].ns += part.spans[lane].ns;
-      spans[lane].count += part.spans[lane].count;
+    for (std::size_t caller = 0; caller < spans.size(); ++caller) {
+      spans[caller].ns += part.spans[caller].ns;
+      spans[caller].count += part.spans[caller].count;
     }
   }
-  return LaneRunner::window_ns(spans);
+  return ConcurrentRunner::window_ns(spans);
 }
 
 }  // namespace ridgeline::measure

@@ -23,7 +23,7 @@ struct TrainingFailure {
 
 /// One trial: prepare, warm-up until steps are steady (at least plan.warmup_steps and what the workers had prefetched),
 /// then windows until plan.steps are done and the interval of samples/s is narrow enough, or time or steps run out.
-/// Windows in which the GPU held its clocks down do not count and are taken again (ThrottleGuard).
+/// Windows in which the GPU throttled its clocks do not count and are taken again (ThrottleGuard).
 [[nodiscard]] tl::expected<schema::TrainingMeasurement, TrainingFailure> measure_training(
     workload::StepRunner& runner, const schema::TrainingTrialSpec& spec, const TrainingControl& control);
 

@@ -19,7 +19,8 @@ double median_of_later_half(const std::vector<double>& samples) {
 
 }  // namespace
 
-base::Result<WarmUpResult> warm_up(LaneRunner& runner, const schema::MeasurementPlan& plan, MeasureControl& control) {
+base::Result<WarmUpResult> warm_up(ConcurrentRunner& runner, const schema::MeasurementPlan& plan,
+                                   MeasureControl& control) {
   WarmUpResult result;
   const auto cancelled = [&] { return result.cancelled = control.cancel.load(std::memory_order_relaxed); };
   if (cancelled()) return result;
@@ -39,7 +40,7 @@ base::Result<WarmUpResult> warm_up(LaneRunner& runner, const schema::Measurement
     limits.duration = base::Nanoseconds(static_cast<std::int64_t>(std::max(0.0, cap_ns - result.time_ns)));
     RL_TRY(runner.run(limits));
     runner.append_latencies(samples);
-    result.runs += std::max<std::int64_t>(1, runner.counted_a_lane());
+    result.runs += std::max<std::int64_t>(1, runner.counted_per_caller());
     result.time_ns += static_cast<double>(runner.elapsed().count());
     if (cancelled()) return result;
     if (result.runs >= plan.warmup_runs && result.time_ns >= at_least_ns) {

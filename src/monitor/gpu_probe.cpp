@@ -145,7 +145,7 @@ GpuReading GpuProbe::read(base::Nanoseconds now) {
   has_fan_ = reading.fan_percent.has_value();  // where there is none, asking takes half a millisecond
   reading.power_w = device_.power_w();
   reading.performance_state = as_double(live_.performance_state());
-  // The counters stand still while nothing holds the clocks down; in between the reasons tell which of them run.
+  // The counters stand still while nothing throttles the clocks; in between the reasons tell which of them run.
   const auto reasons = device_.clock_reasons();
   if (reasons) reading.slowdown_reasons = schema::clock_reason_names(*reasons);
   held_since_count_ = held_since_count_ || !reasons || (*reasons & kSlowdownBits) != 0;

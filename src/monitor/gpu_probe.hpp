@@ -87,7 +87,7 @@ class GpuProbe {
   };
   std::map<std::string, Slowdown> slowdowns_;  ///< by cause
   bool counts_slowdowns_now_ = true;           ///< the slow readings were due at this look
-  bool held_since_count_ = false;              ///< clocks were held down at a look since the counters were read
+  bool held_since_count_ = false;              ///< clocks were throttled at a look since the counters were read
   base::Nanoseconds slowdowns_read_{0};
   bool has_fan_ = true;
   std::optional<double> energy_at_start_j_;

@@ -81,12 +81,12 @@ void write_gpus(std::string& out, const Snapshot& snapshot) {
   }
   {
     Family times(out, "ridgeline_gpu_slowdown_seconds_total", "counter",
-                 "Time for which clocks were held down since the driver was loaded, by cause.");
+                 "Time for which clocks were throttled since the driver was loaded, by cause.");
     for (const auto& gpu : snapshot.gpus)
       for (const auto& [cause, seconds] : gpu.slowdown_total_s)
         times.add(with(labels_of(gpu), "cause", cause), seconds);
   }
-  Family now(out, "ridgeline_gpu_slowdown_active", "gauge", "1 for each reason that holds clocks down now.");
+  Family now(out, "ridgeline_gpu_slowdown_active", "gauge", "1 for each reason that throttles the clocks now.");
   for (const auto& gpu : snapshot.gpus)
     for (const auto& reason : gpu.slowdown_reasons) now.add(with(labels_of(gpu), "cause", reason), 1);
 }

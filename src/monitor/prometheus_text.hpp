@@ -7,7 +7,7 @@
 
 namespace ridgeline::monitor {
 
-/// The look in Prometheus' text format 0.0.4: base units, one HELP and TYPE a family, GPUs told apart by `gpu` and
+/// The look in Prometheus' text format 0.0.4: base units, one HELP and TYPE a family, GPUs distinguished by `gpu` and
 /// `uuid`. What is not known has no sample.
 [[nodiscard]] std::string prometheus_text(const Snapshot& snapshot);
 

@@ -94,7 +94,7 @@ void draw_without_gpu(Canvas& canvas, int row, const Snapshot& snapshot, const H
                       const ViewState& view) {
   const int last = canvas.rows() - 1;
   row = draw_notes(canvas, row + 1, std::min(6, last - row - 1), snapshot, Style::warn);
-  if (row + 1 < last) canvas.put(row++, 1, "ridgeline doctor shows what is missing and how to mend it", Style::dim);
+  if (row + 1 < last) canvas.put(row++, 1, "ridgeline doctor shows what is missing and how to fix it", Style::dim);
   if (view.plots && last - row >= kLeastPlots)
     draw_plots(canvas, row + 1, std::min(last - row - 1, 14), nullptr, history);
 }

@@ -7,7 +7,7 @@
 
 namespace ridgeline::monitor {
 
-/// What holds a GPU's clocks down now, and what did since the start.
+/// What throttles a GPU's clocks now, and what did since the start.
 struct SlowdownText {
   std::string now;    ///< "now by power limit"; "" when nothing does
   std::string times;  ///< " · since start: power limit 1:12 (34 %)"

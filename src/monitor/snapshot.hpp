@@ -72,7 +72,7 @@ struct GpuReading {
   std::optional<double> nvlink_links_present;
   std::optional<double> performance_state;
 
-  std::vector<std::string> slowdown_reasons;             ///< what holds the clocks down now
+  std::vector<std::string> slowdown_reasons;             ///< what throttles the clocks now
   std::map<std::string, double> slowdown_since_start_s;  ///< by cause; a cause that is not counted is absent
   std::map<std::string, double> slowdown_total_s;        ///< since the driver was loaded
   std::vector<SliceReading> slices;

@@ -75,7 +75,7 @@ Section answer_section(const BenchRun& run) {
   if (!run.answers->ties.empty()) {
     std::vector<std::string> words;
     for (const auto& settings : run.answers->ties) words.push_back("`" + schema::describe(settings) + "`");
-    section.blocks.emplace_back(Paragraph{"Cannot be told from the fastest: " + joined(words) + "."});
+    section.blocks.emplace_back(Paragraph{"Cannot be distinguished from the fastest: " + joined(words) + "."});
   }
   if (!run.interruption.empty())
     section.blocks.emplace_back(Callout{Tone::warning, "The run ended early", sentence(plain_text(run.interruption))});
@@ -179,7 +179,7 @@ Section table_section(const BenchRun& run) {
   }
   for (const auto& trial : run.trials) {
     auto row = bench_row(trial);
-    if (const auto steps = analysis::cut_soak(trial); !steps.empty()) row.cells.back() += ", " + steps;
+    if (const auto steps = analysis::cut_stability_run(trial); !steps.empty()) row.cells.back() += ", " + steps;
     std::vector<std::string> cells{fmt::format("{}", trial.id)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       cells.push_back(plain_text(row.cells[i]));
@@ -288,10 +288,10 @@ Json points_json(const BenchRun& run) {
              {"high", point.high},
              {"memory_gb", nullptr},
              {"capacity_gb", nullptr},
-             {"soaked", point.soaked},
-             {"soak_steps", point.soak_steps},
+             {"passed_stability_run", point.passed_stability_run},
+             {"stability_steps", point.stability_steps},
              {"pareto", false},
-             {"failed_soak", point.failed_soak},
+             {"failed_stability_run", point.failed_stability_run},
              {"tie", false}};
     if (point.memory_gb) one["memory_gb"] = *point.memory_gb;
     if (point.capacity_gb) one["capacity_gb"] = *point.capacity_gb;
@@ -311,7 +311,7 @@ Json formulas() {
        "points stand in the order in which their settings first went well; of points equal in all steps of a "
        "rule the first is taken"},
       {"samples_per_s",
-       "of a point (the trials of one setting with data=loader, status=ok and a rate above 0, stages soak and "
+       "of a point (the trials of one setting with data=loader, status=ok and a rate above 0, stages stability_run and "
        "experiment left out): sum(rate * steps) / sum(steps), rate = outcome.measurement.samples_per_s.value, steps = "
        "max(1, outcome.measurement.steps)"},
       {"interval",
@@ -319,16 +319,18 @@ Json formulas() {
        "samples_per_s.low) / 2 / samples_per_s.value"},
       {"memory",
        "memory_gb = the highest resources.peak_reserved_gb of its trials, capacity_gb = the last known "
-       "resources.device_capacity_gb; null where no trial tells"},
-      {"soak",
-       "failed_soak: some trial of the setting with stage=soak has another status than ok or alloc_retries above 0; "
-       "soaked: some has not; soak_steps = the highest steps + discarded_steps of those"},
+       "resources.device_capacity_gb; null where no trial reports it"},
+      {"stability_run",
+       "failed_stability_run: some trial of the setting with stage=stability_run has another status than ok or "
+       "alloc_retries above 0; "
+       "passed_stability_run: some has not; stability_steps = the highest steps + discarded_steps of those"},
       {"gpu_busy",
        "share of the timed windows with work on the GPU, by device events or GPM (flag gpu_busy_gpm); the column GPU%"},
       {"gpu_util", "NVML's utilisation in the mean; the column GPU% where gpu_busy is not known (flag gpu_busy_nvml)"},
       {"fastest", "argmax samples_per_s"},
       {"efficient", "argmax samples_per_s / memory_gb, of points whose memory_gb is known and above 0"},
-      {"eligible", "not failed_soak, and memory_gb <= (1 - answers.headroom) * capacity_gb where both are known"},
+      {"eligible",
+       "not failed_stability_run, and memory_gb <= (1 - answers.headroom) * capacity_gb where both are known"},
       {"floor",
        "(1 - answers.tolerance) * max(samples_per_s); where that of no eligible point reaches it (answers.fallback): "
        "(1 - answers.tolerance) * max(samples_per_s of the eligible points)"},
@@ -362,8 +364,8 @@ std::vector<std::pair<std::string, std::string>> bench_summary(const BenchRun& r
     else if (!run.answers->no_recommendation.empty())
       lines.emplace_back("Recommended", "nothing: " + run.answers->no_recommendation);
     if (!run.answers->ties.empty())
-      lines.emplace_back(
-          "Ties", fmt::format("{} of the settings measured cannot be told from the fastest", run.answers->ties.size()));
+      lines.emplace_back("Ties", fmt::format("{} of the settings measured cannot be distinguished from the fastest",
+                                             run.answers->ties.size()));
     std::vector<std::string> words;
     for (const auto& settings : run.answers->pareto) words.push_back(schema::describe(settings));
     if (!words.empty()) lines.emplace_back("Pareto front", fmt::format("{}", fmt::join(words, "; ")));

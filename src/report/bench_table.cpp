@@ -38,8 +38,8 @@ std::string kind_of(const schema::BenchTrial& trial) {
     case DataMode::device: out = "data on the device"; break;
     case DataMode::loader_only: out = "loader alone"; break;
   }
-  if (trial.stage == schema::BenchStage::soak) out = "soak";
-  if (trial.from_store) out += out.empty() ? "stored" : ", stored";
+  if (trial.stage == schema::BenchStage::stability_run) out = "stability run";
+  if (trial.cached) out += out.empty() ? "cached" : ", cached";
   return out;
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
+#include "analysis/isolated.hpp"
 #include "report/tune_view.hpp"
 #include "report/utf8.hpp"
 #include "stats/interval.hpp"
@@ -21,7 +21,7 @@ Json comparison_json(const schema::Comparison& found) {
   return {{"ratio", found.ratio},
           {"interval", {found.low, found.high}},
           {"p_value", found.p_value},
-          {"quads", found.quads},
+          {"abba_rounds", found.abba_rounds},
           {"percentile", found.tail > 0 ? Json(found.tail * 100) : Json(nullptr)},
           {"verdict", found.verdict}};
 }
@@ -50,8 +50,8 @@ Json limits_json(const TuneView& view) {
   Json out = Json::array();
   for (const auto& entry : view.ranking) {
     if (entry.trial != view.current() && entry.trial != view.recommended()) continue;
-    const auto limits = analysis::gpu_limits(view.run, entry,
-                                             analysis::alone_with(view.run, view.outcomes, entry.trial->configuration));
+    const auto limits = analysis::gpu_limits(
+        view.run, entry, analysis::isolated_with(view.run, view.outcomes, entry.trial->configuration));
     if (!limits) continue;
     out.push_back({{"trial_id", entry.trial->id},
                    {"bound", analysis::bound_name(limits->bound)},
@@ -119,7 +119,7 @@ Json run_json(const schema::TuneRun& run) {
           {"space_size", run.space_size}};
 }
 
-Json alone_json(const schema::Measurement* measurement) {
+Json isolated_json(const schema::Measurement* measurement) {
   if (measurement == nullptr) return nullptr;
   const auto summary = analysis::summarize(*measurement);
   const auto energy = analysis::metric_value(*measurement, summary, "gpu_energy_mj_per_item");
@@ -130,7 +130,7 @@ Json verdict_json(const TuneView& view) {
   const auto& run = view.run;
   if (!run.verdict) return nullptr;
   const auto& verdict = *run.verdict;
-  const auto alone = analysis::alone_of(run, view.outcomes);
+  const auto isolated = analysis::isolated_of(run, view.outcomes);
   Json changed = Json::object();
   if (verdict.decision == schema::Decision::change)
     for (const auto& key : schema::differing_keys(run.current, verdict.configuration)) {
@@ -144,9 +144,9 @@ Json verdict_json(const TuneView& view) {
           {"configuration", verdict.configuration},
           {"changed", changed},
           {"gain", optional_comparison(verdict.gain)},
-          {"alone", alone_json(alone.recommended)},
-          {"alone_current", alone_json(alone.current)},
-          {"tie_group", verdict.tie_group},
+          {"isolated", isolated_json(isolated.recommended)},
+          {"isolated_current", isolated_json(isolated.current)},
+          {"tied_with", verdict.tied_with},
           {"unproven", verdict.unproven},
           {"reason", verdict.reason}};
 }
@@ -156,7 +156,7 @@ Json ranked_json(const schema::TuneRun& run, const analysis::RankedTrial& entry)
   const bool known = has_objective(run, entry);
   return {
       {"trial_id", entry.trial->id},
-      {"group", entry.tie_group},
+      {"rank", entry.rank},
       {"value", known ? Json(entry.cost.value) : Json(nullptr)},
       {"interval", known ? interval_json(entry.cost.interval) : Json(nullptr)},
       {"unit", run.objective == schema::Objective::throughput ? "ns_per_item" : "ns"},
@@ -178,7 +178,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
            {"stage", trial.stage},
            {"configuration", trial.configuration},
            {"key", trial.key},
-           {"from_store", trial.from_store},
+           {"cached", trial.cached},
            {"takes", trial.takes},
            {"corrected", trial.corrected},
            {"started_s", trial.started_s},
@@ -187,7 +187,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
            {"duration_s", nullptr},
            {"measured_utc", nullptr},
            {"failure", nullptr},
-           {"drift", nullptr},
+           {"output_error", nullptr},
            {"samples", nullptr}};
   const auto* outcome = view.outcome(trial);
   if (outcome == nullptr) return out;
@@ -196,7 +196,7 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["measured_utc"] = outcome->measured_utc;
   out["failure"] = outcome->failure;
   if (outcome->failure && outcome->failure->gpu) out["failure"]["gpu"].erase("samples");
-  out["drift"] = outcome->drift;
+  out["output_error"] = outcome->output_error;
   if (!outcome->measurement) return out;
   const auto& measured = *outcome->measurement;
   out["samples"] = measured.latency_ns.size();
@@ -245,10 +245,12 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
   };
   Json comparisons = Json::array();
   for (const auto& pair : run.pairs) {
-    auto row =
-        pair.comparison
-            ? comparison_json(*pair.comparison)
-            : Json{{"ratio", nullptr}, {"interval", nullptr}, {"p_value", nullptr}, {"quads", 0}, {"verdict", nullptr}};
+    auto row = pair.comparison ? comparison_json(*pair.comparison)
+                               : Json{{"ratio", nullptr},
+                                      {"interval", nullptr},
+                                      {"p_value", nullptr},
+                                      {"abba_rounds", 0},
+                                      {"verdict", nullptr}};
     row.update({{"purpose", pair.purpose},
                 {"setting", pair.setting},
                 {"a", pair.a},
@@ -257,7 +259,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
                 {"b_trial_id", id_of(pair.b)},
                 {"status", pair.status},
                 {"failure", pair.failure},
-                {"from_store", pair.from_store},
+                {"cached", pair.cached},
                 {"flags", pair.flags}});
     comparisons.push_back(std::move(row));
   }
@@ -293,7 +295,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
            {"speed", run.speed},
            {"notes", run.notes}};
   if (!view.on_gpu()) return out;
-  out["run"]["io"] = run.io;
+  out["run"]["tensor_location"] = run.tensor_location;
   out["gpu_ceilings"] = run.gpu_ceilings;
   out["gpu_limits"] = limits_json(view);
   out["load"] = load_json(view);
@@ -307,11 +309,12 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
   for (const auto& trial : run.trials)
     for (const auto& [key, value] : trial.configuration.values()) keys.insert(key);
   std::string out =
-      "id,stage,status,abandoned,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_bytes,"
+      "id,stage,status,stopped_early,median_ns,median_low_ns,median_high_ns,p99_ns,throughput_per_s,samples,peak_rss_"
+      "bytes,"
       "started_s";
   if (view.on_gpu()) {
     for (const auto metric : kGpuMetrics) out += fmt::format(",{}", metric);
-    out += ",drift";
+    out += ",output_error";
   }
   for (const auto& key : keys) out += "," + csv_field(key);
   out += "\n";
@@ -321,7 +324,7 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
     const auto* measured = outcome != nullptr && outcome->measurement ? &*outcome->measurement : nullptr;
     out += fmt::format("{},{},{},{}", trial.id, base::enum_name(trial.stage),
                        outcome != nullptr ? base::enum_name(outcome->status) : std::string_view(),
-                       view.ending(trial) == "abandoned" ? "true" : "false");
+                       view.ending(trial) == "stopped early" ? "true" : "false");
     if (ranked != nullptr) {
       const auto& summary = ranked->summary;
       out += fmt::format(",{:.0f},{:.0f},{:.0f},{},{:.6g},{}", summary.median_ns, summary.median_interval_ns.low,
@@ -337,7 +340,8 @@ std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& 
         const auto value = measured != nullptr ? measured_gpu_metric(*measured, metric) : std::nullopt;
         out += value ? fmt::format(",{:.6g}", *value) : ",";
       }
-      out += outcome != nullptr && outcome->drift ? fmt::format(",{:.6g}", outcome->drift->scaled_max_abs) : ",";
+      out += outcome != nullptr && outcome->output_error ? fmt::format(",{:.6g}", outcome->output_error->scaled_max_abs)
+                                                         : ",";
     }
     for (const auto& key : keys) {
       const auto* value = trial.configuration.find(key);

@@ -19,24 +19,24 @@ inline constexpr int kTuneJsonVersion = 1;
 ///                     schema::TuneRequest), objective, constraints,
 ///                     min_effect, accuracy_tolerance, search, seed, provider, device, space_size
 ///   verdict           null, or decision ("change" "keep" "none"), trial_id, configuration, changed {key: {from, to}},
-///                     gain (a comparison or null), tie_group [trial ids], reason
+///                     gain (a comparison or null), tied_with [trial ids], reason
 ///   current           configuration, trial_id (null: never measured)
-///   ranking           best first: trial_id, group, value, interval [low, high], unit ("ns", "ns_per_item"), median_ns,
+///   ranking           best first: trial_id, rank, value, interval [low, high], unit ("ns", "ns_per_item"), median_ns,
 ///                     median_interval_ns, p90_ns, p95_ns, p99_ns, throughput_per_s, throughput_interval_per_s,
 ///                     samples, peak_rss_bytes, meets_constraints, broken_constraint
 ///   pareto_front      trial ids
 ///   comparisons       purpose, setting, a, b, a_trial_id, b_trial_id (null: was no trial of its own), status, ratio,
-///                     interval, p_value, quads, verdict, failure, from_store
-///   trials            in order: id, stage, status, configuration, key, from_store, started_s, duration_s,
+///                     interval, p_value, abba_rounds, verdict, failure, cached
+///   trials            in order: id, stage, status, configuration, key, cached, started_s, duration_s,
 ///   measured_utc,
 ///                     reason, samples, session_create_ns, first_run_ns, warmup_runs, stop_reason, peak_rss_bytes,
-///                     flags, effective_settings, drift, failure; no raw samples On a GPU also metrics (by MetricDef
-///                     key) and gpu (schema::GpuTelemetry without samples), which a failed trial has in failure, beside
-///                     flags
+///                     flags, effective_settings, output_error, failure; no raw samples On a GPU also metrics (by
+///                     MetricDef key) and gpu (schema::GpuTelemetry without samples), which a failed trial has in
+///                     failure, beside flags
 ///   findings          kind, title, evidence, advice
 ///   space, pruned, environment, model, runtime_graphs, runtime, plan, workload, notes: as recorded
-///   on a GPU only     run.io ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits: of the current
-///   and
+///   on a GPU only     run.tensor_location ("host" "device"); gpu_ceilings (schema::GpuCeilings or null); gpu_limits:
+///   of the current and
 ///                     the recommended trial trial_id, bound ("launch-bound" "copy-bound" "memory-bound"
 ///                     "compute-bound" "unclear"), inference_ns, compute_ns, memory_ns, copy_ns, launch_ns, busy_share,
 ///                     distance, compute_type, pageable_assumed, flops, memory_bytes, memory_as_run (of the runtime's
@@ -48,10 +48,10 @@ inline constexpr int kTuneJsonVersion = 1;
 [[nodiscard]] base::Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes,
                                    const analysis::PairsByKey& pairs);
 
-/// One line a trial with a header line (RFC 4180, "\n" line ends): id, stage, status, abandoned, median_ns,
+/// One line a trial with a header line (RFC 4180, "\n" line ends): id, stage, status, stopped_early, median_ns,
 /// median_low_ns, median_high_ns, p99_ns, throughput_per_s, samples, peak_rss_bytes, started_s, on a GPU gpu_memory_gb,
-/// gpu_weights_gb, gpu_arena_gb, gpu_energy_mj_per_item and drift, then one column for each setting that any trial set.
-/// An absent value is an empty field.
+/// gpu_weights_gb, gpu_arena_gb, gpu_energy_mj_per_item and output_error, then one column for each setting that any
+/// trial set. An absent value is an empty field.
 [[nodiscard]] std::string tune_csv(const schema::TuneRun& run, const analysis::OutcomesByKey& outcomes);
 
 }  // namespace ridgeline::report

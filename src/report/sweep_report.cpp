@@ -236,8 +236,8 @@ Section method_section_of(const SweepRun& run) {
   add("Objective", run.objective.to_text());
   for (const auto& metric : run.job.metrics) add("Metric", metric.name + ": " + schema::describe(metric));
   add("Metric file", run.job.metric_file);
-  add("Search", fmt::format("{}, {} of {:g} combinations, {} round{} in turned order", run.search, run.points.size(),
-                            run.space_size, run.repeats, run.repeats == 1 ? "" : "s"));
+  add("Search", fmt::format("{}, {} of {:g} combinations, {} round{} in counterbalanced order", run.search,
+                            run.points.size(), run.space_size, run.repeats, run.repeats == 1 ? "" : "s"));
   if (run.job.timeout_s > 0) add("Timeout", fmt::format("{:g} s a trial", run.job.timeout_s));
   add("Tie", fmt::format("not slower by its interval and {}; recommended within {}", percent(run.min_effect),
                          percent(run.tolerance)));
@@ -291,7 +291,7 @@ std::vector<std::pair<std::string, std::string>> sweep_summary(const SweepRun& r
   lines.emplace_back("", run.answers->reason);
   if (auto gain = gain_text(run); !gain.empty()) lines.emplace_back("Gain", std::move(gain));
   if (const auto ties = ties_of(run); !ties.empty())
-    lines.emplace_back("Ties", fmt::format("cannot be told from the best: {}", fmt::join(ties, "; ")));
+    lines.emplace_back("Ties", fmt::format("cannot be distinguished from the best: {}", fmt::join(ties, "; ")));
   if (auto note = cold_start_note(run); !note.empty()) lines.emplace_back("Note", std::move(note));
   return lines;
 }

@@ -189,7 +189,7 @@ std::string sweep_status(const schema::SweepTrial& trial) {
   const auto& outcome = trial.outcome;
   std::string kind;
   if (trial.stage == schema::SweepStage::warmup) kind = ", warm-up";
-  if (trial.from_store) kind += ", stored";
+  if (trial.cached) kind += ", cached";
   const auto why = outcome.failure ? ": " + one_line(schema::failure_line(*outcome.failure)) : std::string();
   switch (outcome.status) {
     case TrialStatus::ok: {

@@ -27,7 +27,7 @@ std::string subtitle(const TuneView& view) {
   add(run.runtime.name + " " + run.runtime.version);
   add(run.provider);
   add(view.gpu() != nullptr ? view.gpu()->name : run.environment.cpu_model);
-  if (view.on_gpu()) add("--io " + run.io);
+  if (view.on_gpu()) add("--io " + run.tensor_location);
   add(run.started_utc.substr(0, 10));
   add(run.id.empty() ? "" : "run " + run.id);
   return out;

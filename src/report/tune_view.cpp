@@ -103,8 +103,8 @@ std::string TuneView::ending(const schema::TunedTrial& trial) const {
   const auto* found = outcome(trial);
   if (found == nullptr) return "not finished";
   if (found->status == schema::TrialStatus::ok && found->measurement &&
-      found->measurement->stop_reason == schema::StopReason::abandoned)
-    return "abandoned";
+      found->measurement->stop_reason == schema::StopReason::stopped_early)
+    return "stopped early";
   return status_text(found->status);
 }
 
@@ -116,7 +116,7 @@ TuneView::Endings TuneView::endings() const {
       ++out.unfinished;
     else if (found->status != schema::TrialStatus::ok)
       ++out.unsuccessful;
-    else if (ending(trial) == "abandoned")
+    else if (ending(trial) == "stopped early")
       ++out.stopped_early;
     else
       ++out.completed;
@@ -133,8 +133,9 @@ std::string status_text(schema::TrialStatus status) {
 }
 
 std::string scenario_text(const schema::TuneRun& run) {
-  return run.io == "device" ? "inputs and outputs stay in GPU memory, no copy is timed (--io device)"
-                            : "inputs start and outputs end in host memory, every copy is timed (--io host)";
+  return run.tensor_location == "device"
+             ? "inputs and outputs stay in GPU memory, no copy is timed (--io device)"
+             : "inputs start and outputs end in host memory, every copy is timed (--io host)";
 }
 
 std::string link_trials(const TuneView& view, std::string_view text) {

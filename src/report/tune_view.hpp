@@ -57,7 +57,7 @@ class TuneView {
   [[nodiscard]] std::string difference(const schema::Configuration& configuration) const;
   /// As difference, each setting a `code` mark.
   [[nodiscard]] std::string difference_marked(const schema::Configuration& configuration) const;
-  /// How a trial ended: "ok", "abandoned", "rejected: accuracy", "out of memory", "not finished".
+  /// How a trial ended: "ok", "stopped early", "rejected: accuracy", "out of memory", "not finished".
   [[nodiscard]] std::string ending(const schema::TunedTrial& trial) const;
   /// Trials by how they ended.
   struct Endings {

@@ -46,7 +46,7 @@ struct GpuTelemetry {
   std::optional<double> sm_clock_min_mhz;
   std::map<std::string, double> throttle_ns;  ///< by cause ("power", "thermal" ...), grown during the timed window; a
                                               ///< cause that the driver does not count is absent
-  std::vector<std::string> clock_reasons;  ///< why clocks were held down at some moment of the timed window, idleness
+  std::vector<std::string> clock_reasons;  ///< why clocks were throttled at some moment of the timed window, idleness
                                            ///< and clocks asked for by an application left out
   std::optional<double> busy;  ///< 0 to 1: time with any work over the timed window, counted by the card (GPM, Hopper
                                ///< and later)
@@ -63,7 +63,7 @@ struct GpuTelemetry {
   std::vector<GpuNeighbour> neighbours_before;
   std::vector<GpuNeighbour> neighbours_after;
   double kept_s = 0;                  ///< timed rounds that count
-  double discarded_s = 0;             ///< timed rounds thrown away because clocks were held down
+  double discarded_s = 0;             ///< timed rounds thrown away because clocks were throttled
   std::int64_t discarded_rounds = 0;  ///< parts of the timed window, each of one or more rounds
 
   /// Peak of the worker: process_peak_bytes, else how far the device's use grew over what it was without the worker;
@@ -76,7 +76,7 @@ struct GpuTelemetry {
   }
 };
 
-/// "sw_power_cap", "hw_thermal_slowdown" ... of the bits that hold clocks down; idleness, clocks asked for by an
+/// "sw_power_cap", "hw_thermal_slowdown" ... of the bits that throttle the clocks; idleness, clocks asked for by an
 /// application and the display are no throttling and left out.
 [[nodiscard]] std::vector<std::string> clock_reason_names(std::uint64_t bits);
 

@@ -13,7 +13,7 @@
 
 namespace ridgeline::schema {
 
-enum class StopReason { interval_reached, time_budget, run_limit, fixed_runs, abandoned, cancelled };
+enum class StopReason { interval_reached, time_budget, run_limit, fixed_runs, stopped_early, cancelled };
 
 enum class FlagLevel { info, notice, data_loss, error };
 
@@ -34,10 +34,10 @@ inline constexpr std::string_view kSlowStretch = "slow_stretch";
 
 /// What one trial observed. Raw samples are kept so that statistics can be redone.
 struct Measurement {
-  std::vector<double> latency_ns;  ///< per inference, in order of completion, all lanes together
+  std::vector<double> latency_ns;  ///< per inference, in order of completion, all callers together
   double wall_ns = 0;              ///< of the timed window
   double items_per_inference = 1;  ///< the batch size
-  int lanes = 1;                   ///< sessions running side by side
+  int concurrency = 1;             ///< sessions running side by side
   double session_create_ns = 0;    ///< summed over sessions
   double first_run_ns = 0;
   std::int64_t warmup_runs = 0;
@@ -56,12 +56,11 @@ struct Measurement {
 };
 
 /// Distance of a candidate's outputs from the reference configuration's, over all output elements.
-struct AccuracyDrift {
-  double max_abs = 0;  ///< largest |a-b| over pairs finite in both
-  double max_rel = 0;  ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
-  double scaled_max_abs =
-      0;              ///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance is held against
-  double cosine = 1;  ///< smallest over outputs
+struct OutputError {
+  double max_abs = 0;         ///< largest |a-b| over pairs finite in both
+  double max_rel = 0;         ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
+  double scaled_max_abs = 0;  ///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance applies to
+  double cosine = 1;          ///< smallest over outputs
   std::int64_t elements = 0;
   std::int64_t nan_mismatches = 0;  ///< NaN or Inf in one but not in the other
   std::int64_t nonfinite = 0;       ///< NaN or Inf in the candidate's outputs
@@ -77,7 +76,7 @@ struct PairedBlock {
   std::vector<double> latency_ns;
   double wall_ns = 0;
   int round = 0;  ///< of the pair of sessions; arm A's was made first in even ones, arm B's in odd ones
-  /// CPUs that other processes took from it while none was idle, over its quad; 0: none, or unknown.
+  /// CPUs that other processes took from it while none was idle, over its ABBA round; 0: none, or unknown.
   double taken = 0;
 };
 inline void to_json(base::Json& out, const PairedBlock& block) {
@@ -105,7 +104,7 @@ struct PairedMeasurement {
   int rounds = 0;       ///< pairs of sessions that were made for it; 0: of sessions that were there before
 };
 
-/// CPUs taken by others from which on a quad of blocks is set aside.
+/// CPUs taken by others from which on an ABBA round of blocks is set aside.
 inline constexpr double kTakenCpus = 0.25;
 
 }  // namespace ridgeline::schema
@@ -117,7 +116,8 @@ struct ridgeline::base::EnumNames<ridgeline::schema::StopReason> {
                                     std::pair{time_budget, "time_budget"},
                                     std::pair{run_limit, "run_limit"},
                                     std::pair{fixed_runs, "fixed_runs"},
-                                    std::pair{abandoned, "abandoned"},
+                                    std::pair{stopped_early, "stopped_early"},
+                                    std::pair{stopped_early, "abandoned"},
                                     std::pair{cancelled, "cancelled"}};
 };
 template <>
@@ -131,7 +131,7 @@ namespace ridgeline::schema {
 
 RL_DECLARE_JSON(QualityFlag)
 RL_DECLARE_JSON(Measurement)
-RL_DECLARE_JSON(AccuracyDrift)
+RL_DECLARE_JSON(OutputError)
 RL_DECLARE_JSON(PairedMeasurement)
 
 }  // namespace ridgeline::schema

@@ -18,7 +18,7 @@ const std::vector<MetricDef>& metrics() {
       {"gpu_memory_gb", "Peak GPU memory of the worker", "GB", false},
       {"gpu_weights_gb", "GPU memory of the weights", "GB", false},
       {"gpu_arena_gb", "Peak GPU memory in the runtime's arena", "GB", false},
-      {"gpu_energy_mj_per_item", "GPU energy an item", "mJ", false},
+      {"gpu_energy_mj_per_item", "GPU energy per item", "mJ", false},
   };
   return rows;
 }

@@ -38,7 +38,7 @@ struct ParamDef {
   std::string summary;                 ///< one line: what it does
   std::string when;                    ///< when it matters
   std::string hazard;                  ///< what can go wrong
-  bool searched = true;                ///< false: only by --set or --space, never swept by itself
+  bool searched = true;                ///< false: only by --set or --space, never swept on its own
 };
 
 /// Checks a value against type, choices and range; the message names the key, the value and what is legal.

@@ -27,7 +27,7 @@ RunTrial wrap_trial(const RunLayout& layout, Json own) {
   take(own, "id", trial.id);
   take(own, "key", trial.key);
   take(own, "stage", trial.stage);
-  take(own, "from_store", trial.from_store);
+  take(own, "cached", trial.cached);
   take(own, "started_s", trial.started_s);
   take(own, "reason", trial.reason);
   trial.settings = taken(own, layout.settings);
@@ -40,7 +40,7 @@ Json unwrap_trial(const RunLayout& layout, const RunTrial& trial) {
   own["id"] = trial.id;
   own["key"] = trial.key;
   own["stage"] = trial.stage;
-  own["from_store"] = trial.from_store;
+  own["cached"] = trial.cached;
   own["started_s"] = trial.started_s;
   own["reason"] = trial.reason;
   own[std::string(layout.settings)] = trial.settings;
@@ -50,7 +50,7 @@ Json unwrap_trial(const RunLayout& layout, const RunTrial& trial) {
 }  // namespace
 
 RL_DEFINE_JSON(RunLine, subject, provider, device, objective, decision, answer, value)
-RL_DEFINE_JSON(RunTrial, id, key, stage, settings, from_store, started_s, reason, details)
+RL_DEFINE_JSON(RunTrial, id, key, stage, settings, cached, started_s, reason, details)
 RL_DEFINE_JSON(Run, id, kind, command_line, started_utc, finished_utc, duration_s, interrupted, line, request,
                environments, trials, notes, answer, details)
 

@@ -29,11 +29,11 @@ struct RunTrial {
   int id = 0;  ///< 1, 2, 3 ... within the run; people write run/id
   std::string key;
   std::string stage;
-  base::Json settings;      ///< of the kind's own form
-  bool from_store = false;  ///< answered without measuring again
-  double started_s = 0;     ///< since the run began
-  std::string reason;       ///< one line
-  base::Json details;       ///< what only its kind knows
+  base::Json settings;   ///< of the kind's own form
+  bool cached = false;   ///< answered without measuring again
+  double started_s = 0;  ///< since the run began
+  std::string reason;    ///< one line
+  base::Json details;    ///< what only its kind knows
 };
 RL_DECLARE_JSON(RunTrial)
 

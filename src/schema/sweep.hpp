@@ -81,7 +81,7 @@ struct SweepTrialSpec {
   std::string device_id;
 
   /// Which question it is: template, values, environment templates, metrics, folder, device and round. Neither the
-  /// other values of a parameter nor limits take part. Whether a stored answer still holds is told by its files.
+  /// other values of a parameter nor limits take part. Whether a stored answer still holds is decided by its files.
   [[nodiscard]] std::string key() const;
 };
 
@@ -116,7 +116,7 @@ struct SweepTrial {
   std::string key;
   SweepPoint point;
   int repeat = 0;
-  bool from_store = false;
+  bool cached = false;
   double started_s = 0;  ///< since the run began
   std::string reason;
   SweepOutcome outcome;
@@ -130,8 +130,8 @@ struct SweepSummary {
   stats::Estimate objective;              ///< mean over the ok trials
   std::map<std::string, double> metrics;  ///< means
   std::optional<stats::Estimate> behind;  ///< how many times the best's cost (1.1: 10 % worse); unset for failures
-  bool tie = false;                       ///< cannot be told from the best, or differs by less than the minimum effect
-  int rank_in_lists = 0;                  ///< sum of the places of its values in their lists
+  bool tie = false;       ///< cannot be distinguished from the best, or differs by less than the minimum effect
+  int rank_in_lists = 0;  ///< sum of the places of its values in their lists
 };
 RL_DECLARE_JSON(SweepSummary)
 
@@ -148,7 +148,7 @@ struct SweepAnswers {
   SweepPoint
       recommended;  ///< among the ties within the tolerance of the best: whose values stand earliest in their lists
   std::string reason;
-  bool proven = false;                  ///< repeated, so that differences could be told from noise
+  bool proven = false;                  ///< repeated, so that differences could be distinguished from noise
   std::optional<stats::Estimate> gain;  ///< recommended over the first combination: 1.2 is 20 % better
   std::vector<SweepEffect> effects;     ///< of full grids
 };

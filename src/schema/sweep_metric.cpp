@@ -37,7 +37,7 @@ std::optional<std::regex> compiled(const std::string& pattern) {
   }
 }
 
-/// The longest plain text that every match holds, "" when that cannot be told: lines without it need no engine.
+/// The longest plain text that every match holds, "" when that is unknown: lines without it need no engine.
 std::string required_text(std::string_view pattern) {
   std::string best;
   std::string run;

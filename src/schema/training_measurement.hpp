@@ -57,7 +57,7 @@ struct TrainingResources {
   std::optional<double> loader_decode_s;  ///< time workers spent in filters and transforms, where the loader counts it
   std::optional<std::int64_t> skipped_steps;  ///< fp16 steps whose gradients overflowed
   std::optional<double> last_loss;            ///< a non-finite loss is reported as a flag
-  std::map<std::string, std::string> notes;   ///< what the way of training wants told: code and text of a flag each
+  std::map<std::string, std::string> notes;   ///< what the way of training wants reported: code and text of a flag each
 };
 RL_DECLARE_JSON(TrainingResources)
 

@@ -4,13 +4,13 @@
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(TrainingSpace, batches, workers, amps, pins)
-RL_DEFINE_JSON(BenchRequest, RL_RUN_REQUEST, job, search, space, plan, tolerance, headroom, soak_steps, short_soak_s,
-               diagnose)
+RL_DEFINE_JSON(BenchRequest, RL_RUN_REQUEST, job, search, space, plan, tolerance, headroom, stability_steps,
+               short_stability_s, diagnose)
 RL_DEFINE_JSON(SkippedSettings, settings, reason)
-RL_DEFINE_JSON(BenchTrial, id, stage, key, settings, data, repeat, from_store, started_s, reason, outcome)
+RL_DEFINE_JSON(BenchTrial, id, stage, key, settings, data, repeat, cached, started_s, reason, outcome)
 RL_DEFINE_JSON(BenchAnswer, settings, trials, samples_per_s, low, high, memory_gb, reason, off_front)
 RL_DEFINE_JSON(BenchAnswers, fastest, efficient, recommended, pareto, ties, tolerance, headroom, floor, fallback,
-               soak_steps, no_recommendation)
+               stability_steps, no_recommendation)
 RL_DEFINE_JSON(BenchFinding, code, title, evidence, advice, predicted_gain, trials, settings)
 RL_DEFINE_JSON(BenchOrigin, name, value, origin)
 RL_DEFINE_JSON(BenchRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, interruption, request,

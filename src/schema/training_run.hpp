@@ -34,25 +34,25 @@ struct BenchRequest : RunRequest {
   TrainingSpace space;
   TrainingPlan plan;
   double tolerance = 0.03;
-  double headroom = 0.10;       ///< share of the device's memory that the recommended settings leave free
-  std::int64_t soak_steps = 0;  ///< 0: no soak
-  /// Of seconds that a soak nobody asked for may be timed: search and repeats leave it less of --max-time than one that
-  /// was asked for. nullopt: it was.
-  std::optional<double> short_soak_s;
+  double headroom = 0.10;            ///< share of the device's memory that the recommended settings leave free
+  std::int64_t stability_steps = 0;  ///< 0: no stability run
+  /// Of seconds that a stability run nobody asked for may be timed: search and repeats leave it less of --max-time than
+  /// one that was asked for. nullopt: it was.
+  std::optional<double> short_stability_s;
   bool diagnose = true;
 };
 RL_DECLARE_JSON(BenchRequest)
 
 /// Why a training trial was made.
 enum class BenchStage {
-  sweep,       ///< grid: one of all combinations
-  compute,     ///< adaptive: a point of the compute curve
-  loading,     ///< adaptive: a point of the loader curve
-  confirm,     ///< adaptive: a predicted optimum or its neighbour
-  bisect,      ///< between the largest batch that fits and the smallest that does not
-  repeat,      ///< a leader, measured again in turned order
-  experiment,  ///< for the diagnosis
-  soak,        ///< the recommended settings, for long
+  sweep,          ///< grid: one of all combinations
+  compute,        ///< adaptive: a point of the compute curve
+  loading,        ///< adaptive: a point of the loader curve
+  confirm,        ///< adaptive: a predicted optimum or its neighbour
+  bisect,         ///< between the largest batch that fits and the smallest that does not
+  repeat,         ///< a leader, measured again in counterbalanced order
+  experiment,     ///< for the diagnosis
+  stability_run,  ///< the recommended settings, for long
 };
 
 /// A trial's place in a run.
@@ -63,7 +63,7 @@ struct BenchTrial {
   TrainingSettings settings;
   DataMode data = DataMode::loader;
   int repeat = 0;
-  bool from_store = false;
+  bool cached = false;
   double started_s = 0;     ///< since the run began
   std::string reason;       ///< one line
   TrainingOutcome outcome;  ///< as measured; kept here too, so that a run's record is whole by itself
@@ -94,13 +94,13 @@ struct BenchAnswers {
   std::optional<BenchAnswer> efficient;    ///< most samples/s a GB
   std::optional<BenchAnswer> recommended;  ///< least memory, then fewest workers, within `tolerance` of the fastest
   std::vector<TrainingSettings> pareto;    ///< not beaten in samples/s, memory and workers at once
-  std::vector<TrainingSettings> ties;      ///< cannot be told from the fastest (intervals overlap)
+  std::vector<TrainingSettings> ties;      ///< cannot be distinguished from the fastest (intervals overlap)
   double tolerance = 0.03;
-  double headroom = 0.10;         ///< share of the device's memory that the recommended settings leave free
-  double floor = 0;               ///< samples/s that the recommended settings had to reach
-  bool fallback = false;          ///< that is by the fastest eligible setting, as none comes near the fastest of all
-  std::int64_t soak_steps = 0;    ///< that were asked for; 0: no soak
-  std::string no_recommendation;  ///< why there is none; "": there is one
+  double headroom = 0.10;            ///< share of the device's memory that the recommended settings leave free
+  double floor = 0;                  ///< samples/s that the recommended settings had to reach
+  bool fallback = false;             ///< that is by the fastest eligible setting, as none comes near the fastest of all
+  std::int64_t stability_steps = 0;  ///< that were asked for; 0: no stability run
+  std::string no_recommendation;     ///< why there is none; "": there is one
 };
 
 /// One cause found, by which experiment, and what to change.
@@ -158,7 +158,8 @@ struct ridgeline::base::EnumNames<ridgeline::schema::BenchStage> {
   static constexpr std::array names{std::pair{sweep, "sweep"},           std::pair{compute, "compute"},
                                     std::pair{loading, "loading"},       std::pair{confirm, "confirm"},
                                     std::pair{bisect, "bisect"},         std::pair{repeat, "repeat"},
-                                    std::pair{experiment, "experiment"}, std::pair{soak, "soak"}};
+                                    std::pair{experiment, "experiment"}, std::pair{stability_run, "stability_run"},
+                                    std::pair{stability_run, "soak"}};
 };
 
 namespace ridgeline::schema {

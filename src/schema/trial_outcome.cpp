@@ -30,7 +30,7 @@ void from_json(const base::Json& in, Failure& failure) {
   if (const auto flags = in.find("flags"); flags != in.end()) flags->get_to(failure.flags);
 }
 
-RL_DEFINE_JSON(TrialOutcome, status, measurement, drift, failure, measured_utc, duration_s)
+RL_DEFINE_JSON(TrialOutcome, status, measurement, output_error, failure, measured_utc, duration_s)
 RL_DEFINE_JSON(PairedOutcome, status, measurement, failure, measured_utc, duration_s)
 
 }  // namespace ridgeline::schema

@@ -19,7 +19,7 @@ enum class TrialStatus {
   crashed,  ///< the worker died by a signal or an unexpected exit
   out_of_memory,
   unsupported,        ///< an operator, type or opset that this runtime cannot run
-  rejected_accuracy,  ///< ran, but the outputs drifted past the tolerance
+  rejected_accuracy,  ///< ran, but the output error was past the tolerance
   invalid,            ///< the configuration itself is illegal for this runtime
 };
 
@@ -40,9 +40,9 @@ struct Failure {
 
 struct TrialOutcome {
   TrialStatus status = TrialStatus::ok;
-  std::optional<Measurement> measurement;  ///< set when ok or rejected_accuracy
-  std::optional<AccuracyDrift> drift;      ///< set when outputs were compared
-  std::optional<Failure> failure;          ///< set unless ok
+  std::optional<Measurement> measurement;   ///< set when ok or rejected_accuracy
+  std::optional<OutputError> output_error;  ///< set when outputs were compared
+  std::optional<Failure> failure;           ///< set unless ok
   std::string measured_utc;
   double duration_s = 0;  ///< whole trial, start to end, as the parent saw it
 };

@@ -13,12 +13,12 @@ base::Json identity(const TrialSpec& spec) {
   base::Json json = spec;
   json["workload"].erase("location");
   for (auto& file : json["workload"]["input_files"]) file.erase("path");
-  json["workload"].erase("dim_names");      // follows from the model
-  if (spec.io == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
-  if (!spec.alone) json.erase("alone");     // older than this field
+  json["workload"].erase("dim_names");                   // follows from the model
+  if (spec.tensor_location == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
+  if (!spec.isolated) json.erase("alone");               // older than this field
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
-  json["runtime"].erase("known_targets");
+  json["runtime"].erase("supported_options");
   json["runtime"].erase("provider_notes");
   json["runtime"].erase("provider_libraries");
   const auto libraries = spec.runtime.provider_libraries.find(spec.provider);
@@ -70,13 +70,14 @@ void from_json(const base::Json& in, ProviderNote& note) {
   note.missing = in.value("missing", std::vector<std::string>{});
 }
 
-RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries, known_targets,
-               provider_libraries, provider_notes)
+RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries,
+               supported_options, provider_libraries, provider_notes)
 RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,
                target_interval_ratio)
-RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, io, alone)
-RL_DEFINE_JSON(PairedPlan, rounds, max_rounds, quads, max_quads, target_half_width, block_time_s, min_block_runs,
-               settle_s, discard_runs, discard_time_s, min_time_s, max_time_s, min_samples, min_samples_time_s, warmup)
+RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, tensor_location, isolated)
+RL_DEFINE_JSON(PairedPlan, rounds, max_rounds, abba_rounds, max_abba_rounds, target_half_width, block_time_s,
+               min_block_runs, settle_s, discard_runs, discard_time_s, min_time_s, max_time_s, min_samples,
+               min_samples_time_s, warmup)
 RL_DEFINE_JSON(PairedSpec, base, other, plan)
 
 }  // namespace ridgeline::schema

@@ -37,8 +37,8 @@ struct RuntimeIdentity {
   std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
   std::vector<std::string>
       loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
-  std::vector<std::string>
-      known_targets;  ///< ParamDef::target names found in the library; empty: could not tell. Not part of the identity
+  std::vector<std::string> supported_options;  ///< ParamDef::target names found in the library; empty: could not tell.
+                                               ///< Not part of the identity
   /// By provider (ExecutionProvider::id) its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
@@ -55,7 +55,7 @@ RL_DECLARE_JSON(RuntimeIdentity)
 struct MeasurementPlan {
   std::int64_t warmup_runs = 3;      ///< floor; warm-up goes on until times are steady
   double warmup_max_s = 5;           ///< steady or not, warm-up ends here (after the floor)
-  std::optional<std::int64_t> runs;  ///< fixed number of timed inferences (a lane); else stop by interval or budget
+  std::optional<std::int64_t> runs;  ///< fixed number of timed inferences (a caller); else stop by interval or budget
   std::int64_t min_runs = 10;
   std::int64_t max_runs = 200000;  ///< sizes the sample buffer
   double min_time_s = 0.2;
@@ -73,9 +73,10 @@ struct TrialSpec {
   RuntimeIdentity runtime;
   Configuration configuration;
   MeasurementPlan plan;
-  std::string io = "host";  ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
+  std::string tensor_location =
+      "host";  ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
   /// On a GPU: in a fresh process that works on the session's stream alone. Otherwise as in one that works on several.
-  bool alone = false;
+  bool isolated = false;
 
   /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
@@ -83,12 +84,13 @@ struct TrialSpec {
 };
 RL_DECLARE_JSON(TrialSpec)
 
-/// How an interleaved comparison of two configurations runs: quads of blocks A B B A.
+/// How an interleaved comparison of two configurations runs: ABBA rounds of blocks A B B A.
 struct PairedPlan {
-  int rounds = 6;       ///< pairs of sessions at least, made in turned order; the quads are shared out among them
-  int max_rounds = 60;  ///< where above `rounds`: more pairs of sessions until the interval is narrow enough
-  int quads = 12;       ///< at least; each quad gives one drift-free log ratio
-  int max_quads = 400;  ///< goes on up to here until the interval is narrow enough
+  int rounds =
+      6;  ///< pairs of sessions at least, made in counterbalanced order; the ABBA rounds are shared out among them
+  int max_rounds = 60;        ///< where above `rounds`: more pairs of sessions until the interval is narrow enough
+  int abba_rounds = 12;       ///< at least; each ABBA round gives one drift-free log ratio
+  int max_abba_rounds = 400;  ///< goes on up to here until the interval is narrow enough
   double target_half_width = 0.01;  ///< of the 95 % interval of the mean log ratio of block medians; stopping by width
                                     ///< alone leaves the verdict's error rate as it is
   /// Timed part of one block. The speed of a shared core wanders on all scales from milliseconds to minutes: block
@@ -100,9 +102,9 @@ struct PairedPlan {
   double discard_time_s =
       0.004;               ///< and for so long: with cold caches the first take 10 to 30 % longer, after 4 ms 1 to 3 %
   double min_time_s = 4;   ///< however narrow the interval: tails need samples
-  double max_time_s = 30;  ///< stops after the quad in which this passes (at least 4 quads are run)
-  std::int64_t min_samples = 0;   ///< of each arm, however narrow the interval and however many quads: a tail's ratio
-                                  ///< needs them. For their sake a comparison may take
+  double max_time_s = 30;  ///< stops after the ABBA round in which this passes (at least 4 ABBA rounds are run)
+  std::int64_t min_samples = 0;   ///< of each arm, however narrow the interval and however many ABBA rounds: a tail's
+                                  ///< ratio needs them. For their sake a comparison may take
   double min_samples_time_s = 0;  ///< so long where that is more than max_time_s
   MeasurementPlan warmup;         ///< its warm-up part applies to each arm
 };

@@ -43,7 +43,7 @@ RL_DECLARE_JSON(SpaceRequest)
 struct TuneRequest : RunRequest {
   WorkloadRef workload;  ///< kind, location, the user's shapes and input files, seed
   std::string provider = "auto";
-  std::string io = "host";  ///< TrialSpec::io of every trial
+  std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial
   std::string ort_library;
   std::string search = "adaptive";
   Objective objective = Objective::latency;

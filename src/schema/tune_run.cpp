@@ -6,19 +6,19 @@
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(PrunedParam, key, values, reason)
-RL_DEFINE_JSON(Comparison, ratio, low, high, p_value, quads, verdict, tail)
+RL_DEFINE_JSON(Comparison, ratio, low, high, p_value, abba_rounds, verdict, tail)
 RL_DEFINE_JSON(CorrectedCost, value, low, high, interleaved)
 RL_DEFINE_JSON(SpeedReading, at_s, cost, low, high)
 RL_DEFINE_JSON(SpeedTrack, device, readings)
 RL_DEFINE_JSON(SpeedRecord, reference, tracks, taken_again)
-RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, from_store, started_s, reason, corrected, takes, device)
-RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, from_store, flags)
-RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tie_group, reason, unproven, alone_key,
-               alone_current_key)
+RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, cached, started_s, reason, corrected, takes, device)
+RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, cached, flags)
+RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
+               isolated_current_key)
 RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, objective,
-               constraints, min_effect, accuracy_tolerance, search, seed, provider, io, device, environment, model,
-               workload, runtime, plan, current, current_origins, space, space_size, pruned, trials, pairs, verdict,
-               notes, gpu_ceilings, runtime_graphs, speed)
+               constraints, min_effect, accuracy_tolerance, search, seed, provider, tensor_location, device,
+               environment, model, workload, runtime, plan, current, current_origins, space, space_size, pruned, trials,
+               pairs, verdict, notes, gpu_ceilings, runtime_graphs, speed)
 
 std::string model_name(const TuneRun& run) {
   if (run.workload.kind == "synthetic") return "synthetic:" + run.workload.location;

@@ -43,10 +43,10 @@ struct Comparison {
   double low = 1;  ///< 95 % interval
   double high = 1;
   double p_value = 1;
-  int quads = 0;
+  int abba_rounds = 0;
   Verdict verdict = Verdict::inconclusive;
   double tail = 0;  ///< objective p99: the quantile that the samples support and the ratio is of, 0.99 where there are
-                    ///< enough; 0: another objective, or stored before this was told
+                    ///< enough; 0: another objective, or stored before this was recorded
 };
 
 /// The cost of a trial (analysis::Cost) as it would have been while the machine was quiet, with a 95 % interval: its
@@ -84,7 +84,7 @@ struct TunedTrial {
   TrialStage stage = TrialStage::search;
   std::string key;  ///< TrialSpec::key: where the outcome is stored
   Configuration configuration;
-  bool from_store = false;                   ///< answered without measuring again
+  bool cached = false;                       ///< answered without measuring again
   double started_s = 0;                      ///< since the run began
   std::string reason;                        ///< why the searcher tried it, one line
   std::optional<CorrectedCost> corrected{};  ///< unset where the reference said nothing of that moment
@@ -95,7 +95,7 @@ struct TunedTrial {
 enum class PairPurpose {
   finalist,       ///< current configuration against a finalist
   leave_one_out,  ///< the winner against the winner with one setting back at the current value
-  duel,           ///< one against another that may be as fast: nearest trials, the winner with and without settings
+  head_to_head,   ///< one against another that may be as fast: nearest trials, the winner with and without settings
   retake,         ///< the reference configuration against a trial, shortly, as the machine had changed under it
 };
 
@@ -108,7 +108,7 @@ struct TunedPair {
   TrialStatus status = TrialStatus::ok;
   std::optional<Comparison> comparison;
   std::string failure;  ///< one line when status is not ok
-  bool from_store = false;
+  bool cached = false;
   std::vector<QualityFlag> flags{};  ///< of the measurement
 };
 
@@ -121,13 +121,13 @@ struct TuneVerdict {
   Configuration configuration;  ///< the recommended one (keep: the current)
   int trial_id = 0;
   std::optional<Comparison> gain;  ///< recommended against current, interleaved
-  std::vector<int> tie_group;      ///< trial ids that are as good as the best
+  std::vector<int> tied_with;      ///< trial ids that are as good as the best
   std::string reason;              ///< one sentence
   /// Settings of `configuration` that stay because neither they nor their absence was shown to be as good.
   std::vector<std::string> unproven{};
-  /// TrialSpec::key of `configuration` measured alone (TrialSpec::alone), which no ranking holds; "": it was not.
-  std::string alone_key{};
-  std::string alone_current_key{};  ///< the same of the current configuration
+  /// TrialSpec::key of `configuration` measured alone (TrialSpec::isolated), which no ranking holds; "": it was not.
+  std::string isolated_key{};
+  std::string isolated_current_key{};  ///< the same of the current configuration
 };
 
 /// One `ridgeline tune` as recorded: enough to rebuild every report without running anything.
@@ -144,13 +144,13 @@ struct TuneRun {
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
   double min_effect = 0.02;
-  /// What AccuracyDrift::scaled_max_abs may be; 0: outputs were not judged, by --accuracy-tolerance off or in older
+  /// What OutputError::scaled_max_abs may be; 0: outputs were not judged, by --accuracy-tolerance off or in older
   /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
   std::string search;  ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
-  std::string io = "host";  ///< TrialSpec::io of every trial
+  std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial
   std::string device;
   Environment environment;
   ModelDescription model;
@@ -191,7 +191,7 @@ RL_NAMES(Verdict, std::pair{faster, "faster"}, std::pair{slower, "slower"}, std:
 RL_NAMES(TrialStage, std::pair{current, "current"}, std::pair{baseline, "baseline"}, std::pair{screening, "screening"},
          std::pair{search, "search"}, std::pair{finalist, "finalist"});
 RL_NAMES(PairPurpose, std::pair{finalist, "finalist"}, std::pair{leave_one_out, "leave_one_out"},
-         std::pair{duel, "duel"}, std::pair{retake, "retake"});
+         std::pair{head_to_head, "head_to_head"}, std::pair{head_to_head, "duel"}, std::pair{retake, "retake"});
 RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pair{none, "none"});
 #undef RL_NAMES
 

@@ -54,7 +54,7 @@ std::optional<Proposal> AdaptiveSearcher::next_beside() {
 std::optional<Proposal> AdaptiveSearcher::offer(Step step) {
   auto proposal = history().offer(step.configuration, step.stage, std::move(step.reason));
   if (proposal && history().knows_batch(proposal->configuration))
-    proposal->abandon_above = history().hopeless_above(step.race_margin);
+    proposal->stop_above = history().hopeless_above(step.race_margin);
   return proposal;
 }
 

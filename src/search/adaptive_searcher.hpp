@@ -10,8 +10,8 @@
 
 namespace ridgeline::search {
 
-/// Default and current first, then Screening, then Refinement. Clear losers may be abandoned. Small spaces are capped
-/// below a fifth of an exhaustive search.
+/// Default and current first, then Screening, then Refinement. Clear losers may be stopped early. Small spaces are
+/// capped below a fifth of an exhaustive search.
 class AdaptiveSearcher : public Strategy {
  public:
   static constexpr double kLargestShare = 0.19;     ///< of the space that is measured at most ...

@@ -83,7 +83,7 @@ AdditiveModel::AdditiveModel(const std::vector<Factor>& factors, const SearchHis
     if (!ones) continue;
     const double behind = std::log(*seen.observation.cost) - best_log;
     // What holds for configurations twice as slow says little about the neighbourhood of the best.
-    const double weight = std::exp(-2 * std::max(behind, 0.0)) * (seen.observation.abandoned ? 0.25 : 1.0);
+    const double weight = std::exp(-2 * std::max(behind, 0.0)) * (seen.observation.stopped_early ? 0.25 : 1.0);
     fit.add(*ones, behind, weight);
     for (std::size_t at = 0; at < factors.size(); ++at) known_[at][*factors[at].level_of(seen.configuration)] = true;
   }

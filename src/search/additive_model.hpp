@@ -13,7 +13,7 @@ namespace ridgeline::search {
 /// the best count less. Says what an untried configuration may cost; interactions are the caller's uncertainty.
 class AdditiveModel {
  public:
-  /// Configurations with a value that is no candidate, failures and abandoned trials far off the best are left out.
+  /// Configurations with a value that is no candidate, failures and early-stopped trials far off the best are left out.
   AdditiveModel(const std::vector<Factor>& factors, const SearchHistory& history);
 
   /// Natural logarithm of the cost ratio of `level` to the factor's unset level.

@@ -17,7 +17,7 @@ using schema::DataMode;
 using schema::TrainingSettings;
 
 constexpr double kTolerance = 0.03;     ///< of the recommendation
-constexpr double kWorthTrying = 0.985;  ///< of the best measured: foretold below it, a combination is no candidate
+constexpr double kWorthTrying = 0.985;  ///< of the best measured: predicted below it, a combination is no candidate
 constexpr double kCurvesShare = 0.6;
 constexpr std::size_t kMostConfirmations = 14;
 constexpr std::size_t kMostFrugal = 4;  ///< trials for the frugal answers
@@ -44,10 +44,10 @@ std::vector<std::int64_t> halving_order(const std::vector<std::int64_t>& ascendi
 BenchAdaptive::BenchAdaptive(schema::TrainingSpace space, BenchSearchOptions options)
     : space_(std::move(space)),
       options_(std::move(options)),
-      fence_(options_.headroom, options_.on_cpu),
+      memory_limit_(options_.headroom, options_.on_cpu),
       prediction_(options_.time_s > 0),
-      sprinting_(options_.time_s > 0) {
-  if (sprinting_) sprint_.emplace(space_, options_);
+      in_budgeted_search_(options_.time_s > 0) {
+  if (in_budgeted_search_) budgeted_search_.emplace(space_, options_);
   for (const auto amp : space_.amps) batches_[amp] = {space_.batches.begin(), space_.batches.end()};
 }
 
@@ -58,12 +58,12 @@ std::optional<BenchProposal> BenchAdaptive::fresh(BenchProposal proposal) {
 
 void BenchAdaptive::spent(double share) {
   spent_ = share;
-  if (sprint_) sprint_->spent(share);
+  if (budgeted_search_) budgeted_search_->spent(share);
   if (share >= 1) skip_untried();
 }
 
 bool BenchAdaptive::affordable(const TrainingSettings& settings, DataMode data) const {
-  return !sprint_ || sprint_->cost_s(settings, data) <= sprint_->left_s();
+  return !budgeted_search_ || budgeted_search_->cost_s(settings, data) <= budgeted_search_->left_s();
 }
 
 std::int64_t BenchAdaptive::middle_batch() const {
@@ -82,20 +82,20 @@ std::optional<BenchProposal> BenchAdaptive::compute_point(double until) {
   // Precisions in turn, so that all have been seen when time is short.
   std::set<std::int64_t> sizes;
   for (const auto& [amp, batches] : batches_) sizes.insert(batches.begin(), batches.end());
-  for (const auto batch :
-       sprint_ ? halving_order({sizes.begin(), sizes.end()}) : std::vector<std::int64_t>(sizes.begin(), sizes.end()))
+  for (const auto batch : budgeted_search_ ? halving_order({sizes.begin(), sizes.end()})
+                                           : std::vector<std::int64_t>(sizes.begin(), sizes.end()))
     for (auto& [amp, batches] : batches_) {
       const TrainingSettings settings{batch, 0, amp, false};
       if (batches.count(batch) == 0 || proposed_.count({DataMode::device, settings}) != 0) continue;
       if (!affordable(settings, DataMode::device)) continue;
-      if (const auto reason = fence_.too_large(settings)) {
-        if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, *reason});
+      if (const auto reason = memory_limit_.too_large(settings)) {
+        if (over_limit_.insert({amp, batch}).second) skipped_.push_back({settings, *reason});
         continue;
       }
       return fresh({settings, DataMode::device, BenchStage::compute, "compute curve: batches kept on the device"});
     }
   for (auto& [amp, batches] : batches_)
-    if (const auto batch = fence_.next_batch(amp)) {
+    if (const auto batch = memory_limit_.next_batch(amp)) {
       batches.insert(*batch);
       return fresh({{*batch, 0, amp, false},
                     DataMode::device,
@@ -109,8 +109,8 @@ void BenchAdaptive::skip_untried() {
   for (const auto& [amp, batches] : batches_)
     for (const auto batch : batches) {
       const TrainingSettings settings{batch, 0, amp, false};
-      if (proposed_.count({DataMode::device, settings}) != 0 || fence_.too_large(settings)) continue;
-      if (fenced_.insert({amp, batch}).second) skipped_.push_back({settings, "there was no time for it"});
+      if (proposed_.count({DataMode::device, settings}) != 0 || memory_limit_.too_large(settings)) continue;
+      if (over_limit_.insert({amp, batch}).second) skipped_.push_back({settings, "there was no time for it"});
     }
 }
 
@@ -156,7 +156,7 @@ std::vector<TrainingSettings> BenchAdaptive::candidates() const {
       for (const int workers : space_.workers)
         for (const bool pin : space_.pins) {
           const TrainingSettings settings{batch, workers, amp, pin};
-          if (fence_.too_large(settings) || !prediction_.samples_per_s(settings)) continue;
+          if (memory_limit_.too_large(settings) || !prediction_.samples_per_s(settings)) continue;
           if (measured_.count(settings) != 0 || affordable(settings, DataMode::loader)) out.push_back(settings);
         }
   return out;
@@ -182,11 +182,11 @@ std::optional<BenchProposal> BenchAdaptive::fastest_point() {
     }
   }
   if (best == nullptr) return std::nullopt;
-  // The first few are measured whatever is foretold: they correct what the curves cannot know.
+  // The first few are measured whatever is predicted: they correct what the curves cannot know.
   constexpr std::size_t kLeast = 3;
   if (confirmed_ >= kLeast && best_rate < measured_best() * kWorthMeasuring) return std::nullopt;
   return BenchProposal{*best, DataMode::loader, BenchStage::confirm,
-                       fmt::format("foretold to be the fastest: {:.4g} samples/s", best_rate)};
+                       fmt::format("predicted to be the fastest: {:.4g} samples/s", best_rate)};
 }
 
 std::optional<BenchProposal> BenchAdaptive::frugal_point() {
@@ -215,9 +215,10 @@ std::optional<BenchProposal> BenchAdaptive::frugal_point() {
   }
   if (frugal != nullptr && measured_.count(*frugal) == 0)
     return BenchProposal{*frugal, DataMode::loader, BenchStage::confirm,
-                         "foretold to be nearly as fast with less memory or fewer workers"};
+                         "predicted to be nearly as fast with less memory or fewer workers"};
   if (efficient != nullptr && measured_.count(*efficient) == 0)
-    return BenchProposal{*efficient, DataMode::loader, BenchStage::confirm, "foretold to give the most samples/s a GB"};
+    return BenchProposal{*efficient, DataMode::loader, BenchStage::confirm,
+                         "predicted to give the most samples/s a GB"};
   return std::nullopt;
 }
 
@@ -231,10 +232,10 @@ std::optional<BenchProposal> BenchAdaptive::propose() {
   if (grid_) return grid_->propose();
   if (options_.current && proposed_.count({DataMode::loader, *options_.current}) == 0)
     return fresh({*options_.current, DataMode::loader, BenchStage::sweep, "the current settings"});
-  if (sprinting_) {
-    auto next = sprint_->propose();
+  if (in_budgeted_search_) {
+    auto next = budgeted_search_->propose();
     if (next && proposed_.count({next->data, next->settings}) == 0) return fresh(std::move(*next));
-    sprinting_ = false;
+    in_budgeted_search_ = false;
   }
   if (auto point = compute_point(kComputeShare)) return point;
   if (!computed_) {
@@ -256,9 +257,9 @@ std::optional<BenchProposal> BenchAdaptive::propose() {
 
 void BenchAdaptive::observe(const BenchProposal& proposal, const BenchObservation& observation) {
   if (grid_) return grid_->observe(proposal, observation);
-  fence_.observe(proposal, observation);
+  memory_limit_.observe(proposal, observation);
   prediction_.observe(proposal, observation);
-  if (sprint_) sprint_->observe(proposal, observation);
+  if (budgeted_search_) budgeted_search_->observe(proposal, observation);
   if (proposal.data == DataMode::device && observation.ok()) computed_ = true;
   if (proposal.data != DataMode::loader) return;
   measured_[proposal.settings] = observation.ok() ? observation.samples_per_s : 0;
@@ -271,7 +272,7 @@ std::size_t BenchAdaptive::remaining() const {
   for (const auto& [amp, batches] : batches_)
     for (const auto batch : batches) {
       const TrainingSettings settings{batch, 0, amp, false};
-      if (proposed_.count({DataMode::device, settings}) == 0 && !fence_.too_large(settings)) ++left;
+      if (proposed_.count({DataMode::device, settings}) == 0 && !memory_limit_.too_large(settings)) ++left;
     }
   const auto count = [&](DataMode data) {
     return static_cast<std::size_t>(

@@ -5,9 +5,9 @@
 #include <memory>
 #include <set>
 
-#include "search/batch_fence.hpp"
+#include "search/batch_memory_limit.hpp"
 #include "search/bench_searcher.hpp"
-#include "search/bench_sprint.hpp"
+#include "search/budgeted_search.hpp"
 #include "search/step_prediction.hpp"
 
 namespace ridgeline::search {
@@ -43,18 +43,18 @@ class BenchAdaptive final : public BenchSearcher {
 
   schema::TrainingSpace space_;
   BenchSearchOptions options_;
-  BatchFence fence_;
+  BatchMemoryLimit memory_limit_;
   StepPrediction prediction_;
   std::set<Key> proposed_;
   std::map<schema::AmpMode, std::set<std::int64_t>> batches_;  ///< of the space, and those found by bisection
   std::map<schema::TrainingSettings, double> measured_;        ///< joint trials: samples/s, 0 when they failed
   bool computed_ = false;                                      ///< some compute trial went well
   std::size_t confirmed_ = 0;
-  std::optional<BenchSprint> sprint_;  ///< where time is limited
-  bool sprinting_ = false;
+  std::optional<BudgetedSearch> budgeted_search_;  ///< where time is limited
+  bool in_budgeted_search_ = false;
   double spent_ = 0;
   std::vector<schema::SkippedSettings> skipped_;
-  std::set<std::pair<schema::AmpMode, std::int64_t>> fenced_;
+  std::set<std::pair<schema::AmpMode, std::int64_t>> over_limit_;
   std::unique_ptr<BenchSearcher> grid_;
 };
 

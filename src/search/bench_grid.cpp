@@ -11,7 +11,7 @@ using schema::BenchStage;
 using schema::DataMode;
 
 BenchGrid::BenchGrid(const schema::TrainingSpace& space, const BenchSearchOptions& options)
-    : amps_(space.amps), fence_(options.headroom, options.on_cpu) {
+    : amps_(space.amps), memory_limit_(options.headroom, options.on_cpu) {
   if (options.current) queue_.push_back(*options.current);
   for (const auto amp : space.amps)
     for (const bool pin : space.pins)
@@ -25,7 +25,7 @@ std::optional<BenchProposal> BenchGrid::propose() {
     const auto settings = queue_.back();
     queue_.pop_back();
     if (!proposed_.insert(settings).second) continue;
-    if (const auto reason = fence_.too_large(settings)) {
+    if (const auto reason = memory_limit_.too_large(settings)) {
       skipped_.push_back({settings, *reason});
       continue;
     }
@@ -37,7 +37,7 @@ std::optional<BenchProposal> BenchGrid::propose() {
 std::optional<BenchProposal> BenchGrid::bisection() {
   for (const auto amp : amps_) {
     const auto best = best_.find(amp);
-    const auto batch = fence_.next_batch(amp);
+    const auto batch = memory_limit_.next_batch(amp);
     if (best == best_.end() || !batch) continue;
     auto settings = best->second.second;
     settings.batch = *batch;
@@ -49,7 +49,7 @@ std::optional<BenchProposal> BenchGrid::bisection() {
 }
 
 void BenchGrid::observe(const BenchProposal& proposal, const BenchObservation& observation) {
-  fence_.observe(proposal, observation);
+  memory_limit_.observe(proposal, observation);
   if (!observation.ok()) return;
   auto& best = best_[proposal.settings.amp];
   if (observation.samples_per_s > best.first) best = {observation.samples_per_s, proposal.settings};
@@ -57,7 +57,7 @@ void BenchGrid::observe(const BenchProposal& proposal, const BenchObservation& o
 
 std::size_t BenchGrid::remaining() const {
   return static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), [&](const auto& settings) {
-    return proposed_.count(settings) == 0 && !fence_.too_large(settings);
+    return proposed_.count(settings) == 0 && !memory_limit_.too_large(settings);
   }));
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "search/batch_fence.hpp"
+#include "search/batch_memory_limit.hpp"
 #include "search/bench_searcher.hpp"
 
 namespace ridgeline::search {
@@ -25,7 +25,7 @@ class BenchGrid final : public BenchSearcher {
   std::vector<schema::TrainingSettings> queue_;  ///< what is left, the next one last
   std::set<schema::TrainingSettings> proposed_;
   std::map<schema::AmpMode, std::pair<double, schema::TrainingSettings>> best_;
-  BatchFence fence_;
+  BatchMemoryLimit memory_limit_;
   std::vector<schema::SkippedSettings> skipped_;
 };
 

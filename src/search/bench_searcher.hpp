@@ -66,7 +66,7 @@ struct BenchSearchOptions {
 /// largest that fits is looked for between the two. "adaptive": the compute curve (batches on the device) and the
 /// loader curve (batches dropped) by themselves, the joint optimum predicted from both, then measured, and its
 /// neighbours, until no prediction is better than what was measured. With limited time it begins with a few trials
-/// whose gaps it foretells, and goes on with the curves where time is left. An unknown name is an error with the
+/// whose gaps it predicts, and goes on with the curves where time is left. An unknown name is an error with the
 /// nearest one.
 [[nodiscard]] base::Result<std::unique_ptr<BenchSearcher>> make_bench_searcher(const std::string& name,
                                                                                const schema::TrainingSpace& space,

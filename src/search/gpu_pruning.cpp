@@ -64,7 +64,7 @@ constexpr std::array kGpuPrunings{
                 .reason = kNoTunables},
     PruningRule{.keys = {"disable_specified_optimizers"},
                 .where = {.provider_has = &Provider::compiles_graph},
-                .reason = "the engine's builder fuses by itself; --set or --space tries it"},
+                .reason = "the engine's builder fuses on its own; --set or --space tries it"},
     PruningRule{.keys = {"cudnn_conv_use_max_workspace"},
                 .where = {.runtime = {.since = "1.20.0"}},
                 .reason = "the cuDNN frontend, in use since 1.20, does not look at it (--set tries it)"},

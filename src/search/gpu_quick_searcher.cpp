@@ -25,7 +25,7 @@ GpuQuickSearcher::GpuQuickSearcher(const SearchSpace& space, const SearcherOptio
 }
 
 Configuration GpuQuickSearcher::base() const {
-  const auto* from = history().foundation(options().min_effect / 2);
+  const auto* from = history().incumbent(options().min_effect / 2);
   return from != nullptr ? from->configuration : space().defaults();
 }
 
@@ -33,14 +33,14 @@ std::optional<Proposal> GpuQuickSearcher::apply(const Guess& guess, const Config
   const auto& factor = factors_[guess.factor];
   auto proposal =
       history().offer(factor.apply(space(), from, guess.level), TrialStage::screening, "best guess for " + factor.name);
-  if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+  if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
   return proposal;
 }
 
 std::optional<Proposal> GpuQuickSearcher::apply_all_guesses(Configuration from) {
   for (const auto& guess : guesses_) from = factors_[guess.factor].apply(space(), from, guess.level);
   auto proposal = history().offer(from, TrialStage::screening, "all best guesses together");
-  if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+  if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
   return proposal;
 }
 

@@ -9,7 +9,7 @@
 namespace ridgeline::search {
 
 /// Whether `a` surely needs as much memory as `b` or more: a larger batch, more sessions, a captured graph beside, or a
-/// tighter memory limit, and all else equal. False when that cannot be told.
+/// tighter memory limit, and all else equal. False when that is unknown.
 [[nodiscard]] bool needs_no_less_memory(const schema::Configuration& a, const schema::Configuration& b);
 
 /// The first setting that makes it so, in the order batch, sessions, limit, graph; "" when they are the same.

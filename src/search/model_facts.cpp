@@ -38,7 +38,7 @@ bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onn
 
 bool on_gpu(const SpaceInput& input) { return schema::runs_on_gpu(input.provider); }
 
-bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.io == "device"; }
+bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.tensor_location == "device"; }
 
 bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {
   return std::any_of(operators.begin(), operators.end(),

@@ -108,7 +108,7 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
   // Session setters are functions of the C API; only string keys can be looked for in the library.
   const bool has_string_key =
       param.scope == schema::ParamScope::session_config || param.scope == schema::ParamScope::provider_option;
-  const auto& known = input.runtime.known_targets;
+  const auto& known = input.runtime.supported_options;
   if (has_string_key && !known.empty() && std::find(known.begin(), known.end(), param.target) == known.end())
     return fmt::format("unknown to this version: the loaded library has no key {}", param.target);
   if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)
@@ -122,7 +122,7 @@ Reason why_impossible(const ParamDef& param, const schema::Value& value, const S
 
 Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
   if (auto reason = why_pointless_on_gpu(param, input)) return reason;
-  if (!param.searched) return std::string("not swept by itself; --set or --space tries it");
+  if (!param.searched) return std::string("not swept on its own; --set or --space tries it");
   const bool about_throughput = param.key == "parallel_sessions" || param.key == "batch_size";
   if (about_throughput && input.objective != schema::Objective::throughput)
     return fmt::format("objective {}: one inference at a time is timed, and this only raises throughput",

@@ -37,7 +37,7 @@ QuickSearcher::QuickSearcher(const SearchSpace& space, const SearcherOptions& op
 }
 
 Configuration QuickSearcher::base() const {
-  const auto* from = history().foundation(options().min_effect / 2);
+  const auto* from = history().incumbent(options().min_effect / 2);
   return from != nullptr ? from->configuration : space().defaults();
 }
 
@@ -46,7 +46,7 @@ std::optional<Proposal> QuickSearcher::next() {
     const auto& factor = factors_[guess.factor];
     auto proposal = history().offer(factor.apply(space(), from, guess.level), TrialStage::screening,
                                     "best guess for " + factor.name);
-    if (proposal) proposal->abandon_above = history().hopeless_above(kRaceMargin);
+    if (proposal) proposal->stop_above = history().hopeless_above(kRaceMargin);
     return proposal;
   };
   while (thread_at_ < threads_.size()) {
@@ -66,7 +66,7 @@ std::optional<Proposal> QuickSearcher::combination() {
   for (const auto& guess : guesses_) {
     const auto& factor = factors_[guess.factor];
     const auto* seen = history().find(factor.apply(space(), *base_, guess.level));
-    if (seen == nullptr || !seen->observation.cost || seen->observation.abandoned) continue;
+    if (seen == nullptr || !seen->observation.cost || seen->observation.stopped_early) continue;
     if (before == nullptr || !before->observation.cost || *seen->observation.cost < *before->observation.cost)
       combined = factor.apply(space(), combined, guess.level);
   }

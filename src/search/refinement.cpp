@@ -36,7 +36,7 @@ void Refinement::learn(const SearchHistory& history) {
   const auto* seen = history.find(awaited_->configuration);
   const auto* best = history.find(awaited_->best);
   std::optional<double> change;  // by what is known now of both
-  if (seen != nullptr && seen->observation.cost && !seen->observation.abandoned && best != nullptr &&
+  if (seen != nullptr && seen->observation.cost && !seen->observation.stopped_early && best != nullptr &&
       best->observation.cost)
     change = std::log(*seen->observation.cost / *best->observation.cost);
   const bool gained = change && *change < std::log(1 - min_effect_ / 4);
@@ -51,7 +51,7 @@ void Refinement::learn(const SearchHistory& history) {
 
 std::optional<Step> Refinement::next(const SearchHistory& history) {
   learn(history);
-  const auto* best = history.foundation(min_effect_ / 2);
+  const auto* best = history.incumbent(min_effect_ / 2);
   if (best == nullptr || without_gain_ >= patience_ || steps_ >= kMost) return std::nullopt;
   for (const auto& candidate : plausible(history)) {
     const auto& first = (*factors_)[candidate.first.factor];
@@ -88,7 +88,7 @@ std::vector<std::vector<bool>> Refinement::hopeless_levels(const SearchHistory& 
 std::vector<Refinement::Change> Refinement::changes(const SearchHistory& history) const {
   const AdditiveModel model(*factors_, history);
   const auto hopeless = hopeless_levels(history);
-  const auto& best = history.foundation(min_effect_ / 2)->configuration;
+  const auto& best = history.incumbent(min_effect_ / 2)->configuration;
   const double variance = error_squares_ / error_count_;
   std::vector<Change> found;
   for (std::size_t at = 0; at < factors_->size(); ++at) {

@@ -90,7 +90,7 @@ void Screening::open_factor(const SearchHistory& history) {
     has_base_ = true;
   }
   // A tie that is much quicker to set up makes every later trial shorter.
-  if (const auto* quicker = history.foundation(min_effect_ / 2); quicker != nullptr && quicker != best) {
+  if (const auto* quicker = history.incumbent(min_effect_ / 2); quicker != nullptr && quicker != best) {
     base_ = quicker->configuration;
     has_base_ = true;
   }
@@ -193,7 +193,7 @@ void Screening::plan_plain_bindings(const SearchHistory& history) {
 
 /// The quickest way to most of the gain: whatever is wrong with it shows when each factor is turned back.
 void Screening::plan_guesses(const SearchHistory& history) {
-  const auto* best = history.foundation(min_effect_ / 2);
+  const auto* best = history.incumbent(min_effect_ / 2);
   if (best == nullptr) return;
   auto together = best->configuration;
   for (const auto at : guessed_factors(*factors_))
@@ -205,7 +205,7 @@ void Screening::plan_guesses(const SearchHistory& history) {
 void Screening::plan_other_bindings(const SearchHistory& history) {
   const auto binding =
       std::find_if(factors_->begin(), factors_->end(), [](const Factor& one) { return one.is_binding; });
-  const auto* best = history.foundation(min_effect_ / 2);
+  const auto* best = history.incumbent(min_effect_ / 2);
   if (binding == factors_->end() || best == nullptr) return;
   std::vector<std::pair<double, std::size_t>> by_cost;  // those that were not tried last, the most promising first
   for (const auto level : promising_bindings(*binding)) {
@@ -234,7 +234,7 @@ std::optional<double> Screening::base_cost(const SearchHistory& history) const {
 
 std::optional<double> Screening::cost_at(std::size_t level, const SearchHistory& history) const {
   const auto* seen = history.find(factor().apply(*space_, base_, level));
-  if (seen == nullptr || seen->observation.abandoned) return std::nullopt;
+  if (seen == nullptr || seen->observation.stopped_early) return std::nullopt;
   return seen->observation.cost;
 }
 
@@ -261,7 +261,7 @@ void Screening::close_factor(const SearchHistory& history) {
 }
 
 void Screening::plan_combination(const SearchHistory& history) {
-  auto combined = history.foundation(min_effect_ / 2)->configuration;
+  auto combined = history.incumbent(min_effect_ / 2)->configuration;
   for (const auto& [at, level] : helpful_) combined = (*factors_)[at].apply(*space_, combined, level);
   queue_.push_back({combined, schema::TrialStage::search, "what helped, combined"});
 }

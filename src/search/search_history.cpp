@@ -33,11 +33,11 @@ std::optional<Proposal> SearchHistory::offer_as_is(const schema::Configuration& 
 }
 
 bool SearchHistory::refuse_as_hungrier(const schema::Configuration& configuration) {
-  if (starved_.count(configuration) != 0) return true;
+  if (skipped_for_memory_.count(configuration) != 0) return true;
   if (proposed_.count(configuration) != 0) return false;
   for (const auto& ran_out : out_of_memory_) {
     if (!needs_no_less_memory(configuration, ran_out)) continue;
-    starved_.emplace(configuration, ran_out);
+    skipped_for_memory_.emplace(configuration, ran_out);
     return true;
   }
   return false;
@@ -45,7 +45,7 @@ bool SearchHistory::refuse_as_hungrier(const schema::Configuration& configuratio
 
 std::vector<schema::PrunedParam> SearchHistory::starved() const {
   std::vector<schema::PrunedParam> pruned;
-  for (const auto& [configuration, ran_out] : starved_) {
+  for (const auto& [configuration, ran_out] : skipped_for_memory_) {
     const auto key = hungrier_setting(configuration, ran_out);
     const auto* value = configuration.find(key);
     if (value == nullptr) continue;
@@ -79,7 +79,7 @@ void SearchHistory::find_best() {
   best_.reset();
   for (std::size_t at = 0; at < observed_.size(); ++at) {
     const auto& [configuration, seen, in_space] = observed_[at];
-    if (!seen.cost || seen.abandoned || !in_space) continue;
+    if (!seen.cost || seen.stopped_early || !in_space) continue;
     if (!best_ || *seen.cost < *observed_[*best_].observation.cost) best_ = at;
   }
 }
@@ -91,14 +91,14 @@ const Observed* SearchHistory::find(const schema::Configuration& configuration) 
 
 const Observed* SearchHistory::best() const noexcept { return best_ ? &observed_[*best_] : nullptr; }
 
-const Observed* SearchHistory::foundation(double margin) const noexcept {
+const Observed* SearchHistory::incumbent(double margin) const noexcept {
   const auto* chosen = best();
   if (chosen == nullptr) return nullptr;
   const double limit = *chosen->observation.cost * (1 + margin);
   const double setup = chosen->observation.setup_s - kWorthwhileSetup;
   for (const auto& seen : observed_) {
     const auto& observation = seen.observation;
-    if (!observation.cost || observation.abandoned || !seen.in_space || *observation.cost > limit) continue;
+    if (!observation.cost || observation.stopped_early || !seen.in_space || *observation.cost > limit) continue;
     if (observation.setup_s < std::min(setup, chosen->observation.setup_s)) chosen = &seen;
   }
   return chosen;
@@ -106,7 +106,7 @@ const Observed* SearchHistory::foundation(double margin) const noexcept {
 
 bool SearchHistory::is_slow_tie(const schema::Configuration& configuration, double margin) const noexcept {
   const auto* seen = find(configuration);
-  const auto* base = foundation(margin);
+  const auto* base = incumbent(margin);
   return seen != nullptr && base != nullptr && seen->observation.cost &&
          *seen->observation.cost * (1 + margin) >= *base->observation.cost &&
          seen->observation.setup_s > base->observation.setup_s + kWorthwhileSetup;
@@ -126,7 +126,7 @@ bool SearchHistory::knows_batch(const schema::Configuration& configuration) cons
     return true;
   const auto batch = configuration.get_or(kBatch, 0);
   return std::any_of(observed_.begin(), observed_.end(), [&](const auto& seen) {
-    return seen.observation.cost && !seen.observation.abandoned && seen.configuration.get_or(kBatch, 0) == batch;
+    return seen.observation.cost && !seen.observation.stopped_early && seen.configuration.get_or(kBatch, 0) == batch;
   });
 }
 

@@ -36,7 +36,7 @@ class SearchHistory {
 
   /// Or refused for its need of memory: either way there is no use in offering it.
   [[nodiscard]] bool proposed(const schema::Configuration& configuration) const {
-    return proposed_.count(configuration) != 0 || starved_.count(configuration) != 0;
+    return proposed_.count(configuration) != 0 || skipped_for_memory_.count(configuration) != 0;
   }
   [[nodiscard]] std::size_t proposals() const noexcept { return proposed_.size(); }
   [[nodiscard]] const std::vector<Observed>& observed() const noexcept { return observed_; }
@@ -46,8 +46,8 @@ class SearchHistory {
   [[nodiscard]] const Observed* best() const noexcept;
   /// What further guesses should change: the best, or of those within `margin` of it (a share of its cost) the one
   /// whose trials take least to set up, where that saves enough. nullptr when nothing was measured in full.
-  [[nodiscard]] const Observed* foundation(double margin) const noexcept;
-  /// Whether the configuration was seen to cost no less than foundation(margin), up to the margin, and takes so much
+  [[nodiscard]] const Observed* incumbent(double margin) const noexcept;
+  /// Whether the configuration was seen to cost no less than incumbent(margin), up to the margin, and takes so much
   /// longer to set up that nothing is built on it.
   [[nodiscard]] bool is_slow_tie(const schema::Configuration& configuration, double margin) const noexcept;
   /// What was refused for its need of memory, by setting.
@@ -68,7 +68,7 @@ class SearchHistory {
   std::map<schema::Configuration, std::size_t> index_;
   std::optional<std::size_t> best_;
   std::vector<schema::Configuration> out_of_memory_;
-  std::map<schema::Configuration, schema::Configuration> starved_;  ///< with what had run out of memory
+  std::map<schema::Configuration, schema::Configuration> skipped_for_memory_;  ///< with what had run out of memory
 };
 
 }  // namespace ridgeline::search

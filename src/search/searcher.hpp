@@ -19,8 +19,8 @@ struct Proposal {
   schema::Configuration configuration;
   schema::TrialStage stage = schema::TrialStage::search;
   std::string reason;  ///< one line for the report: "screening intra_op_num_threads"
-  /// A candidate whose cost (see Observation) is surely above this may be abandoned early; nullopt: measure in full.
-  std::optional<double> abandon_above;
+  /// A candidate whose cost (see Observation) is surely above this may be stopped early; nullopt: measure in full.
+  std::optional<double> stop_above;
 };
 
 /// What came of it. cost is the objective turned so that lower is better: nanoseconds for latency and p99, nanoseconds
@@ -30,7 +30,7 @@ struct Observation {
   double cost_low = 0;  ///< 95 % interval of cost
   double cost_high = 0;
   double setup_s = 0;          ///< before anything could be timed: making the session and its first run
-  bool abandoned = false;      ///< stopped early as a clear loser; cost is then a lower-quality figure
+  bool stopped_early = false;  ///< stopped early as a clear loser; cost is then a lower-quality figure
   bool out_of_memory = false;  ///< ended so; nothing hungrier is tried then
 };
 

@@ -23,8 +23,8 @@ struct SpaceInput {
   schema::ModelDescription model;
   schema::RuntimeIdentity runtime;
   SpaceRequest request;
-  std::string io = "host";         ///< TrialSpec::io
-  bool memory_is_bounded = false;  ///< a constraint bounds memory, so that savings matter beside speed
+  std::string tensor_location = "host";  ///< TrialSpec::tensor_location
+  bool memory_is_bounded = false;        ///< a constraint bounds memory, so that savings matter beside speed
 };
 
 struct BuiltSpace {

@@ -10,13 +10,13 @@
 
 namespace ridgeline::search {
 
-/// Foretells the samples/s of any combination from curves measured by themselves: a step lasts as long as the slower of
+/// Predicts the samples/s of any combination from curves measured separately: a step lasts as long as the slower of
 /// computing (device trials) with its copies (host trials), and loading (loader trials); without workers their sum.
-/// Joint trials show by how much workers crowd the step itself, and correct what else was foretold wrongly nearby.
+/// Joint trials show by how much workers crowd the step itself, and correct what else was predicted wrongly nearby.
 class StepPrediction {
  public:
   /// Where nothing was measured: `gaps` lie between, below and above the batches and workers that were, for a search
-  /// that has no time to measure all of them. Without it only measured batches are foretold.
+  /// that has no time to measure all of them. Without it only measured batches are predicted.
   explicit StepPrediction(bool gaps = false) : gaps_(gaps) {}
 
   void observe(const BenchProposal& proposal, const BenchObservation& observation);

@@ -7,18 +7,18 @@
 
 namespace ridgeline::stats {
 
-double quad_log_ratio(std::span<const double, 4> costs) noexcept {
+double abba_log_ratio(std::span<const double, 4> costs) noexcept {
   return (std::log(costs[0] / costs[1]) + std::log(costs[3] / costs[2])) / 2;
 }
 
-std::vector<int> counted_rounds(const std::vector<QuadMark>& quads) {
+std::vector<int> counted_rounds(const std::vector<AbbaRoundMark>& abba_rounds) {
   std::vector<int> all;
-  std::map<int, int> quiet;  // rounds with undisturbed quads
+  std::map<int, int> quiet;  // rounds with undisturbed ABBA rounds
   int last = 0;
-  for (const auto& quad : quads) {
-    all.push_back(quad.round);
-    last = std::max(last, quad.round);
-    if (!quad.disturbed) ++quiet[quad.round];
+  for (const auto& abba_round : abba_rounds) {
+    all.push_back(abba_round.round);
+    last = std::max(last, abba_round.round);
+    if (!abba_round.disturbed) ++quiet[abba_round.round];
   }
   std::map<int, int> renumbered;
   for (int round = 0; round <= last; round += 2) {
@@ -30,15 +30,15 @@ std::vector<int> counted_rounds(const std::vector<QuadMark>& quads) {
   }
   std::vector<int> counted;
   std::size_t left = 0;
-  for (const auto& quad : quads) {
-    const auto found = quad.disturbed ? renumbered.end() : renumbered.find(quad.round);
+  for (const auto& abba_round : abba_rounds) {
+    const auto found = abba_round.disturbed ? renumbered.end() : renumbered.find(abba_round.round);
     counted.push_back(found == renumbered.end() ? -1 : found->second);
     if (counted.back() >= 0) ++left;
   }
-  return left >= kLeastQuietQuads || left == quads.size() ? counted : all;
+  return left >= kLeastQuietAbbaRounds || left == abba_rounds.size() ? counted : all;
 }
 
-double turn_effect(std::span<const double> round_means) noexcept {
+double order_effect(std::span<const double> round_means) noexcept {
   if (round_means.size() < 2) return 0;
   double even = 0;
   double odd = 0;

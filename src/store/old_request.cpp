@@ -75,7 +75,7 @@ schema::TuneRequest old_request(const schema::TuneRun& run, const base::Json& ol
   const auto flags = read_common(run, old, request);
   request.workload = run.workload;
   request.provider = run.provider;
-  request.io = run.io;
+  request.tensor_location = run.tensor_location;
   request.ort_library = flags.value("--ort-library");
   request.search = run.search;
   request.objective = run.objective;
@@ -102,7 +102,7 @@ schema::BenchRequest old_request(const schema::BenchRun& run, const base::Json& 
   if (run.answers) {
     request.tolerance = run.answers->tolerance;
     request.headroom = run.answers->headroom;
-    request.soak_steps = run.answers->soak_steps;
+    request.stability_steps = run.answers->stability_steps;
   }
   request.diagnose = !flags.has("--no-diagnosis");
   return request;

@@ -88,7 +88,7 @@ base::Result<void> Transaction::commit() {
 
 namespace {
 
-/// Makes the folders, so that a path which can never hold a file is told at once.
+/// Makes the folders, so that a path which can never hold a file is reported at once.
 bool can_be_made(const std::filesystem::path& path) {
   std::error_code failed;
   const auto folder = std::filesystem::absolute(path, failed).parent_path();

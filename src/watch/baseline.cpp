@@ -47,8 +47,9 @@ std::string devices_text(const schema::Environment& environment) {
   if (cannot_be_read(gpus))
     return fmt::format("the GPUs of this machine cannot be read ({})",
                        !environment.gpu_note.empty() ? environment.gpu_note
-                       : gpus.size() == 1 ? fmt::format("the driver tells no UUID of GPU {}", gpus[0].index.value_or(0))
-                                          : fmt::format("the driver tells no UUID of any of {} GPUs", gpus.size()));
+                       : gpus.size() == 1
+                           ? fmt::format("the driver reports no UUID of GPU {}", gpus[0].index.value_or(0))
+                           : fmt::format("the driver reports no UUID of any of {} GPUs", gpus.size()));
   if (environment.gpus.empty())
     return fmt::format("{} and no GPU{}", environment.cpu_model.empty() ? "an unknown CPU" : environment.cpu_model,
                        environment.gpu_note.empty() ? "" : " (" + environment.gpu_note + ")");

@@ -12,7 +12,7 @@
 
 namespace ridgeline::watch {
 
-/// What a service is held against: a run's recommended trial as it was measured then.
+/// What a service is compared with: a run's recommended trial as it was measured then.
 struct Baseline {
   std::string name;  ///< "RUN/TRIAL"
   schema::TuneRun run;

@@ -10,7 +10,7 @@
 
 namespace ridgeline::watch {
 
-/// Runs a user's command by /bin/sh for degraded, recovered, failed and works_again, with the event in its environment.
+/// Runs a user's command by /bin/sh for degraded, recovered, failed and restored, with the event in its environment.
 /// Its output goes to our standard error. It is ended after `limit`; a failure is an action_failed event, never ours.
 class CommandResponder final : public Responder {
  public:

@@ -16,7 +16,7 @@ class LatencyInput {
   /// Adds what came since the last call.
   [[nodiscard]] virtual base::Result<void> read(LatencyWindow& window) = 0;
   [[nodiscard]] virtual base::Json position() const { return nullptr; }
-  /// What people should know of the input, one line, told once: that lines may be missing; "" for nothing.
+  /// What people should know of the input, one line, reported once: that lines may be missing; "" for nothing.
   [[nodiscard]] virtual std::string take_note() { return {}; }
 };
 

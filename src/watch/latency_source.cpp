@@ -16,8 +16,8 @@ void add_note(Observation& seen, const std::string& note) {
 
 }  // namespace
 
-LatencySource::LatencySource(std::unique_ptr<LatencyInput> input, ServiceInspector inspector, GpuGlance glance)
-    : input_(std::move(input)), inspector_(std::move(inspector)), glance_(std::move(glance)) {}
+LatencySource::LatencySource(std::unique_ptr<LatencyInput> input, ServiceInspector inspector, GpuSampler sampler)
+    : input_(std::move(input)), inspector_(std::move(inspector)), sampler_(std::move(sampler)) {}
 
 void LatencySource::look_closer(analysis::ServiceState& state) {
   inspector_.inspect_afresh(state);
@@ -33,7 +33,7 @@ Result<Observation> LatencySource::look() {
     // The service goes on without its files; what it writes still counts.
     seen.note = base::error_line(inspected.error());
   }
-  seen.state.gpu = glance_.look();
+  seen.state.gpu = sampler_.sample();
   seen.state.process_names = process_names(seen.state.gpu);
   auto read = input_->read(window_);
   add_note(seen, input_->take_note());

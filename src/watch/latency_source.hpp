@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "watch/gpu_glance.hpp"
+#include "watch/gpu_sampler.hpp"
 #include "watch/latency_input.hpp"
 #include "watch/probe_source.hpp"
 #include "watch/service_inspector.hpp"
@@ -13,7 +13,7 @@ namespace ridgeline::watch {
 /// Judges a service by the latencies that it writes: nothing is run.
 class LatencySource final : public ProbeSource {
  public:
-  LatencySource(std::unique_ptr<LatencyInput> input, ServiceInspector inspector, GpuGlance glance);
+  LatencySource(std::unique_ptr<LatencyInput> input, ServiceInspector inspector, GpuSampler sampler);
 
   /// Without enough latencies since the last look there is no figure, and they are kept for the next.
   [[nodiscard]] base::Result<Observation> look() override;
@@ -25,7 +25,7 @@ class LatencySource final : public ProbeSource {
  private:
   std::unique_ptr<LatencyInput> input_;
   ServiceInspector inspector_;
-  GpuGlance glance_;
+  GpuSampler sampler_;
   LatencyWindow window_;
 };
 

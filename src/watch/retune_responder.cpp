@@ -45,7 +45,7 @@ Result<campaign::TuneRequest> RetuneResponder::request() const {
   campaign::TuneRequest request;
   request.workload = run.workload;
   request.provider = run.provider;
-  request.io = run.io;
+  request.tensor_location = run.tensor_location;
   request.ort_library = options_.ort_library;
   request.search = options_.search;
   request.objective = run.objective;
@@ -111,7 +111,7 @@ Result<Response> RetuneResponder::tune_and_apply() {
   event.details["backup"] = applied.backup.string();
   if (const auto left = campaign::settings_to_remove(run, run.current); !left.empty())
     event.details["remove_by_hand"] = left;
-  event.text = fmt::format("tuned again (run {}): {:.2f} times as fast, written to {}, backup {}", run.id,
+  event.text = fmt::format("tuned again (run {}): {:.2f}x as fast, written to {}, backup {}", run.id,
                            verdict.gain->ratio, options_.config.string(), applied.backup.filename().string());
   response.events.push_back(std::move(event));
   baseline_ = baseline;

@@ -13,7 +13,7 @@
 namespace ridgeline::watch {
 
 /// Tunes again when a service became slower, within a time budget, and writes what is faster beyond doubt into the file
-/// of settings, with a backup. What tuning cannot mend (heat, power, other processes, a busy machine) gets
+/// of settings, with a backup. What tuning cannot fix (heat, power, other processes, a busy machine) gets
 /// RetunePause::kFirstS to pass by itself; further retunes wait as RetunePause says.
 class RetuneResponder final : public Responder {
  public:
@@ -41,7 +41,7 @@ class RetuneResponder final : public Responder {
 
   /// The question that the run answered, asked again for the settings that the file holds now. Errors: the file.
   [[nodiscard]] base::Result<campaign::TuneRequest> request() const;
-  /// Lies outside of what settings can mend.
+  /// Lies outside of what settings can fix.
   [[nodiscard]] static bool passes_by_itself(const WatchEvent& event);
 
  private:

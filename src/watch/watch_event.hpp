@@ -19,7 +19,7 @@ enum class WatchEventKind {
   degraded,   ///< slower than the baseline by the threshold, with the confidence asked for
   recovered,  ///< as fast as before again
   failed,     ///< probes do not run to the end, twice in a row
-  works_again,
+  restored,
   changed,         ///< settings, model, shapes or libraries are not those of the baseline; slower or not
   retuned,         ///< `tune` ran; `text` says what came of it
   retune_put_off,  ///< it was asked for, but it is too early for another, or the cause lies outside of the settings
@@ -60,7 +60,7 @@ struct ridgeline::base::EnumNames<ridgeline::watch::WatchEventKind> {
                                     std::pair{degraded, "degraded"},
                                     std::pair{recovered, "recovered"},
                                     std::pair{failed, "failed"},
-                                    std::pair{works_again, "works_again"},
+                                    std::pair{restored, "restored"},
                                     std::pair{changed, "changed"},
                                     std::pair{retuned, "retuned"},
                                     std::pair{retune_put_off, "retune_put_off"},

@@ -266,7 +266,7 @@ Result<void> WatchLoop::step() {
     return {};
   }
   if (std::exchange(state_.failures, 0) > 0 && std::exchange(state_.failing, false))
-    RL_TRY(tell(make_event(WatchEventKind::works_again, "probes run to the end again"), true));
+    RL_TRY(tell(make_event(WatchEventKind::restored, "probes run to the end again"), true));
 
   if (options_.learn && state_.learned.size() < kLearned) {
     state_.learned.push_back(*seen.figure);

@@ -22,8 +22,8 @@ std::string problem_of(const schema::TrialOutcome& outcome) {
 
 }  // namespace
 
-WorkerProbe::WorkerProbe(Options options, ServiceInspector inspector, GpuGlance glance)
-    : options_(std::move(options)), inspector_(std::move(inspector)), glance_(std::move(glance)) {}
+WorkerProbe::WorkerProbe(Options options, ServiceInspector inspector, GpuSampler sampler)
+    : options_(std::move(options)), inspector_(std::move(inspector)), sampler_(std::move(sampler)) {}
 
 schema::MeasurementPlan WorkerProbe::plan_for(schema::MeasurementPlan plan, double probe_time_s) {
   plan.runs.reset();
@@ -47,7 +47,7 @@ Result<Observation> WorkerProbe::look() {
     seen.problem = base::error_line(inspected.error());
     return seen;
   }
-  seen.state.gpu_busy_percent = glance_.busy_percent();
+  seen.state.gpu_busy_percent = sampler_.busy_percent();
   auto spec = options_.baseline.spec;
   spec.workload = options_.baseline.run.workload;
   spec.workload.content_sha256 = seen.state.model_sha256;
@@ -66,7 +66,7 @@ Result<Observation> WorkerProbe::look() {
   }
   if (outcome->status != schema::TrialStatus::ok || !outcome->measurement || outcome->measurement->latency_ns.empty()) {
     seen.problem = problem_of(*outcome);
-    seen.state.gpu = glance_.look();
+    seen.state.gpu = sampler_.sample();
     seen.state.process_names = process_names(seen.state.gpu);
     return seen;
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "watch/baseline.hpp"
-#include "watch/gpu_glance.hpp"
+#include "watch/gpu_sampler.hpp"
 #include "watch/probe_source.hpp"
 #include "watch/service_inspector.hpp"
 
@@ -18,7 +18,7 @@ class WorkerProbe final : public ProbeSource {
     bool keep_worker = true;
   };
 
-  WorkerProbe(Options options, ServiceInspector inspector, GpuGlance glance);
+  WorkerProbe(Options options, ServiceInspector inspector, GpuSampler sampler);
 
   [[nodiscard]] base::Result<Observation> look() override;
   void look_closer(analysis::ServiceState& state) override { inspector_.inspect_afresh(state); }
@@ -31,7 +31,7 @@ class WorkerProbe final : public ProbeSource {
  private:
   Options options_;
   ServiceInspector inspector_;
-  GpuGlance glance_;
+  GpuSampler sampler_;
 };
 
 }  // namespace ridgeline::watch

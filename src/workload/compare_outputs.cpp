@@ -12,7 +12,7 @@
 namespace ridgeline::workload {
 namespace {
 
-using schema::AccuracyDrift;
+using schema::OutputError;
 
 // A relative error is taken against at least this share of the output's largest magnitude: near zero, rounding in the
 // last digit of a cancelled sum would otherwise count as a relative error of one or more.
@@ -79,13 +79,13 @@ bool is_exact_type(const std::string& name) {
 }
 
 // An output that stays near zero for the inputs at hand (a detector that finds nothing) holds little but the rounding
-// errors of larger numbers that cancelled, so its errors are held against a floor instead of its own magnitude.
+// errors of larger numbers that cancelled, so its errors are compared with a floor instead of its own magnitude.
 double scale_floor(const std::string& element_type) {
   return element_type == "float16" || element_type == "bfloat16" ? 1e-2 : 1e-3;
 }
 
-/// What one output adds to the drift.
-struct OutputDrift {
+/// What one output adds to the output error.
+struct OneOutputError {
   double max_abs = 0;
   double max_rel = 0;
   double scaled = 0;
@@ -105,21 +105,21 @@ double largest_finite(const std::vector<double>& values) {
   return largest;
 }
 
-OutputDrift compare_reals(const std::vector<double>& reference, const std::vector<double>& candidate, double floor,
-                          AccuracyDrift& drift) {
+OneOutputError compare_reals(const std::vector<double>& reference, const std::vector<double>& candidate, double floor,
+                             OutputError& output_error) {
   const double largest = largest_finite(reference);
   const double scale = std::max(largest, floor);
-  OutputDrift output;
+  OneOutputError output;
   double dot = 0;
   double norm_reference = 0;
   double norm_candidate = 0;
   for (std::size_t at = 0; at < reference.size(); ++at) {
     const double b = reference[at];
     const double a = candidate[at];
-    if (!std::isfinite(a)) ++drift.nonfinite;
+    if (!std::isfinite(a)) ++output_error.nonfinite;
     if (!std::isfinite(a) || !std::isfinite(b)) {
       const bool same = (std::isnan(a) && std::isnan(b)) || a == b;
-      if (!same) ++drift.nan_mismatches;
+      if (!same) ++output_error.nan_mismatches;
       continue;
     }
     const double distance = std::abs(a - b);
@@ -133,7 +133,7 @@ OutputDrift compare_reals(const std::vector<double>& reference, const std::vecto
   output.scaled = output.max_abs / scale;
   if (largest >= floor || largest_finite(candidate) >= floor)
     output.cosine = cosine_of(dot, norm_reference, norm_candidate);
-  if (largest < floor && !reference.empty()) ++drift.tiny_outputs;
+  if (largest < floor && !reference.empty()) ++output_error.tiny_outputs;
   return output;
 }
 
@@ -156,8 +156,8 @@ double mismatch_share(const T& reference, const T& candidate) {
   return static_cast<double>(different) / static_cast<double>(reference.size());
 }
 
-OutputDrift compare_exact(const NamedTensor& reference, const NamedTensor& candidate) {
-  OutputDrift output;
+OneOutputError compare_exact(const NamedTensor& reference, const NamedTensor& candidate) {
+  OneOutputError output;
   double share = 0;
   if (reference.element_type == "string") {
     share = mismatch_share(text_elements(reference.bytes), text_elements(candidate.bytes));
@@ -192,36 +192,36 @@ std::int64_t element_count_of(const NamedTensor& tensor) {
 
 }  // namespace
 
-AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candidate) {
-  AccuracyDrift drift;
+OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate) {
+  OutputError output_error;
   const auto pairs = std::min(reference.size(), candidate.size());
   if (reference.size() != candidate.size()) {
-    drift.shape_mismatch = true;
-    drift.worst_output = (reference.size() > pairs ? reference : candidate)[pairs].name;
+    output_error.shape_mismatch = true;
+    output_error.worst_output = (reference.size() > pairs ? reference : candidate)[pairs].name;
   }
   for (std::size_t at = 0; at < pairs; ++at) {
     const auto& b = reference[at];
     const auto& a = candidate[at];
-    drift.elements += element_count_of(a);
+    output_error.elements += element_count_of(a);
     if (!same_form(b, a)) {
-      if (!drift.shape_mismatch) drift.worst_output = b.name;
-      drift.shape_mismatch = true;
+      if (!output_error.shape_mismatch) output_error.worst_output = b.name;
+      output_error.shape_mismatch = true;
       continue;
     }
-    const auto mismatches_before = drift.nan_mismatches;
+    const auto mismatches_before = output_error.nan_mismatches;
     const auto output = is_exact_type(b.element_type)
                             ? compare_exact(b, a)
-                            : compare_reals(real_values(b), real_values(a), scale_floor(b.element_type), drift);
-    const bool first = drift.worst_output.empty();
-    const bool worse =
-        output.scaled > drift.scaled_max_abs || (drift.nan_mismatches > mismatches_before && mismatches_before == 0);
-    if (!drift.shape_mismatch && (worse || first)) drift.worst_output = b.name;
-    drift.max_abs = std::max(drift.max_abs, output.max_abs);
-    drift.max_rel = std::max(drift.max_rel, output.max_rel);
-    drift.scaled_max_abs = std::max(drift.scaled_max_abs, output.scaled);
-    drift.cosine = std::min(drift.cosine, output.cosine);
+                            : compare_reals(real_values(b), real_values(a), scale_floor(b.element_type), output_error);
+    const bool first = output_error.worst_output.empty();
+    const bool worse = output.scaled > output_error.scaled_max_abs ||
+                       (output_error.nan_mismatches > mismatches_before && mismatches_before == 0);
+    if (!output_error.shape_mismatch && (worse || first)) output_error.worst_output = b.name;
+    output_error.max_abs = std::max(output_error.max_abs, output.max_abs);
+    output_error.max_rel = std::max(output_error.max_rel, output.max_rel);
+    output_error.scaled_max_abs = std::max(output_error.scaled_max_abs, output.scaled);
+    output_error.cosine = std::min(output_error.cosine, output.cosine);
   }
-  return drift;
+  return output_error;
 }
 
 }  // namespace ridgeline::workload

@@ -27,7 +27,7 @@ struct NamedTensor {
 using OutputSet = std::vector<NamedTensor>;
 
 /// Something that can be timed: built by a factory from a TrialSpec inside a worker process. Life: prepare once, then
-/// step many times from `lanes()` threads (lane i only from one thread), then outputs.
+/// step many times from `concurrency()` threads (caller i only from one thread), then outputs.
 /// Errors by cause: out_of_memory, unsupported (operator, type, opset), invalid_argument (illegal setting),
 /// unavailable (no runtime library), everything else internal or io.
 class Workload {
@@ -39,14 +39,14 @@ class Workload {
   [[nodiscard]] virtual schema::TrialPhase phase() const noexcept = 0;
   /// Time prepare spent on creating sessions.
   [[nodiscard]] virtual base::Nanoseconds session_create_time() const noexcept = 0;
-  [[nodiscard]] virtual int lanes() const noexcept = 0;
+  [[nodiscard]] virtual int concurrency() const noexcept = 0;
   [[nodiscard]] virtual double items_per_step() const noexcept = 0;
-  /// What a lane has to do on the thread that will step it, before the first step there: one lane at a time, while none
-  /// steps. False when it failed: see last_error.
-  [[nodiscard]] virtual bool enter_thread(int /*lane*/) noexcept { return true; }
+  /// What a caller has to do on the thread that will step it, before the first step there: one caller at a time, while
+  /// none steps. False when it failed: see last_error.
+  [[nodiscard]] virtual bool enter_thread(int /*caller*/) noexcept { return true; }
   /// One inference. Hot: allocates nothing of ours, logs nothing. False when it failed: see last_error.
-  [[nodiscard]] virtual bool step(int lane) noexcept = 0;
-  [[nodiscard]] virtual base::Error last_error(int lane) const = 0;
+  [[nodiscard]] virtual bool step(int caller) noexcept = 0;
+  [[nodiscard]] virtual base::Error last_error(int caller) const = 0;
   /// The clock to time it with: the system's, or a virtual one for synthetic landscapes.
   [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
   /// One inference on each shape set with the seeded inputs.
@@ -62,7 +62,7 @@ class Workload {
 };
 
 /// Distance of `candidate` from `reference` (paired by position and name).
-[[nodiscard]] schema::AccuracyDrift compare_outputs(const OutputSet& reference, const OutputSet& candidate);
+[[nodiscard]] schema::OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate);
 
 /// The form in which reference outputs go to disk: versioned, checked on load (corrupt).
 [[nodiscard]] base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem::path& path);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every slip on the command line is one clear line, exit code 2, and leaves nothing behind.
+# Every mistake on the command line is one clear line, exit code 2, and leaves nothing behind.
 source "$(dirname "$0")/lib.sh"
 S=synthetic:base=1ms
 bad "no model is named" "ridgeline tune model.onnx" -- tune
@@ -57,7 +57,7 @@ bad "--input x:a.npy" "simulated" -- tune $S --input x:a.npy
 bad "--trials 5" "the search is adaptive" "--search random" -- tune $S --trials 5
 bad "--trials 5" "the search is quick" -- tune $S --trials 5 --quick
 
-# An empty value is a slip of a shell's variable, never "not given".
+# An empty value is an unset shell variable, never "not given".
 for option in --db --output --config --space --report-html --ort-library --max-time --batch --set; do
   bad "$option '': the value is empty" "or leave $option out" -- tune $S "$option" ''
   bad "$option '': the value is empty" -- tune $S "$option="

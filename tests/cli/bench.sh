@@ -16,12 +16,12 @@ out "(default)"
 out "(--batch-sizes)"
 # The origin of each value.
 for line in 'search        grid  (--search)' 'mem headroom  10%  (default)' 'tolerance     3%  (default)' 'max time      none  (default)' \
-  'seed          1  (default)' 'soak          200 steps, at most 30 s  (default)' 'diagnosis     on  (default)' "model         $S  (--model)"; do out "$line"; done
-run 0 bench --model $S --batch-sizes 64 --num-workers 2 --soak 7 --mem-headroom 20% --tolerance 5% --max-time 10m --seed 4 --no-diagnosis --option depth=3 --db o.db
+  'seed          1  (default)' 'stability run 200 steps, at most 30 s  (default)' 'diagnosis     on  (default)' "model         $S  (--model)"; do out "$line"; done
+run 0 bench --model $S --batch-sizes 64 --num-workers 2 --stability-run 7 --mem-headroom 20% --tolerance 5% --max-time 10m --seed 4 --no-diagnosis --option depth=3 --db o.db
 for line in 'search        adaptive  (default)' 'mem headroom  20%  (--mem-headroom)' 'tolerance     5%  (--tolerance)' 'max time      10m  (--max-time)' \
-  'seed          4  (--seed)' 'soak          7 steps  (--soak)' 'diagnosis     off  (--no-diagnosis)' 'option        depth=3  (--option)'; do out "$line"; done
+  'seed          4  (--seed)' 'stability run 7 steps  (--stability-run)' 'diagnosis     off  (--no-diagnosis)' 'option        depth=3  (--option)'; do out "$line"; done
 run 0 bench --model $S "${SMALL[@]}" --search grid
-out "stored"
+out "cached"
 run 0 bench --show latest --db r.db --output again.md
 out "Recommended"
 grep -q "Recommended" again.md || problem "again.md has no recommendation"
@@ -29,7 +29,7 @@ run 0 bench --model $S "${SMALL[@]}" --json --fresh --output report.md --report-
 json '.answers.recommended.settings | has("batch")' true
 json '[.trials[] | select(.outcome.status == "ok")] | length > 0' true
 # The fastest can be computed again from the trials.
-json '([.trials[] | select(.data == "loader" and .stage != "soak" and .stage != "experiment" and .outcome.status == "ok") | {k: (.settings | tostring), s: .outcome.measurement.samples_per_s.value, n: .outcome.measurement.steps}] | group_by(.k) | map((map(.s * .n) | add) / (map(.n) | add)) | max) as $best | ((.answers.fastest.samples_per_s - $best) | fabs) < 0.01 * $best' true
+json '([.trials[] | select(.data == "loader" and .stage != "stability_run" and .stage != "experiment" and .outcome.status == "ok") | {k: (.settings | tostring), s: .outcome.measurement.samples_per_s.value, n: .outcome.measurement.steps}] | group_by(.k) | map((map(.s * .n) | add) / (map(.n) | add)) | max) as $best | ((.answers.fastest.samples_per_s - $best) | fabs) < 0.01 * $best' true
 grep -q "H2D(ms)" report.md || problem "report.md lacks the table"
 grep -q "<html" report.html || problem "report.html is no page"
 
@@ -40,29 +40,29 @@ out "not run: batch 512"
 run 1 bench --model $S,fault=shape --batch-sizes 64 --num-workers 2 --db f.db
 out "failed"
 out "no answer"
-run 0 bench --model $S "${SMALL[@]}" --soak 100 --search grid
-out "ok, soak"
-out "held"
-no_out "not soaked"
+run 0 bench --model $S "${SMALL[@]}" --stability-run 100 --search grid
+out "ok, stability run"
+out "passed"
+no_out "makes"
 run 0 bench --model $S "${SMALL[@]}" --search grid
-out "ok, soak"
+out "ok, stability run"
 run 0 bench --show latest --db r.db --json
-json '.answers.recommended.reason | test("held through a soak of 200 steps")' true
-run 0 bench --model $S "${SMALL[@]}" --search grid --soak 0
-out "not soaked;"
-no_out "ok, soak"
+json '.answers.recommended.reason | test("passed a stability run of 200 steps")' true
+run 0 bench --model $S "${SMALL[@]}" --search grid --stability-run 0
+out "makes"
+no_out "ok, stability run"
 # One that nobody asked for is short, whatever its steps take, and lengthens no --max-time.
 run 0 bench --model $S,compute_us=50000 --batch-sizes 64 --num-workers 2 --search grid --no-diagnosis --db slow.db --json
-json '[.trials[] | select(.stage == "soak") | .outcome.duration_s < 240] | all' true
-json '.answers.recommended.reason | test("soaked [0-9]+ of 200 steps only")' true
+json '[.trials[] | select(.stage == "stability_run") | .outcome.duration_s < 240] | all' true
+json '.answers.recommended.reason | test("stability run cut at [0-9]+ of 200 steps")' true
 run 0 bench --model $S --max-time 60s --db short.db --json
 json '.duration_s < 66' true
 
-# --max-time holds for the soak too, and an end without an answer is told.
-run 0 bench --model $S --max-time 60s --soak 100000 --db limit.db --json
+# --max-time holds for the stability run too, and an end without an answer is told.
+run 0 bench --model $S --max-time 60s --stability-run 100000 --db limit.db --json
 json '.duration_s < 62' true
-json '.answers.recommended.reason | test("soaked [0-9]+ of 100000 steps only")' true
-json '[.trials[] | select(.stage == "soak") | .outcome.measurement.flags[].code] | index("soak_cut") != null' true
+json '.answers.recommended.reason | test("stability run cut at [0-9]+ of 100000 steps")' true
+json '[.trials[] | select(.stage == "stability_run") | .outcome.measurement.flags[].code] | index("stability_run_cut") != null' true
 run 0 bench --show latest --db limit.db
 out "of 100000 steps"
 no_out "held through"
@@ -112,16 +112,16 @@ run 0 bench --model $S --options options.yaml --num-workers 4 --db options.db
 out "64 128"
 out "grid"
 grep -q '^workers *4 ' "$WORK/out" || problem "the command line did not count before --options"
-printf 'batchsizes: 3\n' >slip.yaml
-bad "slip.yaml:1:1: ridgeline bench has no option --batchsizes" "batch-sizes" -- bench --model $S --options slip.yaml
-printf 'steps: 0\n' >slip.yaml
-bad "--steps 0: expected a whole number" -- bench --model $S --options slip.yaml
-printf 'search: gird\n' >slip.yaml
-bad "slip.yaml:1:1:" "did you mean \"grid\"" -- bench --model $S --options slip.yaml
-printf 'apply: true\n' >slip.yaml
-bad "slip.yaml:1:1: apply is not read from a file" -- bench --model $S --config default.yaml --options slip.yaml
-printf 'no-diagnosis: 3\n' >slip.yaml
-bad "slip.yaml:1:1: no-diagnosis takes no value" -- bench --model $S --options slip.yaml
+printf 'batchsizes: 3\n' >mistake.yaml
+bad "mistake.yaml:1:1: ridgeline bench has no option --batchsizes" "batch-sizes" -- bench --model $S --options mistake.yaml
+printf 'steps: 0\n' >mistake.yaml
+bad "--steps 0: expected a whole number" -- bench --model $S --options mistake.yaml
+printf 'search: gird\n' >mistake.yaml
+bad "mistake.yaml:1:1:" "did you mean \"grid\"" -- bench --model $S --options mistake.yaml
+printf 'apply: true\n' >mistake.yaml
+bad "mistake.yaml:1:1: apply is not read from a file" -- bench --model $S --config default.yaml --options mistake.yaml
+printf 'no-diagnosis: 3\n' >mistake.yaml
+bad "mistake.yaml:1:1: no-diagnosis takes no value" -- bench --model $S --options mistake.yaml
 bad "--options nowhere.yaml: no such file" -- bench --model $S --options nowhere.yaml
 
 # What the new batch means is told truly: bench.yaml stands in for what the file lacks, and is not silenced.
@@ -169,7 +169,7 @@ bad "results file nowhere/none.db" "no such file" -- sweep --show latest --db no
 bad "batch sizes 64 128 (--batch-sizes): no setting can be trained with" "fp16 needs a GPU" -- bench --model "$S,fault=refused" --batch-sizes 64 128 --num-workers 2 --db refused.db
 [ ! -e refused.db ] || problem "refused settings left a results file behind"
 
-# Slips
+# Mistakes
 bad "no training step is named" "--python" -- bench
 bad "give one" -- bench --model $S --python a:b
 bad "--batch-sizes 0" "expected a whole number from 1" -- bench --model $S --batch-sizes 0
@@ -187,8 +187,8 @@ printf 'data: {data_path: data.h5}\n' >path.yaml
 RIDGELINE=$WORK/alone/ridgeline bad "built-in models need the torch plugin" "build_torch_plugin.sh" -- bench --config path.yaml
 bad "no such file" "nowhere.h5" -- bench --model $S --data-path nowhere.h5
 bad "--config nowhere.yaml: no such file" -- bench --model $S --config nowhere.yaml
-printf 'benchmark:\n  batch_size: [1]\n' >slip.yaml
-bad "slip.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config slip.yaml
+printf 'benchmark:\n  batch_size: [1]\n' >mistake.yaml
+bad "mistake.yaml:2:3" "did you mean \"batch_sizes\"" -- bench --model $S --config mistake.yaml
 bad "missing.yaml: no such file" "with --config" -- bench --model $S --apply missing.yaml
 bad "missing.yaml: no such file" -- bench --model $S --apply missing.yaml --dry-run
 bad "--apply: no file to write is named" "--config FILE" -- bench --model $S --apply
@@ -212,7 +212,7 @@ RIDGELINE_TORCH_PLUGIN=gone.so bad "gone.so" "build_torch_plugin.sh" -- bench --
 bad "no-such-python" -- bench --python a:b --python-exe no-such-python
 bad "--pin-memory on" "GPU" -- bench --model $S --device cpu --pin-memory on
 bad "--amp fp16" "bf16" -- bench --model $S --device cpu --amp fp16
-[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a slip left a results file behind"
+[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"
 
 # The user's own PyTorch.
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
@@ -222,7 +222,7 @@ if "$PYTHON" -c 'import torch' 2>/dev/null; then
   out "Recommended"
   bad "batch sizes 100000 (--batch-sizes)" "the data set is smaller than that (4096 samples)" "name others" -- bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 100000 --num-workers 0 --steps 5 --db big.db
   [ ! -e big.db ] || problem "a batch that is too large left a results file behind"
-  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 100000 --num-workers 0 --steps 5 --soak 0 --db two.db --no-diagnosis
+  run 0 bench --python train.py:bench --python-exe "$PYTHON" --device cpu --batch-sizes 8 100000 --num-workers 0 --steps 5 --stability-run 0 --db two.db --no-diagnosis
   out "(4096 samples)"
   bad "has no function 'benhc'" -- bench --python train.py:benhc --python-exe "$PYTHON" --device cpu
   bad "no file gone.py" -- bench --python gone.py:bench --python-exe "$PYTHON" --device cpu

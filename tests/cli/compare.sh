@@ -31,7 +31,7 @@ run 0 compare "latest/$all" "latest/$extended" $advised --db r.db
 out "no difference"
 run 0 compare "latest/$all" "latest/$extended" --db r.db --json
 json '.advice | test("--min-effect")' true
-# An output that cannot be written is the user's to mend, whatever its size, and so is a standard error.
+# An output that cannot be written is the user's to fix, whatever its size, and so is a standard error.
 for words in "show" "show --json" "report latest" "history --json" "compare latest latest --json" "rerun 1 --json" "params" "params --json"; do
   checks=$((checks + 1))
   case $words in params*) db=() ;; *) db=(--db r.db) ;; esac

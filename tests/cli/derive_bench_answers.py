@@ -20,12 +20,12 @@ def points_of(trials):
     points = {}
     for trial in trials:
         measured = trial["outcome"]["measurement"]
-        if trial["data"] != "loader" or trial["stage"] in ("soak", "experiment"):
+        if trial["data"] != "loader" or trial["stage"] in ("stability_run", "experiment"):
             continue
         if trial["outcome"]["status"] != "ok" or not measured or measured["samples_per_s"]["value"] <= 0:
             continue
         point = points.setdefault(key(trial["settings"]), {"settings": key(trial["settings"]), "trials": [], "sum": 0.0, "steps": 0.0, "spread": 0.0,
-                                                           "memory": None, "capacity": None, "soaked": False, "soak_steps": 0, "failed_soak": False})
+                                                           "memory": None, "capacity": None, "passed_stability_run": False, "stability_steps": 0, "failed_stability_run": False})
         rate, steps = measured["samples_per_s"], max(1, measured["steps"])
         point["trials"].append(trial["id"])
         point["sum"] += rate["value"] * steps
@@ -41,14 +41,14 @@ def points_of(trials):
         point["low"], point["high"] = point["rate"] * (1 - point["spread"]), point["rate"] * (1 + point["spread"])
     for trial in trials:
         point = points.get(key(trial["settings"]))
-        if trial["stage"] != "soak" or point is None:
+        if trial["stage"] != "stability_run" or point is None:
             continue
         measured = trial["outcome"]["measurement"]
         if trial["outcome"]["status"] == "ok" and measured and not measured["resources"]["alloc_retries"]:
-            point["soaked"] = True
-            point["soak_steps"] = max(point["soak_steps"], measured["steps"] + measured["discarded_steps"])
+            point["passed_stability_run"] = True
+            point["stability_steps"] = max(point["stability_steps"], measured["steps"] + measured["discarded_steps"])
         else:
-            point["failed_soak"] = True
+            point["failed_stability_run"] = True
     return list(points.values())
 
 
@@ -75,7 +75,7 @@ def derive(run):
     fastest = max(points, key=lambda point: point["rate"])  # the first of equal ones
     with_memory = [point for point in points if point["memory"]]
     efficient = max(with_memory, key=lambda point: point["rate"] / point["memory"], default=None)
-    eligible = [point for point in points if not point["failed_soak"] and
+    eligible = [point for point in points if not point["failed_stability_run"] and
                 (point["memory"] is None or point["capacity"] is None or point["memory"] <= (1 - asked["headroom"]) * point["capacity"])]
     best = max((point["rate"] for point in eligible), default=0)
     floor = (1 - asked["tolerance"]) * fastest["rate"]
@@ -121,9 +121,9 @@ def differences(run):
     for stated, point in zip(run["points"], points):
         expect("point settings", key(stated["settings"]), point["settings"])
         for field, value in (("trials", "trials"), ("samples_per_s", "rate"), ("low", "low"), ("high", "high"), ("memory_gb", "memory"),
-                             ("capacity_gb", "capacity"), ("soaked", "soaked"), ("soak_steps", "soak_steps"), ("failed_soak", "failed_soak")):
+                             ("capacity_gb", "capacity"), ("passed_stability_run", "passed_stability_run"), ("stability_steps", "stability_steps"), ("failed_stability_run", "failed_stability_run")):
             expect("point %s %s" % (point["settings"], field), stated[field], point[value])
-        expect("point eligible", stated["eligible"], not point["failed_soak"] and (
+        expect("point eligible", stated["eligible"], not point["failed_stability_run"] and (
             point["memory"] is None or point["capacity"] is None or point["memory"] <= (1 - answers["headroom"]) * point["capacity"]))
         expect("point pareto", stated["pareto"], point in pareto)
         expect("point tie", stated["tie"], point in ties)

@@ -85,7 +85,7 @@ check gpu.clocks skipped
 gpus "$FAKE_NVML" throttled
 doctor
 check gpu.throttle warn "sw_thermal_slowdown"
-check gpu.clocks warn "of 1980 MHz, held down by"
+check gpu.clocks warn "of 1980 MHz, throttled by"
 gpus "$FAKE_NVML" mig
 doctor --no-load
 check gpu.sharing ok "MIG is on, 2 instances"

@@ -9,7 +9,7 @@ gpus() { export LD_LIBRARY_PATH="$WORK/nvml" RL_FAKE_NVML_NAMES="$1"; }
 no_gpus() { unset LD_LIBRARY_PATH RL_FAKE_NVML_NAMES; }
 S='synthetic:surface=flat,slowdown=100% if graph_optimization_level!=all'
 
-# Which GPUs: slips name what there is.
+# Which GPUs: mistakes name what there is.
 gpus "NVIDIA L4,NVIDIA H200,NVIDIA H200"
 bad "--devices 3" "no GPU \"3\"" "0 (NVIDIA L4, GPU-fake-0), 1 (NVIDIA H200, GPU-fake-1)" -- tune "$S" --devices 3
 bad "--devices 1,1" "named twice" -- tune "$S" --devices 1,1
@@ -27,7 +27,7 @@ cp several.yaml before.yaml
 TWO=(tune "$S" "${FAST[@]}" --quick --max-time 1m --devices 0,1 --config several.yaml --db several.db)
 export RIDGELINE_SYNTHETIC_GPU=1
 run 0 "${TWO[@]}" --output several.md --report-html --json
-err "0 (NVIDIA L4, GPU-fake-0): tuned by itself"
+err "0 (NVIDIA L4, GPU-fake-0): tuned separately"
 json length 2
 json '[.[].run.device] | join(" ")' "gpu:GPU-fake-0 gpu:GPU-fake-1"
 json '[.[].run.id] | unique | length' 2

@@ -15,7 +15,7 @@ training:
 Y
 printf 'solver:\n  depth: 1\n' >solver.yaml
 run 0 tune synthetic:surface=tiny --config service.yaml --no-apply --quick "${FAST[@]}" --db r.db --quiet
-run 0 bench --model $S --batch-sizes 16 64 --num-workers 0 2 --amp off --no-diagnosis --soak 0 --db r.db --quiet
+run 0 bench --model $S --batch-sizes 16 64 --num-workers 0 2 --amp off --no-diagnosis --stability-run 0 --db r.db --quiet
 run 0 sweep --param depth=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- echo v={depth}
 
 run 0 history --db r.db
@@ -70,7 +70,7 @@ bench=$("$RIDGELINE" history --json --db r.db | jq -r '[.[] | select(.kind == "b
 run "0|1" compare "$bench/1" "$bench/2" --db r.db
 out "samples/s"
 out "settings: "
-run 0 bench --model $S --batch-sizes 16 --num-workers 0 --amp off --pin-memory off --no-diagnosis --soak 0 --db r.db --quiet
+run 0 bench --model $S --batch-sizes 16 --num-workers 0 --amp off --pin-memory off --no-diagnosis --stability-run 0 --db r.db --quiet
 run "0|1" compare "$bench" latest:bench --db r.db --json
 json '.ratio > 0 and .low <= .ratio' true
 run 0 compare latest:sweep latest:sweep/1 --db r.db

@@ -146,7 +146,7 @@ wait "$SERVER"
 is "$?" 0 "exit code of a stopped exporter"
 SERVER=
 
-# Slips.
+# Mistakes.
 bad "--interval 10ms" "100ms to 1h" -- monitor --once --interval 10ms
 bad "--interval" -- monitor --once --interval soon
 bad "--count 0" "above 0" -- monitor --count 0

@@ -135,7 +135,7 @@ shows "GPU 7  NVIDIA H200"
 keys C-c
 shows "exit code 0"
 
-# What holds clocks down; a GPU that is lost while watched.
+# What throttles the clocks; a GPU that is lost while watched.
 start 120 30 throttled --interval 200ms
 shows "now by power limit, heat"
 shows "since start: power limit"

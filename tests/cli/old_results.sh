@@ -79,5 +79,5 @@ out "not written (--dry-run)"
 run "0|1" rerun 20261125-132904-c1a8/1 "${DB[@]}"
 out "ratio "
 run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 128 --num-workers 0 2 --amp off --json "${DB[@]}"
-json '[.trials[] | select(.from_store)] | length > 10' true
+json '[.trials[] | select(.cached)] | length > 10' true
 finish

@@ -27,7 +27,7 @@ for worker in $workers; do   # a zombie is dead; who reaps it is the system's af
   grep -qE '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$worker/status" 2>/dev/null && problem "a worker outlived its parent"
 done
 run 0 tune "$S" "${SLOW[@]}"
-json '[.trials[] | select(.from_store)] | length >= 3' true
+json '[.trials[] | select(.cached)] | length >= 3' true
 json '.verdict != null' true
 # Two at once
 for i in 1 2; do "$RIDGELINE" tune "synthetic:surface=conv,seed=$i" --quick --trial-time 100ms --db both.db --json >both$i.json 2>both$i.err & done

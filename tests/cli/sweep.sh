@@ -20,19 +20,19 @@ grep -q "<html" report.html || problem "report.html is no page"
 # Everything again comes from the results file; a changed script does not.
 run 0 sweep --param batch=16,64 --param workers=0,2 --metric "$SPEED" --metric loss=json:loss --objective max:samples_per_s \
   --db r.db --json -- "${TRAIN[@]}" --bs {batch} --workers {workers} --step-ms 4 --steps 12
-json '[.trials[] | select(.from_store)] | length' 12
+json '[.trials[] | select(.cached)] | length' 12
 json '.answers.recommended | "\(.batch) \(.workers)"' "64 2"
 json '.points[0].metrics | has("step_ms")' true
 # The best can be computed again from the trials.
 json '(.trials | group_by(.point) | map({p: .[0].point, c: (map(1 / .outcome.metrics.samples_per_s | log) | add / length)}) | min_by(.c) | .p) == .answers.best' true
 cp "$SOURCE/examples/sweep_train.py" mine.py
 run 0 sweep --param b=8 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
-json '.trials[0].from_store' false
+json '.trials[0].cached' false
 run 0 sweep --param b=8,9 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
-json '[.trials[].from_store] | tostring' '[true,false]'
+json '[.trials[].cached] | tostring' '[true,false]'
 echo '# changed' >>mine.py
 run 0 sweep --param b=8 --repeat 1 --db r.db --json -- python3 mine.py --bs {b} --steps 2
-json '.trials[0].from_store' false
+json '.trials[0].cached' false
 run 0 sweep --show latest --db r.db --output again.md
 out "Recommended"
 grep -q "Recommended" again.md || problem "again.md has no recommendation"
@@ -62,7 +62,7 @@ out "timeout: not finished within 0.3 s"
 run 1 sweep --param b=1 --metric 'speed=speed ([0-9]+)' --objective max:speed --db f.db -- echo {b}
 out "last of /speed ([0-9]+)/ found nothing"
 run 1 sweep --param b=1 --objective max:rate --db f.db -- echo {b}
-out "did not tell rate"
+out "did not report rate"
 run 0 sweep --param b=0.2,0.3,30 --max-time 1500ms --repeat 1 --db f.db -- sleep {b}
 out "ended early: --max-time is used up"
 run 0 sweep --param b=1 --repeat 1 --db f.db -- sh -c '(setsid sleep 500 >/dev/null 2>&1 &); sleep 0.{b}'
@@ -153,7 +153,7 @@ json '.trials[0].outcome.metrics | has("gpu_busy") and has("gpu_power_w") and ha
 json '.trials[0].outcome.metrics.gpu_busy > 0' true
 
 # History knows sweeps and training benchmarks too.
-run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 --amp off --pin-memory off --db r.db --no-diagnosis --soak 0
+run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 --amp off --pin-memory off --db r.db --no-diagnosis --stability-run 0
 run 0 history --db r.db
 out "sweep"
 out "bench"
@@ -163,7 +163,7 @@ json '[.[] | select(.kind == "bench")] | length' 1
 id=$(jq -r '[.[] | select(.kind == "sweep")][0].id' <"$WORK/out")
 run 0 sweep --show "$id" --db r.db
 
-# Slips
+# Mistakes
 bad "no command is given" "--param" -- sweep --param b=1
 bad "\"echo\" is no option of sweep" "behind --" -- sweep --param b=1 echo {b}
 bad "placeholder {batch} is no parameter" "did you mean \"bach\"" -- sweep --param bach=1 -- echo {batch}
@@ -195,5 +195,5 @@ bad "--dry-run" "--config FILE" -- sweep --param b=1 --dry-run -- echo {b}
 bad "--report-html" "no file is named" -- sweep --param b=1 --report-html -- echo {b}
 bad "does not exist" -- sweep --param b=1 --output nowhere/r.md -- echo {b}
 bad "run 1999 is not in" -- sweep --show 1999 --db r.db
-[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a slip left a results file behind"
+[ ! -e "$XDG_STATE_HOME/ridgeline/ridgeline.db" ] || problem "a mistake left a results file behind"
 finish

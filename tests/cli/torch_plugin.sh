@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Training on the LibTorch plugin: models, data and slips, with the real LibTorch where the plugin was built.
+# Training on the LibTorch plugin: models, data and mistakes, with the real LibTorch where the plugin was built.
 source "$(dirname "$0")/lib.sh"
 [ -n "${TORCH_PLUGIN:-}" ] && [ -f "$TORCH_PLUGIN" ] || { echo "the LibTorch plugin was not built"; exit 77; }
 PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
@@ -33,7 +33,7 @@ json '[.trials[] | select(.data == "loader") | .outcome.measurement.resources.lo
 run 0 bench --model mlp --data-path data.h5 --num-workers 0 1 "${SMALL[@]}" --option hidden=32 --db r.db
 out "Recommended"
 out "classes       4  (the data)"
-out "stored"
+out "cached"
 
 
 # Data alone: the built-in model, and one line says so.
@@ -49,7 +49,7 @@ samples=$("$RIDGELINE" bench --model mlp --device cpu --data-path data.h5 --batc
 bad "--batch-sizes 1000000" "data.h5" "$samples" -- bench --model mlp --device cpu --data-path data.h5 --batch-sizes 1000000
 printf 'data:\n  batch_size: 1000000\n' >large.yaml
 bad "large.yaml:2" "$samples" -- bench --model mlp --device cpu --data-path data.h5 --batch-sizes 16 --config large.yaml
-run 0 bench --model mlp --data-path data.h5 --num-workers 0 --device cpu --batch-sizes 16 1000000 --steps 5 --no-diagnosis --soak 0 --option hidden=32 --db left.db
+run 0 bench --model mlp --data-path data.h5 --num-workers 0 --device cpu --batch-sizes 16 1000000 --steps 5 --no-diagnosis --stability-run 0 --option hidden=32 --db left.db
 out "batch sizes   16  (--batch-sizes; left out: 1000000, larger than the data's $samples)"
 
 bad "no model \"resnte18\"" "did you mean \"resnet18\"" -- bench --model resnte18 --device cpu

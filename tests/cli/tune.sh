@@ -32,8 +32,8 @@ json '.verdict.decision' change
 json '.verdict.gain.interval[0] > 1' true
 json '.trials | length > 3' true
 # What the configuration is to blame for is known; a crash is tried again.
-json '[.trials[] | select((.from_store | not) and .status != "crashed")] | length' 0
-json '[.trials[] | select(.status == "crashed")] | length > 0 and all(.from_store | not)' true
+json '[.trials[] | select((.cached | not) and .status != "crashed")] | length' 0
+json '[.trials[] | select(.status == "crashed")] | length > 0 and all(.cached | not)' true
 run 0 show --db r.db
 out "graph_optimization_level"
 run 0 show --db r.db --json
@@ -60,7 +60,7 @@ both='synthetic:surface=flat,slowdown=50% if graph_optimization_level!=basic,slo
 two=$'parameters:\n  graph_optimization_level: [basic]\n  enable_mem_pattern: [false]\nonly_listed: true\n'
 run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json
 json '[.comparisons[] | select(.purpose == "leave_one_out")] | length' 2
-run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json --no-contributions
+run 0 tune "$both" "${FAST[@]}" --search grid --space <(printf '%s' "$two") --db both.db --json --no-ablation
 json '.verdict.changed | length' 2
 json '[.comparisons[].purpose] | unique | join(" ")' finalist
 # Ranked only, for those who want the measurements.

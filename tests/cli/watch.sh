@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# watch: a service becomes slower and fast again, is changed, fails; cron, reload, restart, latencies it writes, slips. On the
+# watch: a service becomes slower and fast again, is changed, fails; cron, reload, restart, latencies it writes, mistakes. On the
 # CPU and on a made-up GPU, with the simulated workload, whose load a file sets.
 source "$(dirname "$0")/lib.sh"
 : "${FAKE_NVML:?the fake management library}" "${FAKE_NVML_OLD:?}" "${FAKE_NVML_MISSING:?}"
@@ -27,7 +27,7 @@ await() {
   problem "no \"$1\" in $2: $(tail -n 3 "$2")"
 }
 
-# Slips, before there is a baseline.
+# Mistakes, before there is a baseline.
 printf 'onnxruntime:\n  graph_optimization_level: basic   # from a blog\n' >config.yaml
 bad "config.yml" "No such file" "expected the YAML file" "--config FILE" -- watch --config config.yml
 bad "no run with a recommendation" "ridgeline tune" -- watch --config config.yaml
@@ -208,7 +208,7 @@ await '"event":"failed"' "$WORK/events"
 kill -HUP "$WATCH"
 await 'reload: cannot read config.yaml' "$WORK/events"
 mv away.yaml config.yaml
-await '"event":"works_again"' "$WORK/events"
+await '"event":"restored"' "$WORK/events"
 kill -TERM "$WATCH"
 wait "$WATCH"
 is "$?" 0 "exit code after SIGTERM"
@@ -315,7 +315,7 @@ run 1 watch --config config.yaml "${PROBES[@]}" --count 8 --db keep.db --state k
 event retuned .details.applied false
 run 1 watch --config config.yaml --once --db keep.db --state k.json
 rm load
-# Another content of the model's file: a slip before watching, a cause while watching.
+# Another content of the model's file: a mistake before watching, a cause while watching.
 if [ -n "${ORT_LIBRARY:-}" ] && [ -n "${MODELS:-}" ] && [ "$(ls "$MODELS"/*.onnx 2>/dev/null | wc -l)" -gt 1 ]; then
   small=$(ls -S "$MODELS"/*.onnx | tail -n 1)
   cp "$small" m.onnx
@@ -373,7 +373,7 @@ done
 ln -sfn "$FAKE_NVML" nvml/libnvidia-ml.so.1
 # One that tells nothing at all: no run of another service is taken for it.
 for run in latest "$RUN"; do
-  RL_FAKE_NVML_SCRIPT=errors bad "the GPUs of this machine cannot be read (the driver tells no UUID of GPU 0)" "$RUN" "GPU-fake-0" "see ridgeline doctor" -- watch --config gpu.yaml --run "$run" --once
+  RL_FAKE_NVML_SCRIPT=errors bad "the GPUs of this machine cannot be read (the driver reports no UUID of GPU 0)" "$RUN" "GPU-fake-0" "see ridgeline doctor" -- watch --config gpu.yaml --run "$run" --once
 done
 RL_FAKE_NVML_NAMES="NVIDIA L4,NVIDIA L4" CUDA_VISIBLE_DEVICES=1 bad "was measured on NVIDIA H200 GPU-fake-0" "GPU-fake-1" -- watch --config gpu.yaml --run "$RUN" --once
 unset LD_LIBRARY_PATH

@@ -21,7 +21,7 @@ class FakeExecutor final : public TypedExecutor {
     return std::nullopt;
   };
   std::optional<schema::GpuTelemetry> failure_gpu;  ///< of every failure
-  std::function<double(const schema::Configuration&)> drift = [](const auto&) { return 0.0; };
+  std::function<double(const schema::Configuration&)> output_error = [](const auto&) { return 0.0; };
   /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a
   /// real machine need not agree with each other.
   std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
@@ -30,8 +30,8 @@ class FakeExecutor final : public TypedExecutor {
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
   std::vector<std::string> loaded_by_trials;                        ///< RuntimeIdentity::loaded_libraries after one
-  double alone_pace = 1;                                            ///< of TrialSpec::alone; 0.9: takes so much less
-  bool abandons = false;                                            ///< trials that lose the race they are in
+  double isolated_pace = 1;                                         ///< of TrialSpec::isolated; 0.9: takes so much less
+  bool stops_losers = false;                                        ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -101,15 +101,15 @@ class FakeExecutor final : public TypedExecutor {
     }
     auto& measurement = outcome.measurement.emplace();
     measurement.latency_ns = samples(spec.configuration, 200);
-    if (spec.alone)
-      for (double& latency : measurement.latency_ns) latency *= alone_pace;
+    if (spec.isolated)
+      for (double& latency : measurement.latency_ns) latency *= isolated_pace;
     for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
     measurement.peak_rss_bytes = 100 << 20;
     measurement.session_create_ns = setup_s(spec.configuration) * 1e9;
-    if (abandons && options.abandon_above_ns && cost_ns(spec.configuration) > *options.abandon_above_ns)
-      measurement.stop_reason = schema::StopReason::abandoned;
-    outcome.drift.emplace().scaled_max_abs = drift(spec.configuration);
-    outcome.drift->elements = 10;
+    if (stops_losers && options.stop_above_ns && cost_ns(spec.configuration) > *options.stop_above_ns)
+      measurement.stop_reason = schema::StopReason::stopped_early;
+    outcome.output_error.emplace().scaled_max_abs = output_error(spec.configuration);
+    outcome.output_error->elements = 10;
     return outcome;
   }
 
@@ -122,7 +122,7 @@ class FakeExecutor final : public TypedExecutor {
     auto& measurement = outcome.measurement.emplace();
     measurement.flags = pair_flags;
     const auto ratio = pair_ratio(spec.base.configuration, spec.other);
-    for (int quad = 0; quad < spec.plan.quads; ++quad)
+    for (int abba_round = 0; abba_round < spec.plan.abba_rounds; ++abba_round)
       for (const char arm : {'A', 'B', 'B', 'A'}) {
         schema::PairedBlock block;
         block.arm = arm;
@@ -135,12 +135,12 @@ class FakeExecutor final : public TypedExecutor {
     return outcome;
   }
 
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path& path,
-                                                     const execute::TimeLeft& left) override {
+  base::Result<schema::OutputError> make_reference(const schema::TrialSpec&, const std::filesystem::path& path,
+                                                   const execute::TimeLeft& left) override {
     if (reference_hangs) return hung(left);
     ++references_made;
     std::ofstream(path) << "outputs";
-    schema::AccuracyDrift noise_floor;
+    schema::OutputError noise_floor;
     noise_floor.elements = 10;
     noise_floor.nonfinite = reference_nonfinite;
     noise_floor.worst_output = "y";

@@ -15,13 +15,13 @@ namespace ridgeline::fakes {
 
 /// Several made-up GPUs on a virtual clock: a trial takes a second, or what `trial_s` says, and trials side by side as
 /// long as the longest of them; one alone in its process `start_s` more; a comparison takes what `pair_s` says. A
-/// lane's pace and what its neighbours do to it scale what the surface says, and so does the session: each trial has a
+/// slot's pace and what its neighbours do to it scale what the surface says, and so does the session: each trial has a
 /// new one, but for TrialOptions::keep_session.
 class FakeGpuPool final : public TypedExecutor {
  public:
-  FakeGpuPool(const FakeClock& clock, std::size_t lanes) : pace(lanes, 1.0), disturbance(lanes, 1.0), clock_(clock) {
+  FakeGpuPool(const FakeClock& clock, std::size_t slots) : pace(slots, 1.0), disturbance(slots, 1.0), clock_(clock) {
     simple.noise = 0.002;
-    places.assign(lanes, {"gpu", {}});
+    places.assign(slots, {"gpu", {}});
   }
 
   FakeExecutor simple;
@@ -29,9 +29,9 @@ class FakeGpuPool final : public TypedExecutor {
   double start_s = 0;
   double reference_s = 0;  ///< until reference outputs are there
   std::function<double(const schema::PairedSpec&, double left_s)> pair_s = [](const auto&, double) { return 0.0; };
-  std::vector<double> pace;                    ///< of a lane alone; 2: takes twice as long
-  std::vector<double> disturbance;             ///< factor on it while another lane is at work
-  double session_spread = 0;                   ///< log standard deviation from session to session of one lane
+  std::vector<double> pace;                    ///< of a slot alone; 2: takes twice as long
+  std::vector<double> disturbance;             ///< factor on it while another slot is at work
+  double session_spread = 0;                   ///< log standard deviation from session to session of one slot
   base::Random luck{11};                       ///< of sessions
   std::vector<std::string> devices;            ///< that trials were for, in order
   std::vector<std::size_t> widths;             ///< how many trials ran at once, call by call
@@ -60,8 +60,8 @@ class FakeGpuPool final : public TypedExecutor {
     clock_.advance(base::from_seconds(pair_s(spec, left.seconds)));
     return simple.run_pair(spec, left);
   }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
-                                                     const execute::TimeLeft& left) override {
+  base::Result<schema::OutputError> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                                   const execute::TimeLeft& left) override {
     clock_.advance(base::from_seconds(reference_s));
     return simple.make_reference(spec, path, left);
   }
@@ -74,7 +74,7 @@ class FakeGpuPool final : public TypedExecutor {
       const double factor = session.factor * pace[job.slot] * (jobs.size() > 1 ? disturbance[job.slot] : 1.0);
       simple.cost_ns = [&](const schema::Configuration& c) { return factor * surface(c); };
       outcomes.push_back(simple.run_trial(job.spec, job.options));
-      const double seconds = trial_s(job.spec.configuration) + (job.spec.alone ? start_s : 0);
+      const double seconds = trial_s(job.spec.configuration) + (job.spec.isolated ? start_s : 0);
       if (outcomes.back()) outcomes.back()->duration_s = seconds;
       if (session.kept && outcomes.back() && outcomes.back()->measurement)
         outcomes.back()->measurement->session_create_ns = 0;
@@ -95,7 +95,7 @@ class FakeGpuPool final : public TypedExecutor {
     bool kept = false;  ///< from the trial before
   };
 
-  /// As a worker has it: what the lane's last trial kept, if it is of this spec but for the plan.
+  /// As a worker has it: what the slot's last trial kept, if it is of this spec but for the plan.
   Session session_for(const execute::TrialJob& job) {
     auto spec = job.spec;
     spec.plan = {};
@@ -107,7 +107,7 @@ class FakeGpuPool final : public TypedExecutor {
     return session;
   }
 
-  std::map<std::size_t, Session> sessions_;  ///< by lane
+  std::map<std::size_t, Session> sessions_;  ///< by slot
   const FakeClock& clock_;
 };
 

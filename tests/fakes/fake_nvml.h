@@ -2,7 +2,7 @@
 /* What a test may set in the fake management library: fake_nvml_set(key, value), at any time and from any thread.
    fake_nvml_script(name) sets a whole situation at once; programs get it from RL_FAKE_NVML_SCRIPT:
      healthy    busy GPUs whose readings move with time, with GPM, NVLink and everything else
-     throttled  the same, held down by the power limit and by heat
+     throttled  the same, throttled by the power limit and by heat
      mig        the same, split in two slices
      lost       the same, until the GPU falls off the bus after 2 s
      slow       the same, each device call taking 20 ms

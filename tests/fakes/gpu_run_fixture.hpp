@@ -8,7 +8,7 @@
 namespace ridgeline::fakes {
 
 /// A realistic `ridgeline tune --objective throughput` of ResNet-50 on one H200: batch sizes, sessions side by side,
-/// every kind of binding, a refused CUDA graph, a batch that does not fit, clocks held down and a neighbour on the
+/// every kind of binding, a refused CUDA graph, a batch that does not fit, clocks throttled and a neighbour on the
 /// card.
 class GpuRunFixture {
  public:
@@ -90,27 +90,27 @@ class GpuRunFixture {
 
   schema::TrialOutcome& measured(Configuration configuration, const Load& load) {
     const auto batch = configuration.get_or("batch_size", 1).as_integer(1);
-    const auto lanes = configuration.get_or("parallel_sessions", 1).as_integer(1);
+    const auto concurrency = configuration.get_or("parallel_sessions", 1).as_integer(1);
     const auto& row = trial(load.stage, std::move(configuration), load.reason);
     const auto seed = static_cast<std::uint64_t>(row.id);
     auto& outcome = records_.outcomes[row.key];
     auto& measurement = outcome.measurement.emplace(fake_measurement(seed, load.median_ms, 240, 0.008));
     measurement.items_per_inference = static_cast<double>(batch);
-    measurement.lanes = static_cast<int>(lanes);
-    measurement.wall_ns /= static_cast<double>(lanes);
+    measurement.concurrency = static_cast<int>(concurrency);
+    measurement.wall_ns /= static_cast<double>(concurrency);
     outcome.duration_s = 1.1 + measurement.wall_ns * 1e-9;
     measurement.warmup_ns = 1e9;
     measurement.gpu = telemetry(load, outcome.duration_s, seed);
     measurement.gpu->energy_mj_per_item =
         load.power_w * measurement.wall_ns * 1e-6 / (240.0 * static_cast<double>(batch));
-    measurement.metrics = {{"gpu_weights_gb", 0.102 * static_cast<double>(lanes)},
+    measurement.metrics = {{"gpu_weights_gb", 0.102 * static_cast<double>(concurrency)},
                            {"gpu_arena_gb", load.memory_gb - 0.6}};
     for (const auto& [key, value] : row.configuration.values()) measurement.effective_settings[key] = value.to_text();
     const bool exact = !row.configuration.get_or("use_tf32", true).as_bool();
-    outcome.drift.emplace();
-    outcome.drift->scaled_max_abs = exact ? 3.1e-6 : 4.2e-4 + 1e-5 * static_cast<double>(row.id % 5);
-    outcome.drift->elements = 1000 * batch;
-    outcome.drift->worst_output = "logits";
+    outcome.output_error.emplace();
+    outcome.output_error->scaled_max_abs = exact ? 3.1e-6 : 4.2e-4 + 1e-5 * static_cast<double>(row.id % 5);
+    outcome.output_error->elements = 1000 * batch;
+    outcome.output_error->worst_output = "logits";
     outcome.measured_utc = "2026-11-21T10:30:00Z";
     now_s_ += outcome.duration_s + 0.02;
     return outcome;
@@ -266,7 +266,7 @@ class GpuRunFixture {
     measured(best.with("batch_size", 8).with("parallel_sessions", 2), {2.21, 98, 3.24, 560, "two sessions"});
     measured(best.with("batch_size", 256), {30.9, 98, 6.4, 676, "batch 256", Stage::search, true})
         .measurement->flags = {{schema::FlagLevel::notice, "throttled",
-                                "the GPU held its clocks down for 62 % of the timed window and ran far below its own "
+                                "the GPU throttled its clocks for 62 % of the timed window and ran far below its own "
                                 "clock for 0 %: too much to be taken "
                                 "again, so everything counts"}};
     failing(out_of_memory, best.with("batch_size", 1024).with("gpu_mem_limit_gb", 16),
@@ -276,7 +276,7 @@ class GpuRunFixture {
              3'288'334'336},
             1.8, "batch 1024");
     measured(best.with("batch_size", 64).with("gpu_mem_limit_gb", 2), {7.95, 97, 2.71, 650, "a tight limit"});
-    records_.run.trials.back().from_store = true;
+    records_.run.trials.back().cached = true;
     measured(best.with("batch_size", 64).with("parallel_sessions", 2),
              {14.55, 99, 5.31, 686, "finalist in a fresh process", Stage::finalist});
     records_.run.duration_s = now_s_ + 9;
@@ -309,12 +309,12 @@ class GpuRunFixture {
     verdict.configuration = winner;
     verdict.trial_id = 12;
     verdict.gain = run.pairs.front().comparison;
-    verdict.tie_group = {12, 17};
+    verdict.tied_with = {12, 17};
     verdict.reason = "trial 12 beats the current configuration by more than 2 % and is the simplest of its group";
-    verdict.alone_key = "alone";
+    verdict.isolated_key = "alone";
     const auto searched =
         std::find_if(run.trials.begin(), run.trials.end(), [](const auto& row) { return row.id == 12; });
-    auto& alone = records_.outcomes[verdict.alone_key] = records_.outcomes.at(searched->key);
+    auto& alone = records_.outcomes[verdict.isolated_key] = records_.outcomes.at(searched->key);
     for (double& latency : alone.measurement->latency_ns) latency *= 0.92;
     run.verdict = verdict;
   }

@@ -35,7 +35,7 @@ class InProcessExecutor final : public TypedExecutor {
                                                const execute::TrialOptions& options) override {
     return timed<schema::TrialOutcome>(
         execute::job_kind::kTrial,
-        execute::TrialRequest{spec, options.abandon_above_ns, options.throughput, options.reference_outputs.string(),
+        execute::TrialRequest{spec, options.stop_above_ns, options.throughput, options.reference_outputs.string(),
                               options.keep_session, options.apart});
   }
   base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec& spec,
@@ -43,9 +43,9 @@ class InProcessExecutor final : public TypedExecutor {
     const double left_s = std::isfinite(time_left.seconds) ? std::max(1e-3, time_left.seconds) : 0;
     return timed<schema::PairedOutcome>(execute::job_kind::kPair, execute::PairRequest{spec, left_s, true});
   }
-  base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
-                                                     const execute::TimeLeft&) override {
-    return ask<schema::AccuracyDrift>(execute::job_kind::kReference, execute::ReferenceRequest{spec, path.string()});
+  base::Result<schema::OutputError> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
+                                                   const execute::TimeLeft&) override {
+    return ask<schema::OutputError>(execute::job_kind::kReference, execute::ReferenceRequest{spec, path.string()});
   }
   base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) override {
     return base::fail(base::ErrorCode::unavailable, "simulated");

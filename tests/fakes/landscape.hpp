@@ -144,7 +144,7 @@ class Landscape {
     seen.cost_high = *seen.cost * (1 + 2 * noise);
     if (const auto known = times_->find(search::simplify(proposal.configuration)); known != times_->end())
       seen.setup_s = known->second.setup;
-    seen.abandoned = proposal.abandon_above && seen.cost_low > *proposal.abandon_above;
+    seen.stopped_early = proposal.stop_above && seen.cost_low > *proposal.stop_above;
     return seen;
   }
 

@@ -44,7 +44,7 @@ class NoisyMachine {
 
   [[nodiscard]] schema::PairedMeasurement compare(double a_ns, double b_ns, const schema::PairedPlan& plan) {
     schema::PairedMeasurement result;
-    for (int block = 0; block < 4 * plan.quads; ++block) {
+    for (int block = 0; block < 4 * plan.abba_rounds; ++block) {
       const bool is_a = block % 4 == 0 || block % 4 == 3;
       idle(plan.settle_s);
       result.blocks.push_back(run(is_a ? 'A' : 'B', is_a ? a_ns : b_ns, plan.block_time_s));

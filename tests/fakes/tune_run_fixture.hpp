@@ -66,8 +66,8 @@ class TuneRunFixture {
     return run.trials.back();
   }
 
-  static schema::AccuracyDrift drift(double max_abs, double max_rel, double scaled, double cosine) {
-    schema::AccuracyDrift out;
+  static schema::OutputError output_error(double max_abs, double max_rel, double scaled, double cosine) {
+    schema::OutputError out;
     out.max_abs = max_abs;
     out.max_rel = max_rel;
     out.scaled_max_abs = scaled;
@@ -84,7 +84,7 @@ class TuneRunFixture {
     outcome.measurement = fake_measurement(static_cast<std::uint64_t>(row.id), median_ms, count, spread);
     for (const auto& [key, value] : row.configuration.values())
       outcome.measurement->effective_settings[key] = value.to_text();
-    outcome.drift = drift(2.1e-6, 3.4e-5, 4.0e-6, 0.9999999);
+    outcome.output_error = output_error(2.1e-6, 3.4e-5, 4.0e-6, 0.9999999);
     outcome.measured_utc = "2026-11-21T08:15:00Z";
     outcome.duration_s = 0.35 + outcome.measurement->wall_ns * 1e-9;
     now_s_ += outcome.duration_s + 0.01;
@@ -189,14 +189,14 @@ class TuneRunFixture {
     const auto fast = in_use.with("graph_optimization_level", "all").with("intra_op_num_threads", 4);
     measured(schema::TrialStage::current, in_use, 21.6, 480, "the configuration in use", 0.04);
     measured(baseline, {}, 15.9, 520, "the runtime's defaults", 0.03);
-    records_.run.trials.back().from_store = true;
+    records_.run.trials.back().cached = true;
     measured(screening, in_use.with("intra_op_num_threads", 4), 17.1, 500, "fewer threads than logical CPUs");
     measured(screening, in_use.with("intra_op_num_threads", 2), 24.4, 260, "half the cores");
     measured(screening, in_use.with("intra_op_num_threads", 1), 41.9, 40, "one thread").measurement->stop_reason =
-        schema::StopReason::abandoned;
+        schema::StopReason::stopped_early;
     measured(screening, in_use.with("graph_optimization_level", "all"), 17.8, 480, "all graph optimizations", 0.035);
     measured(screening, in_use.with("execution_mode", "parallel"), 29.3, 60, "independent operators side by side")
-        .measurement->stop_reason = schema::StopReason::abandoned;
+        .measurement->stop_reason = schema::StopReason::stopped_early;
     measured(screening, in_use.with("intra_op_allow_spinning", false), 23.5, 300, "sleeping worker threads");
     measured(search, fast, 13.62, 1100, "the two best single settings together");
     measured(search, fast.with("dynamic_block_base", 4), 13.41, 1150, "blocks that shrink");
@@ -225,7 +225,7 @@ class TuneRunFixture {
       const auto rejected = fast.with("set_denormal_as_zero", true).with("dynamic_block_base", 4);
       auto& outcome = measured(search, rejected, 13.1, 700, "flushed denormals");
       outcome.status = rejected_accuracy;
-      outcome.drift = drift(0.031, 0.4, 0.031, 0.9931);
+      outcome.output_error = output_error(0.031, 0.4, 0.031, 0.9931);
       outcome.failure =
           schema::Failure{schema::TrialPhase::verify,
                           "out of tolerance: scaled error 3.1e-02 in output \"sigmoid_0.tmp_0\", allowed 1.0e-03",
@@ -280,7 +280,7 @@ class TuneRunFixture {
     verdict.configuration = winner;
     verdict.trial_id = 10;
     verdict.gain = run.pairs.front().comparison;
-    verdict.tie_group = {10, 11, 21, 9, 22};
+    verdict.tied_with = {10, 11, 21, 9, 22};
     verdict.reason = "trial 10 beats the current configuration by more than 2 % and is the simplest of its group";
     run.verdict = verdict;
   }

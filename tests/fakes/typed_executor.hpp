@@ -28,8 +28,8 @@ class TypedExecutor : public execute::Executor {
   virtual base::Result<schema::PairedOutcome> run_pair(const schema::PairedSpec&, const execute::TimeLeft&) {
     return unused();
   }
-  virtual base::Result<schema::AccuracyDrift> make_reference(const schema::TrialSpec&, const std::filesystem::path&,
-                                                             const execute::TimeLeft&) {
+  virtual base::Result<schema::OutputError> make_reference(const schema::TrialSpec&, const std::filesystem::path&,
+                                                           const execute::TimeLeft&) {
     return unused();
   }
   virtual base::Result<schema::GpuCeilings> gpu_ceilings(const std::string&, const std::string&) { return unused(); }
@@ -91,9 +91,8 @@ class TypedExecutor : public execute::Executor {
         continue;
       }
       const auto request = read<execute::TrialRequest>(job);
-      execute::TrialOptions options{
-          request.abandon_above_ns, request.throughput, request.reference, job.deadline_s, job.time_left,
-          request.keep_session,     request.apart};
+      execute::TrialOptions options{request.stop_above_ns, request.throughput,   request.reference, job.deadline_s,
+                                    job.time_left,         request.keep_session, request.apart};
       trials.push_back({job.slot, request.spec, options});
       ids.push_back(id);
     }

@@ -11,15 +11,15 @@
 namespace ridgeline::fakes {
 
 /// Blocks of `rounds` pairs of sessions that each differ by chance (`ratio_stdev`, of their log ratio), with noise from
-/// quad to quad besides; B takes `slower` times as long as A.
-inline schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double ratio_stdev, double quad_stdev,
+/// ABBA round to ABBA round besides; B takes `slower` times as long as A.
+inline schema::PairedMeasurement with_sessions(std::uint64_t seed, int rounds, double ratio_stdev, double abba_stdev,
                                                double slower) {
   base::Random random(seed);
   schema::PairedMeasurement measurement;
   for (int round = 0; round < rounds; ++round) {
     const double session = std::exp(ratio_stdev * random.normal());
-    for (int quad = 0; quad < 6; ++quad) {
-      const double a = 1e6 * std::exp(quad_stdev * random.normal());
+    for (int abba_round = 0; abba_round < 6; ++abba_round) {
+      const double a = 1e6 * std::exp(abba_stdev * random.normal());
       for (const char arm : {'A', 'B', 'B', 'A'})
         measurement.blocks.push_back(
             {arm, std::vector<double>(5, arm == 'A' ? a : 1e6 * session * slower), 5e6, round});

@@ -17,14 +17,14 @@ namespace ridgeline::fuzz {
 
 class MemorySource final : public loader::ByteSource {
  public:
-  /// `mend`: the last four bytes of each piece read become the checksum of those before, so that damage comes through
+  /// `repair`: the last four bytes of each piece read become the checksum of those before, so that damage comes through
   /// to what stands behind the checksums.
-  MemorySource(std::span<const std::byte> bytes, bool mend) : bytes_(bytes), mend_(mend) {}
+  MemorySource(std::span<const std::byte> bytes, bool repair) : bytes_(bytes), repair_(repair) {}
   [[nodiscard]] base::Result<void> read(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
       return base::fail(base::ErrorCode::corrupt, "the bytes end before {}", offset + out.size());
     if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
-    if (!mend_ || out.size() < 4) return {};
+    if (!repair_ || out.size() < 4) return {};
     const auto sum = loader::metadata_checksum(out.first(out.size() - 4));
     for (std::size_t i = 0; i < 4; ++i) out[out.size() - 4 + i] = static_cast<std::byte>(sum >> (8 * i) & 0xFFU);
     return {};
@@ -33,7 +33,7 @@ class MemorySource final : public loader::ByteSource {
 
  private:
   std::span<const std::byte> bytes_;
-  bool mend_;
+  bool repair_;
 };
 
 /// What the first four bytes of an input for the chunk index parser say: the dataset and where its header lies.
@@ -81,8 +81,8 @@ class MemorySource final : public loader::ByteSource {
     }
     case 1: {
       const auto [layout, place] = index_question(input);
-      const bool mend = (std::to_integer<unsigned>(input[3]) & 1U) != 0;
-      const auto index = read_chunk_index(MemorySource(bytes, mend), place, layout);
+      const bool repair = (std::to_integer<unsigned>(input[3]) & 1U) != 0;
+      const auto index = read_chunk_index(MemorySource(bytes, repair), place, layout);
       if (!index) return index.error().message.find("\"x\"") == std::string::npos ? "an error without the dataset" : "";
       if (index->chunks.has_value() != index->unread.empty()) return "neither an index nor a reason, or both";
       if (index->chunks && index->chunks->size() != layout.chunk_count()) return "an index of the wrong length";

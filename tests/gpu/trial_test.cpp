@@ -66,9 +66,9 @@ TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
   for (const auto& [configuration, tolerance] : candidates) {
     const auto outcome = run(spec(model, {1, 8, 64, 64}, configuration), options);
     ASSERT_EQ(outcome.status, TrialStatus::ok) << configuration.to_text() << ": " << message_of(outcome);
-    ASSERT_TRUE(outcome.drift);
-    EXPECT_LE(outcome.drift->scaled_max_abs, tolerance) << configuration.to_text();
-    EXPECT_GT(outcome.drift->elements, 0);
+    ASSERT_TRUE(outcome.output_error);
+    EXPECT_LE(outcome.output_error->scaled_max_abs, tolerance) << configuration.to_text();
+    EXPECT_GT(outcome.output_error->elements, 0);
   }
 
   reference.provider = "cpu";
@@ -76,8 +76,8 @@ TEST_F(DeviceTrialTest, outputs_agree_with_fp32_on_the_gpu_and_on_the_cpu) {
   options.reference_outputs = folder_ / "cpu";
   ASSERT_TRUE(execute::make_reference(*executor_, reference, options.reference_outputs));
   const auto outcome = run(spec(model, {1, 8, 64, 64}, {{"use_tf32", false}}), options);
-  ASSERT_TRUE(outcome.drift) << message_of(outcome);
-  EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
+  ASSERT_TRUE(outcome.output_error) << message_of(outcome);
+  EXPECT_LE(outcome.output_error->scaled_max_abs, kFp32Tolerance);
 }
 
 TEST_F(DeviceTrialTest, a_rewrite_that_is_left_out_changes_the_graph_but_not_the_outputs) {
@@ -89,8 +89,8 @@ TEST_F(DeviceTrialTest, a_rewrite_that_is_left_out_changes_the_graph_but_not_the
   ASSERT_TRUE(execute::make_reference(*executor_, spec(model, {2, 3, 8}, fused), options.reference_outputs));
   const auto outcome = run(spec(model, {2, 3, 8}, apart), options);
   ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
-  ASSERT_TRUE(outcome.drift);
-  EXPECT_LE(outcome.drift->scaled_max_abs, kFp32Tolerance);
+  ASSERT_TRUE(outcome.output_error);
+  EXPECT_LE(outcome.output_error->scaled_max_abs, kFp32Tolerance);
   const auto whole = execute::runtime_graph(*executor_, spec(model, {2, 3, 8}, fused));
   const auto parts = execute::runtime_graph(*executor_, spec(model, {2, 3, 8}, apart));
   ASSERT_TRUE(whole && parts);
@@ -137,9 +137,9 @@ TEST_F(DeviceTrialTest, a_shared_arena_is_counted_once) {
 /// A process that has worked on one stream alone begins its kernels earlier: its first trial would lead the ranking.
 TEST_F(DeviceTrialTest, the_first_session_of_a_process_is_no_faster_than_later_ones) {
   const auto model = chain();
-  const auto median_us = [&](bool alone) {
+  const auto median_us = [&](bool isolated) {
     auto trial = spec(model, {1, 512}, {{"enable_cuda_graph", true}, {"io_binding", "stream"}});
-    trial.alone = alone;
+    trial.isolated = isolated;
     trial.plan.max_time_s = 0.5;
     const auto outcome = run(trial);
     EXPECT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
@@ -157,13 +157,13 @@ TEST_F(DeviceTrialTest, the_first_session_of_a_process_is_no_faster_than_later_o
 TEST_F(DeviceTrialTest, sessions_in_flight_share_the_gpu) {
   const auto outcome = run(spec(convolutions(), {1, 8, 64, 64}, {{"parallel_sessions", 2}}));
   ASSERT_EQ(outcome.status, TrialStatus::ok) << message_of(outcome);
-  EXPECT_EQ(outcome.measurement->lanes, 2);
+  EXPECT_EQ(outcome.measurement->concurrency, 2);
 }
 
 TEST_F(DeviceTrialTest, threads_share_one_session) {
   const auto shared = run(spec(convolutions(), {1, 8, 64, 64}, {{"concurrent_runs", 2}, {"io_binding", "device"}}));
   ASSERT_EQ(shared.status, TrialStatus::ok) << message_of(shared);
-  EXPECT_EQ(shared.measurement->lanes, 2);
+  EXPECT_EQ(shared.measurement->concurrency, 2);
   const auto graph = run(spec(convolutions(), {1, 8, 64, 64},
                               {{"concurrent_runs", 2}, {"io_binding", "device"}, {"enable_cuda_graph", true}}));
   EXPECT_EQ(graph.status, TrialStatus::unsupported);

@@ -25,7 +25,7 @@ printf 'onnxruntime:\n  intra_op_num_threads: 1\n' >config.yaml
 run 0 tune "$model" --provider cuda --max-time 20s --config config.yaml --db r.db --json
 holds 'len([t for t in r["trials"] if t["status"] == "ok"]) >= 3' \
   'all(t["gpu"]["process_peak_bytes"] or t["gpu"]["device_peak_bytes"] for t in r["trials"] if t["status"] == "ok")' \
-  'all(t["drift"]["scaled_max_abs"] < 0.05 for t in r["trials"] if t["status"] == "ok")' \
+  'all(t["output_error"]["scaled_max_abs"] < 0.05 for t in r["trials"] if t["status"] == "ok")' \
   'r["gpu_ceilings"]' \
   'any("cudnn" in file for file in r["runtime"]["loaded_libraries"])' \
   'len(r["environment"]["gpus"]) >= 1'

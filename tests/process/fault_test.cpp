@@ -51,7 +51,7 @@ TEST_P(Fault, is_classified_by_cause_and_the_next_trial_runs) {
   const auto next = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(next->status, TrialStatus::ok);
-  EXPECT_TRUE(next->drift.has_value());
+  EXPECT_TRUE(next->output_error.has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -112,9 +112,9 @@ TEST_F(FaultTest, nan_outputs_are_counted) {
   ASSERT_TRUE(execute::make_reference(*executor, synthetic_spec(""), options.reference_outputs));
   const auto outcome = execute::run_trial(*executor, synthetic_spec("fault=nan"), options);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->drift);
-  EXPECT_EQ(outcome->drift->nonfinite, 1);
-  EXPECT_EQ(outcome->drift->nan_mismatches, 1);
+  ASSERT_TRUE(outcome->output_error);
+  EXPECT_EQ(outcome->output_error->nonfinite, 1);
+  EXPECT_EQ(outcome->output_error->nan_mismatches, 1);
 }
 
 TEST_F(FaultTest, a_stopped_worker_is_found_by_its_missing_heartbeat) {

@@ -59,7 +59,7 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   spec.base = gpu_spec("clock=real");
   spec.other = spec.base.configuration;
   spec.plan.rounds = spec.plan.max_rounds = 2;
-  spec.plan.quads = spec.plan.max_quads = 4;
+  spec.plan.abba_rounds = spec.plan.max_abba_rounds = 4;
   spec.plan.min_time_s = 0;
   spec.plan.max_time_s = 1;
   const auto outcome = execute::run_pair(*executor, spec, {});

@@ -34,7 +34,7 @@ TEST_F(LifecycleTest, a_trial_alone_begins_a_process) {
   ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec(""), {}));
   const auto worker = only_child();
   auto spec = synthetic_spec("");
-  spec.alone = true;
+  spec.isolated = true;
   const auto outcome = execute::run_trial(*executor, spec, {});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->status, TrialStatus::ok);

@@ -57,7 +57,7 @@ TEST_F(RequestsTest, a_trial_is_measured_as_the_formula_says) {
   EXPECT_GT(outcome->measurement->peak_rss_bytes, 1 << 20);
   EXPECT_EQ(outcome->measured_utc.size(), 20U);
   EXPECT_GT(outcome->duration_s, 0);
-  EXPECT_FALSE(outcome->drift);
+  EXPECT_FALSE(outcome->output_error);
 }
 
 TEST_F(RequestsTest, peak_memory_is_of_the_trial_and_not_of_earlier_ones) {
@@ -88,8 +88,8 @@ TEST_F(RequestsTest, outputs_are_compared_with_the_reference) {
   candidate.configuration.set("execution_mode", "parallel");
   const auto outcome = execute::run_trial(*executor, candidate, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  ASSERT_TRUE(outcome->drift);
-  EXPECT_NEAR(outcome->drift->scaled_max_abs, 0.01, 0.001);
+  ASSERT_TRUE(outcome->output_error);
+  EXPECT_NEAR(outcome->output_error->scaled_max_abs, 0.01, 0.001);
   EXPECT_EQ(outcome->status, TrialStatus::ok) << "the caller judges";
 }
 
@@ -129,7 +129,7 @@ TEST_F(RequestsTest, parallel_sessions_add_up_to_throughput) {
   const auto outcome = execute::run_trial(*executor, spec, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_EQ(outcome->status, TrialStatus::ok) << outcome->failure->message;
-  EXPECT_EQ(outcome->measurement->lanes, 4);
+  EXPECT_EQ(outcome->measurement->concurrency, 4);
   EXPECT_NEAR(outcome->measurement->throughput_per_s(), 4000, 40);
 }
 
@@ -154,7 +154,7 @@ TEST_F(RequestsTest, a_kept_session_serves_the_next_trial_that_differs_in_its_pl
   EXPECT_EQ(session_time_ms(spec, keep), 30) << "a request of another kind lets go of it";
   spec.configuration.set("parallel_sessions", 2);
   EXPECT_EQ(session_time_ms(spec, keep), 60);
-  EXPECT_EQ(session_time_ms(spec, keep), 60) << "lanes have threads of their own, which end with the measurement";
+  EXPECT_EQ(session_time_ms(spec, keep), 60) << "callers have threads of their own, which end with the measurement";
 }
 
 TEST_F(RequestsTest, a_kept_session_is_gone_after_a_trial_that_fails) {

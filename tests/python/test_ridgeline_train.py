@@ -150,9 +150,9 @@ class TrialTest(unittest.TestCase):
             Trial(lambda now: dict(made(now, loader=None), laoder=[]), spec())
         with self.assertRaisesRegex(UserError, "unknown key 'colour'; known are"):
             Trial(lambda now: made(now, colour=1), spec())
-        slip = types.SimpleNamespace(**dict(made(None, loader=None), laoder=[]))
+        mistake = types.SimpleNamespace(**dict(made(None, loader=None), laoder=[]))
         with self.assertRaisesRegex(UserError, "'laoder', did you mean 'loader'"):
-            Trial(lambda now: slip, spec())
+            Trial(lambda now: mistake, spec())
         Trial(lambda now: types.SimpleNamespace(colour=1, losses=2, **made(None)), spec()).run(1)
 
     def test_an_empty_loader_is_refused(self):

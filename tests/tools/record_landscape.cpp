@@ -111,7 +111,7 @@ class Recorder {
   }
 
  private:
-  struct Lane {
+  struct Caller {
     Ort::Session session{nullptr};
     std::vector<float> data;
     std::vector<std::int64_t> shape;
@@ -128,7 +128,7 @@ class Recorder {
     }
   };
 
-  std::unique_ptr<Lane> open(const Point& point) {
+  std::unique_ptr<Caller> open(const Point& point) {
     Ort::SessionOptions options;
     const auto level = value(point, "graph_optimization_level");
     static const std::map<std::string, GraphOptimizationLevel> kLevels{
@@ -146,31 +146,31 @@ class Recorder {
       options.SetExecutionMode(ORT_PARALLEL);
       options.SetInterOpNumThreads(number(point, "inter_op_num_threads", 0));
     }
-    auto lane = std::make_unique<Lane>();
-    lane->session = Ort::Session(environment_, model_.c_str(), options);
-    lane->shape = shape_;
-    lane->shape[0] = number(point, "batch_size", 1);
+    auto caller = std::make_unique<Caller>();
+    caller->session = Ort::Session(environment_, model_.c_str(), options);
+    caller->shape = shape_;
+    caller->shape[0] = number(point, "batch_size", 1);
     std::int64_t elements = 1;
-    for (const auto size : lane->shape) elements *= size;
+    for (const auto size : caller->shape) elements *= size;
     std::mt19937 random(1);
     for (std::int64_t i = 0; i < elements; ++i)
-      lane->data.push_back(std::uniform_real_distribution<float>(-1, 1)(random));
+      caller->data.push_back(std::uniform_real_distribution<float>(-1, 1)(random));
     Ort::AllocatorWithDefaultOptions allocator;
-    lane->input = lane->session.GetInputNameAllocated(0, allocator).get();
-    for (std::size_t i = 0; i < lane->session.GetOutputCount(); ++i)
-      lane->outputs.emplace_back(lane->session.GetOutputNameAllocated(i, allocator).get());
-    return lane;
+    caller->input = caller->session.GetInputNameAllocated(0, allocator).get();
+    for (std::size_t i = 0; i < caller->session.GetOutputCount(); ++i)
+      caller->outputs.emplace_back(caller->session.GetOutputNameAllocated(i, allocator).get());
+    return caller;
   }
 
   void measure_latency(Point& point, double budget_s) {
-    const auto lane = open(point);
+    const auto caller = open(point);
     const auto warm = Clock::now();
-    for (int run = 0; run < 3 || (run < 50 && seconds_since(warm) < 0.03); ++run) lane->run();
+    for (int run = 0; run < 3 || (run < 50 && seconds_since(warm) < 0.03); ++run) caller->run();
     std::vector<double> times;
     const auto start = Clock::now();
     while (times.size() < 5 || (seconds_since(start) < budget_s && times.size() < 100'000)) {
       const auto before = Clock::now();
-      lane->run();
+      caller->run();
       times.push_back(seconds_since(before) * 1e9);
     }
     std::sort(times.begin(), times.end());
@@ -183,18 +183,18 @@ class Recorder {
 
   void measure_throughput(Point& point, double budget_s) {
     const int sessions = number(point, "parallel_sessions", 1);
-    std::vector<std::unique_ptr<Lane>> lanes;
-    for (int i = 0; i < sessions; ++i) lanes.push_back(open(point));
+    std::vector<std::unique_ptr<Caller>> concurrency;
+    for (int i = 0; i < sessions; ++i) concurrency.push_back(open(point));
     std::atomic<bool> stop{false};
     std::atomic<long> runs{0};
     std::atomic<int> ready{0};
     std::vector<std::thread> threads;
-    for (auto& lane : lanes)
-      threads.emplace_back([&, lane = lane.get()] {
-        for (int run = 0; run < 3; ++run) lane->run();
+    for (auto& caller : concurrency)
+      threads.emplace_back([&, caller = caller.get()] {
+        for (int run = 0; run < 3; ++run) caller->run();
         ++ready;
         while (!stop) {
-          lane->run();
+          caller->run();
           ++runs;
         }
       });

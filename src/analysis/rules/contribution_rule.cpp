@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leave-one-out: what each setting of the winner is worth.
+// Leave-one-out: what each setting of the winner contributes.
 #include <fmt/format.h>
 
 #include "analysis/comparison.hpp"
@@ -16,25 +16,26 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const auto& pair : evidence.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
-    const auto worth = inverted(*pair.comparison);  // above 1: the finalist is better with the setting
+    const auto contribution = inverted(*pair.comparison);  // above 1: the finalist is better with the setting
     const auto setting = setting_text(pair.a, pair.setting);
     const bool dropped = was_dropped(evidence.run, pair);
     const auto* trial = trial_of(evidence.ranking, pair.a);
     const auto finalist =
         trial != nullptr ? fmt::format("the best finalist (trial {})", trial->id) : std::string("the best finalist");
     Finding finding;
-    finding.evidence = fmt::format("{}, {} interleaved quads of {} with and without it{}", interval_text(worth),
-                                   worth.quads, finalist, dropped ? "; dropped from the recommendation" : "");
-    switch (worth.verdict) {
+    finding.evidence =
+        fmt::format("{}, {} interleaved ABBA rounds of {} with and without it{}", interval_text(contribution),
+                    contribution.abba_rounds, finalist, dropped ? "; dropped from the recommendation" : "");
+    switch (contribution.verdict) {
       case Verdict::faster:
         // Where it is not needed for the gain it helped beside something else that is not recommended either.
         finding.kind = dropped ? FindingKind::no_effect : FindingKind::gain;
-        finding.title = fmt::format("{} makes {} {}{}", setting, finalist, effect_text(worth.ratio),
+        finding.title = fmt::format("{} makes {} {}{}", setting, finalist, effect_text(contribution.ratio),
                                     dropped ? ", but only beside what was dropped" : "");
         break;
       case Verdict::slower:
         finding.kind = FindingKind::harmful;
-        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(worth.ratio));
+        finding.title = fmt::format("{} makes {} {}", setting, finalist, effect_text(contribution.ratio));
         finding.advice = fmt::format("Run again with {} fixed at its old value by --set", pair.setting);
         break;
       case Verdict::no_difference:
@@ -44,7 +45,8 @@ std::vector<Finding> contribution_rule(const Evidence& evidence) {
         break;
       case Verdict::inconclusive:
         finding.kind = FindingKind::quality;
-        finding.title = fmt::format("What {} contributes to {} could not be told from noise", setting, finalist);
+        finding.title =
+            fmt::format("What {} contributes to {} could not be distinguished from noise", setting, finalist);
         finding.advice = "Repeat on a quieter machine or with a longer --max-time";
         break;
     }

@@ -41,7 +41,7 @@ const char* status_advice(TrialStatus status) {
     case TrialStatus::crashed: return "Reproduce one with: ridgeline rerun TRIAL; do not use these settings";
     case TrialStatus::out_of_memory: return "Lower the batch or parallel_sessions, or give the machine more memory";
     case TrialStatus::rejected_accuracy:
-      return "Accept the drift with --accuracy-tolerance only if your own metric allows it";
+      return "Accept the output error with --accuracy-tolerance only if your own metric allows it";
     default: return "";
   }
 }
@@ -116,8 +116,8 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
       continue;
     const auto& outcome = at->second;
     std::string message = outcome.failure ? outcome.failure->message : "";
-    if (message.empty() && outcome.drift)
-      message = accuracy_fault(*outcome.drift, evidence.run.accuracy_tolerance).value_or("");
+    if (message.empty() && outcome.output_error)
+      message = accuracy_fault(*outcome.output_error, evidence.run.accuracy_tolerance).value_or("");
     auto& group = groups[{outcome.status, shape_of(message)}];
     if (group.trials.empty()) {
       group.message = message;

@@ -24,7 +24,7 @@ std::string numbers(const Evidence& evidence) {
                                                                           : "throughput";
   std::string text;
   const auto& gain = evidence.run.verdict->gain;
-  if (gain) text = fmt::format("{}, {} interleaved quads", interval_text(*gain), gain->quads);
+  if (gain) text = fmt::format("{}, {} interleaved ABBA rounds", interval_text(*gain), gain->abba_rounds);
   if (chosen == nullptr || reference == nullptr || chosen == reference) return text;
   if (gain && !agrees(*gain, reference->cost.value, chosen->cost.value)) return text;
   return fmt::format("{}{}{} {} (trial {}) against {} (trial {})", text, text.empty() ? "" : "; ", what,

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
+#include "analysis/isolated.hpp"
 #include "analysis/model_rate.hpp"
 #include "analysis/rules/rule.hpp"
 #include "base/text.hpp"
@@ -109,9 +109,10 @@ std::string title_of(const GpuLimits& limits, std::int64_t nodes, int id) {
   return unclear_title(limits, id);
 }
 
-std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std::int64_t nodes, int lanes) {
-  std::vector<std::string> parts{fmt::format("an inference takes {}{}", format_duration(limits.inference_ns),
-                                             lanes > 1 ? fmt::format(" of the GPU, {} in flight", lanes) : "")};
+std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std::int64_t nodes, int concurrency) {
+  std::vector<std::string> parts{
+      fmt::format("an inference takes {}{}", format_duration(limits.inference_ns),
+                  concurrency > 1 ? fmt::format(" of the GPU, {} in flight", concurrency) : "")};
   const auto floor = [&](const char* what, const std::optional<double>& floor_ns, const std::string& work) {
     if (floor_ns && *floor_ns > 0) parts.push_back(fmt::format("{} {} ({})", what, format_duration(*floor_ns), work));
   };
@@ -125,13 +126,14 @@ std::string evidence_of(const GpuLimits& limits, const schema::TuneRun& run, std
   floor(fmt::format("launches {}", about(limits.work)).c_str(), limits.launch_ns,
         fmt::format("{} nodes{}", nodes, limits.work.as_run ? "" : " if none were fused"));
   parts.push_back(limits.busy ? fmt::format("kernels ran {:.0f} % of the {}", 100 * *limits.busy,
-                                            limits.busy_alone ? "time alone in a process" : "timed window")
+                                            limits.busy_isolated ? "time alone in a process" : "timed window")
                               : "how busy the GPU was is not known");
   if (limits.distance)
     parts.push_back(fmt::format("{:.2g} times {}", *limits.distance,
                                 limits.bound == GpuBound::launch ? "what the card's own work needs" : "that limit"));
   if (!run.gpu_ceilings) parts.emplace_back("the card's ceilings were not measured, so this rests on less");
-  if (run.io != "device" && !limits.work.outputs_known) parts.emplace_back("outputs of unknown size are left out");
+  if (run.tensor_location != "device" && !limits.work.outputs_known)
+    parts.emplace_back("outputs of unknown size are left out");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -146,13 +148,13 @@ std::string unclear_advice(const GpuLimits& limits, const schema::TuneRun& run,
     const bool fallback = configuration.get_or("cudnn_conv_algo_search", "EXHAUSTIVE").as_text() == "DEFAULT";
     return fallback && has_convolutions(run.model)
                ? "cudnn_conv_algo_search=EXHAUSTIVE or HEURISTIC asks cuDNN for a plan; DEFAULT takes a slow fallback"
-               : "A profiler tells which kernels are slow";
+               : "A profiler shows which kernels are slow";
   }
   if (!limits.compute_ns && !limits.memory_ns) return "";
   const bool fusion_decides = !limits.work.as_run && limits.memory_ns.value_or(0) >= kExplains * limits.inference_ns;
   return fusion_decides && !schema::provider_of(run.provider).compiles_graph
-             ? "A run that reads the runtime's graph (not --quick) tells more, as does a profiler"
-             : "Slow kernels or a host that does not keep up are left; a profiler tells which";
+             ? "A run that reads the runtime's graph (not --quick) shows more, as does a profiler"
+             : "Slow kernels or a host that does not keep up are left; a profiler shows which";
 }
 
 std::string advice_of(const GpuLimits& limits, const schema::TuneRun& run, const schema::Configuration& configuration) {
@@ -163,7 +165,7 @@ std::string advice_of(const GpuLimits& limits, const schema::TuneRun& run, const
                  : "enable_cuda_graph=true with bound tensors starts all kernels at once; a larger batch or further "
                    "sessions fill the card";
     case GpuBound::copy:
-      if (run.io != "device" && configuration.get_or("io_binding", "none").as_text() == "none")
+      if (run.tensor_location != "device" && configuration.get_or("io_binding", "none").as_text() == "none")
         return "Bind pinned memory (io_binding), overlap copies by two sessions, or keep the data on the GPU (--io "
                "device)";
       return "Overlap copies by further sessions, send smaller types (bytes instead of floats), or keep the data on "
@@ -183,12 +185,12 @@ std::string advice_of(const GpuLimits& limits, const schema::TuneRun& run, const
 std::vector<Finding> gpu_bound_rule(const Evidence& evidence) {
   if (evidence.chosen == nullptr) return {};
   const auto limits = gpu_limits(evidence.run, *evidence.chosen,
-                                 alone_with(evidence.run, evidence.outcomes, evidence.chosen->trial->configuration));
+                                 isolated_with(evidence.run, evidence.outcomes, evidence.chosen->trial->configuration));
   if (!limits) return {};
   const auto& trial = *evidence.chosen->trial;
   const auto nodes = dispatched_nodes(evidence.run, trial.configuration);
   return {{FindingKind::limit, title_of(*limits, nodes, trial.id),
-           evidence_of(*limits, evidence.run, nodes, evidence.chosen->outcome->measurement->lanes),
+           evidence_of(*limits, evidence.run, nodes, evidence.chosen->outcome->measurement->concurrency),
            advice_of(*limits, evidence.run, trial.configuration)}};
 }
 

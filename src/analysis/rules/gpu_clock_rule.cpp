@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks held down by power or heat while trials were timed.
+// Clocks throttled by power or heat while trials were timed.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,7 @@ constexpr double kWorthSaying = 0.01;
 /// Samples of timed windows with reasons for the clock.
 struct ReasonSamples {
   int all = 0;
-  int held = 0;                   ///< with a reason that holds clocks down
+  int held = 0;                   ///< with a reason that throttles the clocks
   std::map<std::string, int> by;  ///< held, by reason; 0 where only the record's summary names it
 };
 
@@ -57,7 +57,7 @@ Throttling collect(const Evidence& evidence) {
     double most_ns = 0;
     for (const auto& [cause, ns] : gpu.throttle_ns) most_ns = std::max(most_ns, ns);
     const bool flagged = schema::has_flag(measurement.flags, "throttled");
-    // A driver that counts no time may still have told reasons.
+    // A driver that counts no time may still have reported reasons.
     const auto samples = gpu.throttle_ns.empty() ? samples_of(gpu) : ReasonSamples{};
     const bool held = gpu.throttle_ns.empty() ? !samples.by.empty() && samples.held >= kWorthSaying * samples.all
                                               : most_ns >= kWorthSaying * window_ns;
@@ -120,9 +120,9 @@ std::vector<Finding> gpu_clock_rule(const Evidence& evidence) {
   if (found.discarded_s > 0)
     parts.push_back(
         fmt::format("{} of timing was thrown away and taken again", base::format_duration(found.discarded_s * 1e9)));
-  if (found.kept_throttled) parts.emplace_back("some results count although the clock was held down");
+  if (found.kept_throttled) parts.emplace_back("some results count although the clock was throttled");
   return {{FindingKind::quality,
-           fmt::format("The GPU held its clocks down during {} of {} trials{}", found.ids.size(),
+           fmt::format("The GPU throttled its clocks during {} of {} trials{}", found.ids.size(),
                        evidence.run.trials.size(), found.chosen ? evidence.chosen_among_them() : ""),
            fmt::format("{}", fmt::join(parts, "; ")), advice_for(cause, evidence.run.environment)}};
 }

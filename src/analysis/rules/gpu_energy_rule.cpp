@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy an item, of the whole card over the timed window.
+// Energy per item, of the whole card over the timed window.
 #include <fmt/format.h>
 
-#include "analysis/alone.hpp"
+#include "analysis/isolated.hpp"
 #include "analysis/rules/rule.hpp"
 
 namespace ridgeline::analysis {
@@ -19,9 +19,9 @@ struct Energies {
 
 /// Trials are mostly too short for the counter; what was measured alone is long enough.
 Energies energies_of(const Evidence& evidence) {
-  const auto alone = alone_of(evidence.run, evidence.outcomes);
-  if (alone.recommended != nullptr && alone.current != nullptr) {
-    Energies found{metric_value(*alone.current, {}, kMetric), metric_value(*alone.recommended, {}, kMetric),
+  const auto isolated = isolated_of(evidence.run, evidence.outcomes);
+  if (isolated.recommended != nullptr && isolated.current != nullptr) {
+    Energies found{metric_value(*isolated.current, {}, kMetric), metric_value(*isolated.recommended, {}, kMetric),
                    "the current settings, each alone in a process", "the recommended settings"};
     if (found.now && found.then) return found;
   }

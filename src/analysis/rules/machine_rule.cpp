@@ -10,7 +10,7 @@ std::vector<Finding> machine_rule(const Evidence& evidence) {
   constexpr double kBusyShare = 0.25;
   const auto& environment = evidence.run.environment;
   std::vector<Finding> findings;
-  // The load average counts the whole machine, so it is held against all of its CPUs rather than our share.
+  // The load average counts the whole machine, so it is compared with all of its CPUs rather than our share.
   if (environment.load_average && environment.logical_cpus > 0 &&
       *environment.load_average > kBusyShare * environment.logical_cpus)
     findings.push_back(

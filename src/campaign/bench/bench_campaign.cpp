@@ -21,16 +21,16 @@ using schema::BenchTrial;
 using schema::DataMode;
 using schema::TrialStatus;
 
-constexpr double kBenchSearchShare = 0.7;  ///< of --max-time; the rest is for repeats, soak and experiments
-constexpr double kSearchAlone = 0.85;      ///< where repeats are all that comes after it
-constexpr double kBeforeSoak = 0.85;       ///< search and repeats together, where a soak comes after them
-constexpr double kBeforeShortSoak = 0.92;  ///< likewise, a soak that nobody asked for
-constexpr double kLeaderShare = 0.95;      ///< of the best: measured again
+constexpr double kBenchSearchShare = 0.7;     ///< of --max-time; the rest is for repeats, stability run and experiments
+constexpr double kSearchAlone = 0.85;         ///< where repeats are all that comes after it
+constexpr double kBeforeStabilityRun = 0.85;  ///< search and repeats together, where a stability run comes after them
+constexpr double kBeforeShortStabilityRun = 0.92;  ///< likewise, a stability run that nobody asked for
+constexpr double kLeaderShare = 0.95;              ///< of the best: measured again
 constexpr std::size_t kMostRepeated = 4;
-constexpr int kRepeats = 2;  ///< rounds, the second in turned order
-constexpr int kMostSoaks = 3;
-constexpr double kLongestSoakS = 3600;
-constexpr int kSoakRepeat = 1000;  ///< BenchTrial::repeat of soaks, apart from repeats
+constexpr int kRepeats = 2;  ///< rounds, the second in counterbalanced order
+constexpr int kMostStabilityRuns = 3;
+constexpr double kLongestStabilityS = 3600;
+constexpr int kStabilityRepeat = 1000;  ///< BenchTrial::repeat of stability runs, apart from repeats
 
 /// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
 /// small may have grown.
@@ -39,14 +39,14 @@ bool answers_for_good(const schema::TrainingOutcome& outcome) {
          outcome.status == TrialStatus::unsupported;
 }
 
-/// Whether the trial, or the soak, would have gone on with `limit_s` for its timed part.
+/// Whether the trial, or the stability run, would have gone on with `limit_s` for its timed part.
 bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::TrainingPlan& plan, double limit_s) {
   constexpr double kAsLong = 0.9;
   const auto& measured = outcome.measurement;
-  const auto soaked = analysis::soaked_steps(outcome);
-  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || soaked >= plan.max_steps) return false;
+  const auto done_steps = analysis::stability_steps_of(outcome);
+  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || done_steps >= plan.max_steps) return false;
   const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
-  return kept_s * static_cast<double>(soaked) / static_cast<double>(measured->steps) < kAsLong * limit_s;
+  return kept_s * static_cast<double>(done_steps) / static_cast<double>(measured->steps) < kAsLong * limit_s;
 }
 
 bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
@@ -77,7 +77,7 @@ class RunningBench {
         observer_(observer),
         cancelled_(cancelled),
         request_(request),
-        answers_{request.tolerance, request.headroom, request.soak_steps, ""},
+        answers_{request.tolerance, request.headroom, request.stability_steps, ""},
         budget_(executor.clock(), request.max_time),
         frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
 
@@ -116,9 +116,11 @@ class RunningBench {
   /// Whether a loader brings the data; the native way's random data are made once.
   [[nodiscard]] bool loads() const { return request_.job.kind != "native" || !request_.job.data_path.empty(); }
   [[nodiscard]] bool on_cpu() const { return schema::is_cpu_device(request_.device); }
-  [[nodiscard]] bool asked_to_soak() const { return request_.soak_steps > 0 && !request_.short_soak_s; }
+  [[nodiscard]] bool asked_for_stability_run() const {
+    return request_.stability_steps > 0 && !request_.short_stability_s;
+  }
   [[nodiscard]] double search_share() const {
-    return request_.diagnose || asked_to_soak() ? kBenchSearchShare : kSearchAlone;
+    return request_.diagnose || asked_for_stability_run() ? kBenchSearchShare : kSearchAlone;
   }
   /// Whether the settings' last trial took longer than there is time, up to that share of --max-time.
   [[nodiscard]] bool too_long(const schema::TrainingSettings& settings, double share) const {
@@ -132,7 +134,7 @@ class RunningBench {
     RL_TRY(search());
     if (analysis::bench_points(run_).empty()) return {};
     RL_TRY(repeat_leaders());
-    RL_TRY(soak());
+    RL_TRY(stability_run());
     return diagnose();
   }
 
@@ -170,7 +172,7 @@ class RunningBench {
     return {};
   }
 
-  /// The fastest settings once more, in turned order, so that drift of the machine does not pick the winner.
+  /// The fastest settings once more, in counterbalanced order, so that drift of the machine does not pick the winner.
   Result<void> repeat_leaders() {
     auto points = analysis::bench_points(run_);
     std::stable_sort(points.begin(), points.end(),
@@ -190,7 +192,9 @@ class RunningBench {
     }
     if (points.size() < 2) return {};
     observer_.stage("leaders again");
-    const double share = asked_to_soak() ? kBeforeSoak : request_.soak_steps > 0 ? kBeforeShortSoak : 1;
+    const double share = asked_for_stability_run()      ? kBeforeStabilityRun
+                         : request_.stability_steps > 0 ? kBeforeShortStabilityRun
+                                                        : 1;
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
       for (std::size_t i = 0; i < points.size(); ++i) {
@@ -198,20 +202,20 @@ class RunningBench {
         RL_TRY(make({.stage = BenchStage::repeat,
                      .settings = points[i].settings,
                      .repeat = round,
-                     .reason = "a leader, measured again in turned order"},
+                     .reason = "a leader, measured again in counterbalanced order"},
                     request_.plan, points.size() - i));
       }
     }
     return {};
   }
 
-  /// How long a soak of these settings may be timed for, and why it may not at all.
-  struct SoakTime {
+  /// How long a stability run of these settings may be timed for, and why it may not at all.
+  struct StabilityTime {
     double s = 0;
     std::string too_short;
   };
-  [[nodiscard]] SoakTime soak_time(const schema::TrainingSettings& settings) const {
-    SoakTime out{request_.short_soak_s.value_or(kLongestSoakS), {}};
+  [[nodiscard]] StabilityTime stability_time(const schema::TrainingSettings& settings) const {
+    StabilityTime out{request_.short_stability_s.value_or(kLongestStabilityS), {}};
     if (!budget_.is_limited()) return out;
     const double left_s = budget_.left_s();
     // What starting and warming up take, and a step: as they did in the settings' last trial.
@@ -227,7 +231,7 @@ class RunningBench {
       if (!walls.empty()) step_s = timed_s / static_cast<double>(walls.size());
     }
     out.s = std::min(out.s, left_s - before_s);
-    const auto least = static_cast<double>(std::min(request_.soak_steps, request_.plan.steps));
+    const auto least = static_cast<double>(std::min(request_.stability_steps, request_.plan.steps));
     if (out.s <= least * step_s)
       out.too_short = left_s <= 0
                           ? "--max-time was used up"
@@ -235,52 +239,52 @@ class RunningBench {
     return out;
   }
 
-  Result<void> soak() {
-    if (request_.soak_steps <= 0) return {};
-    observer_.stage("soak");
-    for (int attempt = 0; attempt < kMostSoaks; ++attempt) {
+  Result<void> stability_run() {
+    if (request_.stability_steps <= 0) return {};
+    observer_.stage("stability run");
+    for (int attempt = 0; attempt < kMostStabilityRuns; ++attempt) {
       const auto answers = analysis::answer_bench(run_, answers_);
       if (!answers || !answers->recommended) return {};
       const auto& settings = answers->recommended->settings;
       const bool done = std::any_of(run_.trials.begin(), run_.trials.end(), [&](const auto& trial) {
-        return trial.stage == BenchStage::soak && trial.settings == settings;
+        return trial.stage == BenchStage::stability_run && trial.settings == settings;
       });
       if (done) return {};
       auto plan = request_.plan;
-      plan.steps = request_.soak_steps;
-      plan.max_steps = request_.soak_steps;
-      plan.max_time_s = kLongestSoakS;
-      BenchTrial trial{.stage = BenchStage::soak, .settings = settings, .repeat = kSoakRepeat};
-      trial.reason = fmt::format("{} steps of the recommended settings", request_.soak_steps);
-      const auto time = soak_time(settings);
-      if (!time.too_short.empty() && !soaked_before(trial, plan)) {
-        answers_.no_soak = time.too_short;
+      plan.steps = request_.stability_steps;
+      plan.max_steps = request_.stability_steps;
+      plan.max_time_s = kLongestStabilityS;
+      BenchTrial trial{.stage = BenchStage::stability_run, .settings = settings, .repeat = kStabilityRepeat};
+      trial.reason = fmt::format("{} steps of the recommended settings", request_.stability_steps);
+      const auto time = stability_time(settings);
+      if (!time.too_short.empty() && !stability_run_before(trial, plan)) {
+        answers_.no_stability_run = time.too_short;
         return {};
       }
       RL_TRY(make(std::move(trial), plan, 1, std::max(0.0, time.s)));
     }
-    answers_.no_soak = fmt::format("{} other settings were", kMostSoaks);
+    answers_.no_stability_run = fmt::format("{} other settings had one", kMostStabilityRuns);
     return {};
   }
 
-  /// Whether the results file holds the whole soak, so that it takes no time.
-  [[nodiscard]] bool soaked_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
+  /// Whether the results file holds the whole stability run, so that it takes no time.
+  [[nodiscard]] bool stability_run_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
     if (!request_.use_store) return false;
     const auto stored = store_.find_outcome<schema::TrainingOutcome>(spec_of(trial, plan).key());
     return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
   }
 
-  /// Whether the time ended a soak before its steps were done.
+  /// Whether the time ended a stability run before its steps were done.
   [[nodiscard]] static bool cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
                                 const schema::TrainingOutcome& outcome) {
-    return trial.stage == BenchStage::soak && outcome.status == TrialStatus::ok &&
-           analysis::soaked_steps(outcome) < plan.steps;
+    return trial.stage == BenchStage::stability_run && outcome.status == TrialStatus::ok &&
+           analysis::stability_steps_of(outcome) < plan.steps;
   }
 
   [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const {
     if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
-    if (request_.short_soak_s && limit_s >= *request_.short_soak_s)
-      return fmt::format("without --soak N it may take {:g} s at most", limit_s);
+    if (request_.short_stability_s && limit_s >= *request_.short_stability_s)
+      return fmt::format("without --stability-run N it may take {:g} s at most", limit_s);
     return "--max-time was up";
   }
 
@@ -342,7 +346,7 @@ class RunningBench {
     return code == "batch_unseen" || code == "workers_unseen" || code == "pin_ignored";
   }
 
-  /// What the way of training wants told of its trials, once.
+  /// What the way of training wants reported of its trials, once.
   void note_flags() {
     for (const auto& trial : run_.trials) {
       if (!trial.outcome.measurement) continue;
@@ -397,7 +401,7 @@ class RunningBench {
   }
 
   /// `time_s`: what is left of --max-time for timing it, where that is less than the plan has. It is no part of the
-  /// trial's key, so that a whole soak answers for every one that is cut.
+  /// trial's key, so that a whole stability run answers for every one that is cut.
   Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining,
                                        std::optional<double> time_s = std::nullopt) {
     RL_TRY(check_cancelled(cancelled_));
@@ -409,7 +413,7 @@ class RunningBench {
       RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
     }
     if (stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s)) {
-      trial.from_store = true;
+      trial.cached = true;
       trial.outcome = std::move(*stored);
       observer_.trial_started(trial, remaining);
     } else {
@@ -419,7 +423,7 @@ class RunningBench {
       RL_TRY_ASSIGN(trial.outcome, execute::run_training(executor_, run_spec));
       if (!refused(trial.outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec, trial.outcome));
     }
-    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_soak(trial, plan.steps, why_cut(limit_s, plan));
+    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_stability_run(trial, plan.steps, why_cut(limit_s, plan));
     observer_.trial_finished(trial);
     auto outcome = trial.outcome;
     run_.trials.push_back(std::move(trial));

@@ -39,8 +39,9 @@ class BenchObserver {
   virtual void trial_finished(const schema::BenchTrial& /*trial*/) {}
 };
 
-/// Search, leaders measured again in turned order, soak of the recommended settings, experiments, answers. Every trial
-/// is stored as soon as it ends, so a killed run loses at most the running one and the same call goes on from there.
+/// Search, leaders measured again in counterbalanced order, stability run of the recommended settings, experiments,
+/// answers. Every trial is stored as soon as it ends, so a killed run loses at most the running one and the same call
+/// goes on from there.
 class BenchCampaign {
  public:
   BenchCampaign(execute::Executor& executor, store::Store& store, BenchObserver& observer,

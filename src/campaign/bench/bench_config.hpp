@@ -49,7 +49,7 @@ struct TrainingConfig {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> gradient_accumulation_steps;
   std::optional<double> learning_rate;
-  /// Key -> "default.yaml:7: learning_rate is ${LR}, ...": a value is there, but what it is cannot be told.
+  /// Key -> "default.yaml:7: learning_rate is ${LR}, ...": a value is there, but not which one.
   std::map<std::string, std::string> unreadable;
 };
 [[nodiscard]] base::Result<TrainingConfig> read_training_config(std::string_view yaml, std::string_view file_name);

@@ -12,7 +12,7 @@ using base::Result;
 
 namespace {
 
-/// What the run was told of the training, as it keeps it.
+/// What the run was given of the training, as it keeps it.
 TrainingConfig training_of(const schema::BenchRun& run) {
   TrainingConfig out;
   if (run.has_current) out.batch_size = run.current.batch;

@@ -30,7 +30,7 @@ constexpr std::string_view kKeyPrefix = "sweep:";  ///< keeps parameters apart f
 
 bool is_number(const std::string& text) { return base::parse_number(text, "value").has_value(); }
 
-/// A parameter's first value is the space's default; the others are told by their place in the list, as a number where
+/// A parameter's first value is the space's default; the others are named by their place in the list, as a number where
 /// all values are numbers, so that neighbours count as alike.
 schema::Dimension dimension_of(const schema::SweepParam& param) {
   const bool ordered = std::all_of(param.values.begin(), param.values.end(), is_number);
@@ -236,7 +236,7 @@ class RunningSweep {
       frame_.place(trial, spec_of(trial).key(), static_cast<std::size_t>(&trial - trials.data()));
       observer_.trial_started(trial, remaining);
       RL_TRY_ASSIGN(auto known, stored(spec_of(trial)));
-      trial.from_store = known.has_value();
+      trial.cached = known.has_value();
       if (known)
         trial.outcome = std::move(*known);
       else
@@ -334,7 +334,7 @@ class RunningSweep {
     std::vector<std::string> names;
     for (const auto& [name, value] : outcome.metrics) names.push_back(name);
     const auto near = base::did_you_mean(metric, names);
-    outcome.failure->message = fmt::format("ended well, but did not tell {}", metric);
+    outcome.failure->message = fmt::format("ended well, but did not report {}", metric);
     outcome.failure->hint =
         !near.empty() ? near
                       : fmt::format("write \"{} NUMBER\" to $RIDGELINE_METRICS_FILE, or name it with --metric", metric);

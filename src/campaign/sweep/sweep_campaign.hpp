@@ -31,10 +31,10 @@ class SweepObserver {
   virtual void trial_finished(const schema::SweepRun& /*run*/, const schema::SweepTrial& /*trial*/) {}
 };
 
-/// Every combination once as the strategy proposes them, then further rounds in turned order (of all that went well; of
-/// adaptive those within 10 % of the best), then the answers. Every trial is stored as soon as it ends, so a killed run
-/// loses at most the running one and the same call goes on from there; a stored trial counts as long as the files it
-/// rested on are the same. Stored failures but out-of-memory and equal or longer timeouts are tried again.
+/// Every combination once as the strategy proposes them, then further rounds in counterbalanced order (of all that went
+/// well; of adaptive those within 10 % of the best), then the answers. Every trial is stored as soon as it ends, so a
+/// killed run loses at most the running one and the same call goes on from there; a stored trial counts as long as the
+/// files it rested on are the same. Stored failures but out-of-memory and equal or longer timeouts are tried again.
 class SweepCampaign {
  public:
   SweepCampaign(execute::Executor& executor, store::Store& store, SweepObserver& observer,

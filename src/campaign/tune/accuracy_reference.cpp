@@ -34,7 +34,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   // Outputs of another batch have another shape, so each batch has a reference of its own.
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
   spec.provider = on_gpu ? schema::plain_provider_of(run.provider).id : schema::cpu_provider().id;
-  spec.io = "host";
+  spec.tensor_location = "host";
   spec.plan = {};
   spec.plan.runs = 0;  // sets its key apart from that of a timed trial
   spec.plan.max_runs = kOutputSets;
@@ -51,24 +51,25 @@ Result<std::filesystem::path> AccuracyReference::outputs(const schema::TrialSpec
 
   if (request_.use_store && std::filesystem::exists(path, ignored)) {
     RL_TRY_ASSIGN(const auto known, store_.find_trial(key));
-    if (known && known->outcome.drift) {
-      noise_[key] = *known->outcome.drift;
+    if (known && known->outcome.output_error) {
+      noise_[key] = *known->outcome.output_error;
       return path;
     }
   }
   std::filesystem::create_directories(request_.reference_folder, ignored);
   observer_.stage("reference outputs");
   const auto begun = clock_.now();
-  RL_TRY_ASSIGN(const auto drift, execute::make_reference(executor_, spec, path, time_left).map_error([](auto error) {
-    return out_of_time_in(std::move(error), "the reference outputs");
-  }));
-  if (drift.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, drift));
+  RL_TRY_ASSIGN(const auto output_error,
+                execute::make_reference(executor_, spec, path, time_left).map_error([](auto error) {
+                  return out_of_time_in(std::move(error), "the reference outputs");
+                }));
+  if (output_error.nonfinite > 0) return tl::unexpected(nonfinite_outputs(result_.run.workload, path, output_error));
   schema::TrialOutcome outcome;
-  outcome.drift = drift;
+  outcome.output_error = output_error;
   outcome.measured_utc = clock_.utc_now();
   outcome.duration_s = base::to_seconds(clock_.now() - begun);
   RL_TRY(store_.save_trial(spec, outcome));
-  noise_[key] = drift;
+  noise_[key] = output_error;
   return path;
 }
 
@@ -77,10 +78,10 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   if (!request_.check_accuracy) return {};
   // A repeated run whose trials are all in the store needs the noise only, not the file.
   const auto spec = spec_for(current);
-  schema::AccuracyDrift noise;
+  schema::OutputError noise;
   RL_TRY_ASSIGN(const auto known, store_.find_trial(spec.key()));
-  if (request_.use_store && known && known->outcome.drift) {
-    noise = *known->outcome.drift;
+  if (request_.use_store && known && known->outcome.output_error) {
+    noise = *known->outcome.output_error;
   } else {
     RL_TRY(outputs(current, time_left));
     noise = noise_[spec.key()];
@@ -96,18 +97,18 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   return {};
 }
 
-void AccuracyReference::accept_default_numerics(const schema::AccuracyDrift& drift) {
-  constexpr double kHeadroom = 2;      // other kernels of the same numerics round differently
-  constexpr double kMostDrift = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
+void AccuracyReference::accept_default_numerics(const schema::OutputError& output_error) {
+  constexpr double kHeadroom = 2;            // other kernels of the same numerics round differently
+  constexpr double kMostOutputError = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
   auto& run = result_.run;
-  const double widened = kHeadroom * drift.scaled_max_abs;
-  // A check that is off stays off, also where the store knows the drift from a run that had one.
+  const double widened = kHeadroom * output_error.scaled_max_abs;
+  // A check that is off stays off, also where the store knows the output error from a run that had one.
   if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
-  if (widened <= run.accuracy_tolerance || widened > kMostDrift) return;
+  if (widened <= run.accuracy_tolerance || widened > kMostOutputError) return;
   context_.note(fmt::format(
-      "the runtime's defaults (TF32 where the GPU has it) drift by {:.2g} from FP32, so up to {:.2g} is accepted; "
+      "the runtime's defaults (TF32 where the GPU has it) differ by {:.2g} from FP32, so up to {:.2g} is accepted; "
       "--accuracy-tolerance sets another limit",
-      drift.scaled_max_abs, widened));
+      output_error.scaled_max_abs, widened));
   run.accuracy_tolerance = widened;
 }
 

@@ -13,7 +13,8 @@ namespace ridgeline::campaign {
 /// An error of being out of time names what was under way.
 [[nodiscard]] base::Error out_of_time_in(base::Error error, std::string_view what);
 
-/// The outputs that those of a run's trials are checked against, one file a batch size, and how far they may drift.
+/// The outputs that those of a run's trials are checked against, one file a batch size, and by how much they may
+/// differ.
 class AccuracyReference : private RunPart {
  public:
   explicit AccuracyReference(RunContext& context) : RunPart(context) {}
@@ -25,12 +26,12 @@ class AccuracyReference : private RunPart {
   [[nodiscard]] base::Result<std::filesystem::path> outputs(const schema::TrialSpec& like,
                                                             const execute::TimeLeft& time_left);
   /// Widens the tolerance to what the runtime's own defaults need on this GPU, unless the user has set it.
-  void accept_default_numerics(const schema::AccuracyDrift& drift);
+  void accept_default_numerics(const schema::OutputError& output_error);
 
  private:
   [[nodiscard]] schema::TrialSpec spec_for(const schema::TrialSpec& like) const;
 
-  std::map<std::string, schema::AccuracyDrift> noise_;  ///< run-to-run, by key, of references known to exist
+  std::map<std::string, schema::OutputError> noise_;  ///< run-to-run, by key, of references known to exist
 };
 
 }  // namespace ridgeline::campaign

@@ -23,13 +23,13 @@ namespace {
 // Of session_stdev: of two trials either may be the faster while they differ by no more. Sessions of one configuration
 // differed by up to twice the usual on an H200, one standard deviation (benchmarks/results/h200/exhaustive.md).
 constexpr double kSessionSpreads = 4;
-constexpr int kMostDuels = 2;
+constexpr int kMostHeadToHeads = 2;
 constexpr std::size_t kMostOthers =
     3;  // that are tried where the finalists lose against what they were expected to beat
 constexpr double kGivenAwayForTime = 0.1;  // at most, where one comparison is all that there is time for
 
 std::string ratio_text(const Comparison& gain) {
-  return fmt::format("{:.3f} times as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
+  return fmt::format("{:.3f}x as fast (95 % interval {:.3f} to {:.3f}{})", gain.ratio, gain.low, gain.high,
                      analysis::tail_note(gain));
 }
 
@@ -85,11 +85,11 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
       if (may(ranked) && may_win(ranked) && cost_of(ranked) < cost_of(*first)) first = &ranked;
   };
   if (cost_of(*first) > budget_.plannable_s()) {
-    stand_in([](const auto& ranked) { return ranked.tie_group == 1; });
+    stand_in([](const auto& ranked) { return ranked.rank == 1; });
     const double reach = ranking.front().cost.value * (1 + kGivenAwayForTime);
     if (pairs_.decisive_s(first->trial->configuration) > budget_.whole_plannable_s()) {
       stand_in([&](const auto& ranked) { return ranked.cost.value <= reach; });
-      if (first->tie_group != 1 && may_win(ranking.front()))
+      if (first->rank != 1 && may_win(ranking.front()))
         context_.note(
             fmt::format("trial {} was faster, but setting it up again and comparing it may take {:.2g} s, for which "
                         "there was no time: a longer --max-time compares it",
@@ -102,7 +102,7 @@ std::vector<DecisionMaker::Contender> DecisionMaker::pick_finalists(const std::v
   add(first);
   add(analysis::simplest_of_best(ranking, result_.run.current));
   for (const auto& ranked : ranking)
-    if (ranked.tie_group == 1) add(&ranked);
+    if (ranked.rank == 1) add(&ranked);
   if (contenders.empty())
     for (const auto& ranked : ranking) add(&ranked);
   return contenders;
@@ -119,7 +119,7 @@ const analysis::RankedTrial* DecisionMaker::surest_of(const std::vector<analysis
 
 bool DecisionMaker::may_win(const analysis::RankedTrial& ranked) const {
   return ranked.meets_constraints && ranked.trial->configuration != result_.run.current &&
-         ranked.outcome->measurement->stop_reason != schema::StopReason::abandoned;
+         ranked.outcome->measurement->stop_reason != schema::StopReason::stopped_early;
 }
 
 std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
@@ -146,30 +146,30 @@ std::vector<const analysis::RankedTrial*> DecisionMaker::rivals_of(
   return rivals;
 }
 
-Result<void> DecisionMaker::duel(std::vector<Contender>& contenders,
-                                 const std::vector<analysis::RankedTrial>& ranking) {
+Result<void> DecisionMaker::compare_head_to_head(std::vector<Contender>& contenders,
+                                                 const std::vector<analysis::RankedTrial>& ranking) {
   if (contenders.empty()) return {};
   const auto* champion = contenders.front().ranked;
   // What met the champion and was shown to be as good: it may stand in for it.
   std::vector<const analysis::RankedTrial*> as_good;
-  int duels = 0;
+  int made = 0;
   if (request_.finalists > 1) {
     for (const auto* rival : rivals_of(contenders, ranking)) {
       RL_TRY(context_.check_cancelled());
-      if (duels == kMostDuels) break;
+      if (made == kMostHeadToHeads) break;
       const auto& a = champion->trial->configuration;
       const auto& b = rival->trial->configuration;
       if (a == b) continue;
-      const auto plan = pairs_.duel_plan(a, b);
+      const auto plan = pairs_.head_to_head_plan(a, b);
       if (pairs_.expected_s(a, b, plan, false) + std::max(pairs_.final_s(a), pairs_.final_s(b)) > budget_.plannable_s())
         continue;
       observer_.stage(fmt::format("trial {} against trial {}, which was nearly as fast, interleaved",
                                   champion->trial->id, rival->trial->id));
-      const auto measured = pairs_.measure(schema::PairPurpose::duel, a, b, "", plan);
+      const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, a, b, "", plan);
       if (!measured && pairs_.was_cut(measured.error())) break;
       RL_TRY_ASSIGN(const auto pair, measured);
-      ++duels;
-      if (!pair.comparison || pair.comparison->quads == 0) continue;
+      ++made;
+      if (!pair.comparison || pair.comparison->abba_rounds == 0) continue;
       if (!analysis::is_of_quiet_machine(pair)) continue;
       const auto& found = *pair.comparison;
       const bool simpler = beats(b, a);
@@ -348,7 +348,7 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   std::vector<int> ties;
   const analysis::RankedTrial* current = nullptr;
   for (const auto& ranked : ranking) {
-    if (ranked.tie_group == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
+    if (ranked.rank == 1 && ranked.meets_constraints) ties.push_back(ranked.trial->id);
     if (current == nullptr && ranked.trial->configuration == run.current) current = &ranked;
   }
   const bool current_is_legal = current != nullptr && current->meets_constraints;
@@ -356,14 +356,14 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   if (current != nullptr && lacks_percentile(*current)) return true;
   for (const auto& contender : contenders)
     if (lacks_percentile(*contender.ranked)) return true;
-  RL_TRY(duel(contenders, ranking));
+  RL_TRY(compare_head_to_head(contenders, ranking));
   if (is_outdated()) return start_over();
   if (!contenders.empty()) RL_TRY(compare(contenders.front()));
   if (is_outdated()) return start_over();
   RL_TRY_ASSIGN(const auto* chosen, find_winner(contenders, ranking, current_is_legal));
   if (chosen == nullptr) {
     keep(contenders, current, cut_short);
-    run.verdict->tie_group = std::move(ties);
+    run.verdict->tied_with = std::move(ties);
     return true;
   }
   conclude(schema::Decision::change, "");
@@ -371,7 +371,7 @@ Result<bool> DecisionMaker::decide(bool cut_short) {
   verdict.configuration = chosen->ranked->trial->configuration;
   verdict.trial_id = chosen->ranked->trial->id;
   verdict.gain = chosen->gain;
-  verdict.tie_group = std::move(ties);
+  verdict.tied_with = std::move(ties);
   if (request_.leave_one_out && chosen->gain && current_is_legal) {
     RL_TRY(WinnerSimplifier(context_, runner_, pairs_, fastest_).simplify());
     if (is_outdated()) return start_over();

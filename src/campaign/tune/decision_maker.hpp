@@ -7,7 +7,7 @@
 
 namespace ridgeline::campaign {
 
-/// From search results to the run's answer: the fastest trials meet each other in turns, the winner meets the current
+/// From search results to the run's answer: the fastest trials are compared head to head, the winner meets the current
 /// configuration in fresh processes, and its settings are taken out one by one. A simpler configuration replaces the
 /// fastest one only when it is shown to be at most the minimum effect slower than that (analysis::is_no_slower), by a
 /// comparison of the two, however many simplifications led to it.
@@ -36,8 +36,8 @@ class DecisionMaker : private RunPart {
   /// The fastest meets what may be as fast side by side, as time allows; one alone goes on: the fastest, or a simpler
   /// one that is shown to be as good. On a GPU, where the order of trials that are this close is the chance of their
   /// sessions, that is also what is nearly as fast.
-  [[nodiscard]] base::Result<void> duel(std::vector<Contender>& contenders,
-                                        const std::vector<analysis::RankedTrial>& ranking);
+  [[nodiscard]] base::Result<void> compare_head_to_head(std::vector<Contender>& contenders,
+                                                        const std::vector<analysis::RankedTrial>& ranking);
   [[nodiscard]] std::vector<const analysis::RankedTrial*> rivals_of(
       const std::vector<Contender>& contenders, const std::vector<analysis::RankedTrial>& ranking) const;
   [[nodiscard]] base::Result<void> compare(Contender& contender);

@@ -34,7 +34,7 @@ void Explainer::look_at_fastest() {
 /// Parts of cuDNN are loaded by the first inference only, so the worker is asked again after it.
 void Explainer::read_loaded_libraries() {
   auto& run = result_.run;
-  if (!run.on_gpu() || run.trials.empty() || run.trials.back().from_store) return;
+  if (!run.on_gpu() || run.trials.empty() || run.trials.back().cached) return;
   auto now = execute::probe(executor_, request_.workload.kind, request_.ort_library);
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
@@ -90,13 +90,14 @@ void Explainer::measure_isolated() {
   const auto& configuration = run.verdict->configuration;
   if (analysis::in_flight(configuration) != 1 || !has_time(configuration, 0, limit_s)) return;
   const bool long_enough = has_time(configuration, measure::kEnergyWindowS, explained_s);
-  if (auto key = runner_.alone(configuration, long_enough ? measure::kEnergyWindowS : 0, "the recommended settings"))
-    run.verdict->alone_key = std::move(*key);
+  if (auto key =
+          runner.measure_isolated(configuration, long_enough ? measure::kEnergyWindowS : 0, "the recommended settings"))
+    run.verdict->isolated_key = std::move(*key);
   if (configuration == run.current || analysis::in_flight(run.current) != 1 ||
       !has_time(run.current, measure::kEnergyWindowS, explained_s))
     return;
-  if (auto key = runner_.alone(run.current, measure::kEnergyWindowS, "the current settings"))
-    run.verdict->alone_current_key = std::move(*key);
+  if (auto key = runner.measure_isolated(run.current, measure::kEnergyWindowS, "the current settings"))
+    run.verdict->isolated_current_key = std::move(*key);
 }
 
 }  // namespace ridgeline::campaign

@@ -27,7 +27,7 @@ constexpr std::size_t kRunsForProfiles = 1000;
 
 bool is_of_the_same(const schema::TuneRun& a, const schema::TuneRun& b) {
   return a.workload.kind == b.workload.kind && a.workload.content_sha256 == b.workload.content_sha256 &&
-         a.workload.shapes == b.workload.shapes && a.objective == b.objective && a.io == b.io;
+         a.workload.shapes == b.workload.shapes && a.objective == b.objective && a.tensor_location == b.tensor_location;
 }
 
 /// "gpu_memory_gb<=2 latency_p99_ms<=20", in one order whatever that of the flags.

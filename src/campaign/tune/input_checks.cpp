@@ -72,9 +72,9 @@ std::string nonfinite_input_file(const schema::WorkloadRef& asked) {
 }
 
 base::Error nonfinite_outputs(const schema::WorkloadRef& asked, const std::filesystem::path& outputs,
-                              const schema::AccuracyDrift& drift) {
-  auto name = drift.worst_output;
-  auto count = drift.nonfinite;
+                              const schema::OutputError& output_error) {
+  auto name = output_error.worst_output;
+  auto count = output_error.nonfinite;
   if (const auto sets = workload::load_outputs(outputs))
     for (const auto& output : *sets)
       if (const auto own = nonfinite_values(output); own > 0) {

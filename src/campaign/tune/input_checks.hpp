@@ -23,9 +23,9 @@ namespace ridgeline::campaign {
                                                         const search::SpaceRequest& space);
 
 /// What is wrong with reference outputs that hold NaN or Inf: of the first such output in the file at `outputs` (one
-/// inference, not the sum over all that were made), else what `drift` says.
+/// inference, not the sum over all that were made), else what `output_error` says.
 [[nodiscard]] base::Error nonfinite_outputs(const schema::WorkloadRef& workload, const std::filesystem::path& outputs,
-                                            const schema::AccuracyDrift& drift);
+                                            const schema::OutputError& output_error);
 
 /// The first of the user's own input files that holds NaN or Inf, as "--input x:x.npy holds 1 NaN or Inf value"; "" if
 /// none does.

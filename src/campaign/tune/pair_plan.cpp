@@ -10,7 +10,7 @@ namespace ridgeline::campaign {
 namespace {
 
 constexpr double kSlowInferenceNs = 50e6;  // above this one timed run a block is plenty, and three would take minutes
-constexpr int kLeastQuads = 4;
+constexpr int kLeastAbbaRounds = 4;
 
 /// An H200 at its power limit: in the first 0.05 s of a block that follows one of a less hungry arm the ratio of the
 /// two was 3 to 8 % better than after 0.4 s, after 0.2 s within 0.8 % (benchmarks/results/h200/power_limit.md).
@@ -22,7 +22,7 @@ bool was_held_down(const schema::Measurement& seen) { return schema::has_flag(se
 schema::PairedPlan of_what_is_sustained(schema::PairedPlan plan) {
   plan.discard_time_s = std::max(plan.discard_time_s, kLimitMemoryS);
   plan.block_time_s = std::max(plan.block_time_s, kSustainedBlockS);
-  plan.quads = std::min(plan.quads, kLeastQuads);  // of a second each
+  plan.abba_rounds = std::min(plan.abba_rounds, kLeastAbbaRounds);  // of a second each
   return plan;
 }
 
@@ -47,12 +47,12 @@ schema::PairedPlan pair_plan(const TuneResult& result, schema::PairedPlan plan, 
     held_down = held_down || was_held_down(seen);
     slowest_ns = std::max(slowest_ns, stats::quantile(seen.latency_ns, 0.5));
   }
-  // What was not measured may be held down as another was.
+  // What was not measured may be throttled as another was.
   if (!measured_a || !measured_b) held_down = any_held_down;
   if (slowest_ns > kSlowInferenceNs && plan.min_samples == 0) plan.min_block_runs = 1;
   if (held_down) plan = of_what_is_sustained(plan);
-  plan.quads = std::max(kLeastQuads, static_cast<int>(plan.quads * share));
-  plan.max_quads = std::max(plan.quads, static_cast<int>(plan.max_quads * share));
+  plan.abba_rounds = std::max(kLeastAbbaRounds, static_cast<int>(plan.abba_rounds * share));
+  plan.max_abba_rounds = std::max(plan.abba_rounds, static_cast<int>(plan.max_abba_rounds * share));
   plan.min_time_s *= share;
   plan.max_time_s *= share;
   return plan;

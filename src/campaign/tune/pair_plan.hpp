@@ -6,8 +6,9 @@
 namespace ridgeline::campaign {
 
 /// The plan of comparing `b` with `a`: `plan` in blocks of one inference where inferences are slow, with `share` (0 to
-/// 1) of its quads and its time. Where a trial of either was held down by the card's limits, blocks are long enough to
-/// show what it sustains: a block after one of the other arm begins with the power and the heat that the other left.
+/// 1) of its ABBA rounds and its time. Where a trial of either was throttled by the card's limits, blocks are long
+/// enough to show what it sustains: a block after one of the other arm begins with the power and the heat that the
+/// other left.
 [[nodiscard]] schema::PairedPlan pair_plan(const TuneResult& result, schema::PairedPlan plan,
                                            const schema::Configuration& a, const schema::Configuration& b,
                                            double share);

@@ -13,8 +13,8 @@ using schema::Configuration;
 
 namespace {
 
-constexpr double kDuelShare = 0.67;  // of the finalists' quads; the interval goes on to be narrow
-constexpr int kMostTries = 3;        // of a comparison that other processes disturb all the time
+constexpr double kHeadToHeadShare = 0.67;  // of the finalists' ABBA rounds; the interval goes on to be narrow
+constexpr int kMostTries = 3;              // of a comparison that other processes disturb all the time
 
 }  // namespace
 
@@ -22,9 +22,9 @@ schema::PairedPlan PairSchedule::plan_for(const Configuration& a, const Configur
   return pair_plan(result_, request_.paired, a, b, share);
 }
 
-schema::PairedPlan PairSchedule::duel_plan(const Configuration& a, const Configuration& b) const {
+schema::PairedPlan PairSchedule::head_to_head_plan(const Configuration& a, const Configuration& b) const {
   auto plan = plan_for(a, b, 1);
-  plan.min_time_s *= kDuelShare;
+  plan.min_time_s *= kHeadToHeadShare;
   return plan;
 }
 
@@ -93,7 +93,7 @@ base::Result<schema::TunedPair> PairSchedule::measure(schema::PairPurpose purpos
     const double took = budget_.elapsed_s() - begun;
     longest_s_ = std::max(longest_s_, took);
     if (expected > 0) pace_ = std::max(pace_, took / expected);
-    if (pair && !pair->from_store) RL_TRY(note_slow_stretch(*pair));
+    if (pair && !pair->cached) RL_TRY(note_slow_stretch(*pair));
     if (!pair || analysis::is_of_quiet_machine(*pair) || tries == kMostTries ||
         std::min(budget_.plannable_s() / 2, extra_left_s()) < took)
       return pair;

@@ -20,7 +20,8 @@ class PairSchedule : private RunPart {
   [[nodiscard]] schema::PairedPlan plan_for(const schema::Configuration& a, const schema::Configuration& b,
                                             double share) const;
   /// Of a comparison of two that are nearly as fast.
-  [[nodiscard]] schema::PairedPlan duel_plan(const schema::Configuration& a, const schema::Configuration& b) const;
+  [[nodiscard]] schema::PairedPlan head_to_head_plan(const schema::Configuration& a,
+                                                     const schema::Configuration& b) const;
   /// Of the comparison with the current configuration without which there is no answer: cut to what is left.
   [[nodiscard]] schema::PairedPlan decisive_plan(const schema::Configuration& configuration) const;
 

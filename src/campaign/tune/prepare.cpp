@@ -18,13 +18,13 @@ using base::Result;
 namespace {
 
 constexpr double kPairShare = 0.25;      // the most for one comparison on a CPU, so that several fit in
-constexpr double kPairShareOnGpu = 0.1;  // on a GPU, where duels come before it
+constexpr double kPairShareOnGpu = 0.1;  // on a GPU, where head-to-head comparisons come before it
 constexpr double kWarmUpShare = 0.25;    // of a comparison's time, for each arm
 
 /// A quick search on a GPU has ten seconds: no time for fresh processes, nor for a second pair of sessions, so that a
 /// difference of the 2 % by which sessions of one configuration differ may be chance.
-void suit_gpu(TuneRequest& request, TuneBudget& budget) {
-  measure::suit_gpu(request.plan, request.paired);
+void apply_gpu_defaults(TuneRequest& request, TuneBudget& budget) {
+  measure::apply_gpu_defaults(request.plan, request.paired);
   if (std::any_of(request.constraints.begin(), request.constraints.end(),
                   [](const auto& constraint) { return constraint.metric == "gpu_energy_mj_per_item"; })) {
     request.plan.min_time_s = std::max(request.plan.min_time_s, measure::kEnergyWindowS);
@@ -36,8 +36,8 @@ void suit_gpu(TuneRequest& request, TuneBudget& budget) {
     plan.max_time_s = std::min(plan.max_time_s, kPairShareOnGpu * budget.limit_s());
     return;
   }
-  plan.quads = std::min(plan.quads, 8);
-  plan.max_quads = std::min(plan.max_quads, 12);
+  plan.abba_rounds = std::min(plan.abba_rounds, 8);
+  plan.max_abba_rounds = std::min(plan.max_abba_rounds, 12);
   plan.max_time_s = std::min(plan.max_time_s, 1.5);
   plan.rounds = plan.max_rounds = 1;
   request.finalists = 1;
@@ -86,12 +86,12 @@ void copy_request(const TuneRequest& request, schema::TuneRun& run) {
   run.min_effect = request.min_effect;
   run.search = request.search;
   run.seed = request.seed;
-  run.io = request.io;
+  run.tensor_location = request.tensor_location;
   run.workload = request.workload;
   run.current_origins = request.current_origins;
 }
 
-/// The model first: most slips are in its path or shapes.
+/// The model first: most mistakes are in its path or shapes.
 Result<void> look_at_model(RunContext& context) {
   const auto& request = context.request;
   auto& run = context.result.run;
@@ -112,7 +112,7 @@ Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& r
       return base::fail(ErrorCode::invalid_argument, "--constraint {}: known of a GPU only, but provider {} is tuned",
                         constraint.to_text(), run.provider)
           .hint("leave it out, or use peak_rss_mb for the memory of the process");
-  if (run.io == "device" && !schema::provider_of(run.provider).takes_device_tensors)
+  if (run.tensor_location == "device" && !schema::provider_of(run.provider).takes_device_tensors)
     return base::fail(ErrorCode::invalid_argument,
                       "--io device: data can only stay on a GPU, but provider {} is tuned{}", run.provider,
                       request.provider == "auto" ? " (no usable GPU was found)" : "")
@@ -139,7 +139,7 @@ Result<void> prepare(RunContext& context) {
   run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                              : "gpu:" + run.environment.gpus.front().uuid;
   if (run.on_gpu())
-    suit_gpu(request, context.budget);
+    apply_gpu_defaults(request, context.budget);
   else
     suit_time(request.paired, context.budget);
   run.plan = request.plan;

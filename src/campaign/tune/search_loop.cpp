@@ -40,7 +40,7 @@ search::Observation observation_of(const schema::TuneRun& run, const schema::Tun
   const auto ranking = analysis::rank(one, {{trial.key, outcome}});
   if (ranking.empty()) return observation;
   observation.setup_s = (outcome.measurement->session_create_ns + outcome.measurement->first_run_ns) * 1e-9;
-  observation.abandoned = outcome.measurement->stop_reason == schema::StopReason::abandoned;
+  observation.stopped_early = outcome.measurement->stop_reason == schema::StopReason::stopped_early;
   if (!ranking.front().meets_constraints) return observation;
   observation.cost = ranking.front().cost.value;
   observation.cost_low = ranking.front().cost.interval.low;
@@ -56,8 +56,8 @@ bool tries(const std::vector<search::Proposal>& batch, const schema::Configurati
 /// Short, and of two pairs of sessions: it says which trial is worth a comparison that decides.
 schema::PairedPlan retake_plan(schema::PairedPlan plan) {
   plan.rounds = plan.max_rounds = 2;
-  plan.quads = std::min(plan.quads, 8);
-  plan.max_quads = std::min(plan.max_quads, 32);
+  plan.abba_rounds = std::min(plan.abba_rounds, 8);
+  plan.max_abba_rounds = std::min(plan.max_abba_rounds, 32);
   plan.target_half_width = 0.008;
   plan.min_time_s = std::min(plan.min_time_s, 0.3);
   plan.max_time_s = std::min(plan.max_time_s, 3.0);
@@ -83,8 +83,8 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 
 Result<bool> SearchLoop::run() {
   revise();
-  for (auto batch = search::next_batch(searcher_, runner_.lanes()); !batch.empty();
-       batch = search::next_batch(searcher_, runner_.lanes())) {
+  for (auto batch = search::next_batch(searcher_, runner_.device_slots()); !batch.empty();
+       batch = search::next_batch(searcher_, runner_.device_slots())) {
     RL_TRY(context_.check_cancelled());
     RL_TRY_ASSIGN(const bool goes_on, measure(batch));
     if (!goes_on) break;
@@ -143,13 +143,13 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
   for (auto at = before; at < run.trials.size(); ++at) {
     auto& trial = run.trials[at];
     const auto& outcome = result_.outcomes[trial.key];
-    if (trial.from_store) trial.corrected = earlier_.corrected(trial.key);
+    if (trial.cached) trial.corrected = earlier_.corrected(trial.key);
     Seen seen;
     seen.observation = observation_of(run, trial, outcome);
     for (const auto& proposal : chosen)
-      if (proposal.configuration == trial.configuration) seen.limit = proposal.abandon_above;
+      if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
     seen_.push_back(std::move(seen));
-    if (seen_.back().observation.cost && !trial.from_store) speed_.begin(trial, outcome);
+    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
   }
   RL_TRY(look_at_the_machine(before));
   auto at = before;
@@ -172,15 +172,15 @@ Result<void> SearchLoop::look_at_the_machine(std::size_t first) {
   if (!speed_.begun() || first == seen_.size() || speed_.is_fresh()) return {};
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < first; ++at)
-    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+    if (const auto known = corrected(at); known.cost && !known.stopped_early) best = std::min(best, *known.cost);
   bool surprising = false;
   bool measured = false;
   for (std::size_t at = first; at < seen_.size(); ++at) {
     const auto& run = result_.run;
-    if (run.trials[at].from_store) continue;
+    if (run.trials[at].cached) continue;
     measured = true;
     const auto known = corrected(at);
-    surprising = surprising || known.abandoned ||
+    surprising = surprising || known.stopped_early ||
                  (known.cost && (*known.cost > best * kSurprise || *known.cost * kSurprise < best));
   }
   if (!measured || (!surprising && !speed_.is_unsteady()) || !has_time_to_read({})) return {};
@@ -194,7 +194,7 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   auto observation = seen.observation;
   if (!observation.cost) return observation;
   const auto& trial = result_.run.trials[at];
-  if (trial.from_store) {
+  if (trial.cached) {
     if (trial.corrected) {
       observation.cost = trial.corrected->value;
       observation.cost_low = trial.corrected->low;
@@ -204,7 +204,7 @@ search::Observation SearchLoop::corrected(std::size_t at) const {
   }
   if (speed_.is_even()) return observation;
   const double quiet = speed_.quiet_cost(device_of(at));
-  if (trial.configuration == result_.run.speed->reference && !observation.abandoned) {
+  if (trial.configuration == result_.run.speed->reference && !observation.stopped_early) {
     // Its readings are its measurements.
     const double error = speed_.quiet_error(device_of(at));
     observation.cost = quiet;
@@ -242,7 +242,7 @@ void SearchLoop::revise() {
   for (std::size_t at = 0; at < seen_.size(); ++at) {
     const auto known = corrected(at);
     searcher_.revise(trials[at].configuration, known);
-    if (trials[at].from_store) continue;
+    if (trials[at].cached) continue;
     trials[at].corrected.reset();
     if (known.cost)
       trials[at].corrected =
@@ -253,15 +253,15 @@ void SearchLoop::revise() {
 std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < seen_.size(); ++at)
-    if (const auto known = corrected(at); known.cost && !known.abandoned) best = std::min(best, *known.cost);
+    if (const auto known = corrected(at); known.cost && !known.stopped_early) best = std::min(best, *known.cost);
   std::optional<std::size_t> most;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < seen_.size(); ++at) {
     const auto& trial = result_.run.trials[at];
     const auto& seen = seen_[at];
     const auto known = corrected(at);
-    if (!known.cost || trial.from_store || seen.retakes >= kMostRetakes || seen.disturbed >= kMostRetakes) continue;
-    if (given_up_only && !known.abandoned) continue;
+    if (!known.cost || trial.cached || seen.retakes >= kMostRetakes || seen.disturbed >= kMostRetakes) continue;
+    if (given_up_only && !known.stopped_early) continue;
     if (trial.configuration == result_.run.speed->reference) continue;
     const auto& outcome = result_.outcomes.at(trial.key);
     const auto slowdown = speed_.at(device_of(at), runner_.reading_of(trial, outcome).at_s);
@@ -269,15 +269,15 @@ std::optional<std::size_t> SearchLoop::most_doubtful(bool given_up_only) const {
     const bool slow = unshared(at) > 0;
     const double error = seen.interleaved ? 0 : slowdown->error;
     // Given up by a limit that is known to have been too low.
-    const bool wronged = known.abandoned && *known.cost < best * (1 + kReach);
+    const bool wronged = known.stopped_early && *known.cost < best * (1 + kReach);
     if (!wronged && !slow && error < std::max(kDoubt, retake_error_)) continue;
     double optimistic = *known.cost;
-    if (known.abandoned)
+    if (known.stopped_early)
       optimistic *= std::exp(-kReachErrors * error);
     else
       optimistic *= std::pow(known.cost_low / *known.cost, kReachErrors / stats::kNormal95);
     const double reach = best * (1 + (slow ? kSlowReach : kReach));
-    const double limit = known.abandoned && seen.limit ? std::max(*seen.limit, reach) : reach;
+    const double limit = known.stopped_early && seen.limit ? std::max(*seen.limit, reach) : reach;
     if (optimistic > limit || optimistic >= least) continue;
     most = at;
     least = optimistic;
@@ -315,7 +315,7 @@ Result<void> SearchLoop::take_again(std::size_t at) {
   auto& seen = seen_[at];
   auto& run = result_.run;
   ++seen.retakes;
-  const bool is_full = !seen.observation.abandoned;
+  const bool is_full = !seen.observation.stopped_early;
   if (is_full && speed_.is_unsteady() && run.objective != schema::Objective::p99) {
     RL_TRY_ASSIGN(const bool done, interleave(at));
     if (done) return speed_.read();
@@ -344,7 +344,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   const double begun_s = budget_.elapsed_s();
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,
                                               seen_[at].disturbed > 0));
-  if (!pair.comparison || pair.comparison->quads < 2) return false;
+  if (!pair.comparison || pair.comparison->abba_rounds < 2) return false;
   if (schema::has_flag(pair.flags, schema::kOthersThroughout)) {
     // What they took of one arm and not of the other nobody knows.
     --seen_[at].retakes;

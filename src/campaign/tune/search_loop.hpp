@@ -34,7 +34,7 @@ class SearchLoop : private RunPart {
   /// What is known of a trial beside the run's record.
   struct Seen {
     search::Observation observation;                ///< as measured
-    std::optional<double> limit;                    ///< Proposal::abandon_above, for quiet times
+    std::optional<double> limit;                    ///< Proposal::stop_above, for quiet times
     std::optional<schema::Comparison> interleaved;  ///< of it with the reference
     double interleaved_at_s = 0;                    ///< middle of that
     int retakes = 0;
@@ -44,7 +44,7 @@ class SearchLoop : private RunPart {
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
   [[nodiscard]] bool has_time_to_read(const std::vector<search::Proposal>& before) const;
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
-  /// What the searcher and the ranking are told of a trial.
+  /// What the searcher and the ranking learn of a trial.
   [[nodiscard]] search::Observation corrected(std::size_t at) const;
   /// In log, how much of the machine's slow-down a trial may have been spared when it was measured: all of it in a slow
   /// stretch, which may hit some configurations more than others; else 0.

@@ -32,7 +32,7 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   const auto& request = context.request;
   auto& run = context.result.run;
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
-  input.io = run.io;
+  input.tensor_location = run.tensor_location;
   input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
                                         [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
   RL_TRY_ASSIGN(auto built, search::build_space(input));

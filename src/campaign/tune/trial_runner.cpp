@@ -38,8 +38,8 @@ bool lacks_time(const schema::PairedOutcome& outcome) {
 }  // namespace
 
 schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance) {
-  if (outcome.status != schema::TrialStatus::ok || !outcome.drift || tolerance <= 0) return outcome;
-  if (auto fault = analysis::accuracy_fault(*outcome.drift, tolerance)) {
+  if (outcome.status != schema::TrialStatus::ok || !outcome.output_error || tolerance <= 0) return outcome;
+  if (auto fault = analysis::accuracy_fault(*outcome.output_error, tolerance)) {
     outcome.status = schema::TrialStatus::rejected_accuracy;
     outcome.failure = schema::Failure{};
     outcome.failure->phase = schema::TrialPhase::verify;
@@ -61,7 +61,7 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
   spec.runtime = run.runtime;
   spec.configuration = configuration;
   spec.plan = run.plan;
-  spec.io = run.io;
+  spec.tensor_location = run.tensor_location;
   return spec;
 }
 
@@ -74,15 +74,15 @@ bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
   return of_interrupted_->count(key) != 0;
 }
 
-bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double> abandon_above) {
+bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double> stop_above) {
   const auto& stored = trial.outcome;
   if (!stored.measurement) return failure_stands(trial);
-  if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.drift) return false;
-  if (stored.measurement->stop_reason != schema::StopReason::abandoned) return true;
-  // Abandoned against a threshold of its time: good enough only when it loses against today's as well. By its cost, as
-  // the race's interval is not this one: against the same threshold it has to lose again.
-  return abandon_above && !stored.measurement->latency_ns.empty() &&
-         analysis::cost_of(*stored.measurement, result_.run.objective).value > *abandon_above;
+  if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.output_error) return false;
+  if (stored.measurement->stop_reason != schema::StopReason::stopped_early) return true;
+  // Stopped early against a threshold of its time: good enough only when it loses against today's as well. By its cost,
+  // as the race's interval is not this one: against the same threshold it has to lose again.
+  return stop_above && !stored.measurement->latency_ns.empty() &&
+         analysis::cost_of(*stored.measurement, result_.run.objective).value > *stop_above;
 }
 
 std::vector<std::string> TrialRunner::devices() const {
@@ -90,8 +90,8 @@ std::vector<std::string> TrialRunner::devices() const {
   std::vector<std::string> devices{run.device};
   const auto& gpus = run.environment.gpus;
   if (!run.on_gpu()) return devices;
-  for (std::size_t lane = 1; lane < std::min(gpus.size(), executor_.slots().size()); ++lane)
-    devices.push_back("gpu:" + gpus[lane].uuid);
+  for (std::size_t slot = 1; slot < std::min(gpus.size(), executor_.slots().size()); ++slot)
+    devices.push_back("gpu:" + gpus[slot].uuid);
   return devices;
 }
 
@@ -99,25 +99,25 @@ std::vector<std::size_t> TrialRunner::admitted() const {
   return interference_ ? interference_->slots : std::vector<std::size_t>{0};
 }
 
-std::size_t TrialRunner::lanes() const { return interference_ ? interference_->slots.size() : devices().size(); }
+std::size_t TrialRunner::device_slots() const { return interference_ ? interference_->slots.size() : devices().size(); }
 
 Result<schema::TrialOutcome> TrialRunner::trial(const schema::Configuration& configuration, schema::TrialStage stage,
-                                                const std::string& reason, std::optional<double> abandon_above,
+                                                const std::string& reason, std::optional<double> stop_above,
                                                 std::size_t remaining) {
-  RL_TRY_ASSIGN(auto outcomes, trials({{configuration, stage, reason, abandon_above}}, remaining));
+  RL_TRY_ASSIGN(auto outcomes, trials({{configuration, stage, reason, stop_above}}, remaining));
   return std::move(outcomes.front());
 }
 
 Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<search::Proposal>& proposals,
                                                               std::size_t remaining) {
-  std::vector<Begun> begun;
+  std::vector<PendingTrial> pending;
   for (const auto& proposal : proposals) {
-    RL_TRY_ASSIGN(auto trial, begin(proposal, begun.size(), remaining));
-    begun.push_back(std::move(trial));
+    RL_TRY_ASSIGN(auto trial, begin(proposal, pending.size(), remaining));
+    pending.push_back(std::move(trial));
   }
-  auto measured = measure(begun);
+  auto measured = measure(pending);
   std::vector<schema::TrialOutcome> verdicts;
-  for (auto& trial : begun) {
+  for (auto& trial : pending) {
     if (!trial.outcome) break;
     RL_TRY_ASSIGN(auto verdict, finish(std::move(trial)));
     verdicts.push_back(std::move(verdict));
@@ -126,21 +126,21 @@ Result<std::vector<schema::TrialOutcome>> TrialRunner::trials(const std::vector<
   return verdicts;
 }
 
-Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> abandon_above) {
-  std::vector<Begun> begun(1);
-  auto& trial = begun.front();
+Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> stop_above) {
+  std::vector<PendingTrial> pending(1);
+  auto& trial = pending.front();
   trial.entry = result_.run.trials[at];
   trial.spec = spec_for(trial.entry.configuration);
-  trial.limit = abandon_above;
+  trial.limit = stop_above;
   trial.options.throughput = result_.run.objective == schema::Objective::throughput;
-  RL_TRY(measure(begun));
+  RL_TRY(measure(pending));
   auto verdict = judged(std::move(*trial.outcome), result_.run.accuracy_tolerance);
   if (verdict.status != schema::TrialStatus::ok) return false;
   auto& entry = result_.run.trials[at];
   entry.key = trial.spec.key();
   entry.device = trial.spec.device == result_.run.device ? "" : trial.spec.device;
   entry.started_s = trial.entry.started_s;
-  entry.from_store = false;
+  entry.cached = false;
   ++entry.takes;
   result_.outcomes[entry.key] = std::move(verdict);
   RL_TRY(context_.frame.save_when_due());
@@ -161,11 +161,11 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
     const schema::Configuration& configuration) {
   const auto devices = this->devices();
   std::vector<execute::TrialJob> jobs;
-  for (const auto lane : admitted()) {
+  for (const auto slot : admitted()) {
     execute::TrialJob job;
-    job.slot = lane;
+    job.slot = slot;
     job.spec = spec_for(configuration);
-    job.spec.device = devices[lane];
+    job.spec.device = devices[slot];
     job.spec.plan = kReadingPlan;
     job.options.throughput = result_.run.objective == schema::Objective::throughput;
     job.options.time_left = budget_.time_left(budget_.pair_reserve_s(), 0);
@@ -190,10 +190,10 @@ Result<std::vector<std::pair<std::string, schema::SpeedReading>>> TrialRunner::r
   return readings;
 }
 
-Result<std::string> TrialRunner::alone(const schema::Configuration& configuration, double least_s,
-                                       std::string_view what) {
+Result<std::string> TrialRunner::measure_isolated(const schema::Configuration& configuration, double least_s,
+                                                  std::string_view what) {
   auto spec = spec_for(configuration);
-  spec.alone = true;
+  spec.isolated = true;
   spec.plan.min_time_s = std::max(spec.plan.min_time_s, least_s);
   spec.plan.max_time_s = std::max(spec.plan.max_time_s, spec.plan.min_time_s);
   auto key = spec.key();
@@ -212,11 +212,11 @@ Result<std::string> TrialRunner::alone(const schema::Configuration& configuratio
   return key;
 }
 
-Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, std::size_t place,
-                                              std::size_t remaining) {
-  Begun trial;
+Result<TrialRunner::PendingTrial> TrialRunner::begin(const search::Proposal& proposal, std::size_t place,
+                                                     std::size_t remaining) {
+  PendingTrial trial;
   trial.spec = spec_for(proposal.configuration);
-  trial.limit = proposal.abandon_above;
+  trial.limit = proposal.stop_above;
   trial.options.throughput = result_.run.objective == schema::Objective::throughput;
   auto& entry = trial.entry;
   entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
@@ -229,48 +229,48 @@ Result<TrialRunner::Begun> TrialRunner::begin(const search::Proposal& proposal, 
   return trial;
 }
 
-Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Begun& trial,
-                                                                   const std::vector<std::size_t>& lanes) {
+Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const PendingTrial& trial,
+                                                                   const std::vector<std::size_t>& slots) {
   if (!request_.use_store) return std::nullopt;
   const auto devices = this->devices();
-  for (const auto lane : lanes) {
+  for (const auto slot : slots) {
     auto spec = trial.spec;
-    spec.device = devices[lane];
+    spec.device = devices[slot];
     RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
     if (known && answers(*known, trial.limit)) return store::StoredTrial{std::move(spec), std::move(known->outcome)};
   }
   return std::nullopt;
 }
 
-Result<void> TrialRunner::take_stored(Begun& trial, const std::vector<std::size_t>& lanes) {
-  RL_TRY_ASSIGN(auto known, find_stored(trial, lanes));
+Result<void> TrialRunner::take_stored(PendingTrial& trial, const std::vector<std::size_t>& slots) {
+  RL_TRY_ASSIGN(auto known, find_stored(trial, slots));
   if (!known) return {};
   trial.spec = std::move(known->spec);
   trial.outcome = std::move(known->outcome);
-  trial.entry.from_store = true;
+  trial.entry.cached = true;
   trial.entry.started_s = budget_.elapsed_s();
   return {};
 }
 
-Result<void> TrialRunner::check_interference_once(std::vector<Begun>& trials) {
+Result<void> TrialRunner::check_interference_once(std::vector<PendingTrial>& trials) {
   const auto devices = this->devices();
   if (interference_ || devices.size() < 2 || trials.size() < 2) return {};
-  std::vector<Begun*> open;
+  std::vector<PendingTrial*> open;
   for (auto& trial : trials)
     if (!trial.outcome) open.push_back(&trial);
   if (open.empty()) return {};
   if (open.size() == 1) {
-    // One is quickly measured on lane 0; of a run that is repeated over two GPUs it is every second one.
-    std::vector<std::size_t> lanes(devices.size());
-    std::iota(lanes.begin(), lanes.end(), 0);
-    RL_TRY_ASSIGN(const auto known, find_stored(*open.front(), lanes));
+    // One is quickly measured on slot 0; of a run that is repeated over two GPUs it is every second one.
+    std::vector<std::size_t> slots(devices.size());
+    std::iota(slots.begin(), slots.end(), 0);
+    RL_TRY_ASSIGN(const auto known, find_stored(*open.front(), slots));
     if (!known) return {};
   }
   observer_.stage("do the GPUs disturb each other");
   std::vector<schema::TrialSpec> specs(devices.size(), open.front()->spec);
-  for (std::size_t lane = 0; lane < specs.size(); ++lane) {
-    specs[lane].device = devices[lane];
-    specs[lane].configuration =
+  for (std::size_t slot = 0; slot < specs.size(); ++slot) {
+    specs[slot].device = devices[slot];
+    specs[slot].configuration =
         result_.run.trials.empty() ? open.front()->spec.configuration : result_.run.trials.front().configuration;
   }
   const auto left = [this, reserve_s = budget_.pair_reserve_s()] { return budget_.time_left(reserve_s, 0); };
@@ -282,9 +282,9 @@ Result<void> TrialRunner::check_interference_once(std::vector<Begun>& trials) {
   return {};
 }
 
-Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
+Result<void> TrialRunner::measure(std::vector<PendingTrial>& trials) {
   RL_TRY(check_interference_once(trials));
-  std::vector<Begun*> open;
+  std::vector<PendingTrial*> open;
   for (auto& trial : trials)
     if (!trial.outcome) open.push_back(&trial);
   if (request_.check_accuracy)
@@ -292,19 +292,19 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
       RL_TRY_ASSIGN(trial->options.reference_outputs, reference_.outputs(trial->spec, budget_.time_left(0, 0)));
     }
   const auto devices = this->devices();
-  const auto lanes = admitted();
-  for (std::size_t at = 0; at < open.size(); at += lanes.size()) {
+  const auto slots = admitted();
+  for (std::size_t at = 0; at < open.size(); at += slots.size()) {
     std::vector<execute::TrialJob> jobs;
     // What hangs must not take the time of the comparison either.
     const double pair_s = budget_.pair_reserve_s();
-    for (std::size_t i = at; i < std::min(at + lanes.size(), open.size()); ++i) {
-      const auto lane = lanes[i - at];
-      open[i]->spec.device = devices[lane];
+    for (std::size_t i = at; i < std::min(at + slots.size(), open.size()); ++i) {
+      const auto slot = slots[i - at];
+      open[i]->spec.device = devices[slot];
       open[i]->options.time_left = budget_.time_left(pair_s, 0);
-      open[i]->options.abandon_above_ns = open[i]->limit;
-      if (open[i]->limit) *open[i]->options.abandon_above_ns *= allowance_(devices[lane]);
+      open[i]->options.stop_above_ns = open[i]->limit;
+      if (open[i]->limit) *open[i]->options.stop_above_ns *= allowance_(devices[slot]);
       open[i]->entry.started_s = budget_.elapsed_s();
-      jobs.push_back({lane, open[i]->spec, open[i]->options});
+      jobs.push_back({slot, open[i]->spec, open[i]->options});
     }
     auto outcomes = execute::run_trials(executor_, jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i)
@@ -320,11 +320,12 @@ Result<void> TrialRunner::measure(std::vector<Begun>& trials) {
   return {};
 }
 
-Result<schema::TrialOutcome> TrialRunner::finish(Begun trial) {
+Result<schema::TrialOutcome> TrialRunner::finish(PendingTrial trial) {
   auto& run = result_.run;
   trial.entry.key = trial.spec.key();
   if (trial.spec.device != run.device) trial.entry.device = trial.spec.device;
-  if (run.trials.empty() && trial.outcome->drift) reference_.accept_default_numerics(*trial.outcome->drift);
+  if (run.trials.empty() && trial.outcome->output_error)
+    reference_.accept_default_numerics(*trial.outcome->output_error);
   auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
   result_.outcomes[trial.entry.key] = verdict;
   run.trials.push_back(trial.entry);
@@ -353,7 +354,7 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
     RL_TRY_ASSIGN(auto stored, store_.find_pair(entry.key));
     if (stored && stored->outcome.status == schema::TrialStatus::ok && !lacks_time(stored->outcome)) {
       outcome = std::move(stored->outcome);
-      entry.from_store = true;
+      entry.cached = true;
     }
   }
   if (!outcome) {

@@ -32,7 +32,7 @@ class TrialRunner : private RunPart {
   /// Adds the trial to the run and returns its judged outcome. `remaining` is for display.
   [[nodiscard]] base::Result<schema::TrialOutcome> trial(const schema::Configuration& configuration,
                                                          schema::TrialStage stage, const std::string& reason,
-                                                         std::optional<double> abandon_above, std::size_t remaining);
+                                                         std::optional<double> stop_above, std::size_t remaining);
 
   /// Adds the trials to the run, in order, and returns their judged outcomes. What the store does not know is measured
   /// on as many GPUs as do not disturb each other, which is found out when it first matters.
@@ -40,22 +40,22 @@ class TrialRunner : private RunPart {
                                                                        std::size_t remaining);
   /// Measures a trial of this run again, whatever the store knows; a measurement that does not go well leaves the trial
   /// as it was. True where it went well.
-  [[nodiscard]] base::Result<bool> retake(std::size_t at, std::optional<double> abandon_above);
+  [[nodiscard]] base::Result<bool> retake(std::size_t at, std::optional<double> stop_above);
   /// By what the limits of trials on a device are to be multiplied, as they are meant for a quiet machine.
   void set_allowance(std::function<double(const std::string& device)> allowance) { allowance_ = std::move(allowance); }
-  /// Times the configuration shortly on each lane, by device. For objective p99 by its median. Without those that did
+  /// Times the configuration shortly on each slot, by device. For objective p99 by its median. Without those that did
   /// not go well.
   [[nodiscard]] base::Result<std::vector<std::pair<std::string, schema::SpeedReading>>> read_speed(
       const schema::Configuration& configuration);
   /// The same of a measurement that was made.
   [[nodiscard]] schema::SpeedReading reading_of(const schema::TunedTrial& trial,
                                                 const schema::TrialOutcome& outcome) const;
-  /// Measures the configuration, called `what`, alone (TrialSpec::alone) for `least_s` at least, and returns its key;
-  /// not one of the run's trials.
-  [[nodiscard]] base::Result<std::string> alone(const schema::Configuration& configuration, double least_s,
-                                                std::string_view what);
+  /// Measures the configuration, called `what`, alone (TrialSpec::isolated) for `least_s` at least, and returns its
+  /// key; not one of the run's trials.
+  [[nodiscard]] base::Result<std::string> measure_isolated(const schema::Configuration& configuration, double least_s,
+                                                           std::string_view what);
   /// How many trials are worth giving to trials() at once.
-  [[nodiscard]] std::size_t lanes() const;
+  [[nodiscard]] std::size_t device_slots() const;
 
   /// Adds the pair to the run. `again`: whatever the store knows of it.
   [[nodiscard]] base::Result<schema::TunedPair> pair(schema::PairPurpose purpose, const schema::Configuration& a,
@@ -74,30 +74,31 @@ class TrialRunner : private RunPart {
 
  private:
   /// A trial on its way; without an outcome it still has to be measured.
-  struct Begun {
+  struct PendingTrial {
     schema::TunedTrial entry;
     schema::TrialSpec spec;
     execute::TrialOptions options;
     std::optional<schema::TrialOutcome> outcome;
-    std::optional<double> limit;  ///< Proposal::abandon_above
+    std::optional<double> limit;  ///< Proposal::stop_above
   };
 
-  [[nodiscard]] base::Result<Begun> begin(const search::Proposal& proposal, std::size_t place, std::size_t remaining);
-  /// What the store knows of it by the GPUs of these lanes, the first of them that answers.
-  [[nodiscard]] base::Result<std::optional<store::StoredTrial>> find_stored(const Begun& trial,
-                                                                            const std::vector<std::size_t>& lanes);
+  [[nodiscard]] base::Result<PendingTrial> begin(const search::Proposal& proposal, std::size_t place,
+                                                 std::size_t remaining);
+  /// What the store knows of it by the GPUs of these slots, the first of them that answers.
+  [[nodiscard]] base::Result<std::optional<store::StoredTrial>> find_stored(const PendingTrial& trial,
+                                                                            const std::vector<std::size_t>& slots);
   /// Gives it that outcome, if there is one.
-  [[nodiscard]] base::Result<void> take_stored(Begun& trial, const std::vector<std::size_t>& lanes);
-  /// Finds out which lanes may measure side by side when the trials are the first for which that matters, and gives
-  /// them what these lanes measured before.
-  [[nodiscard]] base::Result<void> check_interference_once(std::vector<Begun>& trials);
-  [[nodiscard]] base::Result<void> measure(std::vector<Begun>& trials);
-  [[nodiscard]] base::Result<schema::TrialOutcome> finish(Begun trial);
-  /// TrialSpec::device of each lane.
+  [[nodiscard]] base::Result<void> take_stored(PendingTrial& trial, const std::vector<std::size_t>& slots);
+  /// Finds out which slots may measure side by side when the trials are the first for which that matters, and gives
+  /// them what these slots measured before.
+  [[nodiscard]] base::Result<void> check_interference_once(std::vector<PendingTrial>& trials);
+  [[nodiscard]] base::Result<void> measure(std::vector<PendingTrial>& trials);
+  [[nodiscard]] base::Result<schema::TrialOutcome> finish(PendingTrial trial);
+  /// TrialSpec::device of each slot.
   [[nodiscard]] std::vector<std::string> devices() const;
-  /// Lanes whose figures can stand beside those of lane 0, which is the first; that one alone until it is known.
+  /// Slots whose figures can stand beside those of slot 0, which is the first; that one alone until it is known.
   [[nodiscard]] std::vector<std::size_t> admitted() const;
-  [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> abandon_above);
+  [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> stop_above);
   /// Whether a trial without a measurement need not be made again: it would end the same way, or is of this run, or of
   /// the interrupted one that this run goes on with.
   [[nodiscard]] bool failure_stands(const store::StoredTrial& stored);

@@ -45,7 +45,7 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
     const auto& outcome = result_.outcomes.at(trial.key);
     return trial.configuration != run.current && trial.configuration != space_.defaults() &&
            outcome.status == schema::TrialStatus::ok &&
-           outcome.measurement->stop_reason != schema::StopReason::abandoned;
+           outcome.measurement->stop_reason != schema::StopReason::stopped_early;
   });
   const bool late = left_s(kSearchShare) < 0;
   if (!has_candidate) return late;
@@ -72,13 +72,13 @@ bool TuneBudget::has_time_for_graph() const {
          expected_graph_s() < kGraphShare * limit_s();
 }
 
-TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t lanes) const {
+TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t concurrency) const {
   TimeForecast out;
   out.trials = trials;
   if (request_.finalists > 0) out.comparisons = request_.finalists + (request_.leave_one_out ? kMostAblations : 0);
   const auto& plan = request_.plan;
   const auto& paired = request_.paired;
-  const auto rounds = static_cast<double>((trials + lanes - 1) / std::max<std::size_t>(lanes, 1));
+  const auto rounds = static_cast<double>((trials + concurrency - 1) / std::max<std::size_t>(concurrency, 1));
   const auto pairs = static_cast<double>(out.comparisons);
   out.low_s = rounds * (kSessionS + plan.min_time_s) + (request_.finalists > 0 ? paired.min_time_s : 0);
   const double most_pair_s = std::max(paired.max_time_s, paired.min_samples > 0 ? paired.min_samples_time_s : 0);
@@ -123,7 +123,7 @@ measure::TrialCosts TuneBudget::costs(bool with_stored) const {
   measure::TrialCosts costs;
   for (const auto& trial : result_.run.trials) {
     const auto found = result_.outcomes.find(trial.key);
-    if (found == result_.outcomes.end() || (trial.from_store && !with_stored)) continue;
+    if (found == result_.outcomes.end() || (trial.cached && !with_stored)) continue;
     costs.push_back(measure::trial_cost(found->second, static_cast<double>(sessions_of(trial.configuration))));
   }
   return costs;

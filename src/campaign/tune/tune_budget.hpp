@@ -51,8 +51,8 @@ class TuneBudget : public Budget {
   /// Early, as a search mostly ends when the time is just enough for its comparisons. One without fresh processes has
   /// no time for more than these.
   [[nodiscard]] bool has_time_for_graph() const;
-  /// By the plans alone. `lanes`: how many trials run side by side, at least 1.
-  [[nodiscard]] TimeForecast forecast(std::size_t trials, std::size_t lanes) const;
+  /// By the plans alone. `callers`: how many trials run side by side, at least 1.
+  [[nodiscard]] TimeForecast forecast(std::size_t trials, std::size_t concurrency) const;
 
   [[nodiscard]] double expected_trial_s(const schema::Configuration& configuration) const;
   [[nodiscard]] double longest_trial_s() const { return measure::longest_trial_s(costs(false)); }

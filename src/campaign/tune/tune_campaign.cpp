@@ -60,7 +60,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   RL_TRY(prepare(context));
   RL_TRY_ASSIGN(const auto searcher, build_space(context));
   TrialRunner runner(context);
-  auto forecast = context.budget.forecast(searcher->remaining(), runner.lanes());
+  auto forecast = context.budget.forecast(searcher->remaining(), runner.device_slots());
   forecast.stored = has_known_trials(context);
   observer_.space_ready(context.result.run, forecast);
 
@@ -96,7 +96,7 @@ Result<TuneResult> complete_result(store::Store& store, const schema::Run& store
     if (found) result.outcomes[trial.key] = judged(std::move(found->outcome), result.run.accuracy_tolerance);
   }
   const auto verdict = result.run.verdict.value_or(schema::TuneVerdict{});
-  for (const auto& key : {verdict.alone_key, verdict.alone_current_key}) {
+  for (const auto& key : {verdict.isolated_key, verdict.isolated_current_key}) {
     if (key.empty()) continue;
     RL_TRY_ASSIGN(auto found, store.find_trial(key));
     if (found) result.outcomes[key] = std::move(found->outcome);

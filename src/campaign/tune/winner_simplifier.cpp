@@ -13,8 +13,9 @@ using schema::Configuration;
 
 namespace {
 
-constexpr double kLeaveOneOutShare = 0.67;  // of the finalists' quads: these verdicts explain, they do not decide alone
-constexpr int kMostLeavings = 3;            // comparisons of a simplified winner with the fastest
+constexpr double kLeaveOneOutShare =
+    0.67;                         // of the finalists' ABBA rounds: these verdicts explain, they do not decide alone
+constexpr int kMostLeavings = 3;  // comparisons of a simplified winner with the fastest
 
 }  // namespace
 
@@ -121,13 +122,13 @@ Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const st
   if (simpler == fastest_) return true;
   for (const auto& pair : result_.run.pairs) {
     if (!pair.comparison || pair.a != fastest_ || pair.b != simpler) continue;
-    if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::duel)
+    if (pair.purpose == schema::PairPurpose::leave_one_out || pair.purpose == schema::PairPurpose::head_to_head)
       return analysis::is_as_good(pair, margin);
   }
-  const auto plan = pairs_.duel_plan(fastest_, simpler);
+  const auto plan = pairs_.head_to_head_plan(fastest_, simpler);
   if (!has_time_without(keys, simpler, pairs_.expected_s(fastest_, simpler, plan, false))) return false;
   observer_.stage("comparing the simplified winner with the fastest");
-  const auto measured = pairs_.measure(schema::PairPurpose::duel, fastest_, simpler, "", plan);
+  const auto measured = pairs_.measure(schema::PairPurpose::head_to_head, fastest_, simpler, "", plan);
   if (!measured && pairs_.was_cut(measured.error())) return false;
   RL_TRY_ASSIGN(const auto pair, measured);
   return analysis::is_as_good(pair, margin);

@@ -6,7 +6,7 @@
 
 namespace ridgeline::doctor {
 
-/// What to do about the gravest of the reasons (nvmlClocksEventReason bits) that hold a GPU's clocks down; "" when they
+/// What to do about the gravest of the reasons (nvmlClocksEventReason bits) that throttle a GPU's clocks; "" when they
 /// are what every busy GPU shows.
 [[nodiscard]] std::string fix_of_reasons(std::uint64_t bits);
 

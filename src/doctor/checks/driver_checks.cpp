@@ -131,7 +131,7 @@ Check cuda_check(const Facts& facts) {
   if (!needed)
     return driver_check(
         "cuda", "CUDA", CheckStatus::skipped,
-        fmt::format("driver serves CUDA {}; no CUDA provider of ONNX Runtime to hold against it", driver.cuda_version));
+        fmt::format("driver serves CUDA {}; no CUDA provider of ONNX Runtime to compare it with", driver.cuda_version));
   if (driver.cuda_version.empty())
     return driver_check(
         "cuda", "CUDA", CheckStatus::warn, "the driver does not say which CUDA it serves",

@@ -167,14 +167,14 @@ GpuVerdict held_down(const GpuFacts& gpu) {
   if (!gpu.clock_reasons) return {skipped, "cannot be read", {}, {}};
   const auto names = schema::clock_reason_names(*gpu.clock_reasons);
   const auto heat = gpu.temperature_c ? fmt::format(" at {:.0f} C", *gpu.temperature_c) : "";
-  if (names.empty()) return {ok, "nothing holds the clocks down", {}, {}};
+  if (names.empty()) return {ok, "nothing throttles the clocks", {}, {}};
   const auto evidence = fmt::format("{}{}", fmt::join(names, ", "), heat);
   const auto fix = fix_of_reasons(*gpu.clock_reasons);
   if (fix.empty()) return {ok, evidence + ": normal under full load", {}, {}};
   return {warn, evidence, fix, {fmt::format("nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i {}", number_of(gpu))}};
 }
 
-/// Memory in use beyond what the listed processes hold; 0 where that cannot be told.
+/// Memory in use beyond what the listed processes hold; 0 where that is unknown.
 double memory_of_nobody(const GpuFacts& gpu, double used) {
   if (!gpu.processes || gpu.gpu.mig.value_or(false)) return 0;
   double left = used;
@@ -232,7 +232,7 @@ GpuVerdict nvlink(const GpuFacts& gpu) {
 
 GpuVerdict near_cpus(const GpuFacts& gpu, const std::vector<int>& affinity) {
   if (!gpu.numa_node || *gpu.numa_node < 0 || gpu.near_cpus.empty() || affinity.empty())
-    return {skipped, "one memory node, or not told", {}, {}};
+    return {skipped, "one memory node, or not reported", {}, {}};
   const bool shared = std::any_of(affinity.begin(), affinity.end(), [&](int cpu) {
     return std::find(gpu.near_cpus.begin(), gpu.near_cpus.end(), cpu) != gpu.near_cpus.end();
   });
@@ -254,7 +254,7 @@ std::vector<Check> check_gpus(const Facts& facts) {
           check_each_gpu("persistence", "Persistence mode", facts, persistence),
           check_each_gpu("sharing", "MIG, compute mode", facts, sharing),
           check_each_gpu("power_limit", "Power limit", facts, power_limit),
-          check_each_gpu("throttle", "Held down now by", facts, held_down),
+          check_each_gpu("throttle", "Throttled now by", facts, held_down),
           check_each_gpu("processes", "Memory, processes", facts, users),
           check_each_gpu("nvlink", "NVLink", facts, nvlink),
           check_each_gpu("numa", "NUMA", facts, [&](const GpuFacts& gpu) { return near_cpus(gpu, affinity); })};

@@ -67,7 +67,7 @@ GpuVerdict clocks(const GpuFacts& gpu) {
   if (!reached || !most || *most <= 0) return {skipped, "clocks cannot be read", {}, {}};
   const auto names = schema::clock_reason_names(gpu.load->clock_reasons);
   auto evidence = fmt::format("{:.0f} of {:.0f} MHz", *reached, *most);
-  if (!names.empty()) evidence += fmt::format(", held down by {}", fmt::join(names, ", "));
+  if (!names.empty()) evidence += fmt::format(", throttled by {}", fmt::join(names, ", "));
   if (gpu.load->temperature_c) evidence += fmt::format(", {:.0f} C", *gpu.load->temperature_c);
   auto fix = fix_of_reasons(gpu.load->clock_reasons);
   const bool slow = *reached < kEnoughClock * *most;

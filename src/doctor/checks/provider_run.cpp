@@ -10,7 +10,7 @@ namespace ridgeline::doctor {
 namespace {
 
 /// Rounding of TF32 (10 bits) through a small network stays well below; a wrong answer does not.
-constexpr double kMostDrift = 0.02;
+constexpr double kMostOutputError = 0.02;
 
 std::string fix_of(const ProviderRun& run) {
   switch (run.status) {
@@ -31,14 +31,15 @@ GpuVerdict verdict_of(const ProviderRun& run, CheckStatus other_answers) {
   if (run.status != schema::TrialStatus::ok)
     return {CheckStatus::fail, fmt::format("{}: {}", base::enum_name(run.status), run.message), fix_of(run), {}};
   auto evidence = base::format_duration(run.median_ms * 1e6);
-  if (run.drift && *run.drift > kMostDrift)
-    return {other_answers,
-            fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.drift),
-            other_answers == CheckStatus::fail
-                ? "do not trust this device: check its ECC errors, and repeat with another driver or ONNX Runtime"
-                : "TF32 or FP16 may do that to a deep model: hold it against inputs and a tolerance of your own",
-            {}};
-  if (run.drift) evidence += ", same answers as the CPU";
+  if (run.output_error && *run.output_error > kMostOutputError)
+    return {
+        other_answers,
+        fmt::format("{}, but the answers differ from the CPU's by {:.2g} of their size", evidence, *run.output_error),
+        other_answers == CheckStatus::fail
+            ? "do not trust this device: check its ECC errors, and repeat with another driver or ONNX Runtime"
+            : "TF32 or FP16 may do that to a deep model: check it with inputs and a tolerance of your own",
+        {}};
+  if (run.output_error) evidence += ", same answers as the CPU";
   if (run.gpu_bytes)
     evidence += fmt::format(", {} on the GPU", base::format_bytes(static_cast<double>(*run.gpu_bytes)));
   return {CheckStatus::ok, std::move(evidence), {}, {}};

@@ -62,9 +62,10 @@ ProviderRun ProviderRuns::run_one(execute::Executor& executor, const schema::Tri
     run.median_ms = stats::median(outcome->measurement->latency_ns) * 1e-6;
     if (outcome->measurement->gpu) run.gpu_bytes = outcome->measurement->gpu->peak_bytes();
   }
-  if (outcome->drift)
-    run.drift =
-        outcome->drift->shape_mismatch || outcome->drift->nan_mismatches > 0 ? 1 : outcome->drift->scaled_max_abs;
+  if (outcome->output_error)
+    run.output_error = outcome->output_error->shape_mismatch || outcome->output_error->nan_mismatches > 0
+                           ? 1
+                           : outcome->output_error->scaled_max_abs;
   return run;
 }
 

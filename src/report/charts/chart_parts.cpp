@@ -15,13 +15,13 @@ using base::Json;
 std::string_view role_of(const TuneView& view, const analysis::RankedTrial& entry) {
   if (view.recommended() == entry.trial && view.changes()) return "best";
   if (view.current() == entry.trial) return "current";
-  return entry.tie_group == 1 ? "tie" : "other";
+  return entry.rank == 1 ? "tie" : "other";
 }
 
 std::string_view role_title(std::string_view role) noexcept {
   if (role == "best") return "Recommended";
   if (role == "current") return "In use now";
-  if (role == "tie") return "First group";
+  if (role == "tie") return "Tied with the best";
   return "Others";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the charts share. The vocabulary of Chart::option beyond ECharts' own, resolved by html/report.js:
-//   series.role           "best" "current" "tie" "other" "front" "failed" "rejected" "abandoned": the theme's colour
+//   series.role           "best" "current" "tie" "other" "front" "failed" "rejected" "stopped_early": the theme's
+//   colour
 //                         and "series-1" ... "series-4" for several of a kind
 //   series.marks          each point shows data[].mark beside it
 //   series.small          many points in a row: small round ones
@@ -19,7 +20,7 @@
 
 namespace ridgeline::report {
 
-/// "best" for the recommended trial, "current", "tie" for others of the first group, else "other".
+/// "best" for the recommended trial, "current", "tie" for others tied with the best, else "other".
 [[nodiscard]] std::string_view role_of(const TuneView& view, const analysis::RankedTrial& entry);
 [[nodiscard]] std::string_view role_title(std::string_view role) noexcept;
 /// All four roles, in the order legends show them.

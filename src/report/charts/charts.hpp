@@ -10,7 +10,7 @@ namespace ridgeline::report {
 
 /// The objective of the best trials with interval whiskers, one row a trial.
 [[nodiscard]] Chart ranking_chart(const TuneView& view);
-/// Leave-one-out worth of each setting, in percent, with interval whiskers.
+/// Leave-one-out contribution of each setting, in percent, with interval whiskers.
 [[nodiscard]] Chart effects_chart(const TuneView& view);
 /// Quantile boxes of the best trials' latency samples.
 [[nodiscard]] Chart distribution_chart(const TuneView& view);
@@ -20,8 +20,8 @@ namespace ridgeline::report {
 [[nodiscard]] Chart tradeoff_chart(const TuneView& view);
 /// Every trial at the time it started, and the best so far.
 [[nodiscard]] Chart timeline_chart(const TuneView& view);
-/// SM clock, power and temperature of the GPU on the time axis of timeline_chart, with marks where clocks were held
-/// down; a line for each of several GPUs. nullopt without telemetry.
+/// SM clock, power and temperature of the GPU on the time axis of timeline_chart, with marks where clocks were
+/// throttled ; a line for each of several GPUs. nullopt without telemetry.
 [[nodiscard]] std::optional<Chart> gpu_timeline_chart(const TuneView& view);
 /// Throughput over median latency, one line a number of sessions along its batch sizes, with the Pareto front.
 [[nodiscard]] Chart load_chart(const TuneView& view);

@@ -24,7 +24,7 @@ struct Bin {
   std::vector<double> powers_w;
   std::vector<double> temperatures_c;
   std::vector<std::string> reasons;
-  int trial = 0;  ///< the first that was held down here
+  int trial = 0;  ///< the first that was throttled here
 };
 
 /// One GPU's readings.
@@ -44,7 +44,7 @@ double end_of(const TuneView& view) {
   double end_s = 0;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
-    if (outcome != nullptr) end_s = std::max(end_s, trial.started_s + (trial.from_store ? 0 : outcome->duration_s));
+    if (outcome != nullptr) end_s = std::max(end_s, trial.started_s + (trial.cached ? 0 : outcome->duration_s));
   }
   return end_s;
 }
@@ -96,7 +96,7 @@ void add_throttle_marks(Json& data, const Line& line, const std::string& name) {
     data.push_back(datum(
         {rounded((static_cast<double>(i) + 0.5) * line.width_s), rounded(clock)},
         Json::array(
-            {fmt::format("Clocks {}held down during trial {}", name.empty() ? name : "of " + name + " ", bin.trial),
+            {fmt::format("Clocks {}throttled during trial {}", name.empty() ? name : "of " + name + " ", bin.trial),
              fmt::format("{}", fmt::join(bin.reasons, ", ")), fmt::format("SM clock {:.0f} MHz", clock)}),
         bin.trial));
   }
@@ -110,8 +110,8 @@ std::string findings_of(const Line& line) {
   if (line.most_c > 0) parts.push_back(fmt::format("temperature up to {:.0f} °C", line.most_c));
   auto text = joined(parts);
   if (!text.empty()) text += "; ";
-  return text + (line.held == 0 ? std::string("clocks were never held down")
-                                : fmt::format("clocks were held down at {} of {} readings", line.held, line.readings));
+  return text + (line.held == 0 ? std::string("clocks were never throttled")
+                                : fmt::format("clocks were throttled at {} of {} readings", line.held, line.readings));
 }
 
 /// A line for each GPU that was read during the run's own trials, in the order of the run's GPUs.
@@ -124,7 +124,7 @@ std::vector<Line> lines_of(const TuneView& view, double width_s) {
   for (const auto& trial : view.run.trials) {
     const auto* measured = view.measurement(trial);
     // Readings of an answer from the store belong to another time.
-    if (measured == nullptr || !measured->gpu || measured->gpu->samples.empty() || trial.from_store) continue;
+    if (measured == nullptr || !measured->gpu || measured->gpu->samples.empty() || trial.cached) continue;
     const auto& uuid = measured->gpu->uuid;
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& other) { return other.uuid == uuid; });
     if (line == lines.end()) {
@@ -201,7 +201,7 @@ std::optional<Chart> gpu_timeline_chart(const TuneView& view) {
   for (std::size_t at = 0; at < lines.size(); ++at) add_throttle_marks(marks, lines[at], names[at]);
   if (!marks.empty())
     chart.option["series"].push_back({{"type", "scatter"},
-                                      {"name", "Clock held down"},
+                                      {"name", "Clock throttled"},
                                       {"role", "failed"},
                                       {"small", true},
                                       {"xAxisIndex", 0},

@@ -55,38 +55,41 @@ Chart effects_chart(const TuneView& view) {
   double most = 0;
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
-    const auto worth = analysis::inverted(*pair.comparison);
+    const auto contribution = analysis::inverted(*pair.comparison);
     const auto value = schema::effective_value(pair.a, pair.setting);
     const auto name = fmt::format("{}={}", pair.setting, value ? value->to_text() : "default");
     const auto* trial = analysis::trial_of(view.ranking, pair.a);
     if (trial != nullptr) finalist = fmt::format("the best finalist (trial {})", trial->id);
     const auto percent_of = [](double ratio) { return rounded((ratio - 1) * 100); };
-    const auto role = worth.verdict == schema::Verdict::faster   ? "best"
-                      : worth.verdict == schema::Verdict::slower ? "failed"
-                                                                 : "other";
-    Json row{{"value", {labels.size(), percent_of(worth.ratio), percent_of(worth.low), percent_of(worth.high)}},
-             {"tip",
-              {name, fmt::format("worth {} ({} to {})", marked(change_text(worth.ratio), worth), change_text(worth.low),
-                                 change_text(worth.high))}}};
+    const auto role = contribution.verdict == schema::Verdict::faster   ? "best"
+                      : contribution.verdict == schema::Verdict::slower ? "failed"
+                                                                        : "other";
+    Json row{
+        {"value",
+         {labels.size(), percent_of(contribution.ratio), percent_of(contribution.low), percent_of(contribution.high)}},
+        {"tip",
+         {name, fmt::format("contribution {} ({} to {})", marked(change_text(contribution.ratio), contribution),
+                            change_text(contribution.low), change_text(contribution.high))}}};
     if (trial != nullptr) {
       row["tip"].push_back(fmt::format("in trial {}", trial->id));
       row["trial"] = trial->id;
     }
     data[role].push_back(std::move(row));
     labels.push_back(name);
-    if (!analysis::was_dropped(view.run, pair) && (largest.empty() || worth.ratio > most)) {
-      most = worth.ratio;
+    if (!analysis::was_dropped(view.run, pair) && (largest.empty() || contribution.ratio > most)) {
+      most = contribution.ratio;
       largest = fmt::format("{} contributes most: {} (95 % interval {} to {}).", name,
-                            marked(change_text(worth.ratio), worth), change_text(worth.low), change_text(worth.high));
+                            marked(change_text(contribution.ratio), contribution), change_text(contribution.low),
+                            change_text(contribution.high));
     }
   }
   Chart chart;
   chart.id = "effects";
-  chart.title = "What each setting of " + finalist + " is worth, with 95 % intervals";
+  chart.title = "What each setting of " + finalist + " contributes, with 95 % intervals";
   chart.alternative = !largest.empty() ? largest
                       : labels.empty() ? std::string("No setting could be measured alone.")
                                        : std::string("None of these settings is in the recommendation.");
-  chart.option["xAxis"] = value_axis("Worth, %", 0);
+  chart.option["xAxis"] = value_axis("Contribution, %", 0);
   chart.option["yAxis"] = trial_axis(labels);
   chart.option["yAxis"]["labels"] = "setting";
   chart.option["series"] = Json::array();

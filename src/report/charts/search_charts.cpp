@@ -66,7 +66,7 @@ Chart timeline_chart(const TuneView& view) {
     const auto* outcome = view.outcome(*trial);
     const auto* entry = view.ranked(trial->id);
     if (outcome == nullptr) continue;
-    const auto finished_s = trial->started_s + (trial->from_store ? 0 : outcome->duration_s);
+    const auto finished_s = trial->started_s + (trial->cached ? 0 : outcome->duration_s);
     end_s = std::max(end_s, finished_s);
     if (entry == nullptr) {
       const auto role = outcome->status == schema::TrialStatus::rejected_accuracy ? "rejected" : "failed";
@@ -79,7 +79,7 @@ Chart timeline_chart(const TuneView& view) {
     if (!has_objective(view.run, *entry)) continue;
     const auto value = rounded(view.objective.convert(entry->cost.value));
     const auto role =
-        view.ending(*trial) == "abandoned" ? std::string("abandoned") : std::string(role_of(view, *entry));
+        view.ending(*trial) == "stopped early" ? std::string("stopped_early") : std::string(role_of(view, *entry));
     data[role == "tie" ? "other" : role].push_back(
         datum({rounded(trial->started_s), value}, trial_tip(view, *entry), trial->id));
     if (entry->meets_constraints && (best_id == 0 || entry->cost.value < best_cost)) {
@@ -110,7 +110,7 @@ Chart timeline_chart(const TuneView& view) {
                                     {"step", "end"},
                                     {"data", std::move(best)}});
   const std::vector<std::pair<std::string, std::string>> kinds{
-      {"other", "Trial"},      {"abandoned", "Abandoned"},         {"current", "In use now"},
+      {"other", "Trial"},      {"stopped_early", "Stopped early"}, {"current", "In use now"},
       {"best", "Recommended"}, {"rejected", "Rejected: accuracy"}, {"failed", "Failed"}};
   for (const auto& [role, name] : kinds) {
     if (data.count(role) == 0) continue;

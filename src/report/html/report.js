@@ -1,5 +1,5 @@
 // Draws the charts from the JSON in #charts with ECharts; the page is complete without it.
-// The vocabulary of the options is told in src/report/charts/chart_parts.hpp.
+// The vocabulary of the options is described in src/report/charts/chart_parts.hpp.
 (function () {
   'use strict';
   var root = document.documentElement;

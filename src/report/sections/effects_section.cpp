@@ -10,7 +10,7 @@
 namespace ridgeline::report {
 namespace {
 
-std::string worth_words(const schema::TunedPair& pair) {
+std::string contribution_words(const schema::TunedPair& pair) {
   if (!pair.comparison)
     return "not measured: " + plain_text(pair.failure.empty() ? status_text(pair.status) : pair.failure);
   switch (pair.comparison->verdict) {
@@ -36,7 +36,7 @@ Table contributions_table(const TuneView& view) {
               {{"Trial", Align::right},
                {"Setting"},
                {"Without it"},
-               {"Worth", Align::right},
+               {"Contribution", Align::right},
                {"95 % interval", Align::right},
                {"Verdict"}},
               {}};
@@ -46,11 +46,11 @@ Table contributions_table(const TuneView& view) {
     row.cells = {id_of(view, pair.a), code_mark(pair.setting + "=" + value_of(pair.a, pair.setting)),
                  code_mark(value_of(pair.b, pair.setting))};
     if (pair.comparison) {
-      const auto worth = analysis::inverted(*pair.comparison);
-      row.cells.push_back(marked(change_text(worth.ratio), worth));
-      row.cells.push_back(fmt::format("{} to {}", change_text(worth.low), change_text(worth.high)));
-      if (worth.verdict == schema::Verdict::slower) row.tone = Tone::bad;
-      if (worth.verdict == schema::Verdict::faster) row.tone = Tone::good;
+      const auto contribution = analysis::inverted(*pair.comparison);
+      row.cells.push_back(marked(change_text(contribution.ratio), contribution));
+      row.cells.push_back(fmt::format("{} to {}", change_text(contribution.low), change_text(contribution.high)));
+      if (contribution.verdict == schema::Verdict::slower) row.tone = Tone::bad;
+      if (contribution.verdict == schema::Verdict::faster) row.tone = Tone::good;
     } else {
       row.cells.insert(row.cells.end(), 2, std::string(kAbsent));
       row.tone = Tone::warning;
@@ -65,7 +65,7 @@ Table contributions_table(const TuneView& view) {
       table.rows.push_back(std::move(row));
       continue;
     }
-    row.cells.push_back(worth_words(pair) + (!dropped ? "" : helped ? " beside what was dropped" : ", dropped"));
+    row.cells.push_back(contribution_words(pair) + (!dropped ? "" : helped ? " beside what was dropped" : ", dropped"));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -81,7 +81,7 @@ void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
         row.cells.end(),
         {marked(ratio_text(found->ratio, decimals), *found),
          fmt::format("{:.{}f}–{:.{}f}", found->low, decimals, found->high, decimals),
-         fmt::format("{}", found->quads * 4),
+         fmt::format("{}", found->abba_rounds * 4),
          found->p_value < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.4f}", found->p_value), words});
     if (found->verdict == schema::Verdict::faster) row.tone = Tone::good;
     if (found->verdict == schema::Verdict::slower) row.tone = Tone::bad;
@@ -95,7 +95,7 @@ void add_verdict(Table::Row& row, const schema::TunedPair& pair) {
 /// A row for each comparison of that purpose, of its second side; against which trial, where that is not the current
 /// configuration.
 Table comparisons_table(const TuneView& view, schema::PairPurpose purpose, std::string title) {
-  const bool names_other = purpose == schema::PairPurpose::duel;
+  const bool names_other = purpose == schema::PairPurpose::head_to_head;
   Table table{std::move(title), {{"Trial", Align::right}}, {}};
   if (names_other) table.columns.push_back({"Against", Align::right});
   table.columns.insert(table.columns.end(), {{"Settings that differ"},
@@ -120,25 +120,26 @@ Table comparisons_table(const TuneView& view, schema::PairPurpose purpose, std::
 
 Section effects_section(const TuneView& view) {
   auto contributions = contributions_table(view);
-  auto duels = comparisons_table(view, schema::PairPurpose::duel, "Trials that were nearly as fast, interleaved");
+  auto head_to_heads =
+      comparisons_table(view, schema::PairPurpose::head_to_head, "Trials that were nearly as fast, interleaved");
   auto finalists = comparisons_table(view, schema::PairPurpose::finalist,
                                      "Finalists against the current configuration, interleaved");
-  // A single setting that changes is worth what the whole change is: nothing is left out, one at a time.
+  // A single setting's contribution is the whole gain: nothing is left out, one at a time.
   Section section{
       "effects", contributions.rows.empty() ? "The finalists, compared" : "What each setting contributes", {}};
   if (!contributions.rows.empty()) {
     const auto finalist = contributions.rows.front().cells.front();
-    section.blocks.emplace_back(
-        Paragraph{"Each setting of the best finalist" + (finalist == kAbsent ? "" : ", trial " + finalist + ",") +
-                  " was put back to its current value, alone, and the two were measured in turns in a process that had "
-                  "run nothing but comparisons. The loss is what the setting is worth. Settings interact, so the parts "
-                  "need not multiply to the whole gain. What is not needed is dropped where the simpler "
-                  "configuration is shown to be at most " +
-                  percent(view.run.min_effect) + " slower than the fastest; what could not be told stays."});
+    section.blocks.emplace_back(Paragraph{
+        "Each setting of the best finalist" + (finalist == kAbsent ? "" : ", trial " + finalist + ",") +
+        " was put back to its current value, alone, and the two were measured alternately in a process that had "
+        "run nothing but comparisons. The loss is the setting's contribution. Settings interact, so the parts "
+        "need not multiply to the whole gain. What is not needed is dropped where the simpler "
+        "configuration is shown to be at most " +
+        percent(view.run.min_effect) + " slower than the fastest; a setting whose contribution is unclear stays."});
     section.blocks.emplace_back(effects_chart(view));
     section.blocks.emplace_back(std::move(contributions));
   }
-  if (!duels.rows.empty()) section.blocks.emplace_back(std::move(duels));
+  if (!head_to_heads.rows.empty()) section.blocks.emplace_back(std::move(head_to_heads));
   if (!finalists.rows.empty()) section.blocks.emplace_back(std::move(finalists));
   return section;
 }

@@ -31,8 +31,8 @@ std::string cause(const schema::TrialOutcome& outcome) {
   return out.empty() ? std::string(kAbsent) : out;
 }
 
-std::string drift_cell(const schema::TrialOutcome& outcome) {
-  return outcome.drift ? fmt::format("{:.1e}", outcome.drift->scaled_max_abs) : std::string(kAbsent);
+std::string output_error_cell(const schema::TrialOutcome& outcome) {
+  return outcome.output_error ? fmt::format("{:.1e}", outcome.output_error->scaled_max_abs) : std::string(kAbsent);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Section failures_section(const TuneView& view) {
                {"Phase"},
                {"Settings that differ"},
                {"Why"},
-               {"Drift", Align::right},
+               {"Output error", Align::right},
                {"After", Align::right}},
               {}};
   std::vector<std::pair<int, std::string>> tails;
@@ -55,7 +55,7 @@ Section failures_section(const TuneView& view) {
     const auto rejected = outcome->status == schema::TrialStatus::rejected_accuracy;
     table.rows.push_back({{trial_link(trial.id), status_text(outcome->status),
                            outcome->failure ? phase_words(outcome->failure->phase) : std::string(kAbsent),
-                           view.difference_marked(trial.configuration), cause(*outcome), drift_cell(*outcome),
+                           view.difference_marked(trial.configuration), cause(*outcome), output_error_cell(*outcome),
                            base::format_duration(outcome->duration_s * 1e9)},
                           rejected ? Tone::warning : Tone::bad,
                           ""});

@@ -24,9 +24,9 @@ GpuColumns::GpuColumns(const TuneView& view, const std::vector<std::string_view>
     if (std::any_of(trials.begin(), trials.end(),
                     [&](const auto& trial) { return gpu_metric(view.outcome(trial), metric).has_value(); }))
       metrics_.push_back(metric);
-  drift_ = std::any_of(trials.begin(), trials.end(), [&](const auto& trial) {
+  output_error_ = std::any_of(trials.begin(), trials.end(), [&](const auto& trial) {
     const auto* outcome = view.outcome(trial);
-    return outcome != nullptr && outcome->drift.has_value();
+    return outcome != nullptr && outcome->output_error.has_value();
   });
 }
 
@@ -36,14 +36,15 @@ bool GpuColumns::has(std::string_view metric) const {
 
 void GpuColumns::add_titles(std::vector<Table::Column>& columns) const {
   for (const auto metric : metrics_) columns.push_back({short_title(metric), Align::right, true});
-  if (drift_) columns.push_back({"Drift", Align::right, true});
+  if (output_error_) columns.push_back({"Output error", Align::right, true});
 }
 
 void GpuColumns::add_cells(std::vector<std::string>& cells, const schema::TrialOutcome* outcome) const {
   for (const auto metric : metrics_) cells.push_back(gpu_metric_text(outcome, metric));
-  if (drift_)
-    cells.push_back(outcome != nullptr && outcome->drift ? fmt::format("{:.1e}", outcome->drift->scaled_max_abs)
-                                                         : std::string(kAbsent));
+  if (output_error_)
+    cells.push_back(outcome != nullptr && outcome->output_error
+                        ? fmt::format("{:.1e}", outcome->output_error->scaled_max_abs)
+                        : std::string(kAbsent));
 }
 
 std::optional<double> gpu_metric(const schema::TrialOutcome* outcome, std::string_view metric) {

@@ -10,8 +10,8 @@
 
 namespace ridgeline::report {
 
-/// The columns that a GPU run adds to a table of trials: the metrics of `wanted` that any trial knows, then the drift
-/// of the outputs where any was compared. None on a CPU.
+/// The columns that a GPU run adds to a table of trials: the metrics of `wanted` that any trial knows, then the output
+/// error of the outputs where any was compared. None on a CPU.
 class GpuColumns {
  public:
   GpuColumns(const TuneView& view, const std::vector<std::string_view>& wanted);
@@ -23,7 +23,7 @@ class GpuColumns {
 
  private:
   std::vector<std::string_view> metrics_;
-  bool drift_ = false;
+  bool output_error_ = false;
 };
 
 /// A GPU metric of a trial, nullopt when it is not known.

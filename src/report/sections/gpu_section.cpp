@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU that was tuned on, and what limits the configurations of interest on it.
-#include "analysis/alone.hpp"
 #include "analysis/gpu_limits.hpp"
+#include "analysis/isolated.hpp"
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
 #include "report/sections/sections.hpp"
@@ -108,7 +108,7 @@ std::string clock_text(const TuneView& view, const schema::TunedTrial* trial) {
   auto text = fmt::format("median {:.0f} MHz", *gpu.sm_clock_mhz);
   if (gpu.sm_clock_min_mhz) text += fmt::format(", lowest {:.0f} MHz", *gpu.sm_clock_min_mhz);
   if (!gpu.clock_reasons.empty())
-    text += ", held down at times: " + plain_text(fmt::format("{}", fmt::join(gpu.clock_reasons, " ")));
+    text += ", throttled at times: " + plain_text(fmt::format("{}", fmt::join(gpu.clock_reasons, " ")));
   return text + fmt::format(" (trial {})", trial_link(trial->id));
 }
 
@@ -127,7 +127,7 @@ Table limits_table(const TuneView& view) {
   Table table{"Where the time of one inference goes",
               {{"Trial"},
                {"Limit"},
-               {"Above it", Align::right},
+               {"Headroom", Align::right},
                {"Inference", Align::right},
                {"Arithmetic", Align::right},
                {"Memory", Align::right},
@@ -142,7 +142,7 @@ Table limits_table(const TuneView& view) {
     const auto limits =
         ranked != nullptr
             ? analysis::gpu_limits(view.run, *ranked,
-                                   analysis::alone_with(view.run, view.outcomes, ranked->trial->configuration))
+                                   analysis::isolated_with(view.run, view.outcomes, ranked->trial->configuration))
             : std::nullopt;
     if (!limits) continue;
     const auto* most = limits->work.as_run ? "" : "up to ";
@@ -169,9 +169,10 @@ Section gpu_section(const TuneView& view) {
     section.blocks.emplace_back(
         Paragraph{"What each resource alone would take at the best rate measured on this card, as a share of the "
                   "measured time; up to: counted over the nodes of the file, of which the runtime may fuse many. They "
-                  "overlap, so they need not sum to it. Where none comes near, the card waits for launches, or its "
-                  "kernels are too short to fill it, or slow. How far above its limit a configuration runs is how many "
-                  "times faster it could be at best; for launches that is against the arithmetic or memory traffic "
+                  "overlap, so they need not sum to it. If "
+                  "nothing is near its peak, the run is launch-bound or its kernels are inefficient. Headroom "
+                  "is how many times as fast a configuration could be at best; for launches that is against the "
+                  "arithmetic or memory traffic "
                   "that remains. Busy: the share of the time with a kernel running."});
     section.blocks.emplace_back(std::move(limits));
   }

@@ -23,7 +23,7 @@ Section method_section(const TuneView& view) {
                   base::format_duration(plan.warmup_max_s * 1e9)));
   add("Timed",
       plan.runs
-          ? fmt::format("{} inferences a lane, fixed", *plan.runs)
+          ? fmt::format("{} inferences per caller, fixed", *plan.runs)
           : fmt::format("until the 95 % interval of the median is within ±{} of it, {} to {}, {} to {} inferences",
                         percent(plan.target_interval_ratio), base::format_duration(plan.min_time_s * 1e9),
                         base::format_duration(plan.max_time_s * 1e9), plan.min_runs, plan.max_runs));
@@ -41,17 +41,19 @@ Section method_section(const TuneView& view) {
        "shape of the distribution.",
        "**p99**: 99 % took no longer; printed only from 1000 samples on, so that ten lie beyond it.",
        "**Throughput**: items finished in the timed window, divided by its length, all sessions together.",
-       "**Ratio**: the value of two configurations measured in turns (A B B A …) in one process, so that drift "
+       "**Ratio**: the value of two configurations measured alternately (A B B A …) in one process, so that drift "
        "cancels, over "
-       "several pairs of sessions made in turned order, because two sessions of one configuration differ a little for "
+       "several pairs of sessions made in counterbalanced order, because two sessions of one configuration differ a "
+       "little for "
        "as long as they live. "
        "Above 1 the second is better. With its 95 % interval: were the comparison repeated many times, 95 of 100 such "
        "intervals "
        "would hold the true ratio.",
-       "**Drift**: the largest difference of an output element from the reference configuration's, as a share of that "
+       "**Output error**: the largest difference of an output element from the reference configuration's, as a share "
+       "of that "
        "output's "
        "largest magnitude; of integers, truth values and texts, the share of elements that differ.",
-       "**Abandoned**: a trial stopped early because it could no longer win; its numbers rest on fewer samples."}});
+       "**Stopped early**: a trial that ended because it could no longer win; its numbers rest on fewer samples."}});
   return section;
 }
 

@@ -32,9 +32,9 @@ std::string settings(const TuneView& view, const analysis::RankedTrial& entry) {
   std::vector<std::string> notes;
   if (view.recommended() == entry.trial) is.emplace_back("**recommended**");
   if (view.current() == entry.trial) is.emplace_back("**in use now**");
-  if (view.ending(*entry.trial) == "abandoned") is.emplace_back("stopped early");
+  if (view.ending(*entry.trial) == "stopped early") is.emplace_back("stopped early");
   if (!entry.meets_constraints) notes.push_back("constraint: " + plain_text(entry.broken_constraint));
-  if (entry.trial->from_store) notes.emplace_back("from the store");
+  if (entry.trial->cached) notes.emplace_back("cached");
   auto out = in_parentheses(is);
   if (!out.empty()) out += ' ';
   out += view.difference_marked(entry.trial->configuration);
@@ -48,7 +48,7 @@ Table ranking_table(const TuneView& view) {
   Table table;
   table.caption = "Ranking, best first";
   table.columns = {{"Trial", Align::right},
-                   {"Group", Align::right},
+                   {"Rank", Align::right},
                    {"Settings that differ from the current ones"},
                    {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
                    {"95 % interval", Align::right}};
@@ -65,7 +65,7 @@ Table ranking_table(const TuneView& view) {
     if (table.rows.size() >= kRowsShown && !special) continue;
     Table::Row row;
     const bool known = has_objective(view.run, entry);
-    row.cells = {trial_link(entry.trial->id), fmt::format("{}", entry.tie_group), settings(view, entry),
+    row.cells = {trial_link(entry.trial->id), fmt::format("{}", entry.rank), settings(view, entry),
                  known ? view.objective.number(entry.cost.value) : std::string(kAbsent),
                  known ? view.objective.interval(entry.cost.interval) : std::string(kAbsent)};
     if (p99_objective || rate_objective) row.cells.push_back(view.latency.number(entry.summary.median_ns));
@@ -84,18 +84,18 @@ Table ranking_table(const TuneView& view) {
 }
 
 std::string introduction(const TuneView& view) {
-  const auto tied =
-      std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.tie_group == 1; });
-  const auto early = static_cast<std::size_t>(std::count_if(
-      view.ranking.begin(), view.ranking.end(), [&](const auto& e) { return view.ending(*e.trial) == "abandoned"; }));
+  const auto tied = std::count_if(view.ranking.begin(), view.ranking.end(), [](const auto& e) { return e.rank == 1; });
+  const auto early =
+      static_cast<std::size_t>(std::count_if(view.ranking.begin(), view.ranking.end(),
+                                             [&](const auto& e) { return view.ending(*e.trial) == "stopped early"; }));
   auto text = fmt::format(
-      "{} ran to the end with acceptable outputs{}. Trials of one group cannot be told apart: their intervals lie "
-      "within {} of the group's best. ",
+      "{} ran to the end with acceptable outputs{}. Trials "
+      "of the same rank are tied: their intervals overlap, or their values lie within {} of the best of them. ",
       counted(view.ranking.size() - early, "trial"),
       early == 0 ? "" : fmt::format("; {} more {} stopped early as too slow", early, early == 1 ? "was" : "were"),
       percent(view.run.min_effect));
   const auto* chosen = view.changes() && view.recommended() != nullptr ? view.ranked(view.recommended()->id) : nullptr;
-  const bool from_outside = chosen != nullptr && chosen->tie_group > 1 && view.run.verdict->gain;
+  const bool from_outside = chosen != nullptr && chosen->rank > 1 && view.run.verdict->gain;
   const std::string_view preferred = from_outside
                                          ? ""
                                          : "; of those, the one closest to the current configuration, with the "
@@ -103,14 +103,14 @@ std::string introduction(const TuneView& view) {
   if (!view.ranking.front().meets_constraints)
     text += "**None of them meets the constraints.**";
   else if (tied > 1)
-    text += fmt::format("**{} trials share the first group**{}.", tied, preferred);
+    text += fmt::format("**{} trials are tied for the best**{}.", tied, preferred);
   else
-    text += "**One trial stands alone in the first group.**";
+    text += "**No other trial is tied with the best.**";
   if (from_outside)
     text += fmt::format(
-        " Trial {} is recommended although it stands in group {}: these figures were taken at different times; what "
-        "decides is [measuring in turns](#effects) with the current configuration, where it came to {}.",
-        trial_link(chosen->trial->id), chosen->tie_group,
+        " Trial {} is recommended although its rank is {}: these figures were taken at different times; what "
+        "decides is [head-to-head measurement](#effects) with the current configuration, where it came to {}.",
+        trial_link(chosen->trial->id), chosen->rank,
         marked(ratio_text(view.run.verdict->gain->ratio, ratio_decimals(*view.run.verdict->gain)),
                *view.run.verdict->gain));
   return text;

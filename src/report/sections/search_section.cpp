@@ -64,12 +64,12 @@ Section pruned_section(const TuneView& view) {
   for (const auto& pair : view.run.pairs) {
     if (pair.purpose != schema::PairPurpose::leave_one_out || !pair.comparison) continue;
     if (pair.comparison->verdict != schema::Verdict::no_difference) continue;
-    const auto worth = analysis::inverted(*pair.comparison);
+    const auto contribution = analysis::inverted(*pair.comparison);
     const auto* value = pair.a.find(pair.setting);
     idle.rows.push_back(
         {{code_mark(fmt::format("{}={}", pair.setting, value != nullptr ? value->to_text() : "default")),
-          marked(change_text(worth.ratio), worth),
-          fmt::format("{} to {}", change_text(worth.low), change_text(worth.high))},
+          marked(change_text(contribution.ratio), contribution),
+          fmt::format("{} to {}", change_text(contribution.low), change_text(contribution.high))},
          Tone::neutral,
          ""});
   }

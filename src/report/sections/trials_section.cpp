@@ -20,7 +20,7 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::
   row.anchor = fmt::format("trial-{}", trial.id);
   row.cells = {fmt::format("{}", trial.id),
                std::string(base::enum_name(trial.stage)),
-               view.ending(trial) + (trial.from_store ? ", from the store" : ""),
+               view.ending(trial) + (trial.cached ? ", cached" : ""),
                view.difference_marked(trial.configuration),
                ranked != nullptr ? view.latency.number(ranked->summary.median_ns) : dash,
                ranked != nullptr ? view.latency.interval({ranked->summary.median_interval_ns.low,

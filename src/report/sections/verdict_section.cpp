@@ -24,7 +24,7 @@ const analysis::RankedTrial* ranked_of(const TuneView& view, const schema::Tuned
 
 /// What the two took in the comparison of them, where their own trials give another ratio: they were measured at
 /// different times, at which the machine was not equally fast.
-std::optional<analysis::ArmMedians> medians_in_turns(const TuneView& view) {
+std::optional<analysis::ArmMedians> interleaved_medians(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
   const auto& verdict = *view.run.verdict;
@@ -47,7 +47,7 @@ std::string instead_of(const TuneView& view) {
   if (best == nullptr || now == nullptr) return {};
   auto title = std::string(objective_title(view.run.objective));
   title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
-  const auto turns = medians_in_turns(view);
+  const auto turns = interleaved_medians(view);
   return fmt::format(": {} {} instead of {}{}", title, view.objective.text(turns ? turns->b_ns : best->cost.value),
                      view.objective.text(turns ? turns->a_ns : now->cost.value), turns ? ", interleaved" : "");
 }
@@ -56,11 +56,11 @@ std::string instead_of(const TuneView& view) {
 std::string why_other_ratio(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   const auto* now = ranked_of(view, view.current());
-  if (best == nullptr || now == nullptr || medians_in_turns(view) ||
+  if (best == nullptr || now == nullptr || interleaved_medians(view) ||
       analysis::agrees(*view.run.verdict->gain, now->cost.value, best->cost.value))
     return {};
   return " The two were taken at different times, at which this machine was not equally fast; the ratio is from "
-         "measuring both in turns.";
+         "comparing the two head to head.";
 }
 
 /// Why the first row of the ranking is not the recommended one, where no comparison of the two says it.
@@ -69,19 +69,19 @@ std::string first_row_sentence(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr || first.trial == best->trial) return {};
   const double lead = best->cost.value / first.cost.value - 1;
-  return fmt::format(
-      " Trial {} ranks first by its own time, {:.1f} % ahead of it, which is {}.", trial_link(first.trial->id),
-      lead * 100,
-      lead <= view.run.min_effect ? "less than counts" : "overruled by what met in turns (see the comparisons)");
+  return fmt::format(" Trial {} ranks first by its own time, {:.1f} % ahead of it, which is {}.",
+                     trial_link(first.trial->id), lead * 100,
+                     lead <= view.run.min_effect ? "less than counts"
+                                                 : "overruled by the head-to-head comparison (see the comparisons)");
 }
 
 /// Why a trial that was faster than the recommended one is not the recommended one.
-std::string duel_sentence(const TuneView& view) {
+std::string head_to_head_sentence(const TuneView& view) {
   const auto* best = ranked_of(view, view.recommended());
   if (best == nullptr) return {};
   for (const auto& pair : view.run.pairs) {
     const bool won_as_b = pair.b == view.run.verdict->configuration;
-    if (pair.purpose != schema::PairPurpose::duel || !pair.comparison ||
+    if (pair.purpose != schema::PairPurpose::head_to_head || !pair.comparison ||
         (!won_as_b && pair.a != view.run.verdict->configuration))
       continue;
     const auto* other = ranked_of(view, analysis::trial_of(view.ranking, won_as_b ? pair.a : pair.b));
@@ -89,7 +89,7 @@ std::string duel_sentence(const TuneView& view) {
     const double lead = best->cost.value / other->cost.value - 1;
     if (lead < view.run.min_effect / 2) continue;  // nobody wonders
     const auto found = won_as_b ? *pair.comparison : analysis::inverted(*pair.comparison);
-    return fmt::format(" Trial {} was {:.1f} % better in a session of its own; in turns {}.",
+    return fmt::format(" Trial {} was {:.1f} % better in a session of its own; head to head {}.",
                        trial_link(other->trial->id), lead * 100,
                        found.verdict == schema::Verdict::faster
                            ? fmt::format("the recommended one came to {} of it ({})",
@@ -97,7 +97,7 @@ std::string duel_sentence(const TuneView& view) {
                        : analysis::is_no_slower(found, view.run.min_effect)
                            ? fmt::format("the recommended one is shown to be at most {} slower ({})",
                                          percent(view.run.min_effect), interval_text(found))
-                           : std::string("the two could not be told apart"));
+                           : std::string("the two could not be distinguished"));
   }
   return first_row_sentence(view);
 }
@@ -109,7 +109,7 @@ std::string change_sentence(const TuneView& view) {
   if (!verdict.gain) return who + " is better than the current configuration" + instead_of(view) + ".";
   return fmt::format("{} {} **{}** {} the current configuration ({}){}.{}{}", who, rate ? "has" : "is",
                      gain_phrase(view.run.objective, *verdict.gain), rate ? "of" : "as", interval_text(*verdict.gain),
-                     instead_of(view), why_other_ratio(view), duel_sentence(view));
+                     instead_of(view), why_other_ratio(view), head_to_head_sentence(view));
 }
 
 /// The box has said so.
@@ -147,7 +147,7 @@ Callout verdict_callout(const TuneView& view) {
 
 KeyFigures key_figures(const TuneView& view) {
   KeyFigures out;
-  const auto turns = view.changes() ? medians_in_turns(view) : std::nullopt;
+  const auto turns = view.changes() ? interleaved_medians(view) : std::nullopt;
   const auto figure = [&](const char* label, const schema::TunedTrial* trial, Tone tone) {
     const auto* ranked = ranked_of(view, trial);
     if (ranked == nullptr) return;
@@ -173,7 +173,7 @@ KeyFigures key_figures(const TuneView& view) {
   double stored_s = 0;
   for (const auto& trial : view.run.trials) {
     const auto* outcome = view.outcome(trial);
-    if (!trial.from_store) continue;
+    if (!trial.cached) continue;
     ++stored;
     if (outcome != nullptr) stored_s += outcome->duration_s;
   }
@@ -186,7 +186,7 @@ KeyFigures key_figures(const TuneView& view) {
   add(endings.stopped_early, "stopped early");
   add(endings.unfinished, "not finished");
   if (note.empty() && endings.completed > 0) note = "all ran to the end";
-  add(stored, "from the store");
+  add(stored, "cached");
   out.figures.push_back({"Trials", fmt::format("{}", view.run.trials.size()), note, Tone::neutral});
   out.figures.push_back({"Search time", base::format_duration(view.run.duration_s * 1e9),
                          plain_text(view.run.search) + (view.run.interrupted ? ", interrupted" : "") +
@@ -212,23 +212,23 @@ schema::Configuration spelled_out(const schema::TuneRun& run) {
 }
 
 /// What a setting of the winner contributes; kAbsent where that was not measured.
-std::string worth_of(const TuneView& view, const std::string& key) {
-  std::string worth(kAbsent);
+std::string contribution_of(const TuneView& view, const std::string& key) {
+  std::string contribution(kAbsent);
   for (const auto& pair : view.run.pairs)
     if (pair.purpose == schema::PairPurpose::leave_one_out && pair.setting == key && pair.comparison)
-      worth = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
-  return worth;
+      contribution = marked(change_text(1 / pair.comparison->ratio), *pair.comparison);
+  return contribution;
 }
 
-/// The settings that change, and what each is worth where that was measured.
+/// The settings that change, and the contribution of each where it was measured.
 void add_changes(Section& section, const TuneView& view) {
-  Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Worth", Align::right}}, {}};
+  Table table{"Settings that change", {{"Setting"}, {"Now"}, {"Recommended"}, {"Contribution", Align::right}}, {}};
   std::size_t absent = 0;
   for (const auto& key : schema::differing_keys(view.run.current, view.run.verdict->configuration)) {
-    auto worth = worth_of(view, key);
-    absent += worth == kAbsent ? 1 : 0;
+    auto contribution = contribution_of(view, key);
+    absent += contribution == kAbsent ? 1 : 0;
     table.rows.push_back({{code_mark(key), value_text(view.run.current, key),
-                           value_text(view.run.verdict->configuration, key), std::move(worth)},
+                           value_text(view.run.verdict->configuration, key), std::move(contribution)},
                           Tone::neutral,
                           ""});
   }
@@ -240,7 +240,7 @@ void add_changes(Section& section, const TuneView& view) {
   section.blocks.emplace_back(std::move(table));
   if (absent > 0 && !none)
     section.blocks.emplace_back(
-        Paragraph{"A dash: not measured by itself, as another setting needs it or the time was up."});
+        Paragraph{"A dash: not measured separately, as another setting needs it or the time was up."});
 }
 
 }  // namespace

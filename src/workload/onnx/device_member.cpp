@@ -8,7 +8,7 @@
 
 namespace ridgeline::workload {
 
-DeviceMember::DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
+DeviceMember::DeviceMember(const SharedSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
                            SessionSettings::RunHandle options, BindingHandle binding)
     : session_(session),
       api_(session.environment.api()),
@@ -19,10 +19,10 @@ DeviceMember::DeviceMember(const LaneSession& session, const Setup& setup, Sessi
       binding_(std::move(binding)),
       failure_(nullptr, api_.ReleaseStatus) {}
 
-base::Result<std::unique_ptr<LaneMember>> DeviceMember::create(const LaneSession& session, const Setup& setup,
-                                                               const std::vector<Tensor>& tensors,
-                                                               SessionSettings::RunHandle first_options,
-                                                               SessionSettings::RunHandle options) {
+base::Result<std::unique_ptr<ShapeRunner>> DeviceMember::create(const SharedSession& session, const Setup& setup,
+                                                                const std::vector<Tensor>& tensors,
+                                                                SessionSettings::RunHandle first_options,
+                                                                SessionSettings::RunHandle options) {
   const auto& api = session.environment.api();
   OrtIoBinding* created = nullptr;
   RL_TRY(check_ort(api, api.CreateIoBinding(session.session, &created)));
@@ -31,7 +31,7 @@ base::Result<std::unique_ptr<LaneMember>> DeviceMember::create(const LaneSession
       new DeviceMember(session, setup, std::move(first_options), std::move(options), std::move(binding)));
   RL_TRY(member->bind_inputs(tensors));
   RL_TRY(member->let_runtime_allocate());
-  return std::unique_ptr<LaneMember>(std::move(member));
+  return std::unique_ptr<ShapeRunner>(std::move(member));
 }
 
 base::Result<DeviceMember::Slot> DeviceMember::allocate(ElementType type, const std::vector<std::int64_t>& dims) {
@@ -140,7 +140,7 @@ bool DeviceMember::download() noexcept {
 
 bool DeviceMember::run() noexcept {
   try {
-    // Lanes run on threads of their own, to which the context is new.
+    // Callers run on threads of their own, to which the context is new.
     if (auto current = setup_.gpu.context.make_current(); !current) {
       setup_failure_ = std::move(current).error();
       return false;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workload/onnx/gpu_side.hpp"
-#include "workload/onnx/lane_member.hpp"
+#include "workload/onnx/shape_runner.hpp"
 
 struct OrtIoBinding;
 struct OrtStatus;
@@ -12,7 +12,7 @@ namespace ridgeline::workload {
 /// Tensors in GPU memory, bound to the session at addresses that stay. The first run, never part of a CUDA graph, lets
 /// the runtime allocate the outputs; from then on they are written into buffers of the shapes it chose. Values without
 /// a fixed size go to host memory of the runtime's.
-class DeviceMember final : public LaneMember {
+class DeviceMember final : public ShapeRunner {
  public:
   struct Setup {
     const GpuSide& gpu;
@@ -21,10 +21,11 @@ class DeviceMember final : public LaneMember {
   };
   /// `first_options` are for the first run: those of later ones would capture a graph that writes to addresses which
   /// nobody reads afterwards.
-  [[nodiscard]] static base::Result<std::unique_ptr<LaneMember>> create(const LaneSession& session, const Setup& setup,
-                                                                        const std::vector<Tensor>& tensors,
-                                                                        SessionSettings::RunHandle first_options,
-                                                                        SessionSettings::RunHandle options);
+  [[nodiscard]] static base::Result<std::unique_ptr<ShapeRunner>> create(const SharedSession& session,
+                                                                         const Setup& setup,
+                                                                         const std::vector<Tensor>& tensors,
+                                                                         SessionSettings::RunHandle first_options,
+                                                                         SessionSettings::RunHandle options);
   DeviceMember(const DeviceMember&) = delete;
   DeviceMember& operator=(const DeviceMember&) = delete;
   ~DeviceMember() override = default;
@@ -46,7 +47,7 @@ class DeviceMember final : public LaneMember {
   using StatusHandle = std::unique_ptr<OrtStatus, void (*)(OrtStatus*)>;
   using BindingHandle = std::unique_ptr<OrtIoBinding, void (*)(OrtIoBinding*)>;
 
-  DeviceMember(const LaneSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
+  DeviceMember(const SharedSession& session, const Setup& setup, SessionSettings::RunHandle first_options,
                SessionSettings::RunHandle options, BindingHandle binding);
   [[nodiscard]] base::Result<Slot> allocate(ElementType type, const std::vector<std::int64_t>& dims);
   [[nodiscard]] base::Result<void> bind_inputs(const std::vector<Tensor>& tensors);
@@ -57,7 +58,7 @@ class DeviceMember final : public LaneMember {
   [[nodiscard]] bool download() noexcept;
   [[nodiscard]] bool cuda_ok(gpu::CudaStatus status, const char* doing) noexcept;
 
-  const LaneSession& session_;
+  const SharedSession& session_;
   const OrtApi& api_;
   Setup setup_;
   const gpu::CudaDriver& cuda_;

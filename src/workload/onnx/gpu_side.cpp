@@ -14,10 +14,10 @@ base::Result<std::unique_ptr<GpuSide>> GpuSide::open() {
 
 base::Result<IoBinding> io_binding_of(const schema::TrialSpec& spec) {
   const auto* asked = spec.configuration.find("io_binding");
-  const auto text = asked != nullptr ? asked->as_text() : spec.io == "device" ? "device" : "none";
+  const auto text = asked != nullptr ? asked->as_text() : spec.tensor_location == "device" ? "device" : "none";
   if (text == "device") return IoBinding::device;
   if (text == "stream") return IoBinding::stream;
-  if (spec.io == "device")
+  if (spec.tensor_location == "device")
     return base::fail(
         ErrorCode::invalid_argument,
         "io_binding={}: keeps tensors in host memory, but with --io device they stay on the GPU; expected "

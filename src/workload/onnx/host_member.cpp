@@ -8,7 +8,7 @@
 
 namespace ridgeline::workload {
 
-HostMember::HostMember(const LaneSession& session, SessionSettings::RunHandle options,
+HostMember::HostMember(const SharedSession& session, SessionSettings::RunHandle options,
                        std::shared_ptr<const gpu::CudaDriver> pinned_by)
     : session_(session),
       api_(session.environment.api()),
@@ -21,10 +21,10 @@ HostMember::~HostMember() {
   if (has_fresh_) release_fresh();
 }
 
-base::Result<std::unique_ptr<LaneMember>> HostMember::create(const LaneSession& session,
-                                                             const std::vector<Tensor>& tensors,
-                                                             SessionSettings::RunHandle options,
-                                                             std::shared_ptr<const gpu::CudaDriver> pinned_by) {
+base::Result<std::unique_ptr<ShapeRunner>> HostMember::create(const SharedSession& session,
+                                                              const std::vector<Tensor>& tensors,
+                                                              SessionSettings::RunHandle options,
+                                                              std::shared_ptr<const gpu::CudaDriver> pinned_by) {
   std::unique_ptr<HostMember> member(new HostMember(session, std::move(options), std::move(pinned_by)));
   for (const auto& tensor : tensors) {
     if (member->pinned_by_ != nullptr && tensor.type != ElementType::string) {
@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<LaneMember>> HostMember::create(const LaneSession& 
     }
     member->input_pointers_.push_back(member->inputs_.back().get());
   }
-  return std::unique_ptr<LaneMember>(std::move(member));
+  return std::unique_ptr<ShapeRunner>(std::move(member));
 }
 
 base::Result<OrtValueHandle> HostMember::allocate(ElementType type, const std::vector<std::int64_t>& dims) {

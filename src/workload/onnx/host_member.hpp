@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/cuda_driver.hpp"
-#include "workload/onnx/lane_member.hpp"
+#include "workload/onnx/shape_runner.hpp"
 
 struct OrtMemoryInfo;
 struct OrtStatus;
@@ -12,11 +12,11 @@ namespace ridgeline::workload {
 /// Tensors in host memory, handed to Run. The first run lets the runtime allocate the outputs; from then on they are
 /// written into buffers of the shapes it chose. Values without a fixed size (text, sequences) are allocated by the
 /// runtime in every run.
-class HostMember final : public LaneMember {
+class HostMember final : public ShapeRunner {
  public:
   /// `tensors` are in the order of the session's inputs. With `pinned_by` set, tensors are in page-locked memory.
-  [[nodiscard]] static base::Result<std::unique_ptr<LaneMember>> create(
-      const LaneSession& session, const std::vector<Tensor>& tensors, SessionSettings::RunHandle options,
+  [[nodiscard]] static base::Result<std::unique_ptr<ShapeRunner>> create(
+      const SharedSession& session, const std::vector<Tensor>& tensors, SessionSettings::RunHandle options,
       std::shared_ptr<const gpu::CudaDriver> pinned_by);
   ~HostMember() override;
   HostMember(const HostMember&) = delete;
@@ -29,13 +29,13 @@ class HostMember final : public LaneMember {
 
  private:
   using StatusHandle = std::unique_ptr<OrtStatus, void (*)(OrtStatus*)>;
-  HostMember(const LaneSession& session, SessionSettings::RunHandle options,
+  HostMember(const SharedSession& session, SessionSettings::RunHandle options,
              std::shared_ptr<const gpu::CudaDriver> pinned_by);
   [[nodiscard]] base::Result<OrtValueHandle> allocate(ElementType type, const std::vector<std::int64_t>& dims);
   [[nodiscard]] base::Result<void> keep_buffers();
   void release_fresh() noexcept;
 
-  const LaneSession& session_;
+  const SharedSession& session_;
   const OrtApi& api_;
   SessionSettings::RunHandle options_;
   std::shared_ptr<const gpu::CudaDriver> pinned_by_;

@@ -61,7 +61,7 @@ bool could_be(const std::vector<std::int64_t>& dims, const schema::TensorDescrip
 }
 
 /// The user's shapes, with those of files given for inputs that no shape is given for. A file that does not fit its
-/// input is told when the input is made.
+/// input is reported when the input is made.
 base::Result<std::vector<schema::ShapeSet>> shapes_and_files(const ModelDescription& description,
                                                              const InspectRequest& request) {
   auto wanted = request.workload.shapes;

@@ -11,7 +11,7 @@ base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& lib
                                                            const schema::ExecutionProvider& provider) {
   constexpr int kFirstApi = 24;
   if (library.api_version() < kFirstApi)
-    return base::fail(base::ErrorCode::unsupported, "ONNX Runtime 1.{} does not tell where nodes run",
+    return base::fail(base::ErrorCode::unsupported, "ONNX Runtime 1.{} does not report where nodes run",
                       library.api_version());
   const auto& api = library.api();
   const OrtEpAssignedSubgraph* const* subgraphs = nullptr;

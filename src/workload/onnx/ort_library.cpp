@@ -130,7 +130,7 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
       identity.provider_notes[provider.id] = **described;
   }
   if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
-  RL_TRY_ASSIGN(identity.known_targets, known_targets(files, memo));
+  RL_TRY_ASSIGN(identity.supported_options, supported_options(files, memo));
   return identity;
 }
 

@@ -49,7 +49,7 @@ class OrtLibrary {
 
 /// ParamDef::target names of the catalogue that this runtime can act on: session options have a setter in the API,
 /// Ridgeline's own levers need none, the others must occur as C strings in one of `files`.
-[[nodiscard]] base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files,
-                                                                   const FileMemo& memo);
+[[nodiscard]] base::Result<std::vector<std::string>> supported_options(const std::vector<std::filesystem::path>& files,
+                                                                       const FileMemo& memo);
 
 }  // namespace ridgeline::workload

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "gpu/several_streams.hpp"
+#include "gpu/multistream_state.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
 #include "workload/onnx/arena_config.hpp"
@@ -12,8 +12,8 @@
 #include "workload/onnx/gpu_arena.hpp"
 #include "workload/onnx/gpu_side.hpp"
 #include "workload/onnx/node_assignment.hpp"
+#include "workload/onnx/ort_caller.hpp"
 #include "workload/onnx/ort_environment.hpp"
-#include "workload/onnx/ort_lane.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/workload_inputs.hpp"
 
@@ -38,12 +38,12 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Result<void> prepare() override;
   [[nodiscard]] TrialPhase phase() const noexcept override { return phase_.load(); }
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return session_create_time_; }
-  [[nodiscard]] int lanes() const noexcept override { return static_cast<int>(lanes_.size()); }
+  [[nodiscard]] int concurrency() const noexcept override { return static_cast<int>(callers_.size()); }
   [[nodiscard]] double items_per_step() const noexcept override { return items_per_step_; }
-  [[nodiscard]] bool enter_thread(int lane) noexcept override;
-  [[nodiscard]] bool step(int lane) noexcept override { return lanes_[static_cast<std::size_t>(lane)]->step(); }
-  [[nodiscard]] base::Error last_error(int lane) const override {
-    return lanes_[static_cast<std::size_t>(lane)]->last_error();
+  [[nodiscard]] bool enter_thread(int caller) noexcept override;
+  [[nodiscard]] bool step(int caller) noexcept override { return callers_[static_cast<std::size_t>(caller)]->step(); }
+  [[nodiscard]] base::Error last_error(int caller) const override {
+    return callers_[static_cast<std::size_t>(caller)]->last_error();
   }
   [[nodiscard]] base::Result<OutputSet> outputs() override;
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override;
@@ -53,9 +53,9 @@ class OrtWorkload final : public Workload {
  private:
   [[nodiscard]] base::Result<void> load_runtime();
   [[nodiscard]] base::Result<void> create_sessions(std::int64_t count);
-  /// Further lanes behind those of the sessions, so that `runs` threads run each.
+  /// Further callers behind those of the sessions, so that `runs` threads run each.
   [[nodiscard]] base::Result<void> share_sessions(std::int64_t runs);
-  [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> create_lane();
+  [[nodiscard]] base::Result<std::unique_ptr<OrtCaller>> create_caller();
   [[nodiscard]] base::Error explain(base::Error error) const;
   [[nodiscard]] bool uses_graph() const { return graph_setting(spec_.configuration) != nullptr; }
   [[nodiscard]] base::Result<void> check_graph() const;
@@ -69,11 +69,11 @@ class OrtWorkload final : public Workload {
   std::unique_ptr<GpuSide> gpu_;  // nullptr on the CPU
   std::unique_ptr<OrtEnvironment> environment_;
   std::shared_ptr<SharedArena> arena_;
-  std::vector<SessionSettings> settings_;  // of each lane, or one for all
-  LaneIo io_;
+  std::vector<SessionSettings> settings_;  // of each caller, or one for all
+  TensorPlacement placement_;
   SessionExtras extras_;
-  std::vector<std::unique_ptr<OrtLane>> lanes_;
-  std::size_t sessions_ = 0;  // each is that of the lane of its number
+  std::vector<std::unique_ptr<OrtCaller>> callers_;
+  std::size_t sessions_ = 0;  // each is that of the caller of its number
   base::Nanoseconds session_create_time_{0};
   double items_per_step_ = 1;
   std::size_t members_ = 1;               // of the shape mix
@@ -93,17 +93,17 @@ base::Result<void> OrtWorkload::prepare() {
   RL_TRY(create_sessions(configuration.get_or("parallel_sessions", 1).as_integer(1)));
   RL_TRY(share_sessions(configuration.get_or("concurrent_runs", 1).as_integer(1)));
 
-  if (!extras_.free_dimensions.empty()) restore_free_dimensions(lanes_.front()->inputs(), spec_.workload);
-  RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(lanes_.front()->inputs(), spec_.workload, batch));
+  if (!extras_.free_dimensions.empty()) restore_free_dimensions(callers_.front()->inputs(), spec_.workload);
+  RL_TRY_ASSIGN(const auto inputs, make_workload_inputs(callers_.front()->inputs(), spec_.workload, batch));
   items_per_step_ = inputs.items_per_step;
   const bool one_graph = configuration.get_or("gpu_graph_id", "per_shape").as_text() == "first_only";
-  for (const auto& lane : lanes_)
+  for (const auto& caller : callers_)
     for (std::size_t at = 0; at < inputs.members.size(); ++at) {
       const int number = static_cast<int>(at) + 1;
       const int graph = !uses_graph() || inputs.members.size() == 1 ? SessionSettings::kOwnGraph
                         : one_graph && at > 0                       ? SessionSettings::kNoGraph
                                                                     : number;
-      RL_TRY(lane->add_shape_set(inputs.members[at], settings_.front(), graph));
+      RL_TRY(caller->add_shape_set(inputs.members[at], settings_.front(), graph));
     }
   members_ = inputs.members.size();
   return {};
@@ -119,13 +119,13 @@ base::Result<void> OrtWorkload::check_graph() const {
       .hint("leave it out");
 }
 
-/// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one lane
+/// The CUDA provider captures a graph for each thread that runs it, TensorRT's one for a session. Calls of one caller
 /// would spoil the capture of another one's graph, and a shape's next run may be far away.
-bool OrtWorkload::enter_thread(int lane) noexcept {
+bool OrtWorkload::enter_thread(int caller) noexcept {
   constexpr std::size_t kRunsUntilCapture = 2;  // the first finds out the outputs' shapes
-  if (!uses_graph() || (lanes_.size() == 1 && members_ == 1)) return true;
+  if (!uses_graph() || (callers_.size() == 1 && members_ == 1)) return true;
   for (std::size_t run = 0; run < kRunsUntilCapture * members_; ++run)
-    if (!step(lane)) return false;
+    if (!step(caller)) return false;
   return true;
 }
 
@@ -141,9 +141,9 @@ base::Result<void> OrtWorkload::load_runtime() {
   if (!provider_.takes_device_tensors) return {};
   RL_TRY_ASSIGN(gpu_, GpuSide::open());
   RL_TRY_ASSIGN(const auto binding, io_binding_of(spec_));
-  io_ = {binding, gpu_.get(), spec_.io == "host"};
-  if (spec_.alone) return {};
-  if (const auto done = gpu::use_several_streams(gpu_->driver); !done) why_one_stream_ = done.error().message;
+  placement_ = {binding, gpu_.get(), spec_.tensor_location == "host"};
+  if (spec_.isolated) return {};
+  if (const auto done = gpu::enter_multistream_state(gpu_->driver); !done) why_one_stream_ = done.error().message;
   return {};
 }
 
@@ -151,33 +151,33 @@ base::Result<void> OrtWorkload::create_sessions(std::int64_t count) {
   const auto threads_before = host::thread_count();
   for (std::int64_t at = 0; at < count; ++at) {
     const auto start = base::system_clock().now();
-    RL_TRY_ASSIGN(auto lane, create_lane());
+    RL_TRY_ASSIGN(auto caller, create_caller());
     session_create_time_ += base::system_clock().now() - start;
-    lanes_.push_back(std::move(lane));
+    callers_.push_back(std::move(caller));
   }
   threads_per_session_ = (host::thread_count() - threads_before) / count;
-  sessions_ = lanes_.size();
+  sessions_ = callers_.size();
   weight_bytes_ = arena_use().bytes;
   return {};
 }
 
 base::Result<void> OrtWorkload::share_sessions(std::int64_t runs) {
   const bool graph = uses_graph();
-  if (runs > 1 && (graph || io_.binding == IoBinding::stream))
+  if (runs > 1 && (graph || placement_.binding == IoBinding::stream))
     return base::fail(ErrorCode::unsupported, "concurrent_runs={}: {} belongs to one run at a time", runs,
                       graph ? "a CUDA graph" : "the stream of io_binding=stream")
         .hint("use parallel_sessions={}, or leave it out", runs);
   for (std::int64_t run = 1; run < runs; ++run)
     for (std::size_t at = 0; at < sessions_; ++at) {
-      RL_TRY_ASSIGN(auto lane, lanes_[at]->share());
-      lanes_.push_back(std::move(lane));
+      RL_TRY_ASSIGN(auto caller, callers_[at]->share());
+      callers_.push_back(std::move(caller));
     }
   return {};
 }
 
-base::Result<std::unique_ptr<OrtLane>> OrtWorkload::create_lane() {
+base::Result<std::unique_ptr<OrtCaller>> OrtWorkload::create_caller() {
   std::optional<gpu::CudaStream> stream;
-  if (io_.binding == IoBinding::stream) {
+  if (placement_.binding == IoBinding::stream) {
     RL_TRY_ASSIGN(stream, gpu::CudaStream::make(gpu_->driver));
     extras_.compute_stream = stream->handle();
   }
@@ -189,9 +189,10 @@ base::Result<std::unique_ptr<OrtLane>> OrtWorkload::create_lane() {
   if (!arena_) {
     RL_TRY_ASSIGN(arena_, SharedArena::of(*environment_, spec_.configuration));
   }
-  auto lane = OrtLane::create(*environment_, spec_.workload.location, settings_.back(), io_, std::move(stream));
-  if (!lane && uses_graph()) return tl::unexpected<base::Error>(explain(std::move(lane).error()));
-  return lane;
+  auto caller =
+      OrtCaller::create(*environment_, spec_.workload.location, settings_.back(), placement_, std::move(stream));
+  if (!caller && uses_graph()) return tl::unexpected<base::Error>(explain(std::move(caller).error()));
+  return caller;
 }
 
 /// A refused CUDA graph names no node: asks a session without one which nodes are to blame.
@@ -205,9 +206,9 @@ base::Error OrtWorkload::explain(base::Error error) const {
   extras.record_assignment = true;
   const auto settings = SessionSettings::make(environment_->library(), plain, spec_.provider, extras);
   if (!settings) return error;
-  const auto lane = OrtLane::create(*environment_, spec_.workload.location, *settings);
-  if (!lane) return error;
-  const auto left = nodes_beside_graph(environment_->library(), (*lane)->session(), provider_);
+  const auto caller = OrtCaller::create(*environment_, spec_.workload.location, *settings);
+  if (!caller) return error;
+  const auto left = nodes_beside_graph(environment_->library(), (*caller)->session(), provider_);
   if (!left || left->empty()) return error;
   error.code = ErrorCode::unsupported;
   const auto outside = provider_.compiles_graph ? "outside " + provider_.title : std::string("on the CPU");
@@ -221,9 +222,9 @@ base::Error OrtWorkload::explain(base::Error error) const {
 }
 
 base::Result<OutputSet> OrtWorkload::outputs() {
-  if (lanes_.empty()) return base::fail(ErrorCode::internal, "outputs asked for before prepare");
+  if (callers_.empty()) return base::fail(ErrorCode::internal, "outputs asked for before prepare");
   OutputSet outputs;
-  RL_TRY(lanes_.front()->collect_outputs(outputs));
+  RL_TRY(callers_.front()->collect_outputs(outputs));
   return outputs;
 }
 
@@ -231,7 +232,7 @@ std::map<std::string, std::string> OrtWorkload::effective_settings() const {
   if (settings_.empty()) return {};
   auto settings = settings_.front().read_back();
   // In parallel mode the count holds the inter-op pool as well, so that it says nothing of either.
-  if (!lanes_.empty() && spec_.configuration.get_or("execution_mode", "sequential").as_text() == "sequential")
+  if (!callers_.empty() && spec_.configuration.get_or("execution_mode", "sequential").as_text() == "sequential")
     settings["intra_op_num_threads"] = std::to_string(threads_per_session_ + 1);
   return settings;
 }
@@ -241,7 +242,7 @@ ArenaUse OrtWorkload::arena_use() const {
   ArenaUse use;
   const auto arenas = arena_ != nullptr ? std::min<std::size_t>(sessions_, 1) : sessions_;
   for (std::size_t at = 0; gpu_ != nullptr && at < arenas; ++at) {
-    const auto one = gpu_arena_use(environment_->library(), lanes_[at]->session());
+    const auto one = gpu_arena_use(environment_->library(), callers_[at]->session());
     use.bytes += one.bytes;
     use.peak_bytes += one.peak_bytes;
   }
@@ -269,7 +270,7 @@ std::vector<schema::QualityFlag> OrtWorkload::flags() const {
     flags.push_back({schema::FlagLevel::info, "runtime_chose_threads",
                      fmt::format("intra_op_num_threads=0: the runtime started {} threads a session beside the caller's",
                                  threads_per_session_)});
-  const auto& known = spec_.runtime.known_targets;
+  const auto& known = spec_.runtime.supported_options;
   for (const auto& [key, value] : spec_.configuration.values()) {
     const auto* param = schema::find_param(key);
     if (known.empty() || param == nullptr || param->scope != schema::ParamScope::session_config) continue;

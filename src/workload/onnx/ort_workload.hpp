@@ -10,7 +10,7 @@
 
 namespace ridgeline::workload {
 
-/// An ONNX model in ONNX Runtime: `parallel_sessions` sessions of it, each run by `concurrent_runs` threads, a lane
+/// An ONNX model in ONNX Runtime: `parallel_sessions` sessions of it, each run by `concurrent_runs` threads, a caller
 /// each, all fed with the same inputs.
 /// Nothing is loaded before prepare. The library is runtime.library_path when that is set, else the first one found;
 /// when runtime.version is set, a library of another version is refused (unavailable), so that no result is filed under

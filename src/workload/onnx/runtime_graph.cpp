@@ -11,8 +11,8 @@
 #include "workload/onnx/model_census.hpp"
 #include "workload/onnx/model_cost.hpp"
 #include "workload/onnx/model_file.hpp"
+#include "workload/onnx/ort_caller.hpp"
 #include "workload/onnx/ort_environment.hpp"
-#include "workload/onnx/ort_lane.hpp"
 #include "workload/onnx/ort_providers.hpp"
 
 namespace ridgeline::workload {
@@ -66,7 +66,7 @@ base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& s
   extras.free_dimensions = free_dimensions(spec.workload, 0);
   RL_TRY_ASSIGN(const auto settings,
                 SessionSettings::make(environment->library(), configuration, spec.provider, extras));
-  RL_TRY(OrtLane::create(*environment, spec.workload.location, settings));
+  RL_TRY(OrtCaller::create(*environment, spec.workload.location, settings));
   try {
     RL_TRY_ASSIGN(auto graph, count(extras.optimized_model, spec.workload));
     graph.level = level;

@@ -144,7 +144,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
           applied = check_ort(api, api.AddSessionConfigEntry(options, param->target.c_str(), text.c_str()));
         break;
       case ParamScope::run_option:
-        // Which graph a run uses is the lane's choice, member by member.
+        // Which graph a run uses is the caller's choice, member by member.
         if (key != "gpu_graph_id") settings.run_entries_.emplace_back(param->target, ort_text(value));
         break;
       case ParamScope::provider_option:

@@ -239,7 +239,7 @@ const std::map<std::string, Setter>& setters() {
       {"clock", RL_SETTER(clock, parse_enum<ClockMode>(text, "clock"))},
       {"seed", RL_SETTER(seed, integer_within(text, "seed", 0, INT64_MAX))},
       {"slowdown", RL_APPENDER(slowdowns, parse_conditional_ratio<Slowdown>(text, "slowdown", kLargestSpeedup))},
-      {"accuracy", RL_APPENDER(accuracy, parse_conditional_ratio<OutputDrift>(text, "accuracy", 0))},
+      {"accuracy", RL_APPENDER(accuracy, parse_conditional_ratio<OutputErrorRule>(text, "accuracy", 0))},
       {"ignores",
        [](SyntheticOptions& options, std::string_view text) -> Result<void> {
          RL_TRY_ASSIGN(const auto* param, schema::require_param(text));

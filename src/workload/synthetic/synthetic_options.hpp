@@ -69,7 +69,7 @@ struct Burst {
   base::Nanoseconds mean{5'000'000'000};
   SettingConditions when;
 };
-struct OutputDrift {
+struct OutputErrorRule {
   double ratio = 0;  ///< relative change of the outputs
   SettingConditions when;
 };
@@ -126,7 +126,7 @@ struct SyntheticOptions {
   ClockMode clock = ClockMode::virtual_time;
   std::uint64_t seed = 1;
   std::vector<Slowdown> slowdowns;
-  std::vector<OutputDrift> accuracy;
+  std::vector<OutputErrorRule> accuracy;
   std::vector<std::string> ignores;
   std::string load_file;
   std::vector<Fault> faults;

@@ -24,7 +24,7 @@ constexpr double kLongestInference = 30.0 * 24 * 3600e9;  ///< ns; thousands of 
 constexpr double kLeastLoad = 0.01;
 constexpr double kMostLoad = 1000;
 
-int lane_count(const schema::Configuration& configuration) {
+int concurrency_of(const schema::Configuration& configuration) {
   const auto sessions = std::clamp<std::int64_t>(configuration.get_or("parallel_sessions", 1).as_integer(1), 1, 256);
   const auto runs = std::clamp<std::int64_t>(configuration.get_or("concurrent_runs", 1).as_integer(1), 1, 256);
   return static_cast<int>(sessions * runs);
@@ -63,10 +63,10 @@ SyntheticWorkload::SyntheticWorkload(SyntheticOptions options, const schema::Tri
   if (options_.clock == ClockMode::virtual_time) seed ^= static_cast<std::uint64_t>(virtual_clock_->now().count());
   for (const char letter : configuration_.canonical())
     seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
-  const int count = lane_count(configuration_);
-  lanes_.reserve(static_cast<std::size_t>(count));
-  for (int lane = 0; lane < count; ++lane)
-    lanes_.emplace_back(base::Random(seed + static_cast<std::uint64_t>(lane)).next());
+  const int count = concurrency_of(configuration_);
+  callers_.reserve(static_cast<std::size_t>(count));
+  for (int caller = 0; caller < count; ++caller)
+    callers_.emplace_back(base::Random(seed + static_cast<std::uint64_t>(caller)).next());
 }
 
 void SyntheticWorkload::enter(TrialPhase phase) noexcept {
@@ -87,15 +87,15 @@ base::Result<void> SyntheticWorkload::prepare() {
   RL_TRY(show_fault(TrialPhase::create_session));
   RL_TRY(read_load());
   memory_.assign(static_cast<std::size_t>(options_.memory_mib) << 20U, '\1');
-  session_create_time_ = options_.session_time * lanes();
+  session_create_time_ = options_.session_time * concurrency();
   clock().sleep_for(session_create_time_);
   return {};
 }
 
-bool SyntheticWorkload::enter_thread(int lane) noexcept {
-  if (lane != 0) return true;
+bool SyntheticWorkload::enter_thread(int caller) noexcept {
+  if (caller != 0) return true;
   auto read = read_load();
-  if (!read) lanes_.front().error = std::move(read).error();
+  if (!read) callers_.front().error = std::move(read).error();
   return read.has_value();
 }
 
@@ -123,14 +123,14 @@ double SyntheticWorkload::machine_factor() noexcept {
   return machine_.factor(std::max(base::Nanoseconds{}, clock().now() - begin_));
 }
 
-base::Nanoseconds SyntheticWorkload::next_duration(Lane& lane) noexcept {
+base::Nanoseconds SyntheticWorkload::next_duration(Caller& caller) noexcept {
   double duration = step_ns_ * load_ * machine_factor();
-  if (options_.noise > 0) duration *= std::exp(options_.noise * lane.random.normal());
-  if (options_.spikes > 0 && lane.random.uniform() < options_.spikes) duration *= options_.spike_size;
-  if (lane.steps < options_.warmup)
-    duration *=
-        1 + kFirstStepExcess * std::exp(-4.0 * static_cast<double>(lane.steps) / static_cast<double>(options_.warmup));
-  ++lane.steps;
+  if (options_.noise > 0) duration *= std::exp(options_.noise * caller.random.normal());
+  if (options_.spikes > 0 && caller.random.uniform() < options_.spikes) duration *= options_.spike_size;
+  if (caller.steps < options_.warmup)
+    duration *= 1 + kFirstStepExcess *
+                        std::exp(-4.0 * static_cast<double>(caller.steps) / static_cast<double>(options_.warmup));
+  ++caller.steps;
   return base::Nanoseconds(std::llround(std::clamp(duration, 1.0, kLongestInference)));
 }
 
@@ -144,8 +144,8 @@ void SyntheticWorkload::spend(base::Nanoseconds duration) const noexcept {
   }
 }
 
-bool SyntheticWorkload::step(int lane) noexcept {
-  auto& mine = lanes_[static_cast<std::size_t>(lane)];
+bool SyntheticWorkload::step(int caller) noexcept {
+  auto& mine = callers_[static_cast<std::size_t>(caller)];
   const auto current = shared_phase_ != nullptr ? shared_phase_->load(std::memory_order_relaxed) : TrialPhase::measure;
   if (!options_.faults.empty() && mine.faulted != current) {
     mine.faulted = current;
@@ -158,7 +158,7 @@ bool SyntheticWorkload::step(int lane) noexcept {
   return true;
 }
 
-base::Error SyntheticWorkload::last_error(int lane) const { return lanes_[static_cast<std::size_t>(lane)].error; }
+base::Error SyntheticWorkload::last_error(int caller) const { return callers_[static_cast<std::size_t>(caller)].error; }
 
 base::Result<OutputSet> SyntheticWorkload::outputs() {
   enter(TrialPhase::verify);

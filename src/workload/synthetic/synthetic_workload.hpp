@@ -15,7 +15,7 @@
 namespace ridgeline::workload {
 
 /// A workload whose times follow a known formula: see SyntheticOptions. Equal options, seed, configuration,
-/// `instance` and time of the virtual clock give equal times. On the virtual clock lanes are to be stepped one after
+/// `instance` and time of the virtual clock give equal times. On the virtual clock callers are to be stepped one after
 /// another (as measure does): each has a time line of its own.
 class SyntheticWorkload final : public Workload {
  public:
@@ -31,28 +31,28 @@ class SyntheticWorkload final : public Workload {
   [[nodiscard]] base::Result<void> prepare() override;
   [[nodiscard]] schema::TrialPhase phase() const noexcept override { return phase_.load(); }
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return session_create_time_; }
-  [[nodiscard]] int lanes() const noexcept override { return static_cast<int>(lanes_.size()); }
+  [[nodiscard]] int concurrency() const noexcept override { return static_cast<int>(callers_.size()); }
   [[nodiscard]] double items_per_step() const noexcept override { return items_per_step_; }
-  [[nodiscard]] bool enter_thread(int lane) noexcept override;
-  [[nodiscard]] bool step(int lane) noexcept override;
-  [[nodiscard]] base::Error last_error(int lane) const override;
+  [[nodiscard]] bool enter_thread(int caller) noexcept override;
+  [[nodiscard]] bool step(int caller) noexcept override;
+  [[nodiscard]] base::Error last_error(int caller) const override;
   [[nodiscard]] const base::Clock& clock() const noexcept override;
   [[nodiscard]] base::Result<OutputSet> outputs() override;
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override;
   void share_phase(std::atomic<schema::TrialPhase>& cell) noexcept override { shared_phase_ = &cell; }
 
  private:
-  struct alignas(64) Lane {
-    explicit Lane(std::uint64_t seed) : random(seed) {}
+  struct alignas(64) Caller {
+    explicit Caller(std::uint64_t seed) : random(seed) {}
     base::Random random;
     std::int64_t steps = 0;
     base::Error error;
-    schema::TrialPhase faulted = schema::TrialPhase::launch;  ///< the phase whose fault this lane has already shown
+    schema::TrialPhase faulted = schema::TrialPhase::launch;  ///< the phase whose fault this caller has already shown
   };
   void enter(schema::TrialPhase phase) noexcept;
   [[nodiscard]] base::Result<void> read_load();
   [[nodiscard]] base::Result<void> show_fault(schema::TrialPhase phase) const;
-  [[nodiscard]] base::Nanoseconds next_duration(Lane& lane) noexcept;
+  [[nodiscard]] base::Nanoseconds next_duration(Caller& caller) noexcept;
   [[nodiscard]] double machine_factor() noexcept;
   void spend(base::Nanoseconds duration) const noexcept;
 
@@ -65,7 +65,7 @@ class SyntheticWorkload final : public Workload {
   double items_per_step_;
   MachineLoad machine_;
   base::Nanoseconds begin_;  ///< of the run, on its clock
-  std::vector<Lane> lanes_;
+  std::vector<Caller> callers_;
   std::string memory_;
   base::Nanoseconds session_create_time_{};
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};

@@ -33,7 +33,7 @@ struct FailureFacts {
   std::optional<int> signal;
   bool kernel_oom_kill = false;           ///< the control group's count of out-of-memory kills rose meanwhile
   bool bad_settings = false;              ///< the adapter refused the settings
-  bool user_error = false;                ///< no settings will mend it: missing module, function, package or device
+  bool user_error = false;                ///< no settings will fix it: missing module, function, package or device
   std::optional<int> system_error = {};   ///< errno of an OSError
   std::vector<FailureCause> causes = {};  ///< nearest first
   std::string hint = {};                  ///< of an error of ours: what to do next

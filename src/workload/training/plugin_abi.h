@@ -22,7 +22,7 @@ extern "C" {
 
 enum rl_train_code {
   RL_TRAIN_OK = 0,
-  RL_TRAIN_INVALID = 1,       /* the request itself: unknown model, loss, optimizer, option; the user can mend it */
+  RL_TRAIN_INVALID = 1,       /* the request itself: unknown model, loss, optimizer, option; the user can fix it */
   RL_TRAIN_OUT_OF_MEMORY = 2, /* set `evidence`; never by text where anything better is known */
   RL_TRAIN_UNSUPPORTED = 3,   /* well-formed, but not with this torch or device */
   RL_TRAIN_UNAVAILABLE = 4,   /* no such device, no CUDA in this torch */

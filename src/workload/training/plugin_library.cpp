@@ -17,7 +17,7 @@ using base::fail;
 using base::Result;
 
 constexpr const char* kFile = "ridgeline_torch.so";
-constexpr const char* kMend = "build it against your torch: build_torch_plugin.sh --python PYTHON";
+constexpr const char* kRebuild = "build it against your torch: build_torch_plugin.sh --python PYTHON";
 
 fs::path data_folder() {
   if (const char* set = std::getenv("XDG_DATA_HOME"); set != nullptr && *set == '/') return fs::path(set) / "ridgeline";
@@ -53,11 +53,11 @@ Result<const rl_train_api*> load(const fs::path& path) {
   if (!library)
     return fail(ErrorCode::unavailable, "torch plugin {} cannot be loaded ({})", path.string(),
                 reason_of(library.error(), path))
-        .hint("{}", kMend);
+        .hint("{}", kRebuild);
   void* const symbol = library->symbol(RL_TRAIN_ENTRY);
   if (symbol == nullptr)
     return fail(ErrorCode::unavailable, "{} is no torch plugin: it has no function {}", path.string(), RL_TRAIN_ENTRY)
-        .hint("{}", kMend);
+        .hint("{}", kRebuild);
   rl_train_entry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);
@@ -65,11 +65,11 @@ Result<const rl_train_api*> load(const fs::path& path) {
   if (api == nullptr)
     return fail(ErrorCode::unavailable, "torch plugin {} does not serve version {} of the interface", path.string(),
                 RL_TRAIN_ABI_VERSION)
-        .hint("{}", kMend);
+        .hint("{}", kRebuild);
   if (api->struct_size < 2 * sizeof(std::uint32_t) || api->abi_version != RL_TRAIN_ABI_VERSION || !complete(*api))
     return fail(ErrorCode::unavailable, "torch plugin {} has another version of the interface than {}", path.string(),
                 RL_TRAIN_ABI_VERSION)
-        .hint("{}", kMend);
+        .hint("{}", kRebuild);
   return api;
 }
 
@@ -83,7 +83,7 @@ Result<std::vector<fs::path>> find_torch_plugins(const std::string& named) {
     if (is_file(one)) return std::vector<fs::path>{fs::absolute(one)};
     return fail(ErrorCode::not_found, "{} {}: no such file",
                 from_environment ? "RIDGELINE_TORCH_PLUGIN" : "--torch-plugin", one)
-        .hint("{}", kMend);
+        .hint("{}", kRebuild);
   }
   const auto program = base::executable_path().parent_path();
   std::vector<fs::path> out;
@@ -92,7 +92,7 @@ Result<std::vector<fs::path>> find_torch_plugins(const std::string& named) {
   if (!out.empty()) return out;
   return fail(ErrorCode::not_found, "built-in models need the torch plugin, and there is none in {} or {}",
               (data_folder() / "plugins").string(), (program.parent_path() / "lib").string())
-      .hint("{}, or train with --python", kMend);
+      .hint("{}, or train with --python", kRebuild);
 }
 
 Result<PluginLibrary> PluginLibrary::open(const std::vector<fs::path>& candidates) {

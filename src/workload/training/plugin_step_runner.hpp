@@ -30,7 +30,7 @@ class PluginStepRunner final : public StepRunner {
   PluginStepRunner(const PluginStepRunner&) = delete;
   PluginStepRunner& operator=(const PluginStepRunner&) = delete;
 
-  /// Looks at the data and builds the model once, on the CPU, so that every slip of the request is found before
+  /// Looks at the data and builds the model once, on the CPU, so that every mistake of the request is found before
   /// anything is measured. Errors: those of the data and of the plugin.
   [[nodiscard]] StepResult<NativeJob> describe(const schema::TrainingJob& job);
 

@@ -39,7 +39,7 @@ class StepRunner {
  public:
   virtual ~StepRunner() = default;
   /// Builds model, optimizer and data source for the spec's settings and data mode. Called once. Errors that no other
-  /// settings would mend (no such module, no torch, no such device) have the codes not_found or unavailable.
+  /// settings would fix (no such module, no torch, no such device) have the codes not_found or unavailable.
   [[nodiscard]] virtual StepResult<void> prepare(const schema::TrainingTrialSpec& spec) = 0;
   /// Runs that many whole steps. The device is waited for at the window's ends only.
   [[nodiscard]] virtual StepResult<StepWindow> run(std::int64_t steps) = 0;
@@ -51,7 +51,7 @@ class StepRunner {
   /// After close: makes this runner ready for another trial that finds nothing left of the one before. False: it
   /// cannot.
   [[nodiscard]] virtual bool renew() noexcept { return false; }
-  /// The clock that trial durations are told by: virtual for synthetic landscapes.
+  /// The clock that measures trial durations: virtual for synthetic landscapes.
   [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
 };
 

@@ -73,10 +73,10 @@ TEST(BenchAnswers, why_nothing_is_recommended_is_told) {
   EXPECT_EQ(answers->no_recommendation, "no setting leaves 10 % of the memory free; --mem-headroom 0% asks for none");
   auto run = run_of({trial(kMiddle, 3000, 20)});
   run.trials.push_back(trial(kMiddle, 2900, 20));
-  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().stage = schema::BenchStage::stability_run;
   run.trials.back().outcome.status = schema::TrialStatus::out_of_memory;
   EXPECT_EQ(answer_bench(run, {})->no_recommendation,
-            "none of the settings that leave 10 % of the memory free held its soak");
+            "none of the settings that leave 10 % of the memory free passed its stability run");
 }
 
 TEST(BenchAnswers, an_answer_off_the_front_says_why) {
@@ -91,54 +91,56 @@ TEST(BenchAnswers, an_answer_off_the_front_says_why) {
       answers->recommended->off_front,
       "batch 256, 4 workers, no AMP, pinned is 0.3 % faster within the same memory (in steps of 1 %) and workers; "
       "this one goes first as it is not pinned");
-  // A failed soak keeps its settings on the front and off the recommendation.
+  // A failed stability run keeps its settings on the front and off the recommendation.
   run = run_of({trial(kMiddle, 4000, 20), trial({256, 4, AmpMode::bf16, false}, 3990, 21)});
   run.trials.push_back(trial(kMiddle, 3900, 20));
-  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().stage = schema::BenchStage::stability_run;
   run.trials.back().outcome.status = schema::TrialStatus::failed;
   answers = answer_bench(run, {});
-  EXPECT_NE(answers->recommended->off_front.find("failed its soak"), std::string::npos)
+  EXPECT_NE(answers->recommended->off_front.find("failed its stability run"), std::string::npos)
       << answers->recommended->off_front;
 }
 
-TEST(BenchAnswers, a_failed_soak_takes_a_setting_out) {
+TEST(BenchAnswers, a_failed_stability_run_takes_a_setting_out) {
   auto run = run_of({trial(kMiddle, 3950, 20), trial(kLarge, 4000, 40)});
-  auto soak = trial(kMiddle, 3900, 20);
-  soak.stage = schema::BenchStage::soak;
-  soak.outcome.status = schema::TrialStatus::out_of_memory;
-  run.trials.push_back(soak);
+  auto stability_run = trial(kMiddle, 3900, 20);
+  stability_run.stage = schema::BenchStage::stability_run;
+  stability_run.outcome.status = schema::TrialStatus::out_of_memory;
+  run.trials.push_back(stability_run);
   EXPECT_EQ(answer_bench(run, {})->recommended->settings, kLarge);
   run.trials.back() = trial(kMiddle, 3900, 20);
-  run.trials.back().stage = schema::BenchStage::soak;
+  run.trials.back().stage = schema::BenchStage::stability_run;
   run.trials.back().outcome.measurement->resources.alloc_retries = 3;
   EXPECT_EQ(answer_bench(run, {})->recommended->settings, kLarge);
 }
 
-TEST(BenchAnswers, the_recommendation_says_how_long_it_was_soaked) {
+TEST(BenchAnswers, the_recommendation_says_how_long_the_stability_run_was) {
   auto run = run_of({trial(kLarge, 4000, 40)});
   const auto reason = [&](const AnswerOptions& options) { return answer_bench(run, options)->recommended->reason; };
   AnswerOptions options;
-  EXPECT_NE(reason(options).find("not soaked; --soak 500 tries it"), std::string::npos) << reason(options);
-  options.soak_steps = 500;
-  options.no_soak = "no time";
-  EXPECT_NE(reason(options).find("not soaked: no time"), std::string::npos) << reason(options);
-  auto soak = trial(kLarge, 3900, 40);
-  soak.stage = schema::BenchStage::soak;
-  soak.outcome.measurement->steps = 300;
-  soak.outcome.measurement->discarded_steps = 12;
-  run.trials.push_back(soak);
-  EXPECT_NE(reason(options).find("soaked 312 of 500 steps only"), std::string::npos) << reason(options);
+  EXPECT_NE(reason(options).find("no stability run; --stability-run 500 makes one"), std::string::npos)
+      << reason(options);
+  options.stability_steps = 500;
+  options.no_stability_run = "no time";
+  EXPECT_NE(reason(options).find("no stability run: no time"), std::string::npos) << reason(options);
+  auto stability_run = trial(kLarge, 3900, 40);
+  stability_run.stage = schema::BenchStage::stability_run;
+  stability_run.outcome.measurement->steps = 300;
+  stability_run.outcome.measurement->discarded_steps = 12;
+  run.trials.push_back(stability_run);
+  EXPECT_NE(reason(options).find("stability run cut at 312 of 500 steps"), std::string::npos) << reason(options);
   run.trials.back().outcome.measurement->steps = 500;
-  EXPECT_NE(reason(options).find("held through a soak of 500 steps"), std::string::npos) << reason(options);
+  EXPECT_NE(reason(options).find("passed a stability run of 500 steps"), std::string::npos) << reason(options);
 }
 
-TEST(BenchAnswers, a_cut_soak_is_marked) {
-  auto soak = trial(kLarge, 3900, 40);
-  EXPECT_EQ(cut_soak(soak), "");
-  soak.outcome.measurement->steps = 312;
-  mark_cut_soak(soak, 500, "the time was up");
-  EXPECT_EQ(cut_soak(soak), "cut after 312 steps");
-  EXPECT_EQ(soak.outcome.measurement->flags.back().message, "soaked 312 of 500 steps: the time was up");
+TEST(BenchAnswers, a_cut_stability_run_is_marked) {
+  auto stability_run = trial(kLarge, 3900, 40);
+  EXPECT_EQ(cut_stability_run(stability_run), "");
+  stability_run.outcome.measurement->steps = 312;
+  mark_cut_stability_run(stability_run, 500, "the time was up");
+  EXPECT_EQ(cut_stability_run(stability_run), "cut after 312 steps");
+  EXPECT_EQ(stability_run.outcome.measurement->flags.back().message,
+            "stability run cut at 312 of 500 steps: the time was up");
 }
 
 TEST(BenchAnswers, only_ok_trials_with_the_loader_are_named) {

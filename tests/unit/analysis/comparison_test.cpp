@@ -19,10 +19,10 @@ using schema::Objective;
 using schema::PairedBlock;
 using schema::Verdict;
 
-/// Blocks A B B A ... with exact times per quad.
-schema::PairedMeasurement exact(const std::vector<std::pair<double, double>>& quads) {
+/// Blocks A B B A ... with exact times per ABBA round.
+schema::PairedMeasurement exact(const std::vector<std::pair<double, double>>& abba_rounds) {
   schema::PairedMeasurement measurement;
-  for (const auto& [a, b] : quads)
+  for (const auto& [a, b] : abba_rounds)
     for (const char arm : {'A', 'B', 'B', 'A'}) {
       const double time = arm == 'A' ? a : b;
       measurement.blocks.push_back({arm, std::vector<double>(5, time), 5 * time});
@@ -46,7 +46,7 @@ TEST(ComparePaired, gives_the_ratio_turned_so_that_above_one_is_better) {
   EXPECT_GT(faster.low, 1.015);
   EXPECT_LT(faster.high, 1.045);
   EXPECT_LT(faster.p_value, 0.01);
-  EXPECT_EQ(faster.quads, 4);
+  EXPECT_EQ(faster.abba_rounds, 4);
   EXPECT_EQ(faster.verdict, Verdict::faster);
   EXPECT_EQ(compare_paired(exact({{100, 103}, {100, 102}, {100, 104}, {100, 103}}), Objective::latency, 0.02).verdict,
             Verdict::slower);
@@ -54,9 +54,9 @@ TEST(ComparePaired, gives_the_ratio_turned_so_that_above_one_is_better) {
 
 TEST(ComparePaired, matches_students_t_where_nothing_is_trimmed) {
   // log ratios 0.01 0.02 0.03 0.04: mean 0.025, standard error 0.0064550, t(3, 0.975) = 3.18245
-  std::vector<std::pair<double, double>> quads;
-  for (const double log : {0.01, 0.02, 0.03, 0.04}) quads.emplace_back(100 * std::exp(log), 100);
-  const auto comparison = compare_paired(exact(quads), Objective::latency, 0);
+  std::vector<std::pair<double, double>> abba_rounds;
+  for (const double log : {0.01, 0.02, 0.03, 0.04}) abba_rounds.emplace_back(100 * std::exp(log), 100);
+  const auto comparison = compare_paired(exact(abba_rounds), Objective::latency, 0);
   EXPECT_NEAR(comparison.ratio, std::exp(0.025), 1e-9);
   EXPECT_NEAR(std::log(comparison.low), 0.025 - 3.18245 * 0.0064550, 1e-6);
   EXPECT_NEAR(std::log(comparison.high), 0.025 + 3.18245 * 0.0064550, 1e-6);
@@ -76,28 +76,28 @@ TEST(ComparePaired, cancels_a_linear_drift_exactly) {
   EXPECT_EQ(comparison.verdict, Verdict::no_difference);
 }
 
-TEST(ComparePaired, is_not_moved_by_two_disturbed_quads_of_twelve) {
-  std::vector<std::pair<double, double>> quads;
-  for (int i = 0; i < 12; ++i) quads.emplace_back(100 + 0.1 * (i % 3), 100);
-  quads[2] = {300, 100};
-  quads[7] = {500, 100};
-  const auto comparison = compare_paired(exact(quads), Objective::latency, 0.02);
+TEST(ComparePaired, is_not_moved_by_two_disturbed_abba_rounds_of_twelve) {
+  std::vector<std::pair<double, double>> abba_rounds;
+  for (int i = 0; i < 12; ++i) abba_rounds.emplace_back(100 + 0.1 * (i % 3), 100);
+  abba_rounds[2] = {300, 100};
+  abba_rounds[7] = {500, 100};
+  const auto comparison = compare_paired(exact(abba_rounds), Objective::latency, 0.02);
   EXPECT_NEAR(comparison.ratio, 1.001, 0.001);
   EXPECT_EQ(comparison.verdict, Verdict::no_difference);
 }
 
-TEST(ComparePaired, leaves_out_incomplete_and_disordered_quads) {
+TEST(ComparePaired, leaves_out_incomplete_and_disordered_abba_rounds) {
   auto measurement = exact({{110, 100}, {110, 100}, {111, 100}});
   measurement.blocks.push_back({'A', {900}, 900});
-  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).quads, 3);
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).abba_rounds, 3);
   measurement.blocks[5].latency_ns.clear();
-  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).quads, 2);
+  EXPECT_EQ(compare_paired(measurement, Objective::latency, 0.02).abba_rounds, 2);
   measurement.blocks[1].arm = 'A';
   const auto one = compare_paired(measurement, Objective::latency, 0.02);
-  EXPECT_EQ(one.quads, 1);
+  EXPECT_EQ(one.abba_rounds, 1);
 }
 
-TEST(ComparePaired, with_one_quad_is_wide_and_without_any_says_nothing) {
+TEST(ComparePaired, with_one_abba_round_is_wide_and_without_any_says_nothing) {
   schema::PairedMeasurement measurement;
   for (const auto& [arm, time] : std::vector<std::pair<char, double>>{{'A', 110}, {'B', 100}, {'B', 100}, {'A', 112}})
     measurement.blocks.push_back({arm, {time}, time});
@@ -106,7 +106,7 @@ TEST(ComparePaired, with_one_quad_is_wide_and_without_any_says_nothing) {
   EXPECT_LT(one.low, 1);
   EXPECT_EQ(one.verdict, Verdict::inconclusive);
   const auto none = compare_paired({}, Objective::latency, 0.02);
-  EXPECT_EQ(none.quads, 0);
+  EXPECT_EQ(none.abba_rounds, 0);
   EXPECT_EQ(none.verdict, Verdict::inconclusive);
 }
 
@@ -278,14 +278,14 @@ TEST(ComparePaired, the_scatter_of_sessions_is_in_the_interval) {
   EXPECT_GE(found, 380);
 }
 
-TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_quads) {
+TEST(ComparePaired, equal_sessions_do_not_narrow_the_interval_of_the_abba_rounds) {
   auto measurement = with_sessions(7, 10, 0, 0.02, 1);
   for (std::size_t at = 24; at < measurement.blocks.size(); ++at)
     measurement.blocks[at].latency_ns = measurement.blocks[at - 24].latency_ns;
   const auto judged = compare_paired(measurement, Objective::latency, 0.02);
   for (auto& block : measurement.blocks) block.round = 0;
-  const auto over_quads = compare_paired(measurement, Objective::latency, 0.02);
-  EXPECT_NEAR(judged.high - judged.low, over_quads.high - over_quads.low, 1e-4);
+  const auto over_abba_rounds = compare_paired(measurement, Objective::latency, 0.02);
+  EXPECT_NEAR(judged.high - judged.low, over_abba_rounds.high - over_abba_rounds.low, 1e-4);
   EXPECT_GT(judged.high - judged.low, 0.002);
 }
 
@@ -360,11 +360,11 @@ TEST(ComparePaired, sessions_that_were_there_before_have_no_allowance) {
   const auto made = compare_paired(measurement, Objective::latency, 0.02);
   measurement.rounds = 0;
   const auto given = compare_paired(measurement, Objective::latency, 0.02);
-  EXPECT_GT(made.high - made.low, 2 * 1.96 * std::hypot(std::sqrt(2.0) * stats::kRunToRunStdev, stats::kTurnStdev));
+  EXPECT_GT(made.high - made.low, 2 * 1.96 * std::hypot(std::sqrt(2.0) * stats::kRunToRunStdev, stats::kOrderStdev));
   EXPECT_LT(given.high - given.low, 0.04);
 }
 
-TEST(ComparePaired, one_quad_in_whose_midst_the_machine_changed_its_pace_does_not_speak_for_its_round) {
+TEST(ComparePaired, one_abba_round_in_whose_midst_the_machine_changed_its_pace_does_not_speak_for_its_round) {
   auto measurement = with_turns(5, 4, 0, 0.002);
   for (double& latency : measurement.blocks[4].latency_ns) latency *= 1.5;
   const auto judged = compare_paired(measurement, Objective::latency, 0.02);

@@ -57,12 +57,12 @@ TEST(DeviceLearning, rounds_too_few_to_tell_teach_nothing) {
 
 class RunOfTrials : public testing::Test {
  protected:
-  void add(const Configuration& configuration, double median_ms, bool from_store = false) {
+  void add(const Configuration& configuration, double median_ms, bool cached = false) {
     auto& trial = records_.run.trials.emplace_back();
     trial.id = static_cast<int>(records_.run.trials.size());
     trial.key = fmt::format("key-{}", trial.id);
     trial.configuration = configuration;
-    trial.from_store = from_store;
+    trial.cached = cached;
     records_.outcomes[trial.key].measurement =
         fakes::fake_measurement(static_cast<std::uint64_t>(trial.id), median_ms, 400);
   }

@@ -39,7 +39,12 @@ bool says(const TuneRunBuilder& builder, const std::string& part) {
 }
 
 schema::Comparison comparison(double ratio, Verdict verdict) {
-  return {.ratio = ratio, .low = ratio * 0.99, .high = ratio * 1.01, .p_value = 0.001, .quads = 12, .verdict = verdict};
+  return {.ratio = ratio,
+          .low = ratio * 0.99,
+          .high = ratio * 1.01,
+          .p_value = 0.001,
+          .abba_rounds = 12,
+          .verdict = verdict};
 }
 
 TEST(Findings, of_an_empty_run_are_none) { EXPECT_TRUE(find_all({}, {}).empty()); }
@@ -56,7 +61,7 @@ TEST(Findings, tell_when_the_machine_was_slow_by_how_much_and_why) {
   for (int at_s = 0; at_s <= 90; at_s += 5)
     speed.tracks[0].readings.push_back(reading_of_ms(at_s, at_s >= 20 && at_s < 40 ? 16 : 8));
   schema::TunedPair pair;
-  pair.flags = {{FlagLevel::info, "others_at_times", "other processes took 1.0 CPUs from 3 of 12 quads"}};
+  pair.flags = {{FlagLevel::info, "others_at_times", "other processes took 1.0 CPUs from 3 of 12 ABBA rounds"}};
   builder.run.pairs = {pair};
   const auto finding = titled(builder, "The machine was uneven: up to 2.0 times slower, so 7 trials were taken again");
   EXPECT_EQ(finding.kind, FindingKind::quality);
@@ -85,7 +90,7 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00 times faster than the current configuration");
   EXPECT_EQ(gain.kind, FindingKind::gain);
   EXPECT_EQ(gain.evidence,
-            "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved quads; "
+            "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved ABBA rounds; "
             "median 4.00 ms (trial 2) against 8.00 ms (trial 1)");
   EXPECT_EQ(gain.advice, "Apply it with: ridgeline apply r1 --config FILE");
   builder.run.verdict->decision = schema::Decision::keep;
@@ -181,7 +186,7 @@ TEST(Findings, say_where_a_wide_interval_left_it_undecided) {
   EXPECT_EQ(finding.advice, "Repeat with --fresh on an idle machine or with more time");
 }
 
-TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
+TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   TuneRunBuilder builder;
   const schema::Configuration winner{
       {"batch_size", 8}, {"dynamic_block_base", 4}, {"enable_mem_pattern", false}, {"intra_op_num_threads", 4}};
@@ -208,9 +213,10 @@ TEST(Findings, tell_what_each_setting_of_the_winner_is_worth) {
             FindingKind::no_effect);
   EXPECT_EQ(titled(builder, "enable_mem_pattern=false makes the best finalist (trial 1) 5.0 % slower").kind,
             FindingKind::harmful);
-  EXPECT_EQ(
-      titled(builder, "What batch_size=8 contributes to the best finalist (trial 1) could not be told from noise").kind,
-      FindingKind::quality);
+  EXPECT_EQ(titled(builder,
+                   "What batch_size=8 contributes to the best finalist (trial 1) could not be distinguished from noise")
+                .kind,
+            FindingKind::quality);
   // A setting that is not in the recommendation any more says so.
   builder.run.verdict->configuration = winner.without("dynamic_block_base");
   EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing").evidence.find("dropped"), std::string::npos)
@@ -295,8 +301,8 @@ TEST(Findings, set_the_speed_against_the_models_arithmetic) {
 TEST(Findings, take_the_rate_from_the_measured_throughput) {
   TuneRunBuilder builder;
   auto& measurement = builder.add({}, 10e6, 0);
-  measurement.lanes = 2;
-  measurement.wall_ns *= 0.625;  // two lanes that get in each other's way: 1.6 times one
+  measurement.concurrency = 2;
+  measurement.wall_ns *= 0.625;  // two callers that get in each other's way: 1.6 times one
   builder.run.model.flops = 2e9;
   builder.run.model.min_bytes = 40e6;
   const auto finding = titled(builder, "Arithmetic is the likely limit");
@@ -416,9 +422,9 @@ TEST(Findings, explain_an_accuracy_rejection_by_its_drift) {
   builder.add({{"graph_optimization_level", "all"}}, 1e6);
   auto& outcome = builder.outcomes["k1"];
   outcome.status = TrialStatus::rejected_accuracy;
-  outcome.drift.emplace();
-  outcome.drift->scaled_max_abs = 0.5;
-  outcome.drift->worst_output = "y";
+  outcome.output_error.emplace();
+  outcome.output_error->scaled_max_abs = 0.5;
+  outcome.output_error->worst_output = "y";
   const auto finding = titled(builder, "1 configuration changed the outputs beyond the tolerance");
   EXPECT_NE(finding.evidence.find("scaled error 0.5 in output \"y\", allowed 0.001"), std::string::npos)
       << finding.evidence;

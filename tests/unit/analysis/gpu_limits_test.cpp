@@ -117,7 +117,7 @@ TEST(GpuLimits, do_not_let_memory_traffic_that_fusion_may_take_away_decide) {
   EXPECT_EQ(limits_of(builder).bound, GpuBound::memory);
 
   GpuRunBuilder idle;
-  idle.run.io = "device";
+  idle.run.tensor_location = "device";
   idle.run.model.min_bytes = 20e9;
   idle.add_gpu(kBound, 6, 35);
   EXPECT_EQ(limits_of(idle).bound, GpuBound::launch) << "the card was seen to wait";
@@ -127,7 +127,7 @@ TEST(GpuLimits, do_not_let_memory_traffic_that_fusion_may_take_away_decide) {
 
 TEST(GpuLimits, do_not_let_launches_that_fusion_may_take_away_decide) {
   GpuRunBuilder builder;
-  builder.run.io = "device";
+  builder.run.tensor_location = "device";
   builder.run.model.nodes = 4000;
   builder.run.model.min_bytes = 4e9;
   builder.run.model.flops = 800e9;
@@ -161,7 +161,7 @@ TEST(GpuLimits, call_the_nodes_of_the_file_short_with_the_doubt_that_fusion_leav
 // Printed for every launch-bound trial that nobody watched, also for one with larger memory traffic.
 TEST(GpuLimits, do_not_say_that_launches_explain_most_where_they_do_not) {
   GpuRunBuilder builder;
-  builder.run.io = "device";
+  builder.run.tensor_location = "device";
   builder.run.gpu_ceilings->launch_us = 1;
   builder.run.runtime_graphs = {{"extended", 120, 1.2e9, ""}};
   builder.add_gpu({}, 1.1, -1);  // launches 11 %, memory traffic 27 %, 9.2 us a node
@@ -216,7 +216,7 @@ TEST(GpuLimits, finds_planted_arithmetic_at_the_rate_of_the_type_in_use) {
 
 TEST(GpuLimits, leave_copies_out_where_the_data_stays_on_the_device) {
   GpuRunBuilder builder;
-  builder.run.io = "device";
+  builder.run.tensor_location = "device";
   builder.add_gpu({{"batch_size", 64}}, 9, 45);
   const auto limits = limits_of(builder);
   EXPECT_EQ(limits.copy_ns, 0);
@@ -266,14 +266,14 @@ TEST(GpuLimits, judge_without_telemetry_by_the_cost_of_launches) {
 // says how busy the GPU was, and launches took a fifth of the time, memory traffic a twentieth.
 TEST(GpuLimits, do_not_blame_what_explains_nothing_where_the_gpu_was_not_watched) {
   GpuRunBuilder builder;
-  builder.run.io = "device";
+  builder.run.tensor_location = "device";
   builder.run.runtime_graphs = {kNothingFused};
   builder.add_gpu({}, 1.2, -1);  // 120 launches of 2 µs are 20 %, memory traffic 4 %
   EXPECT_EQ(limits_of(builder).bound, GpuBound::launch);
   EXPECT_NE(bound_finding(builder).title.find("launches explain more of an inference than"), std::string::npos)
       << bound_finding(builder).title;
   GpuRunBuilder slow_kernels;
-  slow_kernels.run.io = "device";
+  slow_kernels.run.tensor_location = "device";
   slow_kernels.add_gpu({}, 7.4, -1);  // launches are 3 %, all else less
   EXPECT_EQ(limits_of(slow_kernels).bound, GpuBound::unclear);
   EXPECT_FALSE(limits_of(slow_kernels).slow_kernels) << "the card may as well have waited";
@@ -286,7 +286,7 @@ TEST(GpuLimits, do_not_blame_what_explains_nothing_where_the_gpu_was_not_watched
 // ResNet-50 with cuDNN's fallback was "memory-bound: about 1 % of an inference", with the advice to halve the traffic.
 TEST(GpuLimits, do_not_blame_what_explains_nothing_where_the_gpu_is_busy) {
   GpuRunBuilder builder;
-  builder.run.io = "device";
+  builder.run.tensor_location = "device";
   builder.run.model.node_counts = {{"Conv", 53}, {"Relu", 67}};
   builder.run.runtime_graphs = {{"extended", 120, 300e6, ""}};
   builder.add_gpu({{"cudnn_conv_algo_search", "DEFAULT"}}, 7.4, 99);
@@ -335,25 +335,25 @@ TEST(GpuLimits, take_how_busy_the_gpu_was_from_the_same_settings_timed_for_longe
   GpuRunBuilder builder;
   builder.add_gpu(kBound, 2, -1);
   const auto ranking = rank(builder.run, builder.outcomes);
-  schema::Measurement alone;
-  alone.gpu.emplace().busy = 0.9;
-  const auto limits = gpu_limits(builder.run, ranking.at(0), &alone);
+  schema::Measurement isolated;
+  isolated.gpu.emplace().busy = 0.9;
+  const auto limits = gpu_limits(builder.run, ranking.at(0), &isolated);
   ASSERT_TRUE(limits);
   EXPECT_EQ(limits->busy, 0.9);
-  EXPECT_TRUE(limits->busy_alone);
+  EXPECT_TRUE(limits->busy_isolated);
 
   auto& verdict = builder.run.verdict.emplace();
   verdict.configuration = kBound;
-  verdict.alone_key = "alone";
-  builder.outcomes["alone"].measurement = alone;
+  verdict.isolated_key = "isolated";
+  builder.outcomes["isolated"].measurement = isolated;
   EXPECT_NE(bound_finding(builder).evidence.find("kernels ran 90 % of the time alone in a process"), std::string::npos)
       << bound_finding(builder).evidence;
 }
 
-TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_lanes) {
+TEST(GpuLimits, take_the_share_of_an_inference_from_the_window_with_several_callers) {
   GpuRunBuilder builder;
   auto& measurement = builder.add_gpu(kBound, 2, 99);
-  measurement.lanes = 4;
+  measurement.concurrency = 4;
   measurement.wall_ns /= 4;
   EXPECT_NEAR(limits_of(builder).inference_ns, 0.5e6, 1);
 }

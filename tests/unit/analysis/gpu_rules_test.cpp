@@ -20,23 +20,23 @@ Finding titled(const GpuRunBuilder& builder, const std::string& start) {
 TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90);
-  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+  EXPECT_EQ(titled(builder, "The GPU throttled its clocks").title, "");
   auto& measurement = builder.add_gpu({{"prefer_nhwc", true}}, 1, 90);
   measurement.gpu->throttle_ns = {{"power", 0.25e9}, {"thermal", 0.0}};
   measurement.gpu->sm_clock_min_mhz = 1305;
   measurement.gpu->discarded_s = 0.5;
-  measurement.flags = {{FlagLevel::notice, "throttled", "held down"}};
+  measurement.flags = {{FlagLevel::notice, "throttled", "throttled"}};
   builder.run.environment.gpus[0].power_limit_w = 400;
   builder.run.environment.gpus[0].default_power_limit_w = 700;
   builder.run.verdict.emplace().decision = schema::Decision::change;
   builder.run.verdict->trial_id = 2;
   const auto finding =
-      titled(builder, "The GPU held its clocks down during 1 of 2 trials, the recommended one among them");
+      titled(builder, "The GPU throttled its clocks during 1 of 2 trials, the recommended one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);
   EXPECT_EQ(
       finding.evidence,
       "trial 2; power for 250 ms of 1.00 s timed; SM clock down to 1305 MHz; 500 ms of timing was thrown away and "
-      "taken again; some results count although the clock was held down");
+      "taken again; some results count although the clock was throttled");
   EXPECT_NE(finding.advice.find("400 W of 700 W"), std::string::npos) << finding.advice;
   EXPECT_EQ(titled(builder, "1 of 2 trials ran at a reduced clock").title, "") << "said twice";
 }
@@ -44,9 +44,9 @@ TEST(GpuRules, report_clocks_held_down_with_cause_time_and_what_was_taken_again)
 TEST(GpuRules, go_by_the_clocks_reasons_where_the_driver_counts_no_time) {
   GpuRunBuilder builder;
   auto& gpu = *builder.add_gpu({}, 2, 90).gpu;
-  const auto told = [&] { return titled(builder, "The GPU held its clocks down during 1 of 1 trials"); };
+  const auto told = [&] { return titled(builder, "The GPU throttled its clocks during 1 of 1 trials"); };
   for (auto& sample : gpu.samples) sample.clock_reasons = sample.at_s < gpu.timed_from_s ? 0x4 : 0x1;
-  EXPECT_EQ(told().title, "") << "held down before it was timed only";
+  EXPECT_EQ(told().title, "") << "throttled before it was timed only";
   for (auto& sample : gpu.samples) sample.clock_reasons = sample.at_s > gpu.timed_from_s ? 0x4 : 0x1;
   gpu.clock_reasons = {"sw_power_cap"};
   EXPECT_EQ(told().evidence, "trial 1; sw_power_cap in 4 of 5 samples; the driver counts no time");
@@ -61,7 +61,7 @@ TEST(GpuRules, go_by_the_clocks_reasons_where_the_driver_counts_no_time) {
 TEST(GpuRules, overlook_the_usual_breathing_of_the_clock) {
   GpuRunBuilder builder;
   builder.add_gpu({}, 2, 90).gpu->throttle_ns = {{"power", 5e6}};
-  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+  EXPECT_EQ(titled(builder, "The GPU throttled its clocks").title, "");
 }
 
 TEST(GpuRules, do_not_take_timing_that_others_disturbed_for_clocks_held_down) {
@@ -69,7 +69,7 @@ TEST(GpuRules, do_not_take_timing_that_others_disturbed_for_clocks_held_down) {
   auto& measurement = builder.add_gpu({}, 2, 90);
   measurement.gpu->discarded_s = 0.5;
   measurement.flags = {{FlagLevel::info, "shared_rounds", "taken again"}};
-  EXPECT_EQ(titled(builder, "The GPU held its clocks down").title, "");
+  EXPECT_EQ(titled(builder, "The GPU throttled its clocks").title, "");
 }
 
 TEST(GpuRules, name_other_processes_on_the_gpu) {
@@ -89,17 +89,17 @@ TEST(GpuRules, tell_what_a_process_of_its_own_gains) {
   verdict.trial_id = 2;
   const auto told = [&] { return titled(builder, "In a process with one session"); };
   EXPECT_EQ(told().title, "") << "it was not measured";
-  verdict.alone_key = "alone";
+  verdict.isolated_key = "isolated";
   EXPECT_EQ(told().title, "") << "the record is gone";
-  auto& alone = builder.outcomes["alone"];
-  alone = builder.outcomes[builder.run.trials[1].key];
+  auto& isolated = builder.outcomes["isolated"];
+  isolated = builder.outcomes[builder.run.trials[1].key];
   EXPECT_EQ(told().title, "") << "no faster";
-  for (double& latency : alone.measurement->latency_ns) latency *= 0.92;
+  for (double& latency : isolated.measurement->latency_ns) latency *= 0.92;
   EXPECT_EQ(told().title,
             "In a process with one session and one CUDA stream the recommended settings take 920 µs, 8 % less");
   EXPECT_NE(told().evidence.find("median 920 µs against 1.00 ms of trial 2"), std::string::npos) << told().evidence;
   EXPECT_EQ(told().kind, FindingKind::gain);
-  alone.status = TrialStatus::crashed;
+  isolated.status = TrialStatus::crashed;
   EXPECT_EQ(told().title, "");
 }
 
@@ -157,11 +157,12 @@ TEST(GpuRules, take_the_energy_from_what_ran_long_enough_for_the_counter) {
   auto& verdict = builder.run.verdict.emplace();
   verdict.decision = schema::Decision::change;
   verdict.trial_id = 2;
-  verdict.alone_key = "alone";
-  verdict.alone_current_key = "current alone";
-  (builder.outcomes["alone"] = builder.outcomes[builder.run.trials[1].key]).measurement->gpu->energy_mj_per_item = 260;
+  verdict.isolated_key = "isolated";
+  verdict.isolated_current_key = "current isolated";
+  (builder.outcomes["isolated"] = builder.outcomes[builder.run.trials[1].key]).measurement->gpu->energy_mj_per_item =
+      260;
   EXPECT_EQ(titled(builder, "An item takes").title, "") << "nothing to compare it with";
-  auto& current = builder.outcomes["current alone"] = builder.outcomes[builder.run.trials[0].key];
+  auto& current = builder.outcomes["current isolated"] = builder.outcomes[builder.run.trials[0].key];
   current.measurement->gpu->energy_mj_per_item = 400;
   const auto finding = titled(builder, "An item takes 35 % less energy than before");
   EXPECT_NE(finding.evidence.find("260 mJ (the recommended settings) against 400 mJ (the current settings"),
@@ -180,12 +181,12 @@ TEST(GpuRules, tell_which_comparisons_were_disturbed) {
   builder.run.pairs.resize(3);
   EXPECT_EQ(titled(builder, "1 of 3 comparisons").title, "");
   builder.run.pairs[0].b = verdict.configuration;
-  builder.run.pairs[0].flags = {{FlagLevel::notice, "throttled", "held down for 40 %"},
+  builder.run.pairs[0].flags = {{FlagLevel::notice, "throttled", "throttled for 40 %"},
                                 {FlagLevel::info, "time_budget", "short"},
                                 {FlagLevel::notice, "runtime_log", "the trial has it too"}};
   const auto finding = titled(builder, "1 of 3 comparisons ran at a reduced clock, the deciding one among them");
   EXPECT_EQ(finding.kind, FindingKind::quality);
-  EXPECT_EQ(finding.evidence, "held down for 40 %");
+  EXPECT_EQ(finding.evidence, "throttled for 40 %");
   EXPECT_NE(finding.advice.find("at its power limit"), std::string::npos) << "no cooling helps there";
   EXPECT_EQ(titled(builder, "1 of 3 comparisons carry").title, "");
 }

@@ -14,7 +14,7 @@ class LoadCurves : public ::testing::Test {
   schema::Measurement& load(std::int64_t batch, std::int64_t sessions, double median_ms, double memory_gb) {
     auto& measurement = builder_.add_gpu({{"batch_size", batch}, {"parallel_sessions", sessions}}, median_ms, 90);
     measurement.items_per_inference = static_cast<double>(batch);
-    measurement.lanes = static_cast<int>(sessions);
+    measurement.concurrency = static_cast<int>(sessions);
     measurement.wall_ns /= static_cast<double>(sessions);
     if (memory_gb > 0) measurement.metrics["gpu_memory_gb"] = memory_gb;
     return measurement;

@@ -25,7 +25,7 @@ std::vector<int> ids(const std::vector<RankedTrial>& ranking) {
 
 std::vector<int> groups(const std::vector<RankedTrial>& ranking) {
   std::vector<int> result;
-  for (const auto& ranked : ranking) result.push_back(ranked.tie_group);
+  for (const auto& ranked : ranking) result.push_back(ranked.rank);
   return result;
 }
 
@@ -132,10 +132,10 @@ TEST(Rank, checks_lower_bounds_too) {
   EXPECT_EQ(ranking[1].broken_constraint, "throughput_per_s 250 < 500");
 }
 
-TEST(Rank, lists_abandoned_trials_after_full_ones_of_their_group) {
+TEST(Rank, lists_trials_stopped_early_after_full_ones_of_their_group) {
   TuneRunBuilder builder;
   builder.add({}, 1e6);
-  builder.add({{"batch_size", 2}}, 2.0e6).stop_reason = StopReason::abandoned;
+  builder.add({{"batch_size", 2}}, 2.0e6).stop_reason = StopReason::stopped_early;
   builder.add({{"batch_size", 3}}, 2.01e6);
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(ids(ranking), (std::vector{1, 3, 2}));
@@ -163,11 +163,11 @@ TEST(SimplestOfBest, prefers_closest_to_current_then_fewest_settings_then_memory
   EXPECT_EQ(pick({}), 3);  // 2 and 3 are one setting away; 3 needs less memory
 }
 
-TEST(SimplestOfBest, takes_an_explicit_default_for_unset_and_skips_the_abandoned) {
+TEST(SimplestOfBest, takes_an_explicit_default_for_unset_and_skips_those_stopped_early) {
   TuneRunBuilder builder;
   builder.add({{"batch_size", 2}}, 1e6);
   builder.add({}, 1e6);
-  builder.add({{"execution_mode", "sequential"}}, 1e6).stop_reason = StopReason::abandoned;
+  builder.add({{"execution_mode", "sequential"}}, 1e6).stop_reason = StopReason::stopped_early;
   const auto ranking = rank(builder.run, builder.outcomes);
   EXPECT_EQ(simplest_of_best(ranking, {{"execution_mode", "sequential"}})->trial->id, 2);
 }
@@ -183,25 +183,25 @@ TEST(ParetoFront, keeps_only_what_nothing_beats_in_both) {
 }
 
 TEST(AccuracyFault, names_the_output_the_error_and_the_tolerance) {
-  schema::AccuracyDrift drift;
-  drift.scaled_max_abs = 3.1e-2;
-  drift.worst_output = "x";
-  EXPECT_EQ(accuracy_fault(drift, 1e-3), "out of tolerance: scaled error 0.031 in output \"x\", allowed 0.001");
-  EXPECT_EQ(accuracy_fault(drift, 3.1e-2), std::nullopt);
-  drift.scaled_max_abs = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(accuracy_fault(drift, 1).has_value());
+  schema::OutputError output_error;
+  output_error.scaled_max_abs = 3.1e-2;
+  output_error.worst_output = "x";
+  EXPECT_EQ(accuracy_fault(output_error, 1e-3), "out of tolerance: scaled error 0.031 in output \"x\", allowed 0.001");
+  EXPECT_EQ(accuracy_fault(output_error, 3.1e-2), std::nullopt);
+  output_error.scaled_max_abs = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(accuracy_fault(output_error, 1).has_value());
 }
 
 TEST(AccuracyFault, rejects_new_nans_and_other_shapes_but_not_nans_of_the_reference) {
-  schema::AccuracyDrift drift;
-  drift.elements = 10;
-  drift.nonfinite = 3;
-  EXPECT_EQ(accuracy_fault(drift, 1e-3), std::nullopt);
-  drift.nan_mismatches = 3;
-  EXPECT_TRUE(accuracy_fault(drift, 1e-3).has_value());
-  drift.nan_mismatches = 0;
-  drift.shape_mismatch = true;
-  EXPECT_TRUE(accuracy_fault(drift, 1e-3).has_value());
+  schema::OutputError output_error;
+  output_error.elements = 10;
+  output_error.nonfinite = 3;
+  EXPECT_EQ(accuracy_fault(output_error, 1e-3), std::nullopt);
+  output_error.nan_mismatches = 3;
+  EXPECT_TRUE(accuracy_fault(output_error, 1e-3).has_value());
+  output_error.nan_mismatches = 0;
+  output_error.shape_mismatch = true;
+  EXPECT_TRUE(accuracy_fault(output_error, 1e-3).has_value());
 }
 
 TEST(DefaultTolerance, follows_the_coarsest_type_and_the_noise) {

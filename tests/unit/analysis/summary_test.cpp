@@ -13,10 +13,10 @@
 namespace ridgeline::analysis {
 namespace {
 
-schema::Measurement of(std::vector<double> samples, int lanes = 1) {
+schema::Measurement of(std::vector<double> samples, int concurrency = 1) {
   schema::Measurement measurement;
-  measurement.wall_ns = std::accumulate(samples.begin(), samples.end(), 0.0) / lanes;
-  measurement.lanes = lanes;
+  measurement.wall_ns = std::accumulate(samples.begin(), samples.end(), 0.0) / concurrency;
+  measurement.concurrency = concurrency;
   measurement.latency_ns = std::move(samples);
   return measurement;
 }
@@ -55,7 +55,7 @@ TEST(Summary, reports_the_moments_and_withholds_unsupported_percentiles) {
   EXPECT_GE(many.p99_interval_ns->high, *many.p99_ns);
 }
 
-TEST(Summary, counts_throughput_over_the_window_that_the_lanes_share) {
+TEST(Summary, counts_throughput_over_the_window_that_the_callers_share) {
   auto measurement = of(std::vector<double>(2000, 1e6), 4);
   measurement.items_per_inference = 8;
   const auto summary = summarize(measurement);

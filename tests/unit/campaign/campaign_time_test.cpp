@@ -44,7 +44,7 @@ TEST_F(CampaignTimeTest, a_trial_that_the_time_ends_is_no_result_and_the_answer_
   };
   const auto tried = [&](const TuneResult& result) {
     return std::any_of(result.run.trials.begin(), result.run.trials.end(),
-                       [&](const auto& trial) { return trial.configuration == *hung && !trial.from_store; });
+                       [&](const auto& trial) { return trial.configuration == *hung && !trial.cached; });
   };
   const auto cut = must_run();
   EXPECT_EQ(cut.run.verdict->decision, schema::Decision::change);

@@ -363,7 +363,7 @@ class Runs : public Gather {
           auto executor = std::make_unique<fakes::FakeExecutor>();
           if (gpu != nullptr) {
             executor->failure = [this](const auto&) { return gpu_failure; };
-            executor->drift = [this](const auto&) { return gpu_drift; };
+            executor->output_error = [this](const auto&) { return gpu_drift; };
           }
           return executor;
         },
@@ -387,7 +387,7 @@ TEST_F(Runs, the_cpu_comes_first_and_cuda_on_every_gpu) {
   EXPECT_EQ(runs[0].device, "CPU");
   EXPECT_NEAR(runs[0].median_ms, 1, 0.2);
   EXPECT_EQ(runs[2].device, "GPU 1");
-  EXPECT_EQ(runs[2].drift, 0.001);
+  EXPECT_EQ(runs[2].output_error, 0.001);
   EXPECT_EQ(gpu_executors, 2);
 }
 

@@ -78,7 +78,7 @@ inline Facts healthy_facts() {
     run.median_ms = 0.2;
     facts.smoke.push_back(run);
   }
-  facts.smoke.back().drift = 1e-4;
+  facts.smoke.back().output_error = 1e-4;
   facts.gpus = {healthy_gpu()};
   auto& environment = facts.machine.environment;
   environment.cpu_model = "Xeon";

@@ -30,7 +30,7 @@ TEST(InferenceChecks, a_crash_is_a_failed_line) {
 
 TEST(InferenceChecks, wrong_answers_are_a_failure) {
   auto facts = healthy_facts();
-  facts.smoke.back().drift = 0.5;
+  facts.smoke.back().output_error = 0.5;
   EXPECT_EQ(see_inference(facts, "cuda").status, CheckStatus::fail);
   EXPECT_TRUE(contains(see_inference(facts, "cuda").evidence, "differ from the CPU's"));
 }

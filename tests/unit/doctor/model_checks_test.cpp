@@ -68,7 +68,7 @@ TEST(ModelChecks, a_provider_that_cannot_run_it_fails) {
 
 TEST(ModelChecks, other_answers_of_a_users_model_are_a_warning) {
   auto facts = with_model();
-  facts.model->runs.back().drift = 0.1;
+  facts.model->runs.back().output_error = 0.1;
   EXPECT_EQ(see_model(facts, "cuda").status, CheckStatus::warn);
 }
 

@@ -127,7 +127,7 @@ TEST(Message, requests_round_trip) {
   TrialRequest request;
   request.spec.workload.kind = "synthetic";
   request.spec.configuration.set("intra_op_num_threads", 3);
-  request.abandon_above_ns = 5e6;
+  request.stop_above_ns = 5e6;
   request.throughput = true;
   request.reference = "/tmp/r";
   const auto frame = make_job_frame(job_kind::kTrial, request);
@@ -137,7 +137,7 @@ TEST(Message, requests_round_trip) {
   const auto back = base::json_as<TrialRequest>(job["request"], "request");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->spec.key(), request.spec.key());
-  EXPECT_EQ(back->abandon_above_ns, request.abandon_above_ns);
+  EXPECT_EQ(back->stop_above_ns, request.stop_above_ns);
   EXPECT_TRUE(back->throughput);
   EXPECT_EQ(back->reference, "/tmp/r");
 }

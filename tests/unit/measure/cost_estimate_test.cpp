@@ -95,13 +95,14 @@ TEST(CostEstimate, expects_a_comparison_to_make_both_sessions_in_each_round) {
   const TrialCosts made{a, b};
   schema::PairedPlan plan;
   plan.rounds = plan.max_rounds = 1;
-  plan.quads = 5;
-  plan.max_quads = 10;
+  plan.abba_rounds = 5;
+  plan.max_abba_rounds = 10;
   plan.block_time_s = 0.04;
   plan.settle_s = 0.01;
   plan.max_time_s = 60;
   const double once = pair_s(made, plan, a, b);
-  EXPECT_DOUBLE_EQ(once, 0.5 + 2.0 + 10 * 4 * (0.004 + 0.05)) << "an uneven machine makes it go on to the last quad";
+  EXPECT_DOUBLE_EQ(once, 0.5 + 2.0 + 10 * 4 * (0.004 + 0.05))
+      << "an uneven machine makes it go on to the last ABBA round";
   EXPECT_DOUBLE_EQ(expected_pair_s(plan, pair_cost(made, a, b, true, true)), once + 1.5);
   plan.rounds = plan.max_rounds = 2;
   EXPECT_DOUBLE_EQ(pair_s(made, plan, a, b), once + 2.5);
@@ -134,7 +135,7 @@ TEST(CostEstimate, counts_every_session_that_runs_side_by_side) {
 TEST(CostEstimate, knows_that_slow_inferences_make_long_blocks) {
   const auto slow = trial(5.0, 100, 0);
   schema::PairedPlan plan;
-  plan.quads = plan.max_quads = 4;
+  plan.abba_rounds = plan.max_abba_rounds = 4;
   plan.settle_s = 0;
   plan.min_block_runs = 3;
   EXPECT_NEAR(pair_s({slow}, plan, slow, slow, false), 4 * 4 * (0.1 + 0.3), 1e-9)
@@ -145,7 +146,7 @@ TEST(CostEstimate, knows_how_long_the_samples_of_a_tail_take) {
   const auto slow = trial(5.0, 100, 0);
   schema::PairedPlan plan;
   plan.rounds = plan.max_rounds = 1;
-  plan.quads = plan.max_quads = 4;
+  plan.abba_rounds = plan.max_abba_rounds = 4;
   plan.max_time_s = 3;
   plan.settle_s = 0;
   plan.discard_time_s = 0;
@@ -157,13 +158,13 @@ TEST(CostEstimate, knows_how_long_the_samples_of_a_tail_take) {
   };
   EXPECT_NEAR(with(60), 2 * 10 * 1.1, 1e-9) << "ten blocks a side, a run of each not counted";
   EXPECT_NEAR(with(18), 18, 1e-9);
-  EXPECT_NEAR(with(7), 4 * 4 * 11 * 0.1, 1e-9) << "four quads come what may";
+  EXPECT_NEAR(with(7), 4 * 4 * 11 * 0.1, 1e-9) << "four ABBA rounds come what may";
 }
 
 TEST(CostEstimate, counts_the_sessions_of_as_many_rounds_as_an_uneven_machine_needs) {
   const auto one = trial(1.2, 1, 0.3);
   schema::PairedPlan plan;
-  plan.quads = plan.rounds = 4;
+  plan.abba_rounds = plan.rounds = 4;
   plan.max_rounds = 60;
   plan.min_time_s = 4;
   plan.max_time_s = 30;
@@ -231,11 +232,11 @@ TEST_F(FittedPlan, has_two_pairs_of_sessions_before_it_has_one) {
 
 TEST_F(FittedPlan, cuts_blocks_that_would_not_take_all_of_their_time) {
   plan_.rounds = plan_.max_rounds = 1;
-  plan_.max_quads = plan_.quads;
+  plan_.max_abba_rounds = plan_.abba_rounds;
   plan_.settle_s = 0;
   plan_.discard_runs = 0;
   plan_.discard_time_s = 0;
-  const double blocks_s = 4 * plan_.quads * plan_.block_time_s;
+  const double blocks_s = 4 * plan_.abba_rounds * plan_.block_time_s;
   plan_.max_time_s = 2 * blocks_s;
   ASSERT_NEAR(needs_s(plan_), 4 + blocks_s, 1e-9);
   EXPECT_NEAR(needs_s(fitted(4 + 0.8 * blocks_s)), 4 + 0.8 * blocks_s, 1e-9);

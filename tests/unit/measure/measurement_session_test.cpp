@@ -166,13 +166,13 @@ TEST(Measure, stops_at_the_run_limit) {
   EXPECT_EQ(result->latency_ns.size(), 700U);
 }
 
-TEST(Measure, abandons_a_clear_loser_early) {
+TEST(Measure, stops_a_clear_loser_early) {
   FakeWorkload workload(noisy(10 * kMillisecond, 0.02));
   MeasureControl control;
-  control.abandon_above_ns = 5 * kMillisecond;
+  control.stop_above_ns = 5 * kMillisecond;
   const auto result = measure(workload, {}, control);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->stop_reason, StopReason::abandoned);
+  EXPECT_EQ(result->stop_reason, StopReason::stopped_early);
   EXPECT_EQ(result->latency_ns.size(), 8U);
 }
 
@@ -206,14 +206,14 @@ TEST(Measure, returns_the_workloads_error_from_every_phase) {
   }
 }
 
-TEST(Measure, measures_the_throughput_of_several_lanes) {
+TEST(Measure, measures_the_throughput_of_several_callers) {
   FakeWorkload workload(constant(2 * kMillisecond), 4);
   workload.items = 3;
   MeasureControl control;
   control.throughput = true;
   const auto result = measure(workload, fixed_plan(20), control);
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->lanes, 4);
+  EXPECT_EQ(result->concurrency, 4);
   EXPECT_EQ(result->latency_ns.size(), 80U);
   EXPECT_NEAR(result->throughput_per_s(), 4 * 3 * 500, 1e-6);
 }
@@ -226,7 +226,7 @@ TEST(Measure, runs_real_threads_on_the_system_clock) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->latency_ns.size(), 60U);
   EXPECT_GE(*std::min_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond);
-  // Three lanes that sleep for at least a millisecond: below 3000 a second, and far above what one lane reaches.
+  // Three callers that sleep for at least a millisecond: below 3000 a second, and far above what one caller reaches.
   EXPECT_LT(result->throughput_per_s(), 3000);
   EXPECT_GT(result->throughput_per_s(), 500);
 }

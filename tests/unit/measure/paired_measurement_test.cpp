@@ -7,8 +7,8 @@
 
 #include "base/random.hpp"
 #include "fakes/fake_workload.hpp"
+#include "measure/abba_ratio.hpp"
 #include "measure/measurement_session.hpp"
-#include "measure/quad_ratio.hpp"
 
 namespace ridgeline::measure {
 namespace {
@@ -16,9 +16,9 @@ namespace {
 using fakes::FakeWorkload;
 using fakes::kMillisecond;
 
-schema::PairedPlan plan_of(int quads) {
+schema::PairedPlan plan_of(int abba_rounds) {
   schema::PairedPlan plan;
-  plan.quads = quads;
+  plan.abba_rounds = abba_rounds;
   plan.block_time_s = 0.1;
   plan.discard_time_s = 0;
   plan.min_time_s = 0;
@@ -33,7 +33,7 @@ std::string order_of(const schema::PairedMeasurement& measurement) {
   return order;
 }
 
-TEST(MeasurePaired, mirrors_one_of_every_two_quads_by_chance) {
+TEST(MeasurePaired, mirrors_one_of_every_two_abba_rounds_by_chance) {
   std::string all;
   for (const std::uint64_t seed : {1, 2}) {
     FakeWorkload a([](int, std::int64_t) { return kMillisecond; });
@@ -76,7 +76,7 @@ TEST(MeasurePaired, is_not_fooled_by_a_disturbance_in_step_with_its_blocks) {
   const auto result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result) << result.error().message;
   double sum = 0;
-  for (std::size_t at = 0; at + 4 <= result->blocks.size(); at += 4) sum += quad_log_ratio(&result->blocks[at]);
+  for (std::size_t at = 0; at + 4 <= result->blocks.size(); at += 4) sum += abba_log_ratio(&result->blocks[at]);
   EXPECT_NEAR(sum / 400, 0, 0.02);
 }
 
@@ -125,7 +125,7 @@ TEST(MeasurePaired, does_not_count_the_discarded_runs) {
   }
 }
 
-TEST(MeasurePaired, cancels_a_linear_drift_within_a_quad) {
+TEST(MeasurePaired, cancels_a_linear_drift_within_a_abba_round) {
   // One time line for both arms: everything gets slower by 1 % an inference.
   std::int64_t clock = 0;
   const auto drifting = [&](int, std::int64_t) { return kMillisecond * (1 + 0.01 * static_cast<double>(clock++)); };
@@ -137,14 +137,14 @@ TEST(MeasurePaired, cancels_a_linear_drift_within_a_quad) {
   MeasureControl control;
   const auto result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result);
-  for (std::size_t quad = 0; quad < 4; ++quad) {
+  for (std::size_t abba_round = 0; abba_round < 4; ++abba_round) {
     double log_ratio = 0;
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto& block = result->blocks[quad * 4 + i];
+      const auto& block = result->blocks[abba_round * 4 + i];
       ASSERT_EQ(block.latency_ns.size(), 5U);
       log_ratio += (block.arm == 'A' ? 1 : -1) * std::log(block.latency_ns[2]) / 2;
     }
-    EXPECT_NEAR(log_ratio, 0, 0.01) << quad;
+    EXPECT_NEAR(log_ratio, 0, 0.01) << abba_round;
   }
 }
 
@@ -157,7 +157,7 @@ TEST(MeasurePaired, does_the_least_runs_of_a_block) {
   for (const auto& block : result->blocks) EXPECT_EQ(block.latency_ns.size(), 3U);
 }
 
-TEST(MeasurePaired, stops_after_the_budget_but_not_before_four_quads) {
+TEST(MeasurePaired, stops_after_the_budget_but_not_before_four_abba_rounds) {
   FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
   FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
   MeasureControl control;
@@ -166,7 +166,7 @@ TEST(MeasurePaired, stops_after_the_budget_but_not_before_four_quads) {
   auto result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->blocks.size(), 16U);
-  plan.max_time_s = 2.5;  // a quad takes 0.44 s
+  plan.max_time_s = 2.5;  // an ABBA round takes 0.44 s
   result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->blocks.size(), 6U * 4);
@@ -187,20 +187,20 @@ TEST(MeasurePaired, goes_on_until_the_interval_is_narrow) {
   MeasureControl control;
   auto plan = plan_of(6);
   plan.max_time_s = 1000;
-  plan.max_quads = 1000;
+  plan.max_abba_rounds = 1000;
   plan.target_half_width = 0.02;
   const auto result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result);
   EXPECT_GT(result->blocks.size(), 6U * 4);
   EXPECT_LT(result->blocks.size(), 300U * 4);
-  plan.max_quads = 9;
+  plan.max_abba_rounds = 9;
   plan.target_half_width = 0.0001;
   const auto limited = measure_paired(a, b, plan, control);
   ASSERT_TRUE(limited);
   EXPECT_EQ(limited->blocks.size(), 9U * 4);
 }
 
-TEST(MeasurePaired, does_no_more_quads_than_planned_when_the_interval_is_narrow) {
+TEST(MeasurePaired, does_no_more_abba_rounds_than_planned_when_the_interval_is_narrow) {
   auto a = jumpy(1, 0.001);
   auto b = jumpy(2, 0.001);
   MeasureControl control;
@@ -214,7 +214,7 @@ TEST(MeasurePaired, goes_on_for_the_least_time) {
   auto b = jumpy(2, 0.001);
   MeasureControl control;
   auto plan = plan_of(6);
-  plan.min_time_s = 8;  // a quad takes 0.8 s: three inferences of 50 ms a block and one that is not counted
+  plan.min_time_s = 8;  // an ABBA round takes 0.8 s: three inferences of 50 ms a block and one that is not counted
   const auto result = measure_paired(a, b, plan, control);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->blocks.size(), 10U * 4);
@@ -225,7 +225,7 @@ TEST(MeasurePaired, goes_on_for_the_least_number_of_samples) {
     auto a = jumpy(1, 0.001);
     auto b = jumpy(2, 0.001);
     auto plan = plan_of(6);
-    plan.max_quads = 6;  // of six samples an arm
+    plan.max_abba_rounds = 6;  // of six samples an arm
     plan.max_time_s = 1;
     plan.min_samples = 100;
     plan.min_samples_time_s = most_s;
@@ -239,7 +239,7 @@ TEST(MeasurePaired, goes_on_for_the_least_number_of_samples) {
   std::vector<schema::QualityFlag> flags;
   EXPECT_EQ(samples_within(60, flags), 102U);
   EXPECT_TRUE(flags.empty());
-  EXPECT_LT(samples_within(8, flags), 70U) << "a quad takes 0.8 s";
+  EXPECT_LT(samples_within(8, flags), 70U) << "an ABBA round takes 0.8 s";
   ASSERT_EQ(flags.size(), 1U);
   EXPECT_EQ(flags[0].message, "the budget of 8 s ended after 60 of 100 samples a side");
 }
@@ -284,7 +284,7 @@ TEST(MeasurePaired, pauses_before_each_block_on_the_system_clock) {
   EXPECT_GE(base::to_seconds(base::system_clock().now() - start), 16 * 0.002);
 }
 
-TEST(MeasurePaired, times_all_lanes_of_a_block) {
+TEST(MeasurePaired, times_all_callers_of_a_block) {
   FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; }, 2);
   FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; }, 5);
   MeasureControl control;
@@ -296,7 +296,7 @@ TEST(MeasurePaired, times_all_lanes_of_a_block) {
   }
 }
 
-TEST(MeasurePaired, keeps_only_whole_quads_when_cancelled) {
+TEST(MeasurePaired, keeps_only_whole_abba_rounds_when_cancelled) {
   FakeWorkload a([](int, std::int64_t) { return 10 * kMillisecond; });
   FakeWorkload b([](int, std::int64_t) { return 10 * kMillisecond; });
   MeasureControl control;

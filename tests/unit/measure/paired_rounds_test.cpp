@@ -36,10 +36,10 @@ class Sessions {
   int made_ = 0;
 };
 
-schema::PairedPlan plan_of(int quads, int rounds) {
+schema::PairedPlan plan_of(int abba_rounds, int rounds) {
   schema::PairedPlan plan;
-  plan.quads = quads;
-  plan.max_quads = quads;
+  plan.abba_rounds = abba_rounds;
+  plan.max_abba_rounds = abba_rounds;
   plan.rounds = plan.max_rounds = rounds;
   plan.block_time_s = 0.01;
   plan.min_time_s = 0;
@@ -102,7 +102,7 @@ class Places {
   std::vector<int> free_{0, 1};
 };
 
-/// A configuration against itself over 200 rounds of a quad.
+/// A configuration against itself over 200 rounds of an ABBA round.
 schema::PairedMeasurement measure_on(Places places) {
   auto plan = plan_of(200, 200);
   plan.max_time_s = 1000;
@@ -175,7 +175,7 @@ TEST(MeasurePairedRounds, an_arm_that_cannot_be_made_ends_it) {
   EXPECT_EQ(measured.error().code, base::ErrorCode::out_of_memory);
 }
 
-TEST(MeasurePairedRounds, no_round_is_made_for_less_than_a_quad) {
+TEST(MeasurePairedRounds, no_round_is_made_for_less_than_a_abba_round) {
   Sessions sessions(1);
   MeasureControl control;
   const auto measured = measure_paired_rounds(sessions.arm(), sessions.arm(), plan_of(1, 4), control);
@@ -195,7 +195,7 @@ MakeArm chancy(std::vector<double> speeds) {
 schema::PairedPlan open_plan() {
   auto plan = plan_of(12, 6);
   plan.max_rounds = 40;
-  plan.max_quads = 10000;
+  plan.max_abba_rounds = 10000;
   plan.min_time_s = 0.6;
   plan.max_time_s = 1000;
   return plan;
@@ -260,7 +260,7 @@ TEST(MeasurePairedRounds, what_the_order_of_making_does_takes_no_more_rounds) {
   EXPECT_EQ(rounds_of(*measured), 4);
 }
 
-TEST(MeasurePairedRounds, ends_at_the_most_rounds_quads_or_time) {
+TEST(MeasurePairedRounds, ends_at_the_most_rounds_abba_rounds_or_time) {
   const std::vector<double> wild{1, 1.5, 0.7, 1.2, 0.6};
   MeasureControl control;
   const auto most_rounds = measure_paired_rounds(chancy(wild), chancy({1}), open_plan(), control);
@@ -272,11 +272,11 @@ TEST(MeasurePairedRounds, ends_at_the_most_rounds_quads_or_time) {
   ASSERT_TRUE(most_time);
   EXPECT_GE(most_time->blocks_s, 3);
   EXPECT_LT(most_time->blocks_s, 3.5);
-  plan.max_quads = 20;
-  const auto most_quads = measure_paired_rounds(chancy(wild), chancy({1}), plan, control);
-  ASSERT_TRUE(most_quads);
-  EXPECT_GE(most_quads->blocks.size(), 20U * 4);
-  EXPECT_LT(most_quads->blocks.size(), 28U * 4);
+  plan.max_abba_rounds = 20;
+  const auto most_abba_rounds = measure_paired_rounds(chancy(wild), chancy({1}), plan, control);
+  ASSERT_TRUE(most_abba_rounds);
+  EXPECT_GE(most_abba_rounds->blocks.size(), 20U * 4);
+  EXPECT_LT(most_abba_rounds->blocks.size(), 28U * 4);
 }
 
 TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
@@ -287,7 +287,7 @@ TEST(MeasurePairedRounds, slow_inferences_get_two_rounds_and_a_note) {
   ASSERT_TRUE(measured);
   EXPECT_EQ(rounds_of(*measured), 2);
   ASSERT_EQ(measured->flags.size(), 1U);
-  EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 quads");
+  EXPECT_EQ(measured->flags[0].message, "the budget of 0.5 s ended after 4 of 12 ABBA rounds");
 }
 
 TEST(MeasurePairedRounds, go_on_for_the_least_number_of_samples) {
@@ -313,7 +313,7 @@ TEST(MeasurePairedRounds, a_budget_that_ends_every_round_is_told_once) {
   const auto measured = measure_paired_rounds(chancy({10}), chancy({10}), plan, control);
   ASSERT_TRUE(measured);
   ASSERT_EQ(measured->flags.size(), 1U);
-  EXPECT_EQ(measured->flags[0].message, "the budget of 0.2 s ended after 8 of 12 quads");
+  EXPECT_EQ(measured->flags[0].message, "the budget of 0.2 s ended after 8 of 12 ABBA rounds");
 }
 
 TEST(MeasurePairedRounds, what_rounds_say_with_other_figures_is_told_once_an_arm) {

@@ -63,22 +63,22 @@ TEST(StoppingCriterion, stops_when_the_budget_or_the_buffer_is_spent) {
 
 TEST(StoppingCriterion, gives_up_only_on_a_clear_loser) {
   auto options = options_with(0.0001);
-  options.abandon_above_ns = 90;
+  options.stop_above_ns = 90;
   StoppingCriterion criterion(options);
-  EXPECT_EQ(criterion.decide(normal_samples(20, 100, 2, 5), 20, 0.1), schema::StopReason::abandoned);
+  EXPECT_EQ(criterion.decide(normal_samples(20, 100, 2, 5), 20, 0.1), schema::StopReason::stopped_early);
   EXPECT_FALSE(criterion.decide(normal_samples(20, 91, 4, 5), 20, 0.1));   // the interval still reaches below 90
   EXPECT_FALSE(criterion.decide(std::vector<double>(7, 1000.0), 7, 0.1));  // too few for an interval
 }
 
-TEST(StoppingCriterion, counts_the_cost_an_item_over_all_lanes_for_throughput) {
+TEST(StoppingCriterion, counts_the_cost_an_item_over_all_callers_for_throughput) {
   auto options = options_with(0.0001);
   options.throughput = true;
-  options.lanes = 2;
+  options.concurrency = 2;
   options.items_per_inference = 4;
-  options.abandon_above_ns = 12;
+  options.stop_above_ns = 12;
   StoppingCriterion criterion(options);
   EXPECT_FALSE(criterion.decide(normal_samples(100, 90, 1, 6), 50, 0.1));  // 90 / 8 = 11.25 ns an item
-  EXPECT_EQ(criterion.decide(normal_samples(100, 104, 1, 6), 50, 0.1), schema::StopReason::abandoned);
+  EXPECT_EQ(criterion.decide(normal_samples(100, 104, 1, 6), 50, 0.1), schema::StopReason::stopped_early);
 }
 
 TEST(StoppingCriterion, spaces_its_looks_geometrically) {
@@ -111,7 +111,7 @@ TEST(StoppingCriterion, places_the_first_look_where_the_least_time_ends) {
   options.plan.min_time_s = 0.2;
   options.expected_latency_ns = 1e5;
   EXPECT_EQ(StoppingCriterion(options).next_round(0), 2000);
-  options.abandon_above_ns = 1.0;  // losers are looked for early
+  options.stop_above_ns = 1.0;  // losers are looked for early
   EXPECT_EQ(StoppingCriterion(options).next_round(0), 8);
 }
 

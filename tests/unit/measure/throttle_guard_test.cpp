@@ -187,15 +187,15 @@ TEST(MeasureOnGpu, puts_everything_back_in_order_when_it_gives_up) {
   EXPECT_EQ(watch.totals[0].discarded_parts, 0);
 }
 
-TEST(MeasureOnGpu, does_not_abandon_a_trial_for_a_throttled_start) {
+TEST(MeasureOnGpu, does_not_stop_a_trial_for_a_throttled_start) {
   FakeRoundWatch watch([](int part) { return RoundReading{part == 0 ? 0.01 : 0.0, 1980.0}; });
   FakeWorkload workload([&](int, std::int64_t) { return watch.parts == 0 ? 5e6 : 1e6; });
   MeasureControl control;
   control.gpu = &watch;
-  control.abandon_above_ns = 2e6;
+  control.stop_above_ns = 2e6;
   const auto result = measure(workload, timed_plan(0.2, 1), control);
   ASSERT_TRUE(result);
-  EXPECT_NE(result->stop_reason, schema::StopReason::abandoned);
+  EXPECT_NE(result->stop_reason, schema::StopReason::stopped_early);
   EXPECT_EQ(*std::max_element(result->latency_ns.begin(), result->latency_ns.end()), kMillisecond);
 }
 
@@ -222,7 +222,7 @@ TEST(MeasureOnGpu, reads_the_gpu_only_every_tenth_of_a_second_or_so) {
   EXPECT_LE(watch.parts, 20);
 }
 
-TEST(MeasureOnGpu, counts_all_lanes_after_discarding) {
+TEST(MeasureOnGpu, counts_all_callers_after_discarding) {
   FakeRoundWatch watch([](int part) { return RoundReading{part == 1 ? 0.1 : 0.0, 1980.0}; });
   FakeWorkload workload([](int, std::int64_t) { return kMillisecond; }, 3);
   MeasureControl control;
@@ -245,7 +245,7 @@ TEST(MeasureOnGpu, flags_a_shared_gpu) {
   EXPECT_EQ(flag->message, "2 other processes were on the GPU while it was timed");
 }
 
-TEST(MeasurePairedOnGpu, takes_throttled_quads_again) {
+TEST(MeasurePairedOnGpu, takes_throttled_abba_rounds_again) {
   FakeRoundWatch watch([](int part) { return RoundReading{part == 1 ? 0.4 : 0.0, 1980.0}; });
   const auto latency = [&](double ns) {
     return [&watch, ns](int, std::int64_t) { return watch.parts == 1 ? 3 * ns : ns; };
@@ -253,7 +253,7 @@ TEST(MeasurePairedOnGpu, takes_throttled_quads_again) {
   FakeWorkload a(latency(1.1e6));
   FakeWorkload b(latency(1e6));
   schema::PairedPlan plan;
-  plan.quads = 6;
+  plan.abba_rounds = 6;
   plan.min_time_s = 0;
   plan.warmup.warmup_runs = 0;
   plan.warmup.warmup_max_s = 0;
@@ -268,17 +268,18 @@ TEST(MeasurePairedOnGpu, takes_throttled_quads_again) {
     for (const double ns : block.latency_ns) EXPECT_LT(ns, 2e6);
   }
   for (std::size_t at = 0; at < order.size(); at += 8)
-    EXPECT_NE(order.substr(at, 4), order.substr(at + 4, 4)) << "the retaken quad has the order of the one it replaces";
+    EXPECT_NE(order.substr(at, 4), order.substr(at + 4, 4))
+        << "the retaken ABBA round has the order of the one it replaces";
   EXPECT_TRUE(find_flag(result->flags, "throttled_rounds"));
   EXPECT_EQ(watch.totals.at(0).discarded_parts, 1);
 }
 
-TEST(MeasurePairedOnGpu, keeps_all_quads_of_a_card_that_always_throttles) {
+TEST(MeasurePairedOnGpu, keeps_all_abba_rounds_of_a_card_that_always_throttles) {
   FakeRoundWatch watch([](int) { return RoundReading{1.0, 900.0}; });
   FakeWorkload a([](int, std::int64_t) { return kMillisecond; });
   FakeWorkload b([](int, std::int64_t) { return kMillisecond; });
   schema::PairedPlan plan;
-  plan.quads = 5;
+  plan.abba_rounds = 5;
   plan.min_time_s = 0;
   plan.warmup.warmup_max_s = 0;
   MeasureControl control;

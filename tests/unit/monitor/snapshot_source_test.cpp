@@ -104,7 +104,7 @@ TEST_F(SnapshotSourceTest, energy_goes_on_when_the_driver_is_loaded_again) {
   EXPECT_EQ(look(source, 15).gpus[0].energy_since_start_j, 400);
 }
 
-// Of a core at most 0.5 %, also where processes run and clocks are held down: these take the driver 2 ms and more each.
+// Of a core at most 0.5 %, also where processes run and clocks are throttled: these take the driver 2 ms and more each.
 TEST_F(SnapshotSourceTest, asks_a_busy_gpu_seldom_for_what_the_driver_is_slow_with) {
   nvml_.script("throttled");
   ASSERT_EQ(::setenv("RL_FAKE_NVML_PROCESSES", ("0:" + std::to_string(::getpid()) + ":1024:30:C").c_str(), 1), 0);

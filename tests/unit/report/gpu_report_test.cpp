@@ -62,10 +62,10 @@ TEST(GpuReport, says_of_which_scenario_its_numbers_are) {
   EXPECT_NE(render_markdown(gpu_report()).find("every copy is timed (--io host)"), std::string::npos);
   EXPECT_NE(gpu_report().subtitle.find("NVIDIA H200 · --io host"), std::string::npos) << gpu_report().subtitle;
   auto records = gpu_records();
-  records.run.io = "device";
+  records.run.tensor_location = "device";
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   EXPECT_NE(render_markdown(report).find("no copy is timed (--io device)"), std::string::npos);
-  EXPECT_EQ(tune_json(records.run, records.outcomes, records.pairs).at("run").at("io"), "device");
+  EXPECT_EQ(tune_json(records.run, records.outcomes, records.pairs).at("run").at("tensor_location"), "device");
 }
 
 TEST(GpuReport, has_no_column_for_what_no_setting_was_measured_by) {
@@ -99,7 +99,7 @@ TEST(GpuReport, shows_a_default_that_is_an_empty_text) {
 TEST(GpuReport, tells_memory_energy_and_drift_of_every_trial) {
   const auto* table = table_of(gpu_report(), "trials", "Every trial, in the order they ran");
   ASSERT_NE(table, nullptr);
-  const std::vector<std::string> wanted{"GPU peak, GB", "Weights, GB", "Arena, GB", "Energy, mJ/item", "Drift"};
+  const std::vector<std::string> wanted{"GPU peak, GB", "Weights, GB", "Arena, GB", "Energy, mJ/item", "Output error"};
   const auto first =
       std::find_if(table->columns.begin(), table->columns.end(), [&](const auto& c) { return c.title == wanted[0]; });
   ASSERT_NE(first, table->columns.end());
@@ -185,9 +185,9 @@ TEST(GpuReport, draws_the_time_line_of_the_card_without_answers_from_the_store) 
   ASSERT_NE(chart, nullptr);
   EXPECT_EQ(chart->option.at("panels"), 3);
   EXPECT_EQ(chart->option.at("series").size(), 4U) << "three lines and the marks of held clocks";
-  EXPECT_NE(chart->alternative.find("clocks were held down at"), std::string::npos) << chart->alternative;
+  EXPECT_NE(chart->alternative.find("clocks were throttled at"), std::string::npos) << chart->alternative;
   auto records = gpu_records();
-  for (auto& trial : records.run.trials) trial.from_store = true;
+  for (auto& trial : records.run.trials) trial.cached = true;
   EXPECT_EQ(chart_of(build_tune_report(records.run, records.outcomes, records.pairs), "gpu-timeline"), nullptr);
 }
 
@@ -217,9 +217,9 @@ TEST(GpuReport, draws_a_line_for_each_gpu_of_a_run) {
     EXPECT_EQ(point.at(1), 1980) << "a swing of the other GPU's clock";
   }
   for (const auto& mark : series.at(6).at("data"))
-    EXPECT_EQ(mark.at("tip").at(0).get<std::string>().rfind("Clocks of GPU 1 held down during trial ", 0), 0U);
+    EXPECT_EQ(mark.at("tip").at(0).get<std::string>().rfind("Clocks of GPU 1 throttled during trial ", 0), 0U);
   EXPECT_NE(chart->alternative.find("GPU 0: SM clock between 1980 and 1980 MHz"), std::string::npos);
-  EXPECT_NE(chart->alternative.find("clocks were never held down. GPU 1: SM clock between 16"), std::string::npos)
+  EXPECT_NE(chart->alternative.find("clocks were never throttled. GPU 1: SM clock between 16"), std::string::npos)
       << chart->alternative;
 
   gpus.clear();

@@ -73,11 +73,11 @@ TEST(SweepTable, says_why_a_trial_failed) {
   trial.outcome.failure->message = "exit code 2: no\nsuch flag";
   EXPECT_EQ(sweep_status(trial), "failed: exit code 2: no such flag");
   trial.outcome.status = schema::TrialStatus::out_of_memory;
-  trial.from_store = true;
-  EXPECT_EQ(sweep_status(trial), "OOM, stored: exit code 2: no such flag");
+  trial.cached = true;
+  EXPECT_EQ(sweep_status(trial), "OOM, cached: exit code 2: no such flag");
   trial.outcome = {};
   trial.outcome.notes = {"1 process was left behind and ended"};
-  EXPECT_EQ(sweep_status(trial), "ok, stored, 1 process was left behind and ended");
+  EXPECT_EQ(sweep_status(trial), "ok, cached, 1 process was left behind and ended");
 }
 
 TEST(SweepReport, names_answer_gain_and_ties) {
@@ -86,7 +86,7 @@ TEST(SweepReport, names_answer_gain_and_ties) {
   EXPECT_NE(summary.find("Gain: 2.00 times as good as the first combination"), std::string::npos) << summary;
   EXPECT_EQ(summary.find("Ties"), std::string::npos) << summary;
   const auto tied = summary_of(run_of({{"1", 1}, {"2", 1}, {"2", 1.01}, {"1", 1.01}}));
-  EXPECT_NE(tied.find("Ties: cannot be told from the best: n="), std::string::npos) << tied;
+  EXPECT_NE(tied.find("Ties: cannot be distinguished from the best: n="), std::string::npos) << tied;
 }
 
 TEST(SweepReport, notices_a_cold_start) {

@@ -130,13 +130,12 @@ TEST(TuneReport, says_why_the_recommended_trial_can_stand_outside_the_first_grou
   EXPECT_EQ(text(records).find("although"), std::string::npos);
   EXPECT_NE(text(records).find("; of those, the one closest"), std::string::npos);
   const auto ranking = analysis::rank(changed.run, changed.outcomes);
-  const auto outside = std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.tie_group == 2; });
+  const auto outside = std::find_if(ranking.begin(), ranking.end(), [](const auto& one) { return one.rank == 2; });
   ASSERT_NE(outside, ranking.end());
   changed.run.verdict->trial_id = outside->trial->id;
   const auto said = text(changed);
   const auto id = std::to_string(outside->trial->id);
-  EXPECT_NE(said.find("Trial [" + id + "](#trial-" + id + ") is recommended although it stands in group 2"),
-            std::string::npos)
+  EXPECT_NE(said.find("Trial [" + id + "](#trial-" + id + ") is recommended although its rank is 2"), std::string::npos)
       << said;
   EXPECT_NE(said.find("with the current configuration, where it came to 1.61×."), std::string::npos) << said;
   EXPECT_EQ(said.find("is preferred"), std::string::npos) << said;
@@ -182,7 +181,7 @@ TEST(TuneReport, tells_what_stored_trials_took_beside_the_time_of_this_search) {
   auto records = fakes::TuneRunFixture::make();
   double took_s = 0;
   for (auto& trial : records.run.trials) {
-    trial.from_store = true;
+    trial.cached = true;
     const auto outcome = records.outcomes.find(trial.key);
     if (outcome != records.outcomes.end()) took_s += outcome->second.duration_s;
   }
@@ -238,17 +237,17 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
   const auto fastest = verdict.configuration;
   verdict.configuration = records.run.trials.at(8).configuration;
   verdict.trial_id = 9;
-  schema::TunedPair duel;
-  duel.purpose = schema::PairPurpose::duel;
-  duel.a = fastest;
-  duel.b = verdict.configuration;
-  duel.comparison = schema::Comparison{1.05, 1.04, 1.06, 1e-9, 12, schema::Verdict::faster};
-  records.run.pairs.push_back(duel);
+  schema::TunedPair head_to_head;
+  head_to_head.purpose = schema::PairPurpose::head_to_head;
+  head_to_head.a = fastest;
+  head_to_head.b = verdict.configuration;
+  head_to_head.comparison = schema::Comparison{1.05, 1.04, 1.06, 1e-9, 12, schema::Verdict::faster};
+  records.run.pairs.push_back(head_to_head);
   const auto text = [&] {
     const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
     return std::get<Callout>(report.sections.at(0).blocks.at(0)).text;
   };
-  EXPECT_NE(text().find("better in a session of its own; in turns the recommended one came to 1.05× of it"),
+  EXPECT_NE(text().find("better in a session of its own; head to head the recommended one came to 1.05× of it"),
             std::string::npos)
       << text();
   const auto page = render_markdown(build_tune_report(records.run, records.outcomes, records.pairs));
@@ -256,7 +255,7 @@ TEST(TuneReport, says_why_the_fastest_trial_is_not_the_recommended_one) {
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.99, 1.01, 0.5, 12, schema::Verdict::no_difference};
   EXPECT_NE(text().find("the recommended one is shown to be at most 2 % slower"), std::string::npos) << text();
   records.run.pairs.back().comparison = schema::Comparison{1.001, 0.97, 1.04, 0.5, 12, schema::Verdict::inconclusive};
-  EXPECT_NE(text().find("the two could not be told apart"), std::string::npos) << text();
+  EXPECT_NE(text().find("the two could not be distinguished"), std::string::npos) << text();
   std::swap(records.run.pairs.back().a, records.run.pairs.back().b);
   records.run.pairs.back().comparison = schema::Comparison{0.95, 0.94, 0.96, 1e-9, 12, schema::Verdict::slower};
   EXPECT_NE(text().find("came to 1.05× of it"), std::string::npos) << text();
@@ -377,7 +376,7 @@ TEST(TuneReport, says_which_trials_what_each_setting_contributes_was_measured_on
   });
   EXPECT_NE(page.find("Each setting of the best finalist, trial [10](#trial-10), was put back"), std::string::npos);
   EXPECT_NE(page.find("| [10](#trial-10) | `intra_op_num_threads=4` | `8` |"), std::string::npos);
-  EXPECT_NE(page.find("*What each setting of the best finalist (trial 10) is worth, with 95 % intervals*"),
+  EXPECT_NE(page.find("*What each setting of the best finalist (trial 10) contributes, with 95 % intervals*"),
             std::string::npos);
   const auto records = fixture_records();
   const auto comparisons = tune_json(records.run, records.outcomes, records.pairs).at("comparisons");
@@ -390,7 +389,7 @@ TEST(TuneReport, says_which_trials_what_each_setting_contributes_was_measured_on
 
 TEST(TuneReport, tells_trials_that_were_stopped_early_from_those_that_ran_to_the_end) {
   const auto page = render_markdown(shared_report());
-  EXPECT_NE(page.find("5 failed or rejected, 2 stopped early, 1 from the store"), std::string::npos);
+  EXPECT_NE(page.find("5 failed or rejected, 2 stopped early, 1 cached"), std::string::npos);
   EXPECT_NE(page.find("15 trials ran to the end with acceptable outputs; 2 more were stopped early"),
             std::string::npos);
   const auto without_failures = [](auto& records) {
@@ -402,7 +401,7 @@ TEST(TuneReport, tells_trials_that_were_stopped_early_from_those_that_ran_to_the
                  trials.end());
   };
   const auto ok = changed_report(without_failures);
-  EXPECT_NE(ok.find("| 2 stopped early, 1 from the store |"), std::string::npos);
+  EXPECT_NE(ok.find("| 2 stopped early, 1 cached |"), std::string::npos);
   EXPECT_NE(ok.find("None: no trial failed or was rejected."), std::string::npos);
   EXPECT_EQ(ok.find("very trial ran to the end"), std::string::npos);
   EXPECT_EQ(ok.find("all ran to the end"), std::string::npos);
@@ -413,7 +412,7 @@ TEST(TuneReport, tells_trials_that_were_stopped_early_from_those_that_ran_to_the
   EXPECT_NE(unfinished.find("1 not finished"), std::string::npos);
   EXPECT_EQ(unfinished.find("very trial ran to the end"), std::string::npos);
   const auto all = changed_report([](auto& records) { records.run.trials.resize(4); });
-  EXPECT_NE(all.find("| all ran to the end, 1 from the store |"), std::string::npos);
+  EXPECT_NE(all.find("| all ran to the end, 1 cached |"), std::string::npos);
   EXPECT_NE(all.find("None: every trial ran to the end with acceptable outputs."), std::string::npos);
 }
 

@@ -50,7 +50,7 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   fill_common(request);
   request.workload = {"onnx", "my model's.onnx", "", {{{"x", {1, 3}}}}, {{"y", "y.npy", ""}}, 3};
   request.provider = "cuda";
-  request.io = "device";
+  request.tensor_location = "device";
   request.ort_library = "ort.so";
   request.search = "random";
   request.objective = Objective::p99;
@@ -65,7 +65,7 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   request.space.only_listed = true;
   request.space.always_set = {"batch_size"};
   request.plan.runs = 60;
-  request.paired.quads = 8;
+  request.paired.abba_rounds = 8;
   request.finalists = 0;
   request.leave_one_out = false;
   request.random_budget = 7;
@@ -89,8 +89,8 @@ TEST(RunRequest, of_bench_comes_back_whole) {
   request.plan.steps += 1;
   request.tolerance = 0.1;
   request.headroom = 0.2;
-  request.soak_steps = 500;
-  request.short_soak_s = 2;
+  request.stability_steps = 500;
+  request.short_stability_s = 2;
   request.diagnose = false;
   const auto back = come_back(run);
   EXPECT_EQ(back, base::Json(request));

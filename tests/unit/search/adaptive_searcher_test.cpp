@@ -43,7 +43,7 @@ Campaign run(const Landscape& landscape, const std::string& strategy, double noi
     (*searcher)->observe(*proposal, observation);
     ++result.trials;
     result.seconds += landscape.trial_seconds(proposal->configuration);
-    if (observation.cost && !observation.abandoned)
+    if (observation.cost && !observation.stopped_early)
       seen.emplace_back(*observation.cost, *landscape.cost(proposal->configuration));
   }
   std::sort(seen.begin(), seen.end());

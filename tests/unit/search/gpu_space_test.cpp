@@ -434,7 +434,7 @@ TEST(GpuSpace, control_flow_rules_graphs_out) {
 TEST(GpuSpace, data_that_stays_on_the_gpu_is_bound_there) {
   auto input = gpu_input();
   EXPECT_EQ(values(build(input), "io_binding"), (std::vector<Value>{"pinned", "device", "stream"}));
-  input.io = "device";
+  input.tensor_location = "device";
   const auto built = build(input);
   EXPECT_NE(reason(built, "io_binding").find("stays on the GPU"), std::string::npos);
   EXPECT_TRUE(built.space.allows({{"enable_cuda_graph", true}})) << "unset is bound device memory here";

@@ -58,7 +58,7 @@ Observation random_observation(base::Random& random) {
   seen.cost = std::exp(random.normal());
   seen.cost_low = *seen.cost * 0.99;
   seen.cost_high = *seen.cost * 1.01;
-  seen.abandoned = random.below(6) == 0;
+  seen.stopped_early = random.below(6) == 0;
   return seen;
 }
 
@@ -137,7 +137,7 @@ TEST(Searcher, grid_covers_everything) {
   std::set<Configuration> seen;
   for (const auto& proposal : proposals) {
     seen.insert(proposal.configuration);
-    EXPECT_FALSE(proposal.abandon_above) << "a grid is measured in full";
+    EXPECT_FALSE(proposal.stop_above) << "a grid is measured in full";
   }
   const auto all = space.enumerate(1'000'000);
   EXPECT_EQ(seen, std::set<Configuration>(all.begin(), all.end()));
@@ -178,14 +178,14 @@ TEST(Searcher, a_space_that_rarely_works_is_still_searched) {
   EXPECT_TRUE(found);
 }
 
-TEST(Searcher, losers_may_be_abandoned_only_above_the_best_interval) {
+TEST(Searcher, losers_may_be_stopped_only_above_the_best_interval) {
   const SearchSpace space({kAll[0], kAll[5], kAll[8]}, {}, {});
   const auto searcher = make_searcher("adaptive", space, {});
   double best_high = HUGE_VAL;
   double cost = 1000;
   while (auto proposal = (*searcher)->propose()) {
-    if (proposal->abandon_above) {
-      EXPECT_GT(*proposal->abandon_above, best_high);
+    if (proposal->stop_above) {
+      EXPECT_GT(*proposal->stop_above, best_high);
     }
     (*searcher)->observe(*proposal, {cost, cost * 0.98, cost * 1.02, false});
     best_high = std::min(best_high, cost * 1.02);
@@ -202,11 +202,11 @@ TEST(Searcher, every_batch_size_is_measured_in_full_once) {
   while (auto proposal = (*searcher)->propose()) {
     const auto batch = proposal->configuration.get_or("batch_size", 1).as_integer(1);
     const double cost = batch == 64 ? 1000 : 5000 - static_cast<double>(batch);
-    const bool abandoned = proposal->abandon_above && cost > *proposal->abandon_above;
+    const bool stopped_early = proposal->stop_above && cost > *proposal->stop_above;
     ++tried[batch];
-    in_full[batch] += abandoned ? 0 : 1;
+    in_full[batch] += stopped_early ? 0 : 1;
     Observation seen{cost, cost * 0.99, cost * 1.01};
-    seen.abandoned = abandoned;
+    seen.stopped_early = stopped_early;
     (*searcher)->observe(*proposal, seen);
   }
   for (const auto& [batch, count] : tried) EXPECT_GE(in_full[batch], 1) << batch;
@@ -220,13 +220,13 @@ Observation fixed_observation(const Configuration& configuration) {
 }
 
 std::vector<Configuration> run_side_by_side(const std::string& name, const SearchSpace& space,
-                                            const SearcherOptions& options, std::size_t lanes) {
+                                            const SearcherOptions& options, std::size_t slots) {
   const auto searcher = make_searcher(name, space, options);
   EXPECT_TRUE(searcher);
   std::vector<Configuration> tried;
   while (auto proposal = (*searcher)->propose()) {
     std::vector<Proposal> batch{*proposal};
-    while (batch.size() < lanes) {
+    while (batch.size() < slots) {
       auto beside = (*searcher)->propose_beside();
       if (!beside) break;
       batch.push_back(std::move(*beside));
@@ -248,7 +248,7 @@ TEST_P(EveryStrategy, trials_side_by_side_are_those_that_come_one_after_another)
     options.seed = random.next();
     options.current = {{"intra_op_num_threads", 3}};
     const auto serial = run_side_by_side(GetParam(), space, options, 1);
-    for (const std::size_t lanes : {2U, 3U, 8U}) EXPECT_EQ(run_side_by_side(GetParam(), space, options, lanes), serial);
+    for (const std::size_t slots : {2U, 3U, 8U}) EXPECT_EQ(run_side_by_side(GetParam(), space, options, slots), serial);
   }
 }
 

@@ -25,7 +25,7 @@ Observation seen(double cost, double setup_s) {
   return observation;
 }
 
-class Foundation : public ::testing::Test {
+class Incumbent : public ::testing::Test {
  protected:
   void record(const Configuration& configuration, const Observation& observation) {
     const auto proposal = history_.offer(configuration, schema::TrialStage::screening, "");
@@ -37,26 +37,26 @@ class Foundation : public ::testing::Test {
   SearchHistory history_{kSpace};
 };
 
-TEST_F(Foundation, a_tie_that_is_quick_to_set_up_comes_before_the_best) {
+TEST_F(Incumbent, a_tie_that_is_quick_to_set_up_comes_before_the_best) {
   record(nhwc_, seen(533, 1.9));
   record(heuristic_, seen(536, 0.1));
-  EXPECT_EQ(history_.foundation(0.01)->configuration, heuristic_);
+  EXPECT_EQ(history_.incumbent(0.01)->configuration, heuristic_);
   EXPECT_EQ(history_.best()->configuration, nhwc_);
 }
 
-TEST_F(Foundation, a_slower_configuration_never_does) {
+TEST_F(Incumbent, a_slower_configuration_never_does) {
   record(nhwc_, seen(533, 1.9));
   record(heuristic_, seen(550, 0.1));
-  EXPECT_EQ(history_.foundation(0.01)->configuration, nhwc_);
+  EXPECT_EQ(history_.incumbent(0.01)->configuration, nhwc_);
 }
 
-TEST_F(Foundation, a_saving_of_milliseconds_does_not_move_it) {
+TEST_F(Incumbent, a_saving_of_milliseconds_does_not_move_it) {
   record(nhwc_, seen(533, 0.25));
   record(heuristic_, seen(534, 0.05));
-  EXPECT_EQ(history_.foundation(0.01)->configuration, nhwc_);
+  EXPECT_EQ(history_.incumbent(0.01)->configuration, nhwc_);
 }
 
-TEST_F(Foundation, a_tie_that_is_slow_to_set_up_is_told_from_a_gain_and_from_what_is_quick) {
+TEST_F(Incumbent, a_tie_that_is_slow_to_set_up_is_told_from_a_gain_and_from_what_is_quick) {
   record(heuristic_, seen(536, 0.1));
   record(nhwc_, seen(533, 1.9));
   EXPECT_TRUE(history_.is_slow_tie(nhwc_, 0.01));
@@ -67,12 +67,12 @@ TEST_F(Foundation, a_tie_that_is_slow_to_set_up_is_told_from_a_gain_and_from_wha
   EXPECT_FALSE(history_.is_slow_tie(gain, 0.01));
 }
 
-TEST_F(Foundation, what_was_abandoned_does_not_count) {
+TEST_F(Incumbent, what_was_stopped_early_does_not_count) {
   record(nhwc_, seen(533, 1.9));
   auto quick = seen(534, 0.1);
-  quick.abandoned = true;
+  quick.stopped_early = true;
   record(heuristic_, quick);
-  EXPECT_EQ(history_.foundation(0.01)->configuration, nhwc_);
+  EXPECT_EQ(history_.incumbent(0.01)->configuration, nhwc_);
 }
 
 /// As MobileNetV3 on an H200: cuDNN's exhaustive search takes 1.9 s in the channels-last layout and gains nothing.

@@ -32,7 +32,7 @@ SpaceInput input_with_cores(int physical, int logical, double usable) {
                    .library_sha256 = "",
                    .providers = {},
                    .loaded_libraries = {},
-                   .known_targets = {}};
+                   .supported_options = {}};
   return input;
 }
 
@@ -103,7 +103,7 @@ TEST(SpaceBuilder, what_the_loaded_version_does_not_know_is_dropped) {
   EXPECT_NE(reason(build(input), "intra_op_spin_duration_us").find("unknown to this version"), std::string::npos);
   input.runtime.version = "1.26.0";
   EXPECT_TRUE(reason(build(input), "intra_op_spin_duration_us").empty());
-  input.runtime.known_targets = {"session.dynamic_block_base"};
+  input.runtime.supported_options = {"session.dynamic_block_base"};
   const auto built = build(input);
   EXPECT_NE(reason(built, "disable_prepacking").find("unknown to this version"), std::string::npos);
   EXPECT_FALSE(values(built, "dynamic_block_base").empty());

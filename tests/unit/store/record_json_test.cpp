@@ -11,13 +11,13 @@ namespace ridgeline::store {
 namespace {
 
 TEST(RecordJson, reads_back_numbers_that_json_cannot_hold) {
-  schema::AccuracyDrift drift;
-  drift.max_abs = std::numeric_limits<double>::infinity();
-  drift.max_rel = std::numeric_limits<double>::quiet_NaN();
-  drift.nonfinite = 3;
-  const auto json = parse_record(dump_record(drift), "drift");
+  schema::OutputError output_error;
+  output_error.max_abs = std::numeric_limits<double>::infinity();
+  output_error.max_rel = std::numeric_limits<double>::quiet_NaN();
+  output_error.nonfinite = 3;
+  const auto json = parse_record(dump_record(output_error), "output_error");
   ASSERT_TRUE(json) << json.error().message;
-  const auto back = base::json_as<schema::AccuracyDrift>(*json, "drift");
+  const auto back = base::json_as<schema::OutputError>(*json, "drift");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->max_abs, std::numeric_limits<double>::max());
   EXPECT_EQ(back->max_rel, 0);

@@ -53,7 +53,7 @@ inline schema::TrialOutcome make_outcome(std::size_t samples = 20) {
   measurement.flags = {{schema::FlagLevel::notice, "not_steady", "still changing"}};
   measurement.effective_settings = {{"intra_op_num_threads", "4"}};
   outcome.measurement = measurement;
-  outcome.drift = schema::AccuracyDrift{};
+  outcome.output_error = schema::OutputError{};
   outcome.measured_utc = "2026-11-21T08:15:00Z";
   outcome.duration_s = 1.25;
   return outcome;

@@ -215,7 +215,7 @@ TEST_F(BaselineTest, gpus_that_cannot_be_read_are_told) {
     EXPECT_NE(line.find("ridgeline doctor"), std::string::npos) << line;
   }
   here_.gpu_note.clear();
-  EXPECT_NE(refusal({"latest", ""}).find("cannot be read (the driver tells no UUID of GPU 0)"), std::string::npos)
+  EXPECT_NE(refusal({"latest", ""}).find("cannot be read (the driver reports no UUID of GPU 0)"), std::string::npos)
       << refusal({"latest", ""});
 }
 

@@ -8,7 +8,7 @@
 #include "fakes/fake_nvml.hpp"
 #include "fakes/fake_service.hpp"
 #include "fakes/temporary_folder.hpp"
-#include "watch/gpu_glance.hpp"
+#include "watch/gpu_sampler.hpp"
 #include "watch/latency_file.hpp"
 #include "watch/latency_source.hpp"
 #include "watch/worker_probe.hpp"
@@ -99,7 +99,7 @@ class WorkerProbeTest : public ::testing::Test {
       WorkerProbe::Options options;
       options.baseline = baseline_;
       options.probe_time_s = 0.5;
-      probe_.emplace(std::move(options), inspector(), GpuGlance("", clock_));
+      probe_.emplace(std::move(options), inspector(), GpuSampler("", clock_));
     }
     return *probe_;
   }
@@ -136,7 +136,7 @@ TEST_F(WorkerProbeTest, holds_nothing_between_probes_when_asked_to) {
   WorkerProbe::Options options;
   options.baseline = baseline_;
   options.keep_worker = false;
-  WorkerProbe probe(std::move(options), inspector(), GpuGlance("", clock_));
+  WorkerProbe probe(std::move(options), inspector(), GpuSampler("", clock_));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(probe.look());
   EXPECT_EQ(machine_.workers, 2);
   EXPECT_FALSE(machine_.kept_session);
@@ -199,7 +199,7 @@ TEST_F(WorkerProbeTest, latencies_of_the_service_are_judged_without_running_anyt
   write("latency.log", "");
   auto file = LatencyFile::open(folder_ / "latency.log", nullptr);
   ASSERT_TRUE(file);
-  LatencySource source(std::make_unique<LatencyFile>(std::move(*file)), inspector(), GpuGlance("", clock_));
+  LatencySource source(std::make_unique<LatencyFile>(std::move(*file)), inspector(), GpuSampler("", clock_));
   const auto append = [&](int count, const char* line) {
     std::ofstream out(folder_ / "latency.log", std::ios::app);
     for (int i = 0; i < count; ++i) out << line << '\n';
@@ -227,40 +227,40 @@ TEST_F(WorkerProbeTest, latencies_of_the_service_are_judged_without_running_anyt
     EXPECT_NE(truncated.find(part), std::string::npos) << truncated;
 }
 
-TEST(GpuGlance, tells_throttle_time_processes_and_how_busy_a_gpu_is) {
+TEST(GpuSampler, tells_throttle_time_processes_and_how_busy_a_gpu_is) {
   fakes::FakeNvml nvml(RL_TEST_FAKE_NVML);
   fakes::FakeClock clock;
-  GpuGlance glance("GPU-fake-0", clock, {RL_TEST_FAKE_NVML});
-  const auto first = glance.look();
+  GpuSampler sampler("GPU-fake-0", clock, {RL_TEST_FAKE_NVML});
+  const auto first = sampler.sample();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->sm_clock_mhz, 1980);
   EXPECT_TRUE(first->throttle_ns.empty()) << "nothing to count from yet";
   nvml.set(kFakeThermalViolation, 300'000'000);
   nvml.set(kFakeOtherPid, 4711);
   clock.advance(std::chrono::seconds(1));
-  const auto second = glance.look();
+  const auto second = sampler.sample();
   ASSERT_TRUE(second);
   EXPECT_DOUBLE_EQ(second->throttle_ns.at("thermal"), 3e8);
   EXPECT_DOUBLE_EQ(second->timed_to_s, 1);
   ASSERT_EQ(second->neighbours_before.size(), 1U);
   EXPECT_EQ(second->neighbours_before[0].pid, 4711);
-  EXPECT_TRUE(glance.busy_percent());
+  EXPECT_TRUE(sampler.busy_percent());
 }
 
-TEST(GpuGlance, a_gpu_that_is_lost_says_nothing_and_comes_back) {
+TEST(GpuSampler, a_gpu_that_is_lost_says_nothing_and_comes_back) {
   fakes::FakeNvml nvml(RL_TEST_FAKE_NVML);
   fakes::FakeClock clock;
-  GpuGlance glance("GPU-fake-0", clock, {RL_TEST_FAKE_NVML});
-  ASSERT_TRUE(glance.look());
+  GpuSampler sampler("GPU-fake-0", clock, {RL_TEST_FAKE_NVML});
+  ASSERT_TRUE(sampler.sample());
   nvml.set(kFakeDeviceError, 15);
-  EXPECT_FALSE(glance.look());
-  EXPECT_FALSE(glance.busy_percent());
+  EXPECT_FALSE(sampler.sample());
+  EXPECT_FALSE(sampler.busy_percent());
   nvml.set(kFakeDeviceError, 0);
-  const auto back = glance.look();
+  const auto back = sampler.sample();
   ASSERT_TRUE(back);
   EXPECT_TRUE(back->throttle_ns.empty());
-  EXPECT_FALSE(GpuGlance("", clock, {RL_TEST_FAKE_NVML}).look()) << "no GPU is watched";
-  EXPECT_FALSE(GpuGlance("GPU-fake-0", clock, {"/nowhere/libnvidia-ml.so"}).look());
+  EXPECT_FALSE(GpuSampler("", clock, {RL_TEST_FAKE_NVML}).sample()) << "no GPU is watched";
+  EXPECT_FALSE(GpuSampler("GPU-fake-0", clock, {"/nowhere/libnvidia-ml.so"}).sample());
 }
 
 }  // namespace

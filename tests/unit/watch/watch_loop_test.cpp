@@ -306,9 +306,9 @@ TEST_F(WatchLoopTest, one_failed_probe_is_no_event_and_two_are) {
   EXPECT_NE(heard_.events[0].text.find("SIGSEGV"), std::string::npos);
   service_.problem.clear();
   probes(1);
-  EXPECT_EQ(heard_.count(WatchEventKind::works_again), 1);
+  EXPECT_EQ(heard_.count(WatchEventKind::restored), 1);
   EXPECT_FALSE(loop().bad());
-  EXPECT_EQ(responder_.heard, (std::vector{WatchEventKind::failed, WatchEventKind::works_again}));
+  EXPECT_EQ(responder_.heard, (std::vector{WatchEventKind::failed, WatchEventKind::restored}));
 }
 
 TEST_F(WatchLoopTest, without_traffic_nothing_is_judged) {

@@ -24,45 +24,47 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST(CompareOutputs, equal_outputs_have_no_drift) {
   const OutputSet outputs{tensor<float>("float", {1, -2, 3}), tensor<std::int64_t>("int64", {4, 5}, "i")};
-  const auto drift = compare_outputs(outputs, outputs);
-  EXPECT_EQ(drift.max_abs, 0);
-  EXPECT_EQ(drift.max_rel, 0);
-  EXPECT_EQ(drift.scaled_max_abs, 0);
-  EXPECT_DOUBLE_EQ(drift.cosine, 1);
-  EXPECT_EQ(drift.elements, 5);
-  EXPECT_FALSE(drift.shape_mismatch);
+  const auto output_error = compare_outputs(outputs, outputs);
+  EXPECT_EQ(output_error.max_abs, 0);
+  EXPECT_EQ(output_error.max_rel, 0);
+  EXPECT_EQ(output_error.scaled_max_abs, 0);
+  EXPECT_DOUBLE_EQ(output_error.cosine, 1);
+  EXPECT_EQ(output_error.elements, 5);
+  EXPECT_FALSE(output_error.shape_mismatch);
 }
 
 TEST(CompareOutputs, distances_are_absolute_relative_and_scaled_by_the_largest_reference) {
-  const auto drift = compare_outputs({tensor<float>("float", {1, 4, -8})}, {tensor<float>("float", {1.5F, 4, -8})});
-  EXPECT_DOUBLE_EQ(drift.max_abs, 0.5);
-  EXPECT_DOUBLE_EQ(drift.max_rel, 0.5);
-  EXPECT_DOUBLE_EQ(drift.scaled_max_abs, 0.0625);
-  EXPECT_LT(drift.cosine, 1);
-  EXPECT_EQ(drift.worst_output, "y");
+  const auto output_error =
+      compare_outputs({tensor<float>("float", {1, 4, -8})}, {tensor<float>("float", {1.5F, 4, -8})});
+  EXPECT_DOUBLE_EQ(output_error.max_abs, 0.5);
+  EXPECT_DOUBLE_EQ(output_error.max_rel, 0.5);
+  EXPECT_DOUBLE_EQ(output_error.scaled_max_abs, 0.0625);
+  EXPECT_LT(output_error.cosine, 1);
+  EXPECT_EQ(output_error.worst_output, "y");
 }
 
 TEST(CompareOutputs, noise_on_a_zero_is_measured_against_the_output_s_scale) {
-  const auto drift = compare_outputs({tensor<float>("float", {0, 1000})}, {tensor<float>("float", {0.001F, 1000})});
-  EXPECT_NEAR(drift.max_rel, 0.001, 1e-9);
-  EXPECT_NEAR(drift.scaled_max_abs, 1e-6, 1e-12);
+  const auto output_error =
+      compare_outputs({tensor<float>("float", {0, 1000})}, {tensor<float>("float", {0.001F, 1000})});
+  EXPECT_NEAR(output_error.max_rel, 0.001, 1e-9);
+  EXPECT_NEAR(output_error.scaled_max_abs, 1e-6, 1e-12);
 }
 
 TEST(CompareOutputs, the_worst_output_is_named_by_scaled_distance) {
   const OutputSet reference{tensor<float>("float", {1000}, "big"), tensor<float>("float", {1}, "small")};
   const OutputSet candidate{tensor<float>("float", {1001}, "big"), tensor<float>("float", {1.1F}, "small")};
-  const auto drift = compare_outputs(reference, candidate);
-  EXPECT_EQ(drift.worst_output, "small");
-  EXPECT_DOUBLE_EQ(drift.max_abs, 1);
-  EXPECT_NEAR(drift.scaled_max_abs, 0.1, 1e-6);
+  const auto output_error = compare_outputs(reference, candidate);
+  EXPECT_EQ(output_error.worst_output, "small");
+  EXPECT_DOUBLE_EQ(output_error.max_abs, 1);
+  EXPECT_NEAR(output_error.scaled_max_abs, 0.1, 1e-6);
 }
 
 TEST(CompareOutputs, nan_and_infinity_count_when_only_one_side_has_them) {
-  const auto drift = compare_outputs({tensor<float>("float", {kNan, kInf, 1, kInf, 5})},
-                                     {tensor<float>("float", {kNan, kInf, kNan, -kInf, 5})});
-  EXPECT_EQ(drift.nan_mismatches, 2);
-  EXPECT_EQ(drift.nonfinite, 4);
-  EXPECT_EQ(drift.max_abs, 0);
+  const auto output_error = compare_outputs({tensor<float>("float", {kNan, kInf, 1, kInf, 5})},
+                                            {tensor<float>("float", {kNan, kInf, kNan, -kInf, 5})});
+  EXPECT_EQ(output_error.nan_mismatches, 2);
+  EXPECT_EQ(output_error.nonfinite, 4);
+  EXPECT_EQ(output_error.max_abs, 0);
 }
 
 TEST(CompareOutputs, half_and_bfloat16_are_compared_as_numbers) {
@@ -75,11 +77,11 @@ TEST(CompareOutputs, half_and_bfloat16_are_compared_as_numbers) {
 }
 
 TEST(CompareOutputs, integers_and_bools_drift_by_the_share_of_elements_that_differ) {
-  const auto drift =
+  const auto output_error =
       compare_outputs({tensor<std::int64_t>("int64", {1, 2, 3, 4})}, {tensor<std::int64_t>("int64", {1, 2, 3, 1000})});
-  EXPECT_DOUBLE_EQ(drift.scaled_max_abs, 0.25);
-  EXPECT_DOUBLE_EQ(drift.max_abs, 996);
-  EXPECT_DOUBLE_EQ(drift.cosine, 0.75);
+  EXPECT_DOUBLE_EQ(output_error.scaled_max_abs, 0.25);
+  EXPECT_DOUBLE_EQ(output_error.max_abs, 996);
+  EXPECT_DOUBLE_EQ(output_error.cosine, 0.75);
   EXPECT_DOUBLE_EQ(
       compare_outputs({tensor<std::uint8_t>("bool", {1, 0})}, {tensor<std::uint8_t>("bool", {1, 1})}).scaled_max_abs,
       0.5);
@@ -114,10 +116,10 @@ TEST(CompareOutputs, an_all_zero_candidate_has_no_cosine) {
 }
 
 TEST(CompareOutputs, outputs_near_zero_are_held_against_a_floor_and_counted) {
-  const auto drift = compare_outputs({tensor<float>("float", {1e-7F, 0})}, {tensor<float>("float", {0, 1e-7F})});
-  EXPECT_NEAR(drift.scaled_max_abs, 1e-4, 1e-9);
-  EXPECT_EQ(drift.cosine, 1);
-  EXPECT_EQ(drift.tiny_outputs, 1);
+  const auto output_error = compare_outputs({tensor<float>("float", {1e-7F, 0})}, {tensor<float>("float", {0, 1e-7F})});
+  EXPECT_NEAR(output_error.scaled_max_abs, 1e-4, 1e-9);
+  EXPECT_EQ(output_error.cosine, 1);
+  EXPECT_EQ(output_error.tiny_outputs, 1);
   const auto grown = compare_outputs({tensor<float>("float", {0, 0})}, {tensor<float>("float", {1, 0})});
   EXPECT_DOUBLE_EQ(grown.scaled_max_abs, 1000);
   EXPECT_EQ(grown.cosine, 0);
@@ -125,9 +127,9 @@ TEST(CompareOutputs, outputs_near_zero_are_held_against_a_floor_and_counted) {
 }
 
 TEST(CompareOutputs, values_near_the_largest_double_do_not_overflow) {
-  const auto drift =
+  const auto output_error =
       compare_outputs({tensor<double>("double", {1e308, -1e308})}, {tensor<double>("double", {1e308, -1e308})});
-  EXPECT_DOUBLE_EQ(drift.cosine, 1);
+  EXPECT_DOUBLE_EQ(output_error.cosine, 1);
 }
 
 }  // namespace

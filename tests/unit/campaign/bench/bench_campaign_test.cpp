@@ -103,7 +103,7 @@ TEST_F(BenchCampaignTest, the_same_question_is_answered_from_the_store) {
   const auto again = run(request(""));
   ASSERT_TRUE(again);
   EXPECT_EQ(executor_.count, first);
-  for (const auto& trial : again->trials) EXPECT_TRUE(trial.from_store);
+  for (const auto& trial : again->trials) EXPECT_TRUE(trial.cached);
   auto fresh = request("");
   fresh.use_store = false;
   ASSERT_TRUE(run(fresh));
@@ -117,7 +117,7 @@ TEST_F(BenchCampaignTest, an_interrupted_run_keeps_what_it_found_and_goes_on) {
   EXPECT_EQ(stopped->trials.size(), 6U);
   const auto whole = run(request(""));
   ASSERT_TRUE(whole);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(whole->trials[i].from_store);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(whole->trials[i].cached);
   EXPECT_FALSE(whole->interrupted);
 }
 
@@ -144,7 +144,7 @@ TEST_F(BenchCampaignTest, more_time_goes_on_where_less_had_ended) {
   const auto whole = run(longer);
   ASSERT_TRUE(whole);
   const auto reused = [&](const schema::BenchRun& bench) {
-    return std::count_if(bench.trials.begin(), bench.trials.end(), [](const auto& trial) { return trial.from_store; });
+    return std::count_if(bench.trials.begin(), bench.trials.end(), [](const auto& trial) { return trial.cached; });
   };
   EXPECT_GE(reused(*whole), static_cast<std::ptrdiff_t>(first->trials.size() * 3 / 4));
   EXPECT_GT(whole->trials.size(), first->trials.size());
@@ -156,7 +156,7 @@ TEST_F(BenchCampaignTest, what_the_time_had_ended_is_measured_again_where_there_
   hasty.plan.target_interval_ratio = 1e-9;
   hasty.plan.max_time_s = 0.5;
   hasty.diagnose = false;
-  hasty.soak_steps = 0;
+  hasty.stability_steps = 0;
   ASSERT_TRUE(run(hasty));
   const int first = executor_.count;
   ASSERT_TRUE(run(hasty));
@@ -165,7 +165,7 @@ TEST_F(BenchCampaignTest, what_the_time_had_ended_is_measured_again_where_there_
   const auto longer = run(hasty);
   ASSERT_TRUE(longer);
   EXPECT_GT(executor_.count, first);
-  EXPECT_FALSE(longer->trials.front().from_store);
+  EXPECT_FALSE(longer->trials.front().cached);
 }
 
 // On an H200 a grid of 96 combinations left out 25 with 75 of 300 s still to come, as nothing else was asked for.
@@ -269,16 +269,16 @@ TEST_F(BenchCampaignTest, memory_ends_the_way_up_and_the_gap_is_bisected) {
   }
 }
 
-TEST_F(BenchCampaignTest, a_failed_soak_moves_the_recommendation) {
-  auto soaked = request("decode_us=50");
-  soaked.soak_steps = 500;
-  const auto bench = run(soaked);
+TEST_F(BenchCampaignTest, a_failed_stability_run_moves_the_recommendation) {
+  auto lasting = request("decode_us=50");
+  lasting.stability_steps = 500;
+  const auto bench = run(lasting);
   ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
-  EXPECT_NE(bench->answers->recommended->reason.find("held through a soak of 500 steps"), std::string::npos)
+  EXPECT_NE(bench->answers->recommended->reason.find("passed a stability run of 500 steps"), std::string::npos)
       << bench->answers->recommended->reason;
-  const auto& soak = bench->trials;
-  const bool long_enough = std::any_of(soak.begin(), soak.end(), [](const auto& trial) {
-    return trial.stage == schema::BenchStage::soak && trial.outcome.measurement &&
+  const auto& stability_run = bench->trials;
+  const bool long_enough = std::any_of(stability_run.begin(), stability_run.end(), [](const auto& trial) {
+    return trial.stage == schema::BenchStage::stability_run && trial.outcome.measurement &&
            trial.outcome.measurement->steps >= 500;
   });
   EXPECT_TRUE(long_enough);
@@ -289,43 +289,46 @@ bool says(const schema::BenchRun& bench, const std::string& text) {
          bench.answers->recommended->reason.find(text) != std::string::npos;
 }
 
-// A minute that was asked for became an hour, and the soak that its own limit had ended counted as held.
-TEST_F(BenchCampaignTest, a_soak_keeps_within_the_time_and_says_that_it_was_cut) {
-  auto soaked = request("decode_us=50");
-  soaked.soak_steps = 100000;
-  soaked.max_time = std::chrono::seconds(60);
-  const auto bench = run(soaked);
+// A minute that was asked for became an hour, and the stability run that its own limit had ended counted as held.
+TEST_F(BenchCampaignTest, a_stability_run_keeps_within_the_time_and_says_that_it_was_cut) {
+  auto lasting = request("decode_us=50");
+  lasting.stability_steps = 100000;
+  lasting.max_time = std::chrono::seconds(60);
+  const auto bench = run(lasting);
   ASSERT_TRUE(bench && bench->answers && bench->answers->recommended);
   EXPECT_LE(bench->duration_s, 62);
-  EXPECT_TRUE(says(*bench, " of 100000 steps only")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, " of 100000 steps")) << bench->answers->recommended->reason;
   EXPECT_FALSE(says(*bench, "held")) << bench->answers->recommended->reason;
-  const auto soak = std::find_if(bench->trials.begin(), bench->trials.end(),
-                                 [](const auto& trial) { return trial.stage == schema::BenchStage::soak; });
-  ASSERT_NE(soak, bench->trials.end());
-  EXPECT_NE(soak->reason.find(" of 100000 steps"), std::string::npos) << soak->reason;
-  EXPECT_NE(report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_soak(*soak)),
-            std::string::npos);
+  const auto stability_run = std::find_if(bench->trials.begin(), bench->trials.end(), [](const auto& trial) {
+    return trial.stage == schema::BenchStage::stability_run;
+  });
+  ASSERT_NE(stability_run, bench->trials.end());
+  EXPECT_NE(stability_run->reason.find(" of 100000 steps"), std::string::npos) << stability_run->reason;
+  EXPECT_NE(
+      report::render_markdown(report::build_bench_report(*bench)).find(analysis::cut_stability_run(*stability_run)),
+      std::string::npos);
 }
 
-// Without --soak: what is recommended is soaked all the same, but not for long.
-TEST_F(BenchCampaignTest, a_soak_that_nobody_asked_for_is_short) {
+// Without --stability-run: what is recommended has a stability run all the same, but not for long.
+TEST_F(BenchCampaignTest, a_stability_run_that_nobody_asked_for_is_short) {
   auto one = request("compute_us=50000", "grid");
   one.space = {{64}, {2}, {AmpMode::off}, {false}};
   one.diagnose = false;
-  one.soak_steps = 200;
-  one.short_soak_s = 30;
+  one.stability_steps = 200;
+  one.short_stability_s = 30;
   const auto bench = run(one);
   ASSERT_TRUE(bench);
-  EXPECT_TRUE(says(*bench, " of 200 steps only")) << bench->answers->recommended->reason;
-  const auto& soak = bench->trials.back();
-  ASSERT_EQ(soak.stage, schema::BenchStage::soak);
-  EXPECT_LT(soak.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
-  EXPECT_NE(soak.outcome.measurement->flags.back().message.find("without --soak N it may take 30 s"), std::string::npos)
-      << soak.outcome.measurement->flags.back().message;
-  one.short_soak_s.reset();
+  EXPECT_TRUE(says(*bench, " of 200 steps")) << bench->answers->recommended->reason;
+  const auto& stability_run = bench->trials.back();
+  ASSERT_EQ(stability_run.stage, schema::BenchStage::stability_run);
+  EXPECT_LT(stability_run.outcome.duration_s, 30 + 120);  // warm-up takes what it takes
+  EXPECT_NE(stability_run.outcome.measurement->flags.back().message.find("without --stability-run N it may take 30 s"),
+            std::string::npos)
+      << stability_run.outcome.measurement->flags.back().message;
+  one.short_stability_s.reset();
   const auto whole = run(one);
   ASSERT_TRUE(whole);
-  EXPECT_TRUE(says(*whole, "held through a soak of 200 steps")) << whole->answers->recommended->reason;
+  EXPECT_TRUE(says(*whole, "passed a stability run of 200 steps")) << whole->answers->recommended->reason;
 }
 
 TEST_F(BenchCampaignTest, settings_that_are_all_refused_are_bad_input_and_leave_nothing_behind) {
@@ -347,43 +350,43 @@ TEST_F(BenchCampaignTest, settings_that_are_all_refused_are_bad_input_and_leave_
   EXPECT_GT(executor_.count, before);
 }
 
-TEST_F(BenchCampaignTest, a_soak_that_there_is_no_time_for_is_left_out_with_the_reason) {
+TEST_F(BenchCampaignTest, a_stability_run_that_there_is_no_time_for_is_left_out_with_the_reason) {
   auto one = request("decode_us=50", "grid");
   one.space = {{64}, {2}, {AmpMode::off}, {false}};
   one.diagnose = false;
   const auto alone = run(one);
   ASSERT_TRUE(alone);
-  EXPECT_TRUE(says(*alone, "not soaked; --soak 500 tries it")) << alone->answers->recommended->reason;
+  EXPECT_TRUE(says(*alone, "no stability run; --stability-run 500 makes one")) << alone->answers->recommended->reason;
   one.use_store = false;
-  one.soak_steps = 500;
+  one.stability_steps = 500;
   one.max_time = base::from_seconds(alone->trials.front().outcome.duration_s * 1.05);
   const auto bench = run(one);
   ASSERT_TRUE(bench);
   EXPECT_EQ(std::count_if(bench->trials.begin(), bench->trials.end(),
-                          [](const auto& trial) { return trial.stage == schema::BenchStage::soak; }),
+                          [](const auto& trial) { return trial.stage == schema::BenchStage::stability_run; }),
             0);
-  EXPECT_TRUE(says(*bench, "not soaked: ")) << bench->answers->recommended->reason;
+  EXPECT_TRUE(says(*bench, "no stability run: ")) << bench->answers->recommended->reason;
   EXPECT_TRUE(says(*bench, "--max-time")) << bench->answers->recommended->reason;
 }
 
-TEST_F(BenchCampaignTest, a_cut_soak_is_made_again_with_more_time_and_a_whole_one_is_not) {
+TEST_F(BenchCampaignTest, a_cut_stability_run_is_made_again_with_more_time_and_a_whole_one_is_not) {
   auto one = request("decode_us=50", "grid");
   one.space = {{64}, {2}, {AmpMode::off}, {false}};
   one.diagnose = false;
-  one.soak_steps = 20000;
+  one.stability_steps = 20000;
   one.max_time = std::chrono::seconds(20);
   const auto cut = run(one);
   ASSERT_TRUE(cut);
-  EXPECT_TRUE(says(*cut, " of 20000 steps only")) << cut->answers->recommended->reason;
+  EXPECT_TRUE(says(*cut, " of 20000 steps")) << cut->answers->recommended->reason;
   one.max_time.reset();
   const auto whole = run(one);
   ASSERT_TRUE(whole);
-  EXPECT_TRUE(says(*whole, "held through a soak of 20000 steps")) << whole->answers->recommended->reason;
+  EXPECT_TRUE(says(*whole, "passed a stability run of 20000 steps")) << whole->answers->recommended->reason;
   one.max_time = std::chrono::milliseconds(1);
   const int before = executor_.count;
   const auto stored = run(one);
   ASSERT_TRUE(stored);
-  EXPECT_TRUE(says(*stored, "held through a soak of 20000 steps")) << stored->answers->recommended->reason;
+  EXPECT_TRUE(says(*stored, "passed a stability run of 20000 steps")) << stored->answers->recommended->reason;
   EXPECT_EQ(executor_.count, before);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Campaigns over a model whose only output are labels, the drift of which is the share that differs.
+// Campaigns over a model whose only output are labels, whose output error is the share that differs.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +36,7 @@ class LabelsTest : public fakes::TuneCampaignFixture {
     fakes::TuneCampaignFixture::SetUp();
     executor_.model = labelling_model();
     // The fastest setting labels everything wrong, the others disagree about a tie.
-    executor_.drift = [](const Configuration& c) {
+    executor_.output_error = [](const Configuration& c) {
       return c.get_or("intra_op_num_threads", 0) == Value(2) ? 1.0 : 4e-6;
     };
   }
@@ -76,7 +76,7 @@ class LabelsOnGpuTest : public ::testing::Test {
     request_ = fakes::gpu_pool_request(folder_.path(), 1, {{"prefer_nhwc", {true}}, {"io_binding", {"stream"}}});
     pool_.simple.model = labelling_model();
     pool_.simple.cost_ns = [](const auto& c) { return c.contains("prefer_nhwc") ? 1e6 : 2e6; };
-    pool_.simple.drift = [](const auto& c) { return c.contains("prefer_nhwc") ? 1.0 : 8e-3; };
+    pool_.simple.output_error = [](const auto& c) { return c.contains("prefer_nhwc") ? 1.0 : 8e-3; };
   }
   TuneResult run() { return fakes::tuned(pool_, clock_, folder_ / "r.db", request_); }
   static bool has_note(const TuneResult& result, std::string_view text) {
@@ -95,7 +95,7 @@ TEST_F(LabelsOnGpuTest, that_its_own_defaults_change_are_accepted_with_a_note_an
   ASSERT_FALSE(result.run.trials.empty());
   EXPECT_EQ(result.outcomes.at(result.run.trials.front().key).status, TrialStatus::ok);
   EXPECT_DOUBLE_EQ(result.run.accuracy_tolerance, 0.016);
-  EXPECT_TRUE(has_note(result, "drift by 0.008"));
+  EXPECT_TRUE(has_note(result, "differ by 0.008"));
   EXPECT_GT(rejected(result), 0U);
   EXPECT_FALSE(result.run.verdict->configuration.contains("prefer_nhwc"));
 }
@@ -106,9 +106,9 @@ TEST_F(LabelsOnGpuTest, a_drift_in_the_store_does_not_turn_the_check_on) {
   request_.check_accuracy = false;
   const auto result = run();
   ASSERT_FALSE(result.run.trials.empty());
-  EXPECT_TRUE(result.run.trials.front().from_store);
+  EXPECT_TRUE(result.run.trials.front().cached);
   EXPECT_EQ(result.run.accuracy_tolerance, 0);
-  EXPECT_FALSE(has_note(result, "drift by"));
+  EXPECT_FALSE(has_note(result, "differ by"));
   EXPECT_EQ(rejected(result), 0U);
 }
 

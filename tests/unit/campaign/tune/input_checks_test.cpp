@@ -27,17 +27,19 @@ class NonfiniteOutputsTest : public ::testing::Test {
     const workload::NamedTensor fine{"a", "float", {4}, floats({1, 2, 3, 4})};
     const workload::NamedTensor bad{"y", "float", {1, 4}, floats({kNan, kNan, kNan, kNan})};
     ASSERT_TRUE(workload::save_outputs({fine, bad, fine, bad}, folder_ / "outputs"));
-    drift_.nonfinite = 8;
-    drift_.worst_output = "a";
+    output_error_.nonfinite = 8;
+    output_error_.worst_output = "a";
     workload_.location = "nan.onnx";
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string message() const { return base::error_line(nonfinite_outputs(workload_, folder_ / "outputs", drift_)); }
+  std::string message() const {
+    return base::error_line(nonfinite_outputs(workload_, folder_ / "outputs", output_error_));
+  }
 
   static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   std::filesystem::path folder_;
-  schema::AccuracyDrift drift_;
+  schema::OutputError output_error_;
   schema::WorkloadRef workload_;
 };
 

@@ -46,7 +46,7 @@ class MaxTimeTest : public ::testing::Test {
     bool started = false;
     pool.simple.setup_s = setup_s;
     pool.simple.cost_ns = cost_ns_;
-    pool.simple.abandons = abandons_;
+    pool.simple.stops_losers = stops_losers_;
     pool.simple.pair_ratio = pair_ratio_;
     pool.start_s = kStartS;
     pool.reference_s = reference_s_;
@@ -95,7 +95,7 @@ class MaxTimeTest : public ::testing::Test {
   TuneRequest request_;
   double timed_s_ = 0.2;  // of a trial
   double reference_s_ = 0;
-  bool abandons_ = false;
+  bool stops_losers_ = false;
   std::function<std::optional<double>(const Configuration& a, const Configuration& b)> pair_ratio_ =
       [](const auto&, const auto&) { return std::nullopt; };
   std::function<double(const Configuration&)> cost_ns_ = [](const Configuration& c) {
@@ -258,7 +258,7 @@ TEST_F(MaxTimeTest, what_was_given_up_as_slower_does_not_end_the_search) {
   request_.max_time = std::chrono::seconds(12);
   request_.search = "adaptive";
   request_.space.values = {{"enable_cuda_graph", {true}}, {"io_binding", {"stream"}}, {"prefer_nhwc", {true}}};
-  abandons_ = true;
+  stops_losers_ = true;
   cost_ns_ = [](const Configuration& c) { return c.contains("prefer_nhwc") ? 1e6 : c.empty() ? 2e6 : 6e6; };
   const auto result = run(1, 1);
   EXPECT_LE(result.run.duration_s, 12);

@@ -39,11 +39,11 @@ TEST_F(PairPlan, is_the_runs_plan_but_for_its_share) {
   add(graph_, 10);
   EXPECT_EQ(base::Json(plan(graph_)), base::Json(plan_));
   const auto half = plan(graph_, 0.5);
-  EXPECT_EQ(half.quads, plan_.quads / 2);
-  EXPECT_EQ(half.max_quads, plan_.max_quads / 2);
+  EXPECT_EQ(half.abba_rounds, plan_.abba_rounds / 2);
+  EXPECT_EQ(half.max_abba_rounds, plan_.max_abba_rounds / 2);
   EXPECT_DOUBLE_EQ(half.min_time_s, plan_.min_time_s / 2);
   EXPECT_DOUBLE_EQ(half.max_time_s, plan_.max_time_s / 2);
-  EXPECT_EQ(plan(graph_, 0.01).quads, 4) << "fewer say nothing";
+  EXPECT_EQ(plan(graph_, 0.01).abba_rounds, 4) << "fewer say nothing";
 }
 
 TEST_F(PairPlan, has_one_inference_a_block_where_they_are_slow) {
@@ -58,14 +58,14 @@ TEST_F(PairPlan, has_one_inference_a_block_where_they_are_slow) {
 // had saved up for each while the less hungry defaults had their turn.
 TEST_F(PairPlan, waits_until_a_card_at_its_limit_has_spent_what_the_other_arm_left) {
   add({}, 26);
-  add(graph_, 18).flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU held its clocks down"});
+  add(graph_, 18).flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU throttled its clocks"});
   add(nhwc_, 20).flags.push_back({schema::FlagLevel::info, "throttled_rounds", "1 of 9 timed parts"});
   plan_.discard_time_s = 0;
   const auto capped = plan(graph_);
   EXPECT_GE(capped.discard_time_s, 0.2);
   EXPECT_GE(capped.block_time_s, 0.1);
   EXPECT_EQ(base::Json(plan(nhwc_)), base::Json(plan_)) << "what was taken again is not what the card does";
-  EXPECT_EQ(base::Json(plan({{"use_tf32", false}})), base::Json(capped)) << "not measured, it may be held down too";
+  EXPECT_EQ(base::Json(plan({{"use_tf32", false}})), base::Json(capped)) << "not measured, it may be throttled too";
 }
 
 }  // namespace

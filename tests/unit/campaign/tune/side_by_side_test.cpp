@@ -127,7 +127,7 @@ TEST_F(SideBySideTest, what_one_gpu_has_measured_the_other_need_not_measure) {
     const auto result = run(again, database);
     EXPECT_EQ(again.simple.trials_run, 2 * gpus) << "whether their figures can stand side by side";
     EXPECT_TRUE(has_note(result, fmt::format("spread over {} GPUs", gpus)));
-    for (const auto& trial : result.run.trials) EXPECT_TRUE(trial.from_store) << trial.id;
+    for (const auto& trial : result.run.trials) EXPECT_TRUE(trial.cached) << trial.id;
   }
 }
 
@@ -146,9 +146,8 @@ TEST_F(SideBySideTest, what_a_gpu_of_another_pace_has_measured_does_not_count) {
     const auto result = run(both, database);
     EXPECT_EQ(has_note(result, "gpu:GPU-1 is left out"), pace > 1);
     ASSERT_EQ(result.run.trials.size(), 12U);
-    EXPECT_FALSE(result.run.trials.front().from_store) << "nothing was known of the two";
-    for (std::size_t i = 1; i < result.run.trials.size(); ++i)
-      EXPECT_EQ(result.run.trials[i].from_store, pace == 1) << i;
+    EXPECT_FALSE(result.run.trials.front().cached) << "nothing was known of the two";
+    for (std::size_t i = 1; i < result.run.trials.size(); ++i) EXPECT_EQ(result.run.trials[i].cached, pace == 1) << i;
   }
 }
 
@@ -183,7 +182,7 @@ TEST_F(SideBySideTest, an_interrupt_on_one_gpu_keeps_what_the_run_has) {
       << "the rest, the neighbours again, the answer and what was, alone, and the reference now and then";
 }
 
-TEST_F(SideBySideTest, the_cpu_provider_uses_one_lane) {
+TEST_F(SideBySideTest, the_cpu_provider_uses_one_slot) {
   request_.provider = "cpu";
   request_.space.values = {{"intra_op_num_threads", {1, 2}}};
   fakes::FakeGpuPool pool(clock_, 3);

@@ -117,19 +117,19 @@ TEST_F(StoredFailureTest, a_batch_that_had_no_memory_is_tried_again_once_there_i
     return c.contains("use_tf32") ? std::optional(TrialStatus::out_of_memory) : std::nullopt;
   };
   auto& gpu = request.environment->gpus.front();
-  const auto from_store = [&](std::int64_t free_bytes) {
+  const auto cached = [&](std::int64_t free_bytes) {
     gpu.memory_free_bytes = free_bytes;
     pool.simple.failure_gpu.emplace().memory_free_before_bytes = free_bytes;
     const auto result = fakes::tuned(pool, clock, folder_ / "gpu.db", request);
     std::vector<bool> found;
     for (const auto& trial : result.run.trials)
-      if (trial.configuration.contains("use_tf32")) found.push_back(trial.from_store);
+      if (trial.configuration.contains("use_tf32")) found.push_back(trial.cached);
     return found;
   };
-  EXPECT_EQ(from_store(10 * kGb), std::vector<bool>(2, false));
-  EXPECT_EQ(from_store(10 * kGb), std::vector<bool>(2, true)) << "as much is free";
-  EXPECT_EQ(from_store(140 * kGb), std::vector<bool>(2, false)) << "somebody has left";
-  EXPECT_EQ(from_store(10 * kGb), std::vector<bool>(2, true)) << "there is less than in vain";
+  EXPECT_EQ(cached(10 * kGb), std::vector<bool>(2, false));
+  EXPECT_EQ(cached(10 * kGb), std::vector<bool>(2, true)) << "as much is free";
+  EXPECT_EQ(cached(140 * kGb), std::vector<bool>(2, false)) << "somebody has left";
+  EXPECT_EQ(cached(10 * kGb), std::vector<bool>(2, true)) << "there is less than in vain";
 }
 
 class FailsAgain : public ::testing::Test {

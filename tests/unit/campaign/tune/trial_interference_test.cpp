@@ -15,11 +15,11 @@
 namespace ridgeline::campaign {
 namespace {
 
-using Lanes = std::vector<std::size_t>;
+using Slots = std::vector<std::size_t>;
 
-std::vector<schema::TrialSpec> specs(std::size_t lanes) {
-  std::vector<schema::TrialSpec> specs(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) specs[lane].device = fmt::format("gpu:{}", lane);
+std::vector<schema::TrialSpec> specs(std::size_t slots) {
+  std::vector<schema::TrialSpec> specs(slots);
+  for (std::size_t slot = 0; slot < slots; ++slot) specs[slot].device = fmt::format("gpu:{}", slot);
   return specs;
 }
 
@@ -53,10 +53,10 @@ std::ptrdiff_t count(const std::vector<std::string>& notes, std::string_view tex
   return std::count_if(notes.begin(), notes.end(), [&](const auto& note) { return has(note, text); });
 }
 
-/// Whether the lane's next trial finds a session that it has not made.
-bool finds_session(fakes::FakeGpuPool& pool, std::size_t lane) {
+/// Whether the slot's next trial finds a session that it has not made.
+bool finds_session(fakes::FakeGpuPool& pool, std::size_t slot) {
   pool.simple.setup_s = [](const auto&) { return 0.1; };
-  const auto outcome = std::move(pool.run_trials({{lane, specs(lane + 1).back(), {}}}).front());
+  const auto outcome = std::move(pool.run_trials({{slot, specs(slot + 1).back(), {}}}).front());
   EXPECT_TRUE(outcome && outcome->measurement);
   return outcome && outcome->measurement && outcome->measurement->session_create_ns == 0;
 }
@@ -66,9 +66,9 @@ TEST(TrialInterference, gpus_that_leave_each_other_alone_measure_side_by_side) {
   fakes::FakeGpuPool pool(clock, 3);
   pool.disturbance = {1.0, 1.01, 1.0};
   const auto found = check(pool);
-  EXPECT_EQ(found.slots, (Lanes{0, 1, 2}));
+  EXPECT_EQ(found.slots, (Slots{0, 1, 2}));
   EXPECT_TRUE(has(found.note, "spread over 3 GPUs, which slow each other down by at most 1.")) << found.note;
-  EXPECT_EQ(pool.widths, (Lanes{1, 1, 1, 3}));
+  EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3}));
 }
 
 TEST(TrialInterference, one_disturbed_gpu_serialises_all) {
@@ -76,7 +76,7 @@ TEST(TrialInterference, one_disturbed_gpu_serialises_all) {
   fakes::FakeGpuPool pool(clock, 3);
   pool.disturbance = {1.0, 1.0, 1.064};
   const auto found = check(pool);
-  EXPECT_EQ(found.slots, (Lanes{0}));
+  EXPECT_EQ(found.slots, (Slots{0}));
   EXPECT_TRUE(has(found.note, "one after another: gpu:2 is 6.")) << found.note;
   EXPECT_TRUE(has(found.note, "(limit 3 %; median of 3 sessions)")) << found.note;
 }
@@ -87,11 +87,11 @@ TEST(TrialInterference, a_gpu_of_another_pace_is_left_out) {
   pool.pace = {1.0, 1.1, 1.0};
   pool.disturbance = {1.0, 2.0, 1.0};  // of one that is left out it does not matter
   const auto found = check(pool);
-  EXPECT_EQ(found.slots, (Lanes{0, 2}));
+  EXPECT_EQ(found.slots, (Slots{0, 2}));
   EXPECT_TRUE(has(found.note, "gpu:1 is left out: alone it takes 1.1 times as long (median of 3 sessions)"))
       << found.note;
   // Only the two that differ are looked at again, then those that are left with each other.
-  EXPECT_EQ(pool.widths, (Lanes{1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
+  EXPECT_EQ(pool.widths, (Slots{1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
 }
 
 TEST(TrialInterference, what_a_gpu_that_is_left_out_does_to_others_does_not_matter) {
@@ -103,7 +103,7 @@ TEST(TrialInterference, what_a_gpu_that_is_left_out_does_to_others_does_not_matt
     return false;
   };
   const auto found = check(pool);
-  EXPECT_EQ(found.slots, (Lanes{0, 2})) << found.note;
+  EXPECT_EQ(found.slots, (Slots{0, 2})) << found.note;
 }
 
 TEST(TrialInterference, sessions_that_differ_neither_serialise_nor_leave_out) {
@@ -151,9 +151,9 @@ TEST(TrialInterference, with_little_time_left_nothing_is_looked_at_again) {
     fakes::FakeGpuPool pool(clock, 2);
     (disturbed ? pool.disturbance : pool.pace) = {1.0, 1.05};
     const auto found = check(pool, 11);  // of which the first look takes 3 s
-    EXPECT_EQ(found.slots, (Lanes{0}));
+    EXPECT_EQ(found.slots, (Slots{0}));
     EXPECT_FALSE(has(found.note, "sessions")) << found.note;
-    EXPECT_EQ(pool.widths, (Lanes{1, 1, 2}));
+    EXPECT_EQ(pool.widths, (Slots{1, 1, 2}));
   }
 }
 
@@ -163,7 +163,7 @@ TEST(TrialInterference, no_session_is_left_for_the_trials) {
     fakes::FakeGpuPool pool(clock, 2);
     pool.pace = {1.0, pace};
     check(pool);
-    for (const std::size_t lane : {0U, 1U}) EXPECT_FALSE(finds_session(pool, lane)) << lane;
+    for (const std::size_t slot : {0U, 1U}) EXPECT_FALSE(finds_session(pool, slot)) << slot;
   }
 }
 
@@ -171,7 +171,7 @@ TEST(TrialInterference, defaults_that_do_not_run_serialise) {
   const fakes::FakeClock clock;
   fakes::FakeGpuPool pool(clock, 2);
   pool.simple.failure = [](const auto&) { return schema::TrialStatus::out_of_memory; };
-  EXPECT_EQ(check(pool).slots, (Lanes{0}));
+  EXPECT_EQ(check(pool).slots, (Slots{0}));
 }
 
 TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
@@ -180,13 +180,13 @@ TEST(TrialInterference, a_slot_with_another_runtime_is_left_out_untimed) {
   probe.unlike = {"", "its onnxruntime is another", ""};
   probe.left_s = [] { return std::numeric_limits<double>::infinity(); };
   std::vector<std::size_t> timed;
-  probe.time = [&](const Lanes& slots, bool) -> base::Result<std::vector<std::optional<double>>> {
+  probe.time = [&](const Slots& slots, bool) -> base::Result<std::vector<std::optional<double>>> {
     timed.insert(timed.end(), slots.begin(), slots.end());
     return std::vector<std::optional<double>>(slots.size(), 1.0);
   };
   const auto found = check_interference(probe);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->slots, (Lanes{0, 2}));
+  EXPECT_EQ(found->slots, (Slots{0, 2}));
   EXPECT_TRUE(has(found->note, "gpu:1 is left out: its onnxruntime is another")) << found->note;
   EXPECT_EQ(std::count(timed.begin(), timed.end(), 1U), 0);
 }

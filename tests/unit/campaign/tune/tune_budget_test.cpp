@@ -28,7 +28,7 @@ class TuneBudgetTest : public testing::Test {
     trial.id = static_cast<int>(result_.run.trials.size()) + 1;
     trial.key = "trial-" + std::to_string(trial.id);
     trial.configuration = configuration;
-    trial.from_store = stored;
+    trial.cached = stored;
     auto& outcome = result_.outcomes[trial.key];
     outcome.status = schema::TrialStatus::ok;
     outcome.duration_s = stored ? 90 : 0.1;
@@ -120,9 +120,9 @@ TEST_F(TuneBudgetTest, keeps_time_for_the_long_blocks_of_a_throttled_card) {
   for (auto& [key, outcome] : result_.outcomes) {
     outcome.duration_s = 0;
     outcome.measurement->session_create_ns = 0;
-    outcome.measurement->flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU held its clocks down"});
+    outcome.measurement->flags.push_back({schema::FlagLevel::notice, "throttled", "the GPU throttled its clocks"});
   }
-  EXPECT_NEAR(budget().expected_final_s(), 4 * 4 * (0.2 + 0.1), 0.1) << "of four quads";
+  EXPECT_NEAR(budget().expected_final_s(), 4 * 4 * (0.2 + 0.1), 0.1) << "of four ABBA rounds";
 }
 
 TEST_F(TuneBudgetTest, a_graph_is_read_where_it_is_quick) {

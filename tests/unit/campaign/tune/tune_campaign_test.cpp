@@ -84,7 +84,7 @@ TEST_F(TuneCampaignTest, teaches_of_its_device_what_runs_of_other_models_then_kn
   const auto other = must_run();
   const auto& effects = other.learned.effects;
   ASSERT_EQ(effects.count("intra_op_num_threads"), 1U);
-  EXPECT_EQ(effects.at("intra_op_num_threads").runs, 1) << "what the second run had from the store taught nothing more";
+  EXPECT_EQ(effects.at("intra_op_num_threads").runs, 1) << "what the second run had cached taught nothing more";
   EXPECT_LT(effects.at("enable_mem_pattern").mean, 0.05);
   EXPECT_GT(effects.at("intra_op_num_threads").mean, 0.2);
   EXPECT_EQ(store_->learned(other.run.device, other.run.provider, "a third")->effects.at("enable_mem_pattern").runs, 2);
@@ -128,7 +128,7 @@ TEST_F(TuneCampaignTest, says_that_a_wide_interval_left_it_undecided) {
   executor_.noise = 0.5;
   executor_.cost_ns = [](const auto&) { return 1e6; };
   executor_.pair_ratio = [](const auto&, const auto&) { return 1.1; };
-  request_.paired.quads = 4;
+  request_.paired.abba_rounds = 4;
   const auto verdict = *must_run().run.verdict;
   ASSERT_EQ(verdict.decision, schema::Decision::keep) << verdict.reason;
   EXPECT_NE(verdict.reason.find("not decided: trial"), std::string::npos) << verdict.reason;
@@ -193,7 +193,7 @@ TEST_F(TuneCampaignTest, answers_the_same_question_from_the_store) {
   EXPECT_EQ(executor_.trials_run, trials);
   EXPECT_EQ(executor_.pairs_run, pairs);
   EXPECT_EQ(executor_.references_made, 1);
-  for (const auto& trial : again.run.trials) EXPECT_TRUE(trial.from_store);
+  for (const auto& trial : again.run.trials) EXPECT_TRUE(trial.cached);
   EXPECT_EQ(again.run.verdict->decision, schema::Decision::change);
 }
 
@@ -211,7 +211,7 @@ TEST_F(TuneCampaignTest, a_comparison_that_lacked_time_is_made_again) {
 }
 
 // The race ends a trial by an interval of its own, narrower than the reported one: a second run began to measure there.
-TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measured_again) {
+TEST_F(TuneCampaignTest, a_trial_stopped_early_whose_interval_is_wide_is_not_measured_again) {
   request_.search = "adaptive";
   const auto first = must_run();
   const auto lost = std::find_if(first.run.trials.begin(), first.run.trials.end(), [](const auto& trial) {
@@ -220,7 +220,7 @@ TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measur
   ASSERT_NE(lost, first.run.trials.end());
   auto stored = store_->find_trial(lost->key).value().value();
   auto& seen = *stored.outcome.measurement;
-  seen.stop_reason = schema::StopReason::abandoned;
+  seen.stop_reason = schema::StopReason::stopped_early;
   seen.latency_ns.assign(40, 2e6);
   std::fill_n(seen.latency_ns.begin(), 18, 0.9e6);
   ASSERT_TRUE(store_->save_trial(stored.spec, stored.outcome));
@@ -228,7 +228,7 @@ TEST_F(TuneCampaignTest, an_abandoned_trial_whose_interval_is_wide_is_not_measur
   const auto same = std::find_if(again.run.trials.begin(), again.run.trials.end(),
                                  [&](const auto& trial) { return trial.key == lost->key; });
   ASSERT_NE(same, again.run.trials.end());
-  EXPECT_TRUE(same->from_store);
+  EXPECT_TRUE(same->cached);
 }
 
 TEST_F(TuneCampaignTest, measures_again_when_told_to) {
@@ -253,7 +253,9 @@ TEST_F(TuneCampaignTest, an_interrupt_keeps_what_was_found_and_the_next_run_goes
 }
 
 TEST_F(TuneCampaignTest, does_not_choose_a_configuration_whose_outputs_drifted) {
-  executor_.drift = [](const Configuration& c) { return c.get_or("intra_op_num_threads", 0) == Value(2) ? 0.5 : 0.0; };
+  executor_.output_error = [](const Configuration& c) {
+    return c.get_or("intra_op_num_threads", 0) == Value(2) ? 0.5 : 0.0;
+  };
   const auto strict = must_run();
   EXPECT_EQ(strict.run.verdict->decision, schema::Decision::keep);
   bool rejected = false;

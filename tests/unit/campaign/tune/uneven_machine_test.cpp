@@ -78,7 +78,7 @@ TEST_F(UnevenMachineTest, a_slower_machine_is_not_taken_for_slower_settings) {
   EXPECT_LT(truth(result.run.verdict->configuration), 0.74) << "of the default's time";
   std::size_t given_up = 0;
   for (const auto& trial : result.run.trials)
-    given_up += result.outcomes.at(trial.key).measurement->stop_reason == schema::StopReason::abandoned ? 1 : 0;
+    given_up += result.outcomes.at(trial.key).measurement->stop_reason == schema::StopReason::stopped_early ? 1 : 0;
   EXPECT_LT(given_up, result.run.trials.size() / 2);
 }
 
@@ -138,7 +138,7 @@ TEST_F(UnevenMachineTest, stored_trials_are_as_the_run_that_measured_them_correc
   std::size_t stored = 0;
   std::size_t corrected = 0;
   for (const auto& trial : again.run.trials) {
-    if (!trial.from_store) continue;
+    if (!trial.cached) continue;
     ++stored;
     const auto before = std::find_if(first.run.trials.begin(), first.run.trials.end(),
                                      [&](const auto& one) { return one.key == trial.key; });

@@ -9,7 +9,7 @@ namespace {
 schema::TrialSpec spec_with(const std::string& io, schema::Configuration configuration) {
   schema::TrialSpec spec;
   spec.provider = "cuda";
-  spec.io = io;
+  spec.tensor_location = io;
   spec.configuration = std::move(configuration);
   return spec;
 }

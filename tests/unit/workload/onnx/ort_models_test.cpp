@@ -34,12 +34,12 @@ TEST_P(OrtModels, run_and_agree_with_the_reference_configuration) {
   const auto candidate = make_ort_workload(spec(), test_search());
   ASSERT_TRUE(candidate->prepare());
   for (int run = 0; run < 3; ++run) ASSERT_TRUE(candidate->step(0)) << candidate->last_error(0).message;
-  const auto drift = compare_outputs(reference->outputs().value(), candidate->outputs().value());
-  EXPECT_FALSE(drift.shape_mismatch);
-  EXPECT_GT(drift.elements, 0);
-  EXPECT_EQ(drift.nonfinite, 0);
-  EXPECT_LT(drift.scaled_max_abs, 1e-3);
-  EXPECT_GT(drift.cosine, 0.99999);
+  const auto output_error = compare_outputs(reference->outputs().value(), candidate->outputs().value());
+  EXPECT_FALSE(output_error.shape_mismatch);
+  EXPECT_GT(output_error.elements, 0);
+  EXPECT_EQ(output_error.nonfinite, 0);
+  EXPECT_LT(output_error.scaled_max_abs, 1e-3);
+  EXPECT_GT(output_error.cosine, 0.99999);
 }
 
 TEST_P(OrtModels, give_the_same_outputs_twice) {
@@ -47,8 +47,8 @@ TEST_P(OrtModels, give_the_same_outputs_twice) {
   const auto second = make_ort_workload(spec(), test_search());
   ASSERT_TRUE(first->prepare());
   ASSERT_TRUE(second->prepare());
-  const auto drift = compare_outputs(first->outputs().value(), second->outputs().value());
-  EXPECT_EQ(drift.max_abs, 0);
+  const auto output_error = compare_outputs(first->outputs().value(), second->outputs().value());
+  EXPECT_EQ(output_error.max_abs, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(

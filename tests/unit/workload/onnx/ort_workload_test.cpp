@@ -31,7 +31,7 @@ TEST_F(OrtWorkload, runs_a_model_and_gives_its_outputs) {
                     one_thread());
   const auto made = workload(trial);
   ASSERT_TRUE(made->prepare()) << made->prepare().error().message;
-  EXPECT_EQ(made->lanes(), 1);
+  EXPECT_EQ(made->concurrency(), 1);
   EXPECT_GT(made->session_create_time().count(), 0);
   for (int run = 0; run < 5; ++run) ASSERT_TRUE(made->step(0)) << made->last_error(0).message;
   const auto outputs = made->outputs().value();
@@ -86,19 +86,19 @@ TEST_F(OrtWorkload, the_batch_size_sets_the_dynamic_batch_axis) {
   EXPECT_EQ(made->outputs().value()[0].dims, (std::vector<std::int64_t>{6, 4}));
 }
 
-/// How many of 50 inferences failed in each lane, all lanes at once.
+/// How many of 50 inferences failed in each caller, all callers at once.
 std::vector<int> failures_side_by_side(Workload& workload) {
-  std::vector<int> failed(static_cast<std::size_t>(workload.lanes()), 0);
+  std::vector<int> failed(static_cast<std::size_t>(workload.concurrency()), 0);
   std::vector<std::thread> threads;
-  for (int lane = 0; lane < workload.lanes(); ++lane)
-    threads.emplace_back([&, lane] {
-      for (int run = 0; run < 50; ++run) failed[static_cast<std::size_t>(lane)] += workload.step(lane) ? 0 : 1;
+  for (int caller = 0; caller < workload.concurrency(); ++caller)
+    threads.emplace_back([&, caller] {
+      for (int run = 0; run < 50; ++run) failed[static_cast<std::size_t>(caller)] += workload.step(caller) ? 0 : 1;
     });
   for (auto& thread : threads) thread.join();
   return failed;
 }
 
-TEST_F(OrtWorkload, lanes_run_side_by_side_with_sessions_of_their_own) {
+TEST_F(OrtWorkload, callers_run_side_by_side_with_sessions_of_their_own) {
   auto trial = spec(relu_model(), one_thread().with("parallel_sessions", 3));
   trial.workload.shapes = {{{"x", {8, 4}}}};
   const auto made = workload(trial);
@@ -115,17 +115,17 @@ TEST_F(OrtWorkload, threads_share_the_sessions_that_they_run) {
     const auto made = workload(trial);
     EXPECT_TRUE(made->prepare());
     EXPECT_EQ(made->effective_settings().at("intra_op_num_threads"), "3") << "of each session";
-    EXPECT_EQ(failures_side_by_side(*made), std::vector<int>(static_cast<std::size_t>(made->lanes()), 0));
+    EXPECT_EQ(failures_side_by_side(*made), std::vector<int>(static_cast<std::size_t>(made->concurrency()), 0));
     const auto outputs = made->outputs();
     EXPECT_TRUE(outputs && !outputs->empty());
     // The runtime starts two threads a session.
     const auto all = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
-    return std::pair(made->lanes(), static_cast<int>(all));
+    return std::pair(made->concurrency(), static_cast<int>(all));
   };
-  const auto [one_lane, alone] = threads_with({});
-  const auto [lanes, shared] = threads_with({{"parallel_sessions", 2}, {"concurrent_runs", 3}});
-  EXPECT_EQ(one_lane, 1);
-  EXPECT_EQ(lanes, 6);
+  const auto [one_caller, alone] = threads_with({});
+  const auto [concurrency, shared] = threads_with({{"parallel_sessions", 2}, {"concurrent_runs", 3}});
+  EXPECT_EQ(one_caller, 1);
+  EXPECT_EQ(concurrency, 6);
   EXPECT_EQ(shared, alone + 2) << "two sessions, not six";
 }
 
@@ -216,7 +216,7 @@ TEST_F(OrtWorkload, what_was_set_is_read_back) {
 TEST_F(OrtWorkload, a_setting_that_the_runtime_does_not_know_is_flagged) {
   auto trial = spec(relu_model(), one_thread().with("dynamic_block_base", 4));
   trial.workload.shapes = {{{"x", {1, 4}}}};
-  trial.runtime.known_targets = {"session.intra_op_num_threads"};
+  trial.runtime.supported_options = {"session.intra_op_num_threads"};
   const auto made = workload(trial);
   ASSERT_TRUE(made->prepare());
   ASSERT_EQ(made->flags().size(), 1U);
@@ -380,7 +380,7 @@ TEST_F(OrtWorkload, text_and_sequence_inputs_are_refused_clearly) {
   EXPECT_EQ(sequence.code, ErrorCode::unsupported) << sequence.message;
 }
 
-TEST_F(OrtWorkload, a_failing_run_is_reported_by_the_lane) {
+TEST_F(OrtWorkload, a_failing_run_is_reported_by_the_caller) {
   // Reshape to a shape that the second member of the mix cannot take.
   auto trial =
       spec(TinyOnnx().input("a", 1, {"n"}).input("b", 1, {"m"}).output("y", 1, {"k"}).node("Add", {"a", "b"}, {"y"}),

@@ -30,11 +30,11 @@ std::unique_ptr<Workload> make(const std::string& text, Configuration configurat
   return make_synthetic_kind().make(synthetic_spec(text, std::move(configuration))).value();
 }
 
-std::vector<std::int64_t> durations(Workload& workload, int count, int lane = 0) {
+std::vector<std::int64_t> durations(Workload& workload, int count, int caller = 0) {
   std::vector<std::int64_t> all;
   for (int i = 0; i < count; ++i) {
     const auto begun = workload.clock().now();
-    EXPECT_TRUE(workload.step(lane)) << workload.last_error(lane).message;
+    EXPECT_TRUE(workload.step(caller)) << workload.last_error(caller).message;
     all.push_back((workload.clock().now() - begun).count());
   }
   return all;
@@ -164,12 +164,12 @@ TEST(SyntheticWorkload, keeps_a_core_busy_on_the_real_clock) {
   EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(2));
 }
 
-TEST(SyntheticWorkload, has_a_lane_for_each_session) {
+TEST(SyntheticWorkload, has_a_caller_for_each_session) {
   const auto workload = make("surface=flat,session_time=1ms", {{"parallel_sessions", 3}});
   ASSERT_TRUE(workload->prepare());
-  EXPECT_EQ(workload->lanes(), 3);
+  EXPECT_EQ(workload->concurrency(), 3);
   EXPECT_EQ(workload->session_create_time(), std::chrono::milliseconds(3));
-  EXPECT_NE(durations(*workload, 10, 0), durations(*workload, 10, 2)) << "lanes draw their own noise";
+  EXPECT_NE(durations(*workload, 10, 0), durations(*workload, 10, 2)) << "callers draw their own noise";
 }
 
 TEST(SyntheticWorkload, tells_its_phase_as_it_goes) {
@@ -200,7 +200,7 @@ TEST(SyntheticFaults, are_reported_by_cause_in_their_phase_and_only_there) {
   EXPECT_FALSE(workload->outputs());
 }
 
-TEST(SyntheticFaults, show_once_in_each_lane_in_the_phase_that_is_published) {
+TEST(SyntheticFaults, show_once_in_each_caller_in_the_phase_that_is_published) {
   std::atomic<TrialPhase> cell{TrialPhase::launch};
   const auto workload = make("fault=fail@measure", {{"parallel_sessions", 2}});
   workload->share_phase(cell);
@@ -221,7 +221,7 @@ TEST(SyntheticFaults, strike_only_the_configurations_they_are_bound_to) {
   EXPECT_FALSE(make(text, {{"intra_op_num_threads", 4}})->prepare());
 }
 
-schema::AccuracyDrift drift_of(const std::string& text, const Configuration& configuration) {
+schema::OutputError output_error_of(const std::string& text, const Configuration& configuration) {
   const auto reference = make(text, make_synthetic_kind().reference);
   const auto candidate = make(text, configuration);
   EXPECT_TRUE(reference->prepare());
@@ -231,17 +231,18 @@ schema::AccuracyDrift drift_of(const std::string& text, const Configuration& con
 
 TEST(SyntheticOutputs, are_off_by_the_ratio_asked_for_where_the_conditions_hold) {
   const std::string text = "accuracy=1% if execution_mode=parallel,accuracy=2% if intra_op_num_threads=4";
-  EXPECT_LT(drift_of(text, {}).scaled_max_abs, 1e-6);
-  EXPECT_GT(drift_of(text, {}).scaled_max_abs, 0) << "rewriting rounds differently";
-  EXPECT_NEAR(drift_of(text, {{"execution_mode", "parallel"}}).scaled_max_abs, 0.01, 1e-4);
-  EXPECT_NEAR(drift_of(text, {{"execution_mode", "parallel"}, {"intra_op_num_threads", 4}}).scaled_max_abs, 0.03, 1e-4);
+  EXPECT_LT(output_error_of(text, {}).scaled_max_abs, 1e-6);
+  EXPECT_GT(output_error_of(text, {}).scaled_max_abs, 0) << "rewriting rounds differently";
+  EXPECT_NEAR(output_error_of(text, {{"execution_mode", "parallel"}}).scaled_max_abs, 0.01, 1e-4);
+  EXPECT_NEAR(output_error_of(text, {{"execution_mode", "parallel"}, {"intra_op_num_threads", 4}}).scaled_max_abs, 0.03,
+              1e-4);
 }
 
 TEST(SyntheticOutputs, equal_themselves_and_hold_nan_on_demand) {
   const Configuration exact{{"graph_optimization_level", "disable_all"}};
-  EXPECT_EQ(drift_of("", exact).max_abs, 0);
-  EXPECT_EQ(drift_of("fault=nan if execution_mode=parallel", {{"execution_mode", "parallel"}}).nonfinite, 1);
-  EXPECT_EQ(drift_of("fault=nan if execution_mode=parallel", exact).nonfinite, 0);
+  EXPECT_EQ(output_error_of("", exact).max_abs, 0);
+  EXPECT_EQ(output_error_of("fault=nan if execution_mode=parallel", {{"execution_mode", "parallel"}}).nonfinite, 1);
+  EXPECT_EQ(output_error_of("fault=nan if execution_mode=parallel", exact).nonfinite, 0);
 }
 
 TEST(SyntheticOutputs, differ_by_seed_of_the_trial) {

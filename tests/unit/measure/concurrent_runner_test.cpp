@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/lane_runner.hpp"
+#include "measure/concurrent_runner.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -37,13 +37,14 @@ namespace {
 
 using fakes::FakeWorkload;
 
-std::unique_ptr<LaneRunner> runner_for(FakeWorkload& workload, MeasureControl& control, std::int64_t capacity = 1000) {
-  auto runner = LaneRunner::make(workload, control, capacity);
+std::unique_ptr<ConcurrentRunner> runner_for(FakeWorkload& workload, MeasureControl& control,
+                                             std::int64_t capacity = 1000) {
+  auto runner = ConcurrentRunner::make(workload, control, capacity);
   EXPECT_TRUE(runner) << runner.error().message;
   return std::move(*runner);
 }
 
-TEST(LaneRunner, times_each_inference_of_one_lane) {
+TEST(ConcurrentRunner, times_each_inference_of_one_caller) {
   FakeWorkload workload([](int, std::int64_t index) { return 100.0 + static_cast<double>(index); });
   MeasureControl control;
   const auto runner = runner_for(workload, control);
@@ -58,28 +59,28 @@ TEST(LaneRunner, times_each_inference_of_one_lane) {
   EXPECT_EQ(control.steps.load(), 5);
 }
 
-TEST(LaneRunner, ends_a_round_by_time_but_not_below_the_least_count) {
+TEST(ConcurrentRunner, ends_a_round_by_time_but_not_below_the_least_count) {
   FakeWorkload workload([](int, std::int64_t) { return 100.0; });
   MeasureControl control;
   const auto runner = runner_for(workload, control);
   ASSERT_TRUE(runner->run({1000, 1, base::Nanoseconds(950)}));
-  EXPECT_EQ(runner->counted_a_lane(), 10);
+  EXPECT_EQ(runner->counted_per_caller(), 10);
   ASSERT_TRUE(runner->run({1000, 3, base::Nanoseconds(0)}));
-  EXPECT_EQ(runner->counted_a_lane(), 3);
+  EXPECT_EQ(runner->counted_per_caller(), 3);
 }
 
-TEST(LaneRunner, stops_at_a_full_buffer) {
+TEST(ConcurrentRunner, stops_at_a_full_buffer) {
   FakeWorkload workload([](int, std::int64_t) { return 100.0; });
   MeasureControl control;
   const auto runner = runner_for(workload, control, 16);
   ASSERT_TRUE(runner->run({1000, 1, std::nullopt}));
-  EXPECT_EQ(runner->counted_a_lane(), 16);
+  EXPECT_EQ(runner->counted_per_caller(), 16);
 }
 
-TEST(LaneRunner, adds_the_rates_of_virtual_lanes_and_repeats_itself) {
+TEST(ConcurrentRunner, adds_the_rates_of_virtual_callers_and_repeats_itself) {
   std::vector<double> first;
   for (int repeat = 0; repeat < 2; ++repeat) {
-    FakeWorkload workload([](int lane, std::int64_t) { return lane == 0 ? 1000.0 : 2000.0; }, 2);
+    FakeWorkload workload([](int caller, std::int64_t) { return caller == 0 ? 1000.0 : 2000.0; }, 2);
     MeasureControl control;
     const auto runner = runner_for(workload, control);
     ASSERT_TRUE(runner->run({10, 1, std::nullopt}));
@@ -98,13 +99,13 @@ TEST(LaneRunner, adds_the_rates_of_virtual_lanes_and_repeats_itself) {
   }
 }
 
-TEST(LaneRunner, keeps_fast_lanes_busy_until_the_slowest_is_done) {
-  FakeWorkload workload([](int lane, std::int64_t) { return lane == 1 ? 2e6 : 2e5; }, 3);
+TEST(ConcurrentRunner, keeps_fast_callers_busy_until_the_slowest_is_done) {
+  FakeWorkload workload([](int caller, std::int64_t) { return caller == 1 ? 2e6 : 2e5; }, 3);
   workload.real_time = true;
   std::array<std::atomic<std::thread::id>, 3> threads{};
   std::atomic<bool> moved{false};
-  workload.on_step = [&](int lane, std::int64_t index) {
-    auto& known = threads[static_cast<std::size_t>(lane)];
+  workload.on_step = [&](int caller, std::int64_t index) {
+    auto& known = threads[static_cast<std::size_t>(caller)];
     if (index == 0) known = std::this_thread::get_id();
     if (known.load() != std::this_thread::get_id()) moved = true;
   };
@@ -115,27 +116,27 @@ TEST(LaneRunner, keeps_fast_lanes_busy_until_the_slowest_is_done) {
     EXPECT_EQ(workload.steps[1].load(), 10 * round);
     EXPECT_GT(workload.steps[0].load(), 12 * round);  // at an idle machine about 70
     EXPECT_GT(workload.steps[2].load(), 12 * round);
-    EXPECT_EQ(runner->counted_a_lane(), 10);
+    EXPECT_EQ(runner->counted_per_caller(), 10);
     std::vector<double> latencies;
     runner->append_latencies(latencies);
-    EXPECT_EQ(latencies.size(), 30U);  // at most the limit of each lane
+    EXPECT_EQ(latencies.size(), 30U);  // at most the limit of each caller
   }
   EXPECT_EQ(threads[0].load(), std::this_thread::get_id());
   EXPECT_NE(threads[1].load(), threads[2].load());
   EXPECT_FALSE(moved.load());
 }
 
-TEST(LaneRunner, starts_all_lanes_together) {
+TEST(ConcurrentRunner, starts_all_callers_together) {
   FakeWorkload workload([](int, std::int64_t) { return 1e6; }, 4);
   workload.real_time = true;
   std::array<std::atomic<std::int64_t>, 4> entered{};
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
-  workload.on_step = [&](int lane, std::int64_t index) {
+  workload.on_step = [&](int caller, std::int64_t index) {
     if (index != 0) return;
     // Nobody may take a step before all are at the start line; the first step waits to see the others come.
     inside.fetch_add(1);
-    entered[static_cast<std::size_t>(lane)] = base::system_clock().now().count();
+    entered[static_cast<std::size_t>(caller)] = base::system_clock().now().count();
     const auto deadline = base::system_clock().now() + std::chrono::seconds(5);
     while (inside.load() < 4 && base::system_clock().now() < deadline) std::this_thread::yield();
     most = std::max(most.load(), inside.load());
@@ -148,14 +149,14 @@ TEST(LaneRunner, starts_all_lanes_together) {
   EXPECT_LT(last - first, 500'000'000);
 }
 
-TEST(LaneRunner, allocates_nothing_while_it_times) {
-  for (const int lanes : {1, 3}) {
-    FakeWorkload workload([](int, std::int64_t) { return 1e4; }, lanes);
-    workload.real_time = lanes > 1;
+TEST(ConcurrentRunner, allocates_nothing_while_it_times) {
+  for (const int concurrency : {1, 3}) {
+    FakeWorkload workload([](int, std::int64_t) { return 1e4; }, concurrency);
+    workload.real_time = concurrency > 1;
     std::atomic<std::int64_t> at_start{-1};
     std::atomic<std::int64_t> at_end{-1};
-    workload.on_step = [&](int lane, std::int64_t index) {
-      if (lane != 0) return;
+    workload.on_step = [&](int caller, std::int64_t index) {
+      if (caller != 0) return;
       if (index == 0) at_start = g_allocations.load();
       at_end = g_allocations.load();
     };
@@ -164,58 +165,58 @@ TEST(LaneRunner, allocates_nothing_while_it_times) {
     ASSERT_TRUE(runner->run({200, 1, std::nullopt}));
     EXPECT_GE(workload.steps[0].load(), 200);
     EXPECT_GE(at_start.load(), 0);
-    EXPECT_EQ(at_end.load(), at_start.load()) << lanes;
+    EXPECT_EQ(at_end.load(), at_start.load()) << concurrency;
   }
 }
 
-TEST(LaneRunner, returns_the_failing_lanes_error_and_stops_the_others) {
+TEST(ConcurrentRunner, returns_the_failing_callers_error_and_stops_the_others) {
   for (const bool real_time : {false, true}) {
     FakeWorkload workload([](int, std::int64_t) { return 1e5; }, 3);
     workload.real_time = real_time;
-    workload.fail_lane = 2;
+    workload.failing_caller = 2;
     workload.fail_at = 4;
     MeasureControl control;
     const auto runner = runner_for(workload, control, 100000);
     const auto done = runner->run({40000, 1, std::chrono::seconds(2)});
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, base::ErrorCode::out_of_memory);
-    EXPECT_EQ(done.error().message, "lane 2 ran out of memory");
+    EXPECT_EQ(done.error().message, "caller 2 ran out of memory");
     if (real_time) {
       EXPECT_LT(workload.steps[0].load(), 10000);
     }
   }
 }
 
-TEST(LaneRunner, obeys_a_cancellation_from_another_thread) {
+TEST(ConcurrentRunner, obeys_a_cancellation_from_another_thread) {
   FakeWorkload workload([](int, std::int64_t) { return 1e5; }, 2);
   workload.real_time = true;
   MeasureControl control;
-  workload.on_step = [&](int lane, std::int64_t index) {
-    if (lane == 1 && index == 5) control.cancel = true;
+  workload.on_step = [&](int caller, std::int64_t index) {
+    if (caller == 1 && index == 5) control.cancel = true;
   };
   const auto runner = runner_for(workload, control, 200000);
   ASSERT_TRUE(runner->run({100000, 1, std::chrono::seconds(5)}));
   EXPECT_LE(workload.steps[1].load(), 7);
 }
 
-TEST(LaneRunner, each_lane_enters_its_own_thread_once_before_any_steps_and_never_beside_another) {
+TEST(ConcurrentRunner, each_caller_enters_its_own_thread_once_before_any_steps_and_never_beside_another) {
   FakeWorkload workload([](int, std::int64_t) { return 1e4; }, 4);
   workload.real_time = true;
   std::atomic<int> inside{0};
   std::atomic<int> together{0};
   std::array<std::thread::id, 4> entered{};
   std::array<std::thread::id, 4> stepped{};
-  workload.on_enter = [&](int lane) {
+  workload.on_enter = [&](int caller) {
     if (++inside > 1) ++together;
     for (const auto& steps : workload.steps)
       if (steps.load() > 0) ++together;
-    entered[static_cast<std::size_t>(lane)] = std::this_thread::get_id();
+    entered[static_cast<std::size_t>(caller)] = std::this_thread::get_id();
     base::system_clock().sleep_for(std::chrono::milliseconds(2));
     --inside;
     return true;
   };
-  workload.on_step = [&](int lane, std::int64_t) {
-    stepped[static_cast<std::size_t>(lane)] = std::this_thread::get_id();
+  workload.on_step = [&](int caller, std::int64_t) {
+    stepped[static_cast<std::size_t>(caller)] = std::this_thread::get_id();
   };
   MeasureControl control;
   const auto runner = runner_for(workload, control, 1000);
@@ -227,15 +228,15 @@ TEST(LaneRunner, each_lane_enters_its_own_thread_once_before_any_steps_and_never
   EXPECT_TRUE(runner->run({20, 1, std::nullopt})) << "entered again";
 }
 
-TEST(LaneRunner, a_lane_that_cannot_enter_its_thread_ends_the_round) {
+TEST(ConcurrentRunner, a_caller_that_cannot_enter_its_thread_ends_the_round) {
   for (const bool real_time : {false, true}) {
     FakeWorkload workload([](int, std::int64_t) { return 1e4; }, 3);
     workload.real_time = real_time;
-    workload.on_enter = [](int lane) { return lane != 2; };
+    workload.on_enter = [](int caller) { return caller != 2; };
     MeasureControl control;
     const auto done = runner_for(workload, control, 1000)->run({20, 1, std::nullopt});
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().message, "lane 2 ran out of memory");
+    EXPECT_EQ(done.error().message, "caller 2 ran out of memory");
     EXPECT_EQ(workload.steps[0].load(), 0);
   }
 }

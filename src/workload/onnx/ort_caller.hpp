@@ -8,33 +8,34 @@
 
 #include "base/error.hpp"
 #include "workload/onnx/gpu_side.hpp"
-#include "workload/onnx/lane_member.hpp"
 #include "workload/onnx/ort_environment.hpp"
 #include "workload/onnx/session_settings.hpp"
+#include "workload/onnx/shape_runner.hpp"
 
 namespace ridgeline::workload {
 
-/// Where a lane's tensors are.
-struct LaneIo {
+/// Where a caller's tensors are.
+struct TensorPlacement {
   IoBinding binding = IoBinding::none;
   const GpuSide* gpu = nullptr;  ///< set unless binding is none
   bool copies = true;            ///< inputs start and outputs end in host memory
 };
 
 /// A session, or a share of one, with inputs and output buffers of its own; used by one thread at a time.
-class OrtLane {
+class OrtCaller {
  public:
-  /// Loads the model into a session. `stream` is the one that the settings name, and dies with the lane. Errors as
+  /// Loads the model into a session. `stream` is the one that the settings name, and dies with the caller. Errors as
   /// classify_ort_error.
-  [[nodiscard]] static base::Result<std::unique_ptr<OrtLane>> create(const OrtEnvironment& environment,
-                                                                     const std::string& model_path,
-                                                                     const SessionSettings& settings, LaneIo io = {},
-                                                                     std::optional<gpu::CudaStream> stream = {});
+  [[nodiscard]] static base::Result<std::unique_ptr<OrtCaller>> create(const OrtEnvironment& environment,
+                                                                       const std::string& model_path,
+                                                                       const SessionSettings& settings,
+                                                                       TensorPlacement placement = {},
+                                                                       std::optional<gpu::CudaStream> stream = {});
   /// One more on the same session, with another thread.
-  [[nodiscard]] base::Result<std::unique_ptr<OrtLane>> share() const;
-  ~OrtLane();
-  OrtLane(const OrtLane&) = delete;
-  OrtLane& operator=(const OrtLane&) = delete;
+  [[nodiscard]] base::Result<std::unique_ptr<OrtCaller>> share() const;
+  ~OrtCaller();
+  OrtCaller(const OrtCaller&) = delete;
+  OrtCaller& operator=(const OrtCaller&) = delete;
 
   [[nodiscard]] std::vector<OrtPort>& inputs() noexcept { return session_.inputs; }
   [[nodiscard]] const OrtSession* session() const noexcept { return handle_.get(); }
@@ -57,16 +58,17 @@ class OrtLane {
   using SessionHandle = std::shared_ptr<OrtSession>;
   struct Member {
     std::vector<Tensor> tensors;
-    std::unique_ptr<LaneMember> runner;
+    std::unique_ptr<ShapeRunner> runner;
   };
 
-  OrtLane(const OrtEnvironment& environment, SessionHandle session, LaneIo io, std::optional<gpu::CudaStream> stream);
+  OrtCaller(const OrtEnvironment& environment, SessionHandle session, TensorPlacement placement,
+            std::optional<gpu::CudaStream> stream);
   [[nodiscard]] base::Result<void> read_ports();
 
-  LaneIo io_;
+  TensorPlacement placement_;
   std::optional<gpu::CudaStream> stream_;  // outlives the session, which works on it
   SessionHandle handle_;
-  LaneSession session_;
+  SharedSession session_;
   std::vector<Member> members_;
   std::size_t next_ = 0;
   std::size_t last_ = 0;

@@ -13,6 +13,6 @@ namespace ridgeline::gpu {
 /// alone (benchmarks/results/h200/one_stream.md). A process gets there by itself with the eighth kernel beside its main
 /// stream, mostly in its second session, and what was timed before could not be compared with what comes after. Errors:
 /// internal (the driver compiles no PTX, or a launch failed).
-[[nodiscard]] base::Result<void> use_several_streams(const std::shared_ptr<const CudaDriver>& driver);
+[[nodiscard]] base::Result<void> enter_multistream_state(const std::shared_ptr<const CudaDriver>& driver);
 
 }  // namespace ridgeline::gpu

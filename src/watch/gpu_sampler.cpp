@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "watch/gpu_glance.hpp"
+#include "watch/gpu_sampler.hpp"
 
 #include <utility>
 
@@ -13,10 +13,10 @@ constexpr std::size_t kLongestName = 60;
 
 }  // namespace
 
-GpuGlance::GpuGlance(std::string uuid, const base::Clock& clock, std::vector<std::string> candidates)
+GpuSampler::GpuSampler(std::string uuid, const base::Clock& clock, std::vector<std::string> candidates)
     : uuid_(std::move(uuid)), clock_(clock), candidates_(std::move(candidates)) {}
 
-const gpu::NvmlDevice* GpuGlance::device() {
+const gpu::NvmlDevice* GpuSampler::device() {
   if (uuid_.empty()) return nullptr;
   if (device_ && device_->memory()) return &*device_;
   device_.reset();
@@ -31,12 +31,12 @@ const gpu::NvmlDevice* GpuGlance::device() {
   return &*device_;
 }
 
-std::optional<double> GpuGlance::busy_percent() {
+std::optional<double> GpuSampler::busy_percent() {
   const auto* gpu = device();
   return gpu != nullptr ? gpu->utilization_percent() : std::nullopt;
 }
 
-std::optional<schema::GpuTelemetry> GpuGlance::look() {
+std::optional<schema::GpuTelemetry> GpuSampler::sample() {
   const auto* gpu = device();
   if (gpu == nullptr) return std::nullopt;
   schema::GpuTelemetry out;

@@ -73,8 +73,8 @@ void find_names(std::string_view bytes, const std::set<std::string>& wanted, std
 
 }  // namespace
 
-base::Result<std::vector<std::string>> known_targets(const std::vector<std::filesystem::path>& files,
-                                                     const FileMemo& memo) {
+base::Result<std::vector<std::string>> supported_options(const std::vector<std::filesystem::path>& files,
+                                                         const FileMemo& memo) {
   std::set<std::string> found;
   std::set<std::string> wanted;
   for (const auto& param : schema::catalog()) {

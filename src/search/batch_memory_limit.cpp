@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/batch_fence.hpp"
+#include "search/batch_memory_limit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,11 +21,11 @@ std::int64_t rounded(std::int64_t batch, std::int64_t low, std::int64_t high) {
 
 }  // namespace
 
-bool BatchFence::within_headroom(const Known& known, const std::optional<double>& memory_gb) const {
+bool BatchMemoryLimit::within_headroom(const Known& known, const std::optional<double>& memory_gb) const {
   return !memory_gb || !known.capacity_gb || *memory_gb <= (1 - headroom_) * *known.capacity_gb;
 }
 
-void BatchFence::observe(const BenchProposal& proposal, const BenchObservation& observation) {
+void BatchMemoryLimit::observe(const BenchProposal& proposal, const BenchObservation& observation) {
   auto& known = known_[proposal.settings.amp];
   const auto batch = proposal.settings.batch;
   if (observation.status == schema::TrialStatus::invalid)
@@ -42,7 +42,7 @@ void BatchFence::observe(const BenchProposal& proposal, const BenchObservation& 
   }
 }
 
-std::optional<std::string> BatchFence::too_large(const schema::TrainingSettings& settings) const {
+std::optional<std::string> BatchMemoryLimit::too_large(const schema::TrainingSettings& settings) const {
   const auto found = known_.find(settings.amp);
   if (found == known_.end()) return std::nullopt;
   if (const auto& refused = found->second.refused; refused && settings.batch >= *refused)
@@ -52,7 +52,7 @@ std::optional<std::string> BatchFence::too_large(const schema::TrainingSettings&
   return fmt::format("batch {} ran out of memory under the same precision", *found->second.failed);
 }
 
-std::optional<std::int64_t> BatchFence::next_batch(schema::AmpMode amp) const {
+std::optional<std::int64_t> BatchMemoryLimit::next_batch(schema::AmpMode amp) const {
   const auto found = known_.find(amp);
   if (found == known_.end()) return std::nullopt;
   const auto& known = found->second;
@@ -69,7 +69,7 @@ std::optional<std::int64_t> BatchFence::next_batch(schema::AmpMode amp) const {
   const auto gap = *high - *low;
   if (gap <= 1 || gap <= *low / kNearEnough) return std::nullopt;
   if (*high > kFine && gap <= kUnit) return std::nullopt;
-  // Memory grows by a fixed amount a sample: two batches foretell where it ends. Halving is for when they do not.
+  // Memory grows by a fixed amount a sample: two batches predict where it ends. Halving is for when they do not.
   std::int64_t next = *low + gap / 2;
   const auto last = known.fits.find(*low);
   if (last != known.fits.begin() && last->second && known.capacity_gb) {
@@ -77,13 +77,13 @@ std::optional<std::int64_t> BatchFence::next_batch(schema::AmpMode amp) const {
     if (before->second && *last->second > *before->second) {
       const double per_sample = (*last->second - *before->second) / static_cast<double>(last->first - before->first);
       const double room = (1 - headroom_) * *known.capacity_gb - *last->second;
-      const auto foretold = *low + static_cast<std::int64_t>(std::floor(room / per_sample * 0.98));
-      if (foretold > *low && foretold < *high) next = foretold;
+      const auto predicted = *low + static_cast<std::int64_t>(std::floor(room / per_sample * 0.98));
+      if (predicted > *low && predicted < *high) next = predicted;
     }
   }
   next = rounded(next, *low, *high);
   if (next <= *low || next >= *high || next >= known.refused.value_or(*high)) return std::nullopt;
-  // A foretold batch too near to what is known would close the gap one sample at a time.
+  // A predicted batch too near to what is known would close the gap one sample at a time.
   if (next - *low <= *low / kNearEnough && *high - next > *low / kNearEnough) return std::nullopt;
   return next;
 }

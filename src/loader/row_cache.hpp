@@ -16,10 +16,10 @@ namespace ridgeline::loader {
 /// rows of a chunk at places far apart; a whole chunk kept for its next row holds 63 others that are wanted later
 /// still. Kept singly, and the one wanted last given up first, the rows at hand are always the next ones: with room for
 /// a share f of the dataset a decoded chunk serves about 1 + 2 f (rows - 1) samples instead of one. Thread-safe.
-class RowStash {
+class RowCache {
  public:
   /// Memory: at most `budget_bytes`, bookkeeping included.
-  RowStash(std::uint64_t budget_bytes, std::size_t row_bytes);
+  RowCache(std::uint64_t budget_bytes, std::size_t row_bytes);
 
   /// Copies the row to `to` and forgets it; false when it is not there.
   [[nodiscard]] bool take(std::uint64_t row, std::byte* to);

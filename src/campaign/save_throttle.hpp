@@ -12,9 +12,9 @@ namespace ridgeline::campaign {
 
 /// How often the record of a run is saved while it grows: at most once a second, and for at most 2 % of the time. What
 /// it consists of is saved on its own, so that nothing is lost in between.
-class SavePace {
+class SaveThrottle {
  public:
-  explicit SavePace(const base::Clock& clock) : clock_(clock) {}
+  explicit SaveThrottle(const base::Clock& clock) : clock_(clock) {}
 
   /// Calls `save`, a function that returns base::Result<void>, when it is time.
   template <typename Save>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loader/row_stash.hpp"
+#include "loader/row_cache.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -16,59 +16,59 @@ namespace {
 
 constexpr std::size_t kRow = 840;  // with the bookkeeping, 1000 bytes of the budget
 
-void offer(RowStash& stash, unsigned row, std::uint64_t place, std::uint64_t floor = 0) {
+void offer(RowCache& row_cache, unsigned row, std::uint64_t place, std::uint64_t floor = 0) {
   const std::vector<std::byte> bytes(kRow, static_cast<std::byte>(row));
-  stash.offer(row, place, floor, bytes.data());
+  row_cache.offer(row, place, floor, bytes.data());
 }
 
-bool take(RowStash& stash, unsigned row) {
+bool take(RowCache& row_cache, unsigned row) {
   std::vector<std::byte> bytes(kRow);
-  if (!stash.take(row, bytes.data())) return false;
+  if (!row_cache.take(row, bytes.data())) return false;
   EXPECT_EQ(bytes, std::vector<std::byte>(kRow, static_cast<std::byte>(row)));
   return true;
 }
 
-TEST(RowStash, gives_a_row_once) {
-  RowStash stash(3000, kRow);
-  offer(stash, 7, 100);
-  EXPECT_TRUE(take(stash, 7));
-  EXPECT_FALSE(take(stash, 7));
-  EXPECT_EQ(stash.bytes(), 0U);
+TEST(RowCache, gives_a_row_once) {
+  RowCache row_cache(3000, kRow);
+  offer(row_cache, 7, 100);
+  EXPECT_TRUE(take(row_cache, 7));
+  EXPECT_FALSE(take(row_cache, 7));
+  EXPECT_EQ(row_cache.bytes(), 0U);
 }
 
-TEST(RowStash, keeps_those_wanted_soonest) {
-  RowStash stash(3000, kRow);
-  offer(stash, 1, 100);
-  offer(stash, 2, 300);
-  offer(stash, 3, 200);
-  offer(stash, 4, 400);  // wanted last: not kept
-  offer(stash, 5, 50);   // 2 goes
-  EXPECT_EQ(stash.bytes(), 3000U);
-  EXPECT_FALSE(take(stash, 4));
-  EXPECT_FALSE(take(stash, 2));
-  EXPECT_TRUE(take(stash, 1));
-  EXPECT_TRUE(take(stash, 3));
-  EXPECT_TRUE(take(stash, 5));
+TEST(RowCache, keeps_those_wanted_soonest) {
+  RowCache row_cache(3000, kRow);
+  offer(row_cache, 1, 100);
+  offer(row_cache, 2, 300);
+  offer(row_cache, 3, 200);
+  offer(row_cache, 4, 400);  // wanted last: not kept
+  offer(row_cache, 5, 50);   // 2 goes
+  EXPECT_EQ(row_cache.bytes(), 3000U);
+  EXPECT_FALSE(take(row_cache, 4));
+  EXPECT_FALSE(take(row_cache, 2));
+  EXPECT_TRUE(take(row_cache, 1));
+  EXPECT_TRUE(take(row_cache, 3));
+  EXPECT_TRUE(take(row_cache, 5));
 }
 
-TEST(RowStash, rows_that_missed_their_turn_make_room_first) {
-  RowStash stash(2000, kRow);
-  offer(stash, 1, 10);
-  offer(stash, 2, 20);
-  offer(stash, 3, 500, 15);  // place 10 is over
-  EXPECT_FALSE(take(stash, 1));
-  EXPECT_TRUE(take(stash, 2));
-  EXPECT_TRUE(take(stash, 3));
+TEST(RowCache, rows_that_missed_their_turn_make_room_first) {
+  RowCache row_cache(2000, kRow);
+  offer(row_cache, 1, 10);
+  offer(row_cache, 2, 20);
+  offer(row_cache, 3, 500, 15);  // place 10 is over
+  EXPECT_FALSE(take(row_cache, 1));
+  EXPECT_TRUE(take(row_cache, 2));
+  EXPECT_TRUE(take(row_cache, 3));
 }
 
-TEST(RowStash, no_room_at_all_is_fine) {
-  RowStash stash(10, kRow);
-  offer(stash, 1, 10);
-  EXPECT_FALSE(take(stash, 1));
+TEST(RowCache, no_room_at_all_is_fine) {
+  RowCache row_cache(10, kRow);
+  offer(row_cache, 1, 10);
+  EXPECT_FALSE(take(row_cache, 1));
 }
 
 /// 20,000 shuffled samples in chunks of 64 with room for a tenth of them.
-TEST(RowStash, a_chunk_decoded_once_serves_many_samples) {
+TEST(RowCache, a_chunk_decoded_once_serves_many_samples) {
   fakes::TemporaryFolder folder;
   fakes::write_training_file(folder / "data.h5", {.samples = 20000, .values = 250, .chunk_rows = 64, .gzip = 1});
   for (const unsigned workers : {0U, 3U}) {

@@ -15,7 +15,7 @@ struct OrtSession;
 namespace ridgeline::workload {
 
 /// A session and what its members need of it. The names point into the ports.
-struct LaneSession {
+struct SharedSession {
   const OrtEnvironment& environment;
   OrtSession* session = nullptr;
   std::vector<OrtPort> inputs;
@@ -26,9 +26,9 @@ struct LaneSession {
 
 /// One member of a shape mix on one session, with its tensors where the configuration wants them. Used by one thread at
 /// a time.
-class LaneMember {
+class ShapeRunner {
  public:
-  virtual ~LaneMember() = default;
+  virtual ~ShapeRunner() = default;
   /// One inference, with every copy that the scenario counts. False when it failed: see last_error.
   [[nodiscard]] virtual bool run() noexcept = 0;
   [[nodiscard]] virtual base::Error last_error() const = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/several_streams.hpp"
+#include "gpu/multistream_state.hpp"
 
 #include <array>
 
 namespace ridgeline::gpu {
 
-base::Result<void> use_several_streams(const std::shared_ptr<const CudaDriver>& driver) {
+base::Result<void> enter_multistream_state(const std::shared_ptr<const CudaDriver>& driver) {
   constexpr int kLaunchesOnEach = 32;
   RL_TRY_ASSIGN(const auto kernel, CudaKernel::make_empty(driver));
   RL_TRY_ASSIGN(auto one, CudaStream::make(driver));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/bench_sprint.hpp"
+#include "search/budgeted_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@ using schema::DataMode;
 using schema::TrainingSettings;
 
 constexpr double kTrialShare = 0.4;      ///< of the time that is left: the most for a trial while others have to follow
-constexpr double kMemoryShare = 0.92;    ///< of the device's: what is foretold above it is not tried
-constexpr double kNearlyAsGood = 0.985;  ///< of the best foretold: the one that takes least time is measured
+constexpr double kMemoryShare = 0.92;    ///< of the device's: what is predicted above it is not tried
+constexpr double kNearlyAsGood = 0.985;  ///< of the best predicted: the one that takes least time is measured
 constexpr double kStillGrows = 1.02;     ///< of a batch over the one before: larger ones may be faster yet
 constexpr std::int64_t kFar = 16;        ///< times the batch, from one point of the curve to the next
 constexpr double kAsFast = 0.9;
@@ -38,13 +38,13 @@ constexpr int kMostJoint = 14;
 
 }  // namespace
 
-BenchSprint::BenchSprint(const schema::TrainingSpace& space, const BenchSearchOptions& options)
-    : space_(space), options_(options), fence_(options.headroom, options.on_cpu) {}
+BudgetedSearch::BudgetedSearch(const schema::TrainingSpace& space, const BenchSearchOptions& options)
+    : space_(space), options_(options), memory_limit_(options.headroom, options.on_cpu) {}
 
-void BenchSprint::observe(const BenchProposal& proposal, const BenchObservation& observation) {
+void BudgetedSearch::observe(const BenchProposal& proposal, const BenchObservation& observation) {
   const auto& settings = proposal.settings;
   seen_.insert({proposal.data, settings});
-  fence_.observe(proposal, observation);
+  memory_limit_.observe(proposal, observation);
   prediction_.observe(proposal, observation);
   if (!observation.ok() && proposal.data == DataMode::device) failed_[settings.amp] = settings.batch;
   if (!observation.ok() || observation.samples_per_s <= 0) return;
@@ -60,7 +60,7 @@ void BenchSprint::observe(const BenchProposal& proposal, const BenchObservation&
   overheads_s_.push_back(std::max(0.0, observation.duration_s - steps_s));
 }
 
-double BenchSprint::warm_up_s(const TrainingSettings& settings, DataMode data) const {
+double BudgetedSearch::warm_up_s(const TrainingSettings& settings, DataMode data) const {
   const auto rate = prediction_.samples_per_s(settings).value_or(0);
   if (rate <= 0) return 0;
   // As measure_training has it: until what the workers had ready is used up.
@@ -69,7 +69,7 @@ double BenchSprint::warm_up_s(const TrainingSettings& settings, DataMode data) c
   return static_cast<double>(steps) * static_cast<double>(settings.batch) / rate;
 }
 
-double BenchSprint::cost_s(const TrainingSettings& settings, DataMode data) const {
+double BudgetedSearch::cost_s(const TrainingSettings& settings, DataMode data) const {
   const double overhead_s =
       overheads_s_.empty() ? 0
                            : *std::max_element(overheads_s_.begin(), overheads_s_.end()) / 2 + overheads_s_.back() / 2;
@@ -83,14 +83,14 @@ double BenchSprint::cost_s(const TrainingSettings& settings, DataMode data) cons
   return overhead_s + warm_up + timed;
 }
 
-bool BenchSprint::fits(const TrainingSettings& settings) const {
-  if (fence_.too_large(settings)) return false;
+bool BudgetedSearch::fits(const TrainingSettings& settings) const {
+  if (memory_limit_.too_large(settings)) return false;
   const auto memory = prediction_.memory_gb(settings);
   return !memory || !capacity_gb_ || *memory <= kMemoryShare * *capacity_gb_;
 }
 
 /// Whether warm-up would be cut short before the batches are used up that the workers had ready.
-bool BenchSprint::times_what_was_ready(const TrainingSettings& settings) const {
+bool BudgetedSearch::times_what_was_ready(const TrainingSettings& settings) const {
   const auto rate = prediction_.samples_per_s(settings).value_or(0);
   if (rate <= 0) return false;
   const double step_s = static_cast<double>(settings.batch) / rate;
@@ -98,13 +98,13 @@ bool BenchSprint::times_what_was_ready(const TrainingSettings& settings) const {
   return steps < kPrefetched * settings.workers + 1;
 }
 
-std::optional<BenchProposal> BenchSprint::device_trial(std::int64_t batch, AmpMode amp) const {
+std::optional<BenchProposal> BudgetedSearch::device_trial(std::int64_t batch, AmpMode amp) const {
   const TrainingSettings settings{batch, 0, amp, false};
-  if (known(settings, DataMode::device) || fence_.too_large(settings)) return std::nullopt;
+  if (known(settings, DataMode::device) || memory_limit_.too_large(settings)) return std::nullopt;
   return BenchProposal{settings, DataMode::device, BenchStage::compute, "compute curve: batches kept on the device"};
 }
 
-AmpMode BenchSprint::fastest_amp() const {
+AmpMode BudgetedSearch::fastest_amp() const {
   auto best = space_.amps.front();
   double rate = 0;
   for (const auto& [amp, curve] : rates_)
@@ -117,7 +117,7 @@ AmpMode BenchSprint::fastest_amp() const {
 }
 
 /// The next batch of the curve: far above the largest while that still got faster, as far as memory and time go.
-std::optional<std::int64_t> BenchSprint::larger_batch(AmpMode amp) const {
+std::optional<std::int64_t> BudgetedSearch::larger_batch(AmpMode amp) const {
   const auto found = rates_.find(amp);
   if (found == rates_.end()) return std::nullopt;
   const auto& curve = found->second;
@@ -128,14 +128,15 @@ std::optional<std::int64_t> BenchSprint::larger_batch(AmpMode amp) const {
     const TrainingSettings settings{batch, 0, amp, false};
     if (batch <= largest->first || batch > kFar * largest->first) continue;
     // One point says only how much memory it takes at most: twice that batch is worth the try.
-    if (!fits(settings) && (curve.size() > 1 || batch > 2 * largest->first || fence_.too_large(settings))) continue;
+    if (!fits(settings) && (curve.size() > 1 || batch > 2 * largest->first || memory_limit_.too_large(settings)))
+      continue;
     if (cost_s(settings, DataMode::device) > kTrialShare * left_s()) continue;
     out = batch;
   }
   return out;
 }
 
-std::optional<BenchProposal> BenchSprint::compute_point() const {
+std::optional<BenchProposal> BudgetedSearch::compute_point() const {
   // Every precision at one batch in the middle, or far below it where that failed.
   const auto& batches = space_.batches;
   for (const auto amp : space_.amps) {
@@ -151,7 +152,7 @@ std::optional<BenchProposal> BenchSprint::compute_point() const {
   const auto fastest = fastest_amp();
   const auto& curve = rates_.at(fastest);
   const auto largest = std::prev(curve.end());
-  // Where the device waited for launches at the first batch, precisions could not be told apart there.
+  // Where the device waited for launches at the first batch, precisions could not be distinguished there.
   if (largest->second > kIdleAtFirst * curve.begin()->second)
     for (const auto amp : space_.amps)
       if (rates_.count(amp) != 0 && rates_.at(amp).count(largest->first) == 0 &&
@@ -167,7 +168,7 @@ std::optional<BenchProposal> BenchSprint::compute_point() const {
 
 /// The loader by itself, in small batches, which take little time however slow it is; of a fast one in larger ones
 /// then.
-std::optional<BenchProposal> BenchSprint::loader_point() const {
+std::optional<BenchProposal> BudgetedSearch::loader_point() const {
   if (!options_.loads) return std::nullopt;
   const auto& workers = space_.workers;
   auto place = workers.size() * 3 / 4;
@@ -190,7 +191,7 @@ std::optional<BenchProposal> BenchSprint::loader_point() const {
                        "loader curve: batches fetched and dropped"};
 }
 
-std::vector<BenchSprint::Candidate> BenchSprint::candidates() const {
+std::vector<BudgetedSearch::Candidate> BudgetedSearch::candidates() const {
   std::vector<Candidate> out;
   // Copies from pinned memory are hardly ever slower: the others are left to a longer search.
   const bool pin = space_.pins.back();
@@ -206,7 +207,7 @@ std::vector<BenchSprint::Candidate> BenchSprint::candidates() const {
   return out;
 }
 
-std::optional<BenchProposal> BenchSprint::joint_point() const {
+std::optional<BenchProposal> BudgetedSearch::joint_point() const {
   if (joint_ >= kMostJoint) return std::nullopt;
   auto all = candidates();
   if (all.empty()) return std::nullopt;
@@ -232,10 +233,10 @@ std::optional<BenchProposal> BenchSprint::joint_point() const {
   for (const auto& one : all)
     if (one.rate >= kNearlyAsGood * best && (chosen == nullptr || order(one) < order(*chosen))) chosen = &one;
   return BenchProposal{chosen->settings, DataMode::loader, BenchStage::confirm,
-                       fmt::format("foretold to be the fastest in the time left: {:.4g} samples/s", chosen->rate)};
+                       fmt::format("predicted to be the fastest in the time left: {:.4g} samples/s", chosen->rate)};
 }
 
-std::optional<BenchProposal> BenchSprint::propose() {
+std::optional<BenchProposal> BudgetedSearch::propose() {
   if (auto point = compute_point()) return point;
   if (rates_.empty()) return std::nullopt;
   if (auto point = loader_point()) return point;

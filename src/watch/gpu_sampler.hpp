@@ -16,16 +16,16 @@ namespace ridgeline::watch {
 
 /// A GPU seen from outside of the process that uses it, from one look to the next. Reads NVML only, so it starts no
 /// CUDA context. Where NVML or the GPU does not answer it has nothing to say, and tries again at the next look.
-class GpuGlance {
+class GpuSampler {
  public:
   /// `uuid` "": no GPU, every look is empty.
-  GpuGlance(std::string uuid, const base::Clock& clock,
-            std::vector<std::string> candidates = gpu::NvmlApi::default_candidates());
+  GpuSampler(std::string uuid, const base::Clock& clock,
+             std::vector<std::string> candidates = gpu::NvmlApi::default_candidates());
 
   /// Share of the last moments (1/6 to 1 s) in which kernels ran, percent.
   [[nodiscard]] std::optional<double> busy_percent();
   /// Clocks, throttle time since the last call, processes and memory; nullopt where nothing can be read.
-  [[nodiscard]] std::optional<schema::GpuTelemetry> look();
+  [[nodiscard]] std::optional<schema::GpuTelemetry> sample();
 
  private:
   [[nodiscard]] const gpu::NvmlDevice* device();

@@ -12,9 +12,9 @@ namespace ridgeline::search {
 
 /// What is known about which batches fit into memory, by precision; on a CPU by workers too, as they take host memory.
 /// Likewise which were refused: a data set that is smaller than a batch is smaller than every larger one.
-class BatchFence {
+class BatchMemoryLimit {
  public:
-  BatchFence(double headroom, bool on_cpu) : headroom_(headroom), on_cpu_(on_cpu) {}
+  BatchMemoryLimit(double headroom, bool on_cpu) : headroom_(headroom), on_cpu_(on_cpu) {}
 
   /// Trials of the loader alone tell nothing about the device's memory; only a refusal (TrialStatus::invalid) counts.
   void observe(const BenchProposal& proposal, const BenchObservation& observation);

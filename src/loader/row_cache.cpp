@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loader/row_stash.hpp"
+#include "loader/row_cache.hpp"
 
 #include <cstring>
 #include <iterator>
@@ -13,7 +13,7 @@ constexpr std::size_t kParts = 32;
 
 }  // namespace
 
-RowStash::RowStash(std::uint64_t budget_bytes, std::size_t row_bytes) : row_bytes_(row_bytes) {
+RowCache::RowCache(std::uint64_t budget_bytes, std::size_t row_bytes) : row_bytes_(row_bytes) {
   const auto rows = budget_bytes / (row_bytes + kBookkeepingBytes);
   const auto parts = rows >= kRowsForParts ? kParts : 1;
   rows_per_part_ = static_cast<std::size_t>(rows / parts);
@@ -23,18 +23,18 @@ RowStash::RowStash(std::uint64_t budget_bytes, std::size_t row_bytes) : row_byte
   }
 }
 
-RowStash::Part& RowStash::part(std::uint64_t row) {
+RowCache::Part& RowCache::part(std::uint64_t row) {
   return *parts_[(row * 0x9E3779B97F4A7C15ULL >> 32U) % parts_.size()];
 }
 
-void RowStash::forget(Part& part, std::uint64_t row) {
+void RowCache::forget(Part& part, std::uint64_t row) {
   const auto found = part.rows.find(row);
   part.by_place.erase({found->second.place, row});
   part.free_slots.push_back(found->second.slot);
   part.rows.erase(found);
 }
 
-bool RowStash::take(std::uint64_t row, std::byte* to) {
+bool RowCache::take(std::uint64_t row, std::byte* to) {
   auto& in = part(row);
   const std::lock_guard lock(in.mutex);
   const auto found = in.rows.find(row);
@@ -44,7 +44,7 @@ bool RowStash::take(std::uint64_t row, std::byte* to) {
   return true;
 }
 
-void RowStash::offer(std::uint64_t row, std::uint64_t place, std::uint64_t floor, const std::byte* from) {
+void RowCache::offer(std::uint64_t row, std::uint64_t place, std::uint64_t floor, const std::byte* from) {
   auto& in = part(row);
   const std::lock_guard lock(in.mutex);
   if (rows_per_part_ == 0 || in.rows.contains(row)) return;
@@ -67,7 +67,7 @@ void RowStash::offer(std::uint64_t row, std::uint64_t place, std::uint64_t floor
   in.by_place.emplace(place, row);
 }
 
-void RowStash::clear() {
+void RowCache::clear() {
   for (const auto& part : parts_) {
     const std::lock_guard lock(part->mutex);
     part->rows.clear();
@@ -77,7 +77,7 @@ void RowStash::clear() {
   }
 }
 
-std::uint64_t RowStash::bytes() const {
+std::uint64_t RowCache::bytes() const {
   std::uint64_t rows = 0;
   for (const auto& part : parts_) {
     const std::lock_guard lock(part->mutex);

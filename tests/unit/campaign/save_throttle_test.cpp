@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/save_pace.hpp"
+#include "campaign/save_throttle.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 /// Saves in ten seconds with a look every tenth, each of which takes that long.
 int saves_in_ten_seconds(milliseconds each) {
   const fakes::FakeClock clock;
-  SavePace pace(clock);
+  SaveThrottle pace(clock);
   int saves = 0;
   const auto save = [&]() -> base::Result<void> {
     ++saves;
@@ -25,13 +25,13 @@ int saves_in_ten_seconds(milliseconds each) {
   return saves;
 }
 
-TEST(SavePace, saves_at_once_and_then_once_a_second) { EXPECT_EQ(saves_in_ten_seconds(milliseconds(0)), 10); }
+TEST(SaveThrottle, saves_at_once_and_then_once_a_second) { EXPECT_EQ(saves_in_ten_seconds(milliseconds(0)), 10); }
 
-TEST(SavePace, saves_that_take_long_are_further_apart) { EXPECT_EQ(saves_in_ten_seconds(milliseconds(100)), 2); }
+TEST(SaveThrottle, saves_that_take_long_are_further_apart) { EXPECT_EQ(saves_in_ten_seconds(milliseconds(100)), 2); }
 
-TEST(SavePace, tries_again_at_once_after_a_save_that_failed) {
+TEST(SaveThrottle, tries_again_at_once_after_a_save_that_failed) {
   const fakes::FakeClock clock;
-  SavePace pace(clock);
+  SaveThrottle pace(clock);
   const auto failed =
       pace.when_due([]() -> base::Result<void> { return base::fail(base::ErrorCode::io, "disk full"); });
   ASSERT_FALSE(failed);

@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "search/batch_fence.hpp"
+#include "search/batch_memory_limit.hpp"
 #include "search/bench_searcher.hpp"
 #include "search/step_prediction.hpp"
 
 namespace ridgeline::search {
 
 /// The beginning of a search with little time: a few trials of computing at batches far apart, the rest of their curve
-/// foretold from those, then trials with the loader where the fastest settings should be that can be measured in the
+/// predicted from those, then trials with the loader where the fastest settings should be that can be measured in the
 /// time left. What is not known is thought to be good, so that it is tried.
-class BenchSprint {
+class BudgetedSearch {
  public:
   /// `options.time_s` must be above 0.
-  BenchSprint(const schema::TrainingSpace& space, const BenchSearchOptions& options);
+  BudgetedSearch(const schema::TrainingSpace& space, const BenchSearchOptions& options);
 
-  /// nullopt: nothing foretold is better than what was measured, or all of it takes too long.
+  /// nullopt: nothing predicted is better than what was measured, or all of it takes too long.
   [[nodiscard]] std::optional<BenchProposal> propose();
   void observe(const BenchProposal& proposal, const BenchObservation& observation);
   void spent(double share) { spent_ = share; }
@@ -56,7 +56,7 @@ class BenchSprint {
 
   const schema::TrainingSpace space_;
   const BenchSearchOptions options_;
-  BatchFence fence_;
+  BatchMemoryLimit memory_limit_;
   StepPrediction prediction_{true};
   std::map<int, std::pair<std::int64_t, double>> loading_;  ///< by workers: batch and samples/s of the loader alone
   std::set<Key> seen_;

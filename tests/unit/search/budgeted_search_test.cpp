@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/bench_sprint.hpp"
+#include "search/budgeted_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,16 +11,16 @@ namespace {
 using schema::DataMode;
 
 /// Trials of a simulated machine without noise; starting one takes `start_s`.
-class BenchSprintTest : public ::testing::Test {
+class BudgetedSearchTest : public ::testing::Test {
  protected:
-  void sprint(const std::string& target, double time_s, double start_s,
-              const schema::TrainingSpace& space = fakes::default_training_space()) {
+  void run_search(const std::string& target, double time_s, double start_s,
+                  const schema::TrainingSpace& space = fakes::default_training_space()) {
     space_ = space;
     machine_ = workload::parse_step_options(target).value();
     BenchSearchOptions options;
     options.time_s = time_s;
     options.plan.max_time_s = options.plan.max_warmup_s = time_s / 15;
-    BenchSprint search(space_, options);
+    BudgetedSearch search(space_, options);
     double used_s = 0;
     while (auto proposal = search.propose()) {
       ASSERT_LT(trials_.size(), 40U);
@@ -67,16 +67,16 @@ class BenchSprintTest : public ::testing::Test {
   double used_s_ = 0;
 };
 
-TEST_F(BenchSprintTest, a_handful_of_trials_comes_near_the_fastest_settings) {
-  sprint("decode_us=400", 60, 1);
+TEST_F(BudgetedSearchTest, a_handful_of_trials_comes_near_the_fastest_settings) {
+  run_search("decode_us=400", 60, 1);
   EXPECT_GT(reached(), 0.97);
   EXPECT_LE(trials_.size(), 12U);
   EXPECT_EQ(count(DataMode::host), 0) << "what copies take is seen in the joint trials";
   EXPECT_LE(used_s_, 60);
 }
 
-TEST_F(BenchSprintTest, never_begins_with_no_workers_while_nothing_is_known_of_the_loader) {
-  sprint("decode_us=5000,cores=8", 40, 4);
+TEST_F(BudgetedSearchTest, never_begins_with_no_workers_while_nothing_is_known_of_the_loader) {
+  run_search("decode_us=5000,cores=8", 40, 4);
   EXPECT_GE(count(DataMode::loader_only), 1);
   for (const auto& trial : trials_)
     if (trial.data == DataMode::loader) {
@@ -86,22 +86,22 @@ TEST_F(BenchSprintTest, never_begins_with_no_workers_while_nothing_is_known_of_t
   EXPECT_GT(reached(), 0.9);
 }
 
-TEST_F(BenchSprintTest, backs_far_off_where_memory_ends_early) {
-  sprint("memory_gb=4,sample_gb=0.2,decode_us=50", 60, 1);
+TEST_F(BudgetedSearchTest, backs_far_off_where_memory_ends_early) {
+  run_search("memory_gb=4,sample_gb=0.2,decode_us=50", 60, 1);
   EXPECT_GT(reached(), 0.9);
   EXPECT_LE(count(DataMode::device), 8);
 }
 
-TEST_F(BenchSprintTest, a_dear_trial_is_left_out_when_time_is_short) {
-  sprint("compute_us=2000,fill=200,decode_us=50", 40, 4);
+TEST_F(BudgetedSearchTest, a_dear_trial_is_left_out_when_time_is_short) {
+  run_search("compute_us=2000,fill=200,decode_us=50", 40, 4);
   ASSERT_GT(best_, 0);
   EXPECT_LE(used_s_, 60) << "batch 8192 alone takes 8 minutes";
 }
 
 // An mlp on an H200: 16 samples from 8 workers took longer than from 4, batches of 1024 half as long, and the fastest
 // settings, 4096 from 8 workers, were never tried: 1.14 million samples/s were reached of 1.52.
-TEST_F(BenchSprintTest, a_fast_loader_is_not_judged_by_what_handing_over_small_batches_takes) {
-  sprint(
+TEST_F(BudgetedSearchTest, a_fast_loader_is_not_judged_by_what_handing_over_small_batches_takes) {
+  run_search(
       "compute_us=0.17,fill=700,launch_ms=0.45,optimizer_ms=0.03,amp_gain=0.9,sample_kb=12,pinned_gb_s=50,pageable_gb_"
       "s=10,read_us=0,"
       "decode_us=4.2,batch_us=1.5,over=0",
