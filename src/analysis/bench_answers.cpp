@@ -104,8 +104,9 @@ std::string stability_text(const BenchPoint& point, const AnswerOptions& options
                      options.stability_steps > 0 ? options.stability_steps : point.stability_steps);
 }
 
-constexpr std::string_view kCutStabilityRun =
-    "stability_run_cut";  ///< flag of a stability run that ended before its steps
+/// Flag of a stability run that ended before its steps.
+constexpr std::string_view kCutStabilityRun = "stability_run_cut";
+constexpr std::string_view kFormerCutFlag = "soak_cut";  ///< of stored runs
 
 }  // namespace
 
@@ -115,14 +116,16 @@ std::int64_t stability_steps_of(const schema::TrainingOutcome& outcome) {
 
 void mark_cut_stability_run(schema::BenchTrial& trial, std::int64_t asked, std::string_view why) {
   if (!trial.outcome.measurement) return;
-  const auto text = fmt::format("soaked {} of {} steps", stability_steps_of(trial.outcome), asked);
+  const auto text = fmt::format("stability run cut at {} of {} steps", stability_steps_of(trial.outcome), asked);
   trial.reason += "; " + text;
   trial.outcome.measurement->flags.push_back(
       {schema::FlagLevel::notice, std::string(kCutStabilityRun), fmt::format("{}: {}", text, why)});
 }
 
 std::string cut_stability_run(const schema::BenchTrial& trial) {
-  if (!trial.outcome.measurement || !schema::has_flag(trial.outcome.measurement->flags, kCutStabilityRun)) return {};
+  if (!trial.outcome.measurement) return {};
+  const auto& flags = trial.outcome.measurement->flags;
+  if (!schema::has_flag(flags, kCutStabilityRun) && !schema::has_flag(flags, kFormerCutFlag)) return {};
   return fmt::format("cut after {} steps", stability_steps_of(trial.outcome));
 }
 

@@ -52,14 +52,36 @@ template <NamedEnum E>
   void to_json(nlohmann::json& json, const Type& value); \
   void from_json(const nlohmann::json& json, Type& value);
 
+/// What a member was called in records of older versions.
+struct FormerKey {
+  std::string_view member;
+  const char* key;
+};
+/// Specialise for a type whose older records are still read.
+template <typename T>
+inline constexpr std::array<FormerKey, 0> kFormerKeys{};
+
+/// The key that `json` has for the member: its name, or the former one.
+template <typename T>
+[[nodiscard]] const char* key_of(const Json& json, const char* member) {
+  for (const auto& former : kFormerKeys<T>)
+    if (former.member == member && !json.contains(member) && json.contains(former.key)) return former.key;
+  return member;
+}
+
+#define RL_JSON_FROM(member)                                                                               \
+  nlohmann_json_t.member = nlohmann_json_j.value(                                                          \
+      ::ridgeline::base::key_of<std::remove_cvref_t<decltype(nlohmann_json_t)>>(nlohmann_json_j, #member), \
+      nlohmann_json_default_obj.member);
+
 /// RL_DEFINE_JSON(Type, member, ...): an object with these keys; what is absent keeps the member's default.
-#define RL_DEFINE_JSON(Type, ...)                                                           \
-  void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {              \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                \
-  }                                                                                         \
-  void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) {            \
-    const Type nlohmann_json_default_obj{};                                                 \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM_WITH_DEFAULT, __VA_ARGS__)) \
+#define RL_DEFINE_JSON(Type, ...)                                                \
+  void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) {   \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))     \
+  }                                                                              \
+  void from_json(const nlohmann::json& nlohmann_json_j, Type& nlohmann_json_t) { \
+    const Type nlohmann_json_default_obj{};                                      \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(RL_JSON_FROM, __VA_ARGS__))         \
   }
 
 /// The same; an absent key throws.

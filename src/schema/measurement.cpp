@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 
 bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noexcept {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 namespace {
 
@@ -27,6 +29,7 @@ RunTrial wrap_trial(const RunLayout& layout, Json own) {
   take(own, "id", trial.id);
   take(own, "key", trial.key);
   take(own, "stage", trial.stage);
+  take(own, kFormerCached.key, trial.cached);
   take(own, "cached", trial.cached);
   take(own, "started_s", trial.started_s);
   take(own, "reason", trial.reason);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(SweepParam, name, values)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/training_run.hpp"
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(TrainingSpace, batches, workers, amps, pins)

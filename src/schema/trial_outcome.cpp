@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schema/trial_outcome.hpp"
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 namespace {
 

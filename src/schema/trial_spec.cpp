@@ -5,12 +5,25 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "schema/former_keys.hpp"
 
 namespace ridgeline::schema {
 namespace {
 
+// Keys of stored trials are made of this text, so it keeps the names that members had when it was first written.
+template <typename T>
+base::Json with_former_keys(const T& value) {
+  base::Json json = value;
+  for (const auto& former : base::kFormerKeys<T>) {
+    const auto found = json.find(former.member);
+    json[former.key] = std::move(*found);
+    json.erase(found);
+  }
+  return json;
+}
+
 base::Json identity(const TrialSpec& spec) {
-  base::Json json = spec;
+  auto json = with_former_keys(spec);
   json["workload"].erase("location");
   for (auto& file : json["workload"]["input_files"]) file.erase("path");
   json["workload"].erase("dim_names");                   // follows from the model
@@ -40,7 +53,8 @@ const ProviderNote* RuntimeIdentity::why_not(const ExecutionProvider& provider) 
 std::string TrialSpec::key() const { return base::sha256_hex(base::dump_json(identity(*this))); }
 
 std::string PairedSpec::key() const {
-  return base::sha256_hex(base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", plan}}));
+  return base::sha256_hex(
+      base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", with_former_keys(plan)}}));
 }
 
 std::string ProviderNote::reason() const {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "schema/former_keys.hpp"
+
 namespace ridgeline::schema {
 
 RL_DEFINE_JSON(PrunedParam, key, values, reason)
