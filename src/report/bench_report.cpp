@@ -349,6 +349,8 @@ Json formulas() {
 base::Json bench_json(const BenchRun& run) {
   Json out = run;
   if (!run.has_current) out.erase("current");  // nobody gave it
+  out["schema"] = "ridgeline.bench";
+  out["schema_version"] = kBenchJsonVersion;
   out["points"] = points_json(run);
   out["formulas"] = formulas();
   return out;

@@ -14,6 +14,9 @@ namespace ridgeline::report {
 /// Markdown or HTML by the renderers: the answers, what holds training back, the table, the Pareto front, the method.
 [[nodiscard]] ReportModel build_bench_report(const schema::BenchRun& run);
 
+/// Raised when a field is renamed, removed or changes its meaning; runs without a number are version 1.
+inline constexpr int kBenchJsonVersion = 2;
+
 /// schema::BenchRun as JSON with, beside it, "points": what the trials of each setting give together, and "formulas":
 /// how points and answers follow from "trials". tests/cli/derive_bench_answers.py does it.
 [[nodiscard]] base::Json bench_json(const schema::BenchRun& run);

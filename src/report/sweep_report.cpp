@@ -270,6 +270,8 @@ ReportModel build_sweep_report(const SweepRun& run) {
 
 base::Json sweep_json(const SweepRun& run) {
   Json out = run;
+  out["schema"] = "ridgeline.sweep";
+  out["schema_version"] = kSweepJsonVersion;
   out["formulas"] = {
       {"cost", "objective.metric of an ok trial, or 1 / it where more is better; warm-ups do not count"},
       {"objective", "of a point: mean over its ok trials; interval by Student's t over them"},

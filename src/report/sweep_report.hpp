@@ -14,6 +14,9 @@ namespace ridgeline::report {
 /// Markdown or HTML by the renderers: the answer, combinations, which parameter matters, trials, failures, the method.
 [[nodiscard]] ReportModel build_sweep_report(const schema::SweepRun& run);
 
+/// Raised when a field is renamed, removed or changes its meaning; runs without a number are version 1.
+inline constexpr int kSweepJsonVersion = 2;
+
 /// schema::SweepRun as JSON with, beside it, "formulas": how each answer follows from "trials".
 [[nodiscard]] base::Json sweep_json(const schema::SweepRun& run);
 

@@ -5,7 +5,7 @@ namespace ridgeline::watch {
 
 base::Json json_of(const WatchEvent& event) {
   base::Json out{{"schema", "ridgeline.watch.event"},
-                 {"version", 1},
+                 {"version", 2},
                  {"event", base::enum_name(event.kind)},
                  {"time_utc", event.time_utc},
                  {"text", event.text},

@@ -29,7 +29,7 @@ enum class WatchEventKind {
   status,  ///< of --once and --count, at the end
 };
 
-/// One line of the event stream (schema ridgeline.watch.event, version 1: docs/watch.md). Fields that say nothing about
+/// One line of the event stream (schema ridgeline.watch.event, version 2: docs/watch.md). Fields that say nothing about
 /// an event are left out of its JSON.
 struct WatchEvent {
   WatchEventKind kind = WatchEventKind::started;

@@ -57,7 +57,7 @@ grep -q 'level: all   # from a blog' config.yaml || problem "not tuned: $(cat co
 # A fast service; what is on standard output is JSON.
 run 0 watch --config config.yaml "${PROBES[@]}" --count 8
 event status .details.state fine
-event status .version 1
+event status .version 2
 run 0 watch --config config.yaml --once -v
 TERM=xterm script -qec "$RIDGELINE watch --config config.yaml --once" /dev/null </dev/null >screen
 checks=$((checks + 1))
