@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/cancel.hpp"
 #include "base/text.hpp"
 #include "ridgeline/commit.hpp"
+#include "ridgeline/renamed_options.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/terminal.hpp"
 
@@ -52,6 +56,14 @@ int own_words(int argc, char** argv) {
   return argc;
 }
 
+/// The command line with the present names of options that were renamed.
+std::vector<std::string> present_words(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  const auto ours = static_cast<std::size_t>(own_words(argc, argv));
+  for (std::size_t i = 2; i < ours; ++i) words[i] = app::present_option(words[1], std::move(words[i]));
+  return words;
+}
+
 /// An option given the empty text, as an unset variable of a shell gives it, is a mistake: read as "not given" it would
 /// let
 /// --db '' write to the results file of every day.
@@ -75,7 +87,11 @@ std::string empty_value(const CLI::App& cli, int argc, char** argv) {
   return {};
 }
 
-int run_program(int argc, char** argv) {
+int run_program(std::vector<std::string> words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  const int argc = static_cast<int>(pointers.size());
+  char** argv = pointers.data();
   app::Context context;
   context.arguments.assign(argv, argv + argc);
   context.arguments.front() = "ridgeline";  // the program's own path says nothing on another machine
@@ -147,7 +163,7 @@ int main(int argc, char** argv) {
   base::install_cancel_signals();
   int code = app::kInternal;
   try {
-    code = run_program(argc, argv);
+    code = run_program(present_words(argc, argv));
   } catch (const std::exception& error) {
     // What did not fit on standard output, or on standard error, is no fault of ours.
     if (std::ferror(stderr) != 0) return app::kBadInput;

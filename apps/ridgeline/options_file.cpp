@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "config/yaml_tree.hpp"
+#include "ridgeline/renamed_options.hpp"
 
 namespace ridgeline::app {
 namespace {
@@ -47,6 +48,7 @@ class OptionsReader {
     std::replace(name.begin(), name.end(), '_', '-');
     if (std::find(kCommandLineOnly.begin(), kCommandLineOnly.end(), name) != kCommandLineOnly.end())
       return bad(key, "{} is not read from a file", name).hint("give --{} on the command line", name);
+    name = present_option(command_.get_name(), "--" + name).substr(2);
     auto* option = command_.get_option_no_throw("--" + name);
     if (option == nullptr) {
       std::vector<std::string> names;

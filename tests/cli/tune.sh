@@ -26,6 +26,13 @@ run 0 tune synthetic:base=1ms --options options.yaml --db options.db
 err "search quick"
 run 0 tune synthetic:base=1ms --options options.yaml --db options.db --json
 json 'any(.trials[]; .configuration.intra_op_num_threads == 2) and all(.trials[]; .configuration.intra_op_num_threads != 1)' true
+# Options by the names that they had before, for one version.
+former=--no-contributions
+run 0 tune synthetic:base=1ms "${FAST[@]}" --quick $former --db former.db
+err "note: $former is now --no-ablation"
+printf 'quick: true\nno_contributions: true\n' >former.yaml
+run 0 tune synthetic:base=1ms "${FAST[@]}" --options former.yaml --db former.db
+err "note: $former is now --no-ablation"
 # JSON stands alone on standard output.
 run 0 tune "$S" "${FAST[@]}" --db r.db --seed 3 --json
 json '.verdict.decision' change
