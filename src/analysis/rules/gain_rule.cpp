@@ -95,8 +95,8 @@ std::vector<Finding> gain_rule(const Evidence& evidence) {
   finding.kind = FindingKind::gain;
   switch (run.verdict->decision) {
     case schema::Decision::change:
-      finding.title = run.verdict->gain ? fmt::format("{} {} than the current configuration", change_is(run),
-                                                      effect_text(run.verdict->gain->ratio))
+      finding.title = run.verdict->gain ? fmt::format("{} {} the current configuration", change_is(run),
+                                                      effect_against(run.verdict->gain->ratio))
                                         : change_is(run) + " the best configuration found";
       finding.advice = fmt::format("Apply it with: ridgeline apply {} --config FILE", run.id);
       break;

@@ -12,12 +12,12 @@ namespace ridgeline::analysis {
 
 std::string effect_text(double ratio) {
   const double times = ratio >= 1 ? ratio : 1 / ratio;
-  const auto* direction = ratio >= 1 ? "faster" : "slower";
   if (times < 1.0005) return "equally fast";
-  if (times < 1.2) return fmt::format("{:.1f} % {}", (times - 1) * 100, direction);
-  return times < 10 ? fmt::format("{:.2f} times {}", times, direction)
-                    : fmt::format("{:.0f} times {}", times, direction);
+  if (times < 1.2) return fmt::format("{:.1f} % {}", (times - 1) * 100, ratio >= 1 ? "faster" : "slower");
+  return fmt::format("{:.{}f}x {}", times, times < 10 ? 2 : 0, ratio >= 1 ? "as fast" : "slower");
 }
+
+std::string effect_against(double ratio) { return effect_text(ratio) + (ratio < 1.2 ? " than" : " as"); }
 
 std::string interval_text(const schema::Comparison& comparison) {
   return fmt::format("ratio {:.3f}, 95 % interval {:.3f} to {:.3f}{}", comparison.ratio, comparison.low,

@@ -8,8 +8,10 @@
 
 namespace ridgeline::analysis {
 
-/// "3.1 % faster", "1.82 times faster", "1.8 times slower"; "equally fast" within 0.05 %. ratio above 1 is faster.
+/// "3.1 % faster", "1.82x as fast", "1.80x slower"; "equally fast" within 0.05 %. ratio above 1 is faster.
 [[nodiscard]] std::string effect_text(double ratio);
+/// The same before what it is compared with: "3.1 % faster than", "1.82x as fast as".
+[[nodiscard]] std::string effect_against(double ratio);
 
 /// "ratio 1.82, 95 % interval 1.79 to 1.85".
 [[nodiscard]] std::string interval_text(const schema::Comparison& comparison);

@@ -87,7 +87,7 @@ TEST(Findings, state_the_gain_with_interval_and_trials) {
   builder.run.verdict->configuration = {{"intra_op_num_threads", 4}};
   builder.run.verdict->trial_id = 2;
   builder.run.verdict->gain = comparison(2, Verdict::faster);
-  const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00 times faster than the current configuration");
+  const auto gain = titled(builder, "intra_op_num_threads=4 is 2.00x as fast as the current configuration");
   EXPECT_EQ(gain.kind, FindingKind::gain);
   EXPECT_EQ(gain.evidence,
             "ratio 2.000, 95 % interval 1.980 to 2.020, 12 interleaved ABBA rounds; "
@@ -111,11 +111,11 @@ TEST(Findings, name_all_that_the_recommendation_changes_values_back_at_their_def
   verdict.gain = comparison(4, Verdict::faster);
   titled(builder,
          "dynamic_block_base=4, graph_optimization_level=all (default) and intra_op_num_threads=0 (default) together "
-         "are 4.00 times faster than the current configuration");
+         "are 4.00x as fast as the current configuration");
   verdict.configuration = verdict.configuration.with("execution_mode", "parallel")
                               .with("enable_mem_pattern", false)
                               .with("inter_op_num_threads", 2);
-  titled(builder, "Trial 2, which changes 6 settings, is 4.00 times faster than the current configuration");
+  titled(builder, "Trial 2, which changes 6 settings, is 4.00x as fast as the current configuration");
   verdict.configuration = {};
   verdict.gain.reset();
   titled(builder,
@@ -206,7 +206,7 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   leave_out("dynamic_block_base", 1.0, Verdict::no_difference);
   leave_out("enable_mem_pattern", 1.05, Verdict::faster);  // without it the winner is faster
   leave_out("batch_size", 1.01, Verdict::inconclusive);
-  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00 times faster");
+  const auto threads = titled(builder, "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast");
   EXPECT_EQ(threads.kind, FindingKind::gain);
   EXPECT_NE(threads.evidence.find("ratio 2.000, 95 % interval 1.980 to 2.020"), std::string::npos) << threads.evidence;
   EXPECT_EQ(titled(builder, "dynamic_block_base=4 adds nothing to the best finalist (trial 1)").kind,
@@ -227,7 +227,7 @@ TEST(Findings, tell_what_each_setting_of_the_winner_contributes) {
   // What helped only beside something that is not recommended either is no gain to boast of.
   builder.run.verdict->configuration = winner.without("intra_op_num_threads");
   EXPECT_EQ(titled(builder,
-                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00 times faster, but only beside "
+                   "intra_op_num_threads=4 makes the best finalist (trial 1) 2.00x as fast, but only beside "
                    "what was dropped")
                 .kind,
             FindingKind::no_effect);
@@ -240,7 +240,7 @@ TEST(Findings, name_the_harmful_setting_and_those_without_effect) {
   builder.add({{"enable_mem_pattern", false}}, 5e6, 0.001);
   builder.add({{"dynamic_block_base", 4}}, 5e6, 0.001);
   builder.add({{"intra_op_num_threads", 2}}, 2.5e6);
-  const auto harm = titled(builder, "execution_mode=parallel made it 1.80 times slower (trial 2)");
+  const auto harm = titled(builder, "execution_mode=parallel made it 1.80x slower (trial 2)");
   EXPECT_EQ(harm.kind, FindingKind::harmful);
   EXPECT_NE(harm.evidence.find("trial 2 against trial 1"), std::string::npos);
   const auto idle = titled(builder, "No difference beyond noise on its own: dynamic_block_base and enable_mem_pattern");
@@ -269,7 +269,7 @@ TEST(Findings, warn_of_more_threads_than_cpus) {
   builder.add({{"intra_op_num_threads", 8}}, 12e6, 0);
   builder.add({{"intra_op_num_threads", 4}}, 4e6, 0);
   titled(builder, "The current configuration asks for 8 threads on 4 usable CPUs");
-  EXPECT_EQ(titled(builder, "More threads than usable CPUs made it up to 3.00 times slower than trial 2").kind,
+  EXPECT_EQ(titled(builder, "More threads than usable CPUs made it up to 3.00x slower than trial 2").kind,
             FindingKind::harmful);
   builder.run.provider = "cuda";
   EXPECT_FALSE(says(builder, "usable CPUs"));
