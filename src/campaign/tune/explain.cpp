@@ -90,13 +90,13 @@ void Explainer::measure_isolated() {
   const auto& configuration = run.verdict->configuration;
   if (analysis::in_flight(configuration) != 1 || !has_time(configuration, 0, limit_s)) return;
   const bool long_enough = has_time(configuration, measure::kEnergyWindowS, explained_s);
-  if (auto key =
-          runner.measure_isolated(configuration, long_enough ? measure::kEnergyWindowS : 0, "the recommended settings"))
+  if (auto key = runner_.measure_isolated(configuration, long_enough ? measure::kEnergyWindowS : 0,
+                                          "the recommended settings"))
     run.verdict->isolated_key = std::move(*key);
   if (configuration == run.current || analysis::in_flight(run.current) != 1 ||
       !has_time(run.current, measure::kEnergyWindowS, explained_s))
     return;
-  if (auto key = runner.measure_isolated(run.current, measure::kEnergyWindowS, "the current settings"))
+  if (auto key = runner_.measure_isolated(run.current, measure::kEnergyWindowS, "the current settings"))
     run.verdict->isolated_current_key = std::move(*key);
 }
 

@@ -44,7 +44,7 @@ TEST(RuleCondition, asks_the_provider_the_runtime_and_the_device) {
   EXPECT_FALSE(holds({.provider_has = &schema::ExecutionProvider::compiles_graph}, input));
   EXPECT_FALSE(holds({.runtime = {.before = "1.29"}}, input));
   EXPECT_FALSE(holds({.compute_capability = {.before = "9.0"}}, input));
-  EXPECT_FALSE(holds({.about = [](const SpaceInput& one) { return one.io == "device"; }}, input));
+  EXPECT_FALSE(holds({.about = [](const SpaceInput& one) { return one.tensor_location == "device"; }}, input));
   // Versions of another runtime say nothing of ONNX Runtime's.
   input.runtime.name = "synthetic";
   EXPECT_FALSE(holds({.runtime = {.before = "1.30"}}, input));
