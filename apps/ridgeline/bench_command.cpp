@@ -173,13 +173,21 @@ Result<int> bench(const BenchFlags& flags, Context& context) {
       spec.data = schema::DataMode::loader_only;
       return explain_python_loader(spec);
     };
-  RL_TRY_ASSIGN(const auto runners, make_bench_runners(plan.request.job, flags.torch_plugin));
+  std::vector<TrainingSlot> slots;
+  for (const auto& gpu : plan.gpus) {
+    const auto seen = flags.spread ? execute::gpu_environment(gpu) : std::vector<std::pair<std::string, std::string>>();
+    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin, seen));
+    slots.push_back({std::move(runners), gpu.uuid});
+  }
+  if (slots.empty()) {
+    RL_TRY_ASSIGN(auto runners, make_bench_runners(plan.request.job, flags.torch_plugin));
+    slots.push_back({std::move(runners), ""});
+  }
   RL_TRY_ASSIGN(auto store, context.open_store());
   auto err = inspect_terminal(stderr);
   if (flags.quiet) err.interactive = false;
   BenchDisplay display(TrialRows(terminal, err, flags.talks()));
-  const auto executor =
-      make_training_executor(runners, plan.gpu_uuid, [&](const execute::JobProgress& now) { display.progress(now); });
+  const auto executor = make_training_executor(slots, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::BenchCampaign campaign(*executor, store, display, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);
@@ -207,6 +215,8 @@ void add_what_is_trained(CLI::App& bench, BenchFlags& flags) {
       ->allow_extra_args(false);
   bench.add_option("--data-path", flags.data_path, "Data that is trained on")->type_name("PATH");
   bench.add_option("--device", flags.device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE")->capture_default_str();
+  bench.add_flag("--spread", flags.spread,
+                 "Trials on all GPUs of that model, one each, side by side where they do not slow each other down");
   add_number(bench, "--seed", flags.seed, 0, kMostSeed, "Of weights and shuffling")
       ->default_str(std::to_string(kDefaultSeed));
 }

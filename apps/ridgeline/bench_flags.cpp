@@ -208,6 +208,21 @@ class BenchReader {
     return {};
   }
 
+  /// Each trial gets one GPU of the device's model, which is its only one.
+  Result<void> spread_over(const std::vector<schema::GpuDescription>& gpus) {
+    if (plan_.gpus.empty())
+      return fail(ErrorCode::invalid_argument, "--spread: trials run on {}, not on GPUs", plan_.request.device_id)
+          .hint("leave it out");
+    const auto first = plan_.gpus.front();
+    for (const auto& gpu : gpus)
+      if (gpu.uuid != first.uuid && gpu.name == first.name && gpu.memory_bytes == first.memory_bytes)
+        plan_.gpus.push_back(gpu);
+    if (plan_.gpus.size() < 2)
+      return fail(ErrorCode::invalid_argument, "--spread: there is one {} only", first.name).hint("leave it out");
+    plan_.request.device = "cuda:0";
+    return {};
+  }
+
   Result<void> read_device() {
     auto& request = plan_.request;
     request.environment = execute::local_environment();
@@ -238,9 +253,12 @@ class BenchReader {
     } else if (schema::is_cpu_device(request.device)) {
       request.device_id = request.environment.cpu_device_id();
     } else {
-      plan_.gpu_uuid = gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))].uuid;
-      request.device_id = "gpu:" + plan_.gpu_uuid;
+      plan_.gpus = {gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))]};
     }
+    if (flags_.spread) RL_TRY(spread_over(gpus));
+    std::vector<std::string> uuids;
+    for (const auto& gpu : plan_.gpus) uuids.push_back(gpu.uuid);
+    if (!uuids.empty()) request.device_id = fmt::format("gpu:{}", fmt::join(uuids, "|"));
     note("device", request.device, device == "auto" ? "found" : "--device");
     return {};
   }

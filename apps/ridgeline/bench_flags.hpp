@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "campaign/bench/bench_campaign.hpp"
 #include "campaign/bench/bench_config.hpp"
+#include "execute/gpu_choice.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 
@@ -36,6 +37,7 @@ struct BenchFlags : OutputFlags {
   std::optional<double> max_time_s;
   std::optional<std::uint64_t> seed;
   std::string torch_plugin;  ///< file of the LibTorch plugin
+  bool spread = false;
   bool no_diagnosis = false;
   bool fresh = false;
 };
@@ -50,7 +52,7 @@ inline constexpr std::int64_t kDefaultStabilitySteps = 200;  ///< steps, in at m
 struct BenchPlan {
   campaign::BenchRequest request;
   campaign::BenchConfig config;
-  std::string gpu_uuid;  ///< of the device, "" on a CPU
+  execute::GpuGroup gpus;  ///< trials run on; several: each with one of them; none on a CPU
 };
 
 /// What to do where the file to change is not there.

@@ -133,12 +133,14 @@ std::vector<std::string> explain_python_loader(const schema::TrainingTrialSpec& 
   return lines;
 }
 
-Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin) {
+Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin,
+                                        const std::vector<std::pair<std::string, std::string>>& environment) {
   if (job.kind == "synthetic") {
     auto clock = std::make_shared<const workload::VirtualClock>();
     return BenchRunners{workload::make_synthetic_steps(clock), clock, nullptr};
   }
   RL_TRY_ASSIGN(auto options, job.kind == "python" ? python_child(job.python) : native_child(plugin));
+  options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   return job.kind == "python" ? runners_in_children(options) : runners_in_one_child(std::move(options));
 }
 

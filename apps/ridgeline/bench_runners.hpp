@@ -50,6 +50,9 @@ struct BenchRunners {
   std::shared_ptr<const base::Clock> clock;
   std::function<bool()> process_waits;  ///< execute::TrainingOptions
 };
-[[nodiscard]] base::Result<BenchRunners> make_bench_runners(const schema::TrainingJob& job, const std::string& plugin);
+/// `environment`: set for its processes, on top of ours.
+[[nodiscard]] base::Result<BenchRunners> make_bench_runners(
+    const schema::TrainingJob& job, const std::string& plugin,
+    const std::vector<std::pair<std::string, std::string>>& environment = {});
 
 }  // namespace ridgeline::app

@@ -13,7 +13,8 @@ namespace {
 
 base::Result<std::unique_ptr<execute::Executor>> training_executor(const schema::TrainingTrialSpec& spec) {
   RL_TRY_ASSIGN(const auto runners, make_bench_runners(spec.job, ""));
-  return make_training_executor(runners, execute::gpu_uuid_of(spec.device_id));
+  const auto uuids = execute::gpu_uuid_of(spec.device_id);  // several of a run that was spread over them
+  return make_training_executor({{runners, uuids.substr(0, uuids.find('|'))}});
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ run::Registry known_kinds() {
   run::Registry kinds;
   kinds.add(campaign::make_tune_kind([](const std::string& device) { return make_executor_for(device); }));
   kinds.add(campaign::make_bench_kind(&training_executor));
-  kinds.add(campaign::make_sweep_kind([] { return make_command_executor(); }));
+  kinds.add(campaign::make_sweep_kind([] { return make_command_executor({CommandSlot{}}); }));
   return kinds;
 }
 

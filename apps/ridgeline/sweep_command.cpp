@@ -102,7 +102,7 @@ Result<int> sweep(const SweepFlags& flags, const Context& context) {
   if (flags.quiet) err.interactive = false;
   SweepDisplay display(TrialRows(terminal, err, flags.talks()));
   const auto executor =
-      make_command_executor(plan.gpu_uuids, [&](const execute::JobProgress& now) { display.progress(now); });
+      make_command_executor(plan.slots, [&](const execute::JobProgress& now) { display.progress(now); });
   campaign::SweepCampaign campaign(*executor, store, display, &base::cancel_requested);
   RL_TRY_ASSIGN(const auto run, campaign.run(plan.request));
   return finish(run, flags, terminal);
@@ -125,6 +125,8 @@ void add_what_runs(CLI::App& sweep, SweepFlags& flags) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   sweep.add_option("--devices", flags.devices, "GPUs watched: all, or numbers (default: the first)")->type_name("GPUS");
+  sweep.add_flag("--spread", flags.spread,
+                 "Each command gets one of the GPUs, side by side where they do not slow each other down");
 }
 
 void add_what_counts(CLI::App& sweep, Context& context, SweepFlags& flags) {

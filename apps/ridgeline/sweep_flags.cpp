@@ -193,11 +193,31 @@ class SweepReader {
     auto& request = plan_.request;
     request.environment = execute::local_environment();
     RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags_.devices, request.environment));
+    if (flags_.spread) return spread_over(groups);
+    auto& slot = plan_.slots.emplace_back();
     for (const auto& group : groups)
       for (const auto& gpu : group)
-        if (!gpu.uuid.empty()) plan_.gpu_uuids.push_back(gpu.uuid);
-    request.device_id = plan_.gpu_uuids.empty() ? request.environment.cpu_device_id()
-                                                : fmt::format("gpu:{}", fmt::join(plan_.gpu_uuids, ","));
+        if (!gpu.uuid.empty()) slot.gpu_uuids.push_back(gpu.uuid);
+    request.device_id = slot.gpu_uuids.empty() ? request.environment.cpu_device_id()
+                                               : fmt::format("gpu:{}", fmt::join(slot.gpu_uuids, ","));
+    return {};
+  }
+
+  /// Each command gets one of the GPUs, which is the only one that it sees.
+  Result<void> spread_over(const std::vector<execute::GpuGroup>& groups) {
+    if (groups.size() != 1 || groups.front().size() < 2)
+      return fail(ErrorCode::invalid_argument, "--spread: --devices {} are {}; expected several GPUs of one model",
+                  flags_.devices.empty() ? "(the first)" : flags_.devices,
+                  groups.empty()      ? "none"
+                  : groups.size() > 1 ? "GPUs of several models"
+                                      : "one GPU")
+          .hint("name them with --devices, or leave --spread out");
+    std::vector<std::string> uuids;
+    for (const auto& gpu : groups.front()) {
+      plan_.slots.push_back({{gpu.uuid}, execute::gpu_environment(gpu)});
+      uuids.push_back(gpu.uuid);
+    }
+    plan_.request.device_id = fmt::format("gpu:{}", fmt::join(uuids, "|"));
     return {};
   }
 

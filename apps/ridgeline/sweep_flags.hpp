@@ -10,6 +10,7 @@
 #include "campaign/sweep/sweep_campaign.hpp"
 #include "ridgeline/output_flags.hpp"
 #include "ridgeline/subcommand.hpp"
+#include "ridgeline/worker_options.hpp"
 
 namespace ridgeline::app {
 
@@ -40,12 +41,13 @@ struct SweepFlags : OutputFlags {
   std::vector<std::string> apply_to;
   bool fresh = false;
   bool keep_going = false;
+  bool spread = false;
 };
 
 struct SweepPlan {
   campaign::SweepRequest request;
-  std::vector<std::string> gpu_uuids;  ///< watched while trials run
-  std::vector<std::string> notes;      ///< what --config holds now
+  std::vector<CommandSlot> slots;  ///< at least one
+  std::vector<std::string> notes;  ///< what --config holds now
 };
 
 /// Reads the flags and checks everything that can be checked before anything is run.

@@ -27,23 +27,17 @@ using execute::SlotExecutor;
 
 std::function<bool()> interrupt() { return &base::cancel_requested; }
 
-/// The slots of these GPUs, or of the CPU; `fill` says who answers jobs there.
-std::unique_ptr<execute::Executor> executor_on(
-    const execute::GpuGroup& gpus,
-    const std::function<SlotExecutor::MakeTransport(std::size_t slot, const execute::DeviceSlot&)>& maker,
-    std::shared_ptr<const base::Clock> clock) {
-  std::vector<SlotExecutor::Slot> slots;
-  for (const auto& gpu : gpus) slots.push_back({{"gpu:" + gpu.uuid, execute::gpu_environment(gpu)}, {}});
-  if (slots.empty()) slots.push_back({{"cpu", {}}, {}});
-  for (std::size_t i = 0; i < slots.size(); ++i) slots[i].make = maker(i, slots[i].device);
-  return std::make_unique<SlotExecutor>(std::move(slots), interrupt(), std::move(clock));
-}
+std::string slot_name(const std::string& gpu_uuid) { return gpu_uuid.empty() ? "cpu" : "gpu:" + gpu_uuid; }
 
-std::unique_ptr<execute::Executor> one_slot(std::string name, SlotExecutor::MakeTransport make,
-                                            std::shared_ptr<const base::Clock> clock) {
-  std::vector<SlotExecutor::Slot> slots;
-  slots.push_back({{std::move(name), {}}, std::move(make)});
-  return std::make_unique<SlotExecutor>(std::move(slots), interrupt(), std::move(clock));
+/// A transport on this machine whose jobs are answered by what `add` adds.
+template <typename Options>
+SlotExecutor::MakeTransport local_maker(Options options, void (*add)(LocalTransport&, Options)) {
+  return [options = std::move(options), add](std::function<bool()> cancelled) mutable {
+    options.cancelled = std::move(cancelled);
+    auto transport = std::make_unique<LocalTransport>();
+    add(*transport, std::move(options));
+    return transport;
+  };
 }
 
 }  // namespace
@@ -51,22 +45,23 @@ std::unique_ptr<execute::Executor> one_slot(std::string name, SlotExecutor::Make
 std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, const execute::GpuGroup& gpus,
                                                  std::function<void(const execute::JobProgress&)> on_progress,
                                                  const workload::VirtualClock* simulated) {
-  const auto maker = [&](std::size_t slot, const execute::DeviceSlot& device) -> SlotExecutor::MakeTransport {
+  std::vector<execute::DeviceSlot> devices;
+  for (const auto& gpu : gpus) devices.push_back({slot_name(gpu.uuid), execute::gpu_environment(gpu)});
+  if (devices.empty()) devices.push_back({slot_name(""), {}});
+  std::vector<SlotExecutor::Slot> slots;
+  for (const auto& device : devices) {
     auto options = worker_options(isolation);
     options.environment = device.environment;
     if (simulated != nullptr) {
       options.environment.emplace_back(workload::VirtualClock::kVariable, simulated->path());
       options.clock = simulated;
     }
-    if (slot == 0) options.on_progress = on_progress;
-    return [options](std::function<bool()> cancelled) mutable {
-      options.cancelled = std::move(cancelled);
-      auto transport = std::make_unique<LocalTransport>();
-      add_worker_jobs(*transport, std::move(options));
-      return transport;
-    };
-  };
-  return executor_on(gpus, maker, {std::shared_ptr<void>(), static_cast<const base::Clock*>(simulated)});
+    if (slots.empty()) options.on_progress = on_progress;
+    slots.push_back({device, local_maker(std::move(options), &execute::add_worker_jobs)});
+  }
+  return std::make_unique<SlotExecutor>(
+      std::move(slots), interrupt(),
+      std::shared_ptr<const base::Clock>(std::shared_ptr<void>(), static_cast<const base::Clock*>(simulated)));
 }
 
 base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::string& device) {
@@ -86,37 +81,33 @@ base::Result<std::unique_ptr<execute::Executor>> make_executor_for(const std::st
 }
 
 std::unique_ptr<execute::Executor> make_training_executor(
-    const BenchRunners& runners, const std::string& gpu_uuid,
-    std::function<void(const execute::JobProgress&)> on_progress) {
-  execute::TrainingOptions options;
-  options.factory = runners.factory;
-  options.clock = runners.clock;
-  options.process_waits = runners.process_waits;
-  options.gpu_uuid = gpu_uuid;
-  options.on_progress = std::move(on_progress);
-  const auto make = [options](std::function<bool()> cancelled) mutable {
-    options.cancelled = std::move(cancelled);
-    auto transport = std::make_unique<LocalTransport>();
-    add_training_jobs(*transport, std::move(options));
-    return transport;
-  };
-  return one_slot(gpu_uuid.empty() ? "cpu" : "gpu:" + gpu_uuid, make, runners.clock);
+    const std::vector<TrainingSlot>& places, std::function<void(const execute::JobProgress&)> on_progress) {
+  std::vector<SlotExecutor::Slot> slots;
+  for (const auto& place : places) {
+    execute::TrainingOptions options;
+    options.factory = place.runners.factory;
+    options.clock = place.runners.clock;
+    options.process_waits = place.runners.process_waits;
+    options.gpu_uuid = place.gpu_uuid;
+    if (slots.empty()) options.on_progress = on_progress;
+    slots.push_back({{slot_name(place.gpu_uuid), {}}, local_maker(std::move(options), &execute::add_training_jobs)});
+  }
+  return std::make_unique<SlotExecutor>(std::move(slots), interrupt(), places.front().runners.clock);
 }
 
-std::unique_ptr<execute::Executor> make_command_executor(std::vector<std::string> gpu_uuids,
+std::unique_ptr<execute::Executor> make_command_executor(const std::vector<CommandSlot>& places,
                                                          std::function<void(const execute::JobProgress&)> on_progress) {
-  execute::CommandOptions options;
-  options.supervisor = {base::executable_path().string(), "supervise", "--"};
-  options.gpu_uuids = std::move(gpu_uuids);
-  options.on_progress = std::move(on_progress);
-  const auto name = options.gpu_uuids.empty() ? std::string("cpu") : "gpu:" + options.gpu_uuids.front();
-  const auto make = [options](std::function<bool()> cancelled) mutable {
-    options.cancelled = std::move(cancelled);
-    auto transport = std::make_unique<LocalTransport>();
-    add_command_jobs(*transport, std::move(options));
-    return transport;
-  };
-  return one_slot(name, make, nullptr);
+  std::vector<SlotExecutor::Slot> slots;
+  for (const auto& place : places) {
+    execute::CommandOptions options;
+    options.supervisor = {base::executable_path().string(), "supervise", "--"};
+    options.environment = place.environment;
+    options.gpu_uuids = place.gpu_uuids;
+    if (slots.empty()) options.on_progress = on_progress;
+    const auto name = slot_name(place.gpu_uuids.empty() ? "" : place.gpu_uuids.front());
+    slots.push_back({{name, place.environment}, local_maker(std::move(options), &execute::add_command_jobs)});
+  }
+  return std::make_unique<SlotExecutor>(std::move(slots), interrupt());
 }
 
 }  // namespace ridgeline::app

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "execute/calls.hpp"
@@ -27,13 +28,21 @@ namespace ridgeline::app {
 /// Workers are this same binary.
 [[nodiscard]] execute::WorkerOptions worker_options(execute::Isolation isolation);
 
-/// Training trials by these runners. `gpu_uuid`: watched while they run; "": none.
+/// Where training trials run, and the GPU that is watched meanwhile; "": none.
+struct TrainingSlot {
+  BenchRunners runners;
+  std::string gpu_uuid;
+};
+/// `places`: at least one; the first one's progress goes to `on_progress`.
 [[nodiscard]] std::unique_ptr<execute::Executor> make_training_executor(
-    const BenchRunners& runners, const std::string& gpu_uuid,
-    std::function<void(const execute::JobProgress&)> on_progress = {});
+    const std::vector<TrainingSlot>& places, std::function<void(const execute::JobProgress&)> on_progress = {});
 
-/// Commands under `ridgeline supervise`. `gpu_uuids`: watched while they run.
+/// Where commands run, under `ridgeline supervise`, and the GPUs that are watched meanwhile.
+struct CommandSlot {
+  std::vector<std::string> gpu_uuids;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< on top of ours
+};
 [[nodiscard]] std::unique_ptr<execute::Executor> make_command_executor(
-    std::vector<std::string> gpu_uuids = {}, std::function<void(const execute::JobProgress&)> on_progress = {});
+    const std::vector<CommandSlot>& places, std::function<void(const execute::JobProgress&)> on_progress = {});
 
 }  // namespace ridgeline::app

@@ -14,6 +14,7 @@ class BenchGrid final : public BenchSearcher {
  public:
   BenchGrid(const schema::TrainingSpace& space, const BenchSearchOptions& options);
   [[nodiscard]] std::optional<BenchProposal> propose() override;
+  [[nodiscard]] std::optional<BenchProposal> propose_beside() override { return propose(); }
   void observe(const BenchProposal& proposal, const BenchObservation& observation) override;
   [[nodiscard]] std::size_t remaining() const override;
   [[nodiscard]] const std::vector<schema::SkippedSettings>& skipped() const override { return skipped_; }

@@ -43,6 +43,8 @@ class BenchSearcher {
   virtual ~BenchSearcher() = default;
   /// nullopt: finished. Never the same settings and data mode twice.
   [[nodiscard]] virtual std::optional<BenchProposal> propose() = 0;
+  /// One more that does not depend on those not yet observed; nullopt: there is none.
+  [[nodiscard]] virtual std::optional<BenchProposal> propose_beside() { return std::nullopt; }
   virtual void observe(const BenchProposal& proposal, const BenchObservation& observation) = 0;
   /// How much of the time for the search is used up, 0 to 1: groundwork ends in time for what rests on it.
   virtual void spent(double) {}

@@ -29,15 +29,4 @@ base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, c
       .hint("{}", base::did_you_mean(name, {"adaptive", "grid", "quick", "random"}));
 }
 
-std::vector<Proposal> next_batch(Searcher& searcher, std::size_t most) {
-  std::vector<Proposal> batch;
-  auto proposal = searcher.propose();
-  while (proposal) {
-    batch.push_back(std::move(*proposal));
-    if (batch.size() >= most) break;
-    proposal = searcher.propose_beside();
-  }
-  return batch;
-}
-
 }  // namespace ridgeline::search

@@ -68,7 +68,17 @@ struct SearcherOptions {
                                                                     const SearcherOptions& options);
 
 /// Up to `most` trials that do not depend on each other, so that they can run side by side; empty: the strategy has
-/// finished.
-[[nodiscard]] std::vector<Proposal> next_batch(Searcher& searcher, std::size_t most);
+/// finished. Of a Searcher or a BenchSearcher.
+template <typename AnySearcher>
+[[nodiscard]] auto next_batch(AnySearcher& searcher, std::size_t most) {
+  auto proposal = searcher.propose();
+  std::vector<typename decltype(proposal)::value_type> batch;
+  while (proposal) {
+    batch.push_back(std::move(*proposal));
+    if (batch.size() >= most) break;
+    proposal = searcher.propose_beside();
+  }
+  return batch;
+}
 
 }  // namespace ridgeline::search

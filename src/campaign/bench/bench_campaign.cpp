@@ -8,8 +8,9 @@
 
 #include "analysis/bench_answers.hpp"
 #include "analysis/bench_rules.hpp"
-#include "campaign/run_frame.hpp"
+#include "campaign/bench/bench_trials.hpp"
 #include "search/bench_searcher.hpp"
+#include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -32,25 +33,6 @@ constexpr int kMostStabilityRuns = 3;
 constexpr double kLongestStabilityS = 3600;
 constexpr int kStabilityRepeat = 1000;  ///< BenchTrial::repeat of stability runs, apart from repeats
 
-/// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
-/// small may have grown.
-bool answers_for_good(const schema::TrainingOutcome& outcome) {
-  return outcome.status == TrialStatus::ok || outcome.status == TrialStatus::out_of_memory ||
-         outcome.status == TrialStatus::unsupported;
-}
-
-/// Whether the trial, or the stability run, would have gone on with `limit_s` for its timed part.
-bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::TrainingPlan& plan, double limit_s) {
-  constexpr double kAsLong = 0.9;
-  const auto& measured = outcome.measurement;
-  const auto done_steps = analysis::stability_steps_of(outcome);
-  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || done_steps >= plan.max_steps) return false;
-  const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
-  return kept_s * static_cast<double>(done_steps) / static_cast<double>(measured->steps) < kAsLong * limit_s;
-}
-
-bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
-
 search::BenchObservation observation_of(const schema::TrainingOutcome& outcome) {
   search::BenchObservation out;
   out.status = outcome.status;
@@ -72,14 +54,10 @@ class RunningBench {
  public:
   RunningBench(execute::Executor& executor, store::Store& store, BenchObserver& observer,
                const std::function<bool()>& cancelled, const BenchRequest& request)
-      : executor_(executor),
-        store_(store),
-        observer_(observer),
-        cancelled_(cancelled),
+      : observer_(observer),
         request_(request),
         answers_{request.tolerance, request.headroom, request.stability_steps, ""},
-        budget_(executor.clock(), request.max_time),
-        frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
+        trials_(executor, store, observer, cancelled, request, run_) {}
 
   Result<schema::BenchRun> go() {
     copy_request();
@@ -91,10 +69,10 @@ class RunningBench {
     } else if (!status) {
       return tl::unexpected<base::Error>(std::move(status).error());
     }
-    if (run_.interruption.empty() && all_refused()) return refusal();
+    if (run_.interruption.empty() && trials_.all_refused()) return refusal();
     run_.answers = analysis::answer_bench(run_, answers_);
     note_flags();
-    RL_TRY(frame_.end());
+    RL_TRY(trials_.end());
     return std::move(run_);
   }
 
@@ -153,13 +131,14 @@ class RunningBench {
       if (budget_.is_limited()) searcher->spent(budget_.spent_s() / options.time_s);
     };
     tell_time();
-    while (auto proposal = searcher->propose()) {
-      RL_TRY_ASSIGN(const auto outcome, make({.stage = proposal->stage,
-                                              .settings = proposal->settings,
-                                              .data = proposal->data,
-                                              .reason = proposal->reason},
-                                             request_.plan, searcher->remaining()));
-      searcher->observe(*proposal, observation_of(outcome));
+    for (auto batch = search::next_batch(*searcher, trials_.width()); !batch.empty();
+         batch = search::next_batch(*searcher, trials_.width())) {
+      std::vector<BenchTrial> trials;
+      for (const auto& proposal : batch)
+        trials.push_back(
+            {.stage = proposal.stage, .settings = proposal.settings, .data = proposal.data, .reason = proposal.reason});
+      RL_TRY_ASSIGN(const auto outcomes, trials_.make_all(std::move(trials), request_.plan, searcher->remaining()));
+      for (std::size_t i = 0; i < batch.size(); ++i) searcher->observe(batch[i], observation_of(outcomes[i]));
       tell_time();
       run_.skipped = searcher->skipped();
       // Without an answer the search goes on into the time of what would come after it.
@@ -197,13 +176,15 @@ class RunningBench {
                                                         : 1;
     for (int round = 1; round <= kRepeats; ++round) {
       std::reverse(points.begin(), points.end());
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        if (budget_.is_used_up(share) || too_long(points[i].settings, share)) continue;
-        RL_TRY(make({.stage = BenchStage::repeat,
-                     .settings = points[i].settings,
-                     .repeat = round,
-                     .reason = "a leader, measured again in counterbalanced order"},
-                    request_.plan, points.size() - i));
+      for (std::size_t at = 0; at < points.size();) {
+        std::vector<BenchTrial> trials;
+        for (; at < points.size() && trials.size() < trials_.width(); ++at)
+          if (!budget_.is_used_up(share) && !too_long(points[at].settings, share))
+            trials.push_back({.stage = BenchStage::repeat,
+                              .settings = points[at].settings,
+                              .repeat = round,
+                              .reason = "a leader, measured again in counterbalanced order"});
+        RL_TRY(trials_.make_all(std::move(trials), request_.plan, points.size() - at));
       }
     }
     return {};
@@ -257,35 +238,14 @@ class RunningBench {
       BenchTrial trial{.stage = BenchStage::stability_run, .settings = settings, .repeat = kStabilityRepeat};
       trial.reason = fmt::format("{} steps of the recommended settings", request_.stability_steps);
       const auto time = stability_time(settings);
-      if (!time.too_short.empty() && !stability_run_before(trial, plan)) {
+      if (!time.too_short.empty() && !trials_.stability_run_before(trial, plan)) {
         answers_.no_stability_run = time.too_short;
         return {};
       }
-      RL_TRY(make(std::move(trial), plan, 1, std::max(0.0, time.s)));
+      RL_TRY(trials_.make(std::move(trial), plan, 1, std::max(0.0, time.s)));
     }
     answers_.no_stability_run = fmt::format("{} other settings had one", kMostStabilityRuns);
     return {};
-  }
-
-  /// Whether the results file holds the whole stability run, so that it takes no time.
-  [[nodiscard]] bool stability_run_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
-    if (!request_.use_store) return false;
-    const auto stored = store_.find_outcome<schema::TrainingOutcome>(spec_of(trial, plan).key());
-    return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
-  }
-
-  /// Whether the time ended a stability run before its steps were done.
-  [[nodiscard]] static bool cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
-                                const schema::TrainingOutcome& outcome) {
-    return trial.stage == BenchStage::stability_run && outcome.status == TrialStatus::ok &&
-           analysis::stability_steps_of(outcome) < plan.steps;
-  }
-
-  [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const {
-    if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
-    if (request_.short_stability_s && limit_s >= *request_.short_stability_s)
-      return fmt::format("without --stability-run N it may take {:g} s at most", limit_s);
-    return "--max-time was up";
   }
 
   Result<void> diagnose() {
@@ -304,11 +264,11 @@ class RunningBench {
         if (known(experiments[i]) || hopeless(experiments[i])) continue;
         if (!loads() && asks_the_loader(experiments[i], base)) continue;
         if (!analysis::can_matter(experiments[i], run_, input)) continue;
-        RL_TRY(make({.stage = BenchStage::experiment,
-                     .settings = experiments[i].settings,
-                     .data = experiments[i].data,
-                     .reason = experiments[i].reason},
-                    request_.plan, experiments.size() - i));
+        RL_TRY(trials_.make({.stage = BenchStage::experiment,
+                             .settings = experiments[i].settings,
+                             .data = experiments[i].data,
+                             .reason = experiments[i].reason},
+                            request_.plan, experiments.size() - i));
         RL_TRY(measure_again(input, true));
       }
       RL_TRY(measure_again(input, false));
@@ -323,11 +283,6 @@ class RunningBench {
     return {};
   }
 
-  /// Whether there was nothing but settings that are not possible with this data or device.
-  [[nodiscard]] bool all_refused() const {
-    return !run_.trials.empty() && std::all_of(run_.trials.begin(), run_.trials.end(),
-                                               [](const BenchTrial& trial) { return refused(trial.outcome); });
-  }
   /// What was asked for, why none of it is possible, and what to do.
   [[nodiscard]] base::Fault refusal() const {
     const auto& first = run_.trials.front();
@@ -364,7 +319,7 @@ class RunningBench {
           trial.repeat = std::max(trial.repeat, made.repeat + 1);
       trial.reason = "as it is, once more: is it the experiment that is faster, or the machine?";
       const int before = analysis::find_evidence(run_, input.base, DataMode::loader)->count;
-      RL_TRY(make(std::move(trial), request_.plan, 1));
+      RL_TRY(trials_.make(std::move(trial), request_.plan, 1));
       if (analysis::find_evidence(run_, input.base, DataMode::loader)->count == before) break;  // it failed this time
     }
     return {};
@@ -388,59 +343,12 @@ class RunningBench {
     });
   }
 
-  [[nodiscard]] schema::TrainingTrialSpec spec_of(const BenchTrial& trial, const schema::TrainingPlan& plan) const {
-    schema::TrainingTrialSpec spec;
-    spec.job = request_.job;
-    spec.device = request_.device;
-    spec.device_id = request_.device_id;
-    spec.settings = trial.settings;
-    spec.data = trial.data;
-    spec.plan = plan;
-    spec.repeat = trial.repeat;
-    return spec;
-  }
-
-  /// `time_s`: what is left of --max-time for timing it, where that is less than the plan has. It is no part of the
-  /// trial's key, so that a whole stability run answers for every one that is cut.
-  Result<schema::TrainingOutcome> make(BenchTrial trial, const schema::TrainingPlan& plan, std::size_t remaining,
-                                       std::optional<double> time_s = std::nullopt) {
-    RL_TRY(check_cancelled(cancelled_));
-    const auto spec = spec_of(trial, plan);
-    const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
-    frame_.place(trial, spec.key());
-    std::optional<schema::TrainingOutcome> stored;
-    if (request_.use_store) {
-      RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
-    }
-    if (stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s)) {
-      trial.cached = true;
-      trial.outcome = std::move(*stored);
-      observer_.trial_started(trial, remaining);
-    } else {
-      observer_.trial_started(trial, remaining);
-      auto run_spec = spec;
-      run_spec.plan.max_time_s = limit_s;
-      RL_TRY_ASSIGN(trial.outcome, execute::run_training(executor_, run_spec));
-      if (!refused(trial.outcome)) RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec, trial.outcome));
-    }
-    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_stability_run(trial, plan.steps, why_cut(limit_s, plan));
-    observer_.trial_finished(trial);
-    auto outcome = trial.outcome;
-    run_.trials.push_back(std::move(trial));
-    if (all_refused()) return outcome;  // maybe bad input, which leaves no file behind
-    RL_TRY(frame_.save_when_due());
-    return outcome;
-  }
-
-  execute::Executor& executor_;
-  store::Store& store_;
   BenchObserver& observer_;
-  const std::function<bool()>& cancelled_;
   const BenchRequest& request_;
   analysis::AnswerOptions answers_;
   schema::BenchRun run_;
-  Budget budget_;
-  RunFrame<schema::BenchRun> frame_;
+  BenchTrials trials_;
+  const Budget& budget_ = trials_.budget();
 };
 
 }  // namespace

@@ -501,5 +501,29 @@ TEST_F(BenchCampaignTest, a_base_that_something_disturbed_gives_no_experiment_th
   EXPECT_EQ(again, 3) << "the second does not agree, so that a third is asked";
 }
 
+TEST_F(BenchCampaignTest, equal_slots_share_a_grid) {
+  executor_.places.assign(3, {"gpu", {}});
+  auto asked = request("", "grid");
+  asked.space = {{32, 64, 128}, {0, 4}, {AmpMode::off, AmpMode::bf16}, {false}};
+  asked.diagnose = false;
+  const auto bench = run(asked);
+  ASSERT_TRUE(bench) << bench.error().message;
+  ASSERT_TRUE(bench->answers && bench->answers->recommended);
+  for (std::size_t i = 0; i < bench->trials.size(); ++i) EXPECT_EQ(bench->trials[i].id, static_cast<int>(i) + 1);
+  for (const std::size_t slot : {0U, 1U, 2U})
+    EXPECT_GE(std::count(executor_.slots_used.begin(), executor_.slots_used.end(), slot), 4) << slot;
+  ASSERT_EQ(bench->notes.size(), 1U);
+  EXPECT_EQ(bench->notes[0].rfind("trials are spread over 3 GPUs", 0), 0U) << bench->notes[0];
+}
+
+TEST_F(BenchCampaignTest, a_search_that_learns_stays_on_one_slot) {
+  executor_.places.assign(3, {"gpu", {}});
+  auto asked = request("");
+  asked.diagnose = false;
+  ASSERT_TRUE(run(asked));
+  const int here = static_cast<int>(std::count(executor_.slots_used.begin(), executor_.slots_used.end(), 0U));
+  EXPECT_GT(here, executor_.count / 2);
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/bench/bench_trials.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/bench_answers.hpp"
+
+namespace ridgeline::campaign {
+
+using base::Result;
+using schema::BenchStage;
+using schema::BenchTrial;
+using schema::TrialStatus;
+
+namespace {
+
+bool refused(const schema::TrainingOutcome& outcome) { return outcome.status == TrialStatus::invalid; }
+
+/// A stored outcome that another try would not change. Refused settings are not among them: the data set that was too
+/// small may have grown.
+bool answers_for_good(const schema::TrainingOutcome& outcome) {
+  return outcome.status == TrialStatus::ok || outcome.status == TrialStatus::out_of_memory ||
+         outcome.status == TrialStatus::unsupported;
+}
+
+/// Whether the trial, or the stability run, would have gone on with `limit_s` for its timed part.
+bool needs_more_time(const schema::TrainingOutcome& outcome, const schema::TrainingPlan& plan, double limit_s) {
+  constexpr double kAsLong = 0.9;
+  const auto& measured = outcome.measurement;
+  const auto done_steps = analysis::stability_steps_of(outcome);
+  if (!measured || measured->steps == 0 || plan.is_met_by(*measured) || done_steps >= plan.max_steps) return false;
+  const double kept_s = std::accumulate(measured->wall_ms.begin(), measured->wall_ms.end(), 0.0) * 1e-3;
+  return kept_s * static_cast<double>(done_steps) / static_cast<double>(measured->steps) < kAsLong * limit_s;
+}
+
+}  // namespace
+
+BenchTrials::BenchTrials(execute::Executor& executor, store::Store& store, BenchObserver& observer,
+                         const std::function<bool()>& cancelled, const BenchRequest& request, schema::BenchRun& run)
+    : executor_(executor),
+      store_(store),
+      observer_(observer),
+      cancelled_(cancelled),
+      request_(request),
+      run_(run),
+      budget_(executor.clock(), request.max_time),
+      frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)),
+      spread_(executor.slots().size(), [this] { return interference_probe(); }) {}
+
+Result<void> BenchTrials::end() {
+  if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
+  return frame_.end();
+}
+
+bool BenchTrials::all_refused() const {
+  return !run_.trials.empty() && std::all_of(run_.trials.begin(), run_.trials.end(),
+                                             [](const BenchTrial& trial) { return refused(trial.outcome); });
+}
+
+bool BenchTrials::stability_run_before(const BenchTrial& trial, const schema::TrainingPlan& plan) {
+  if (!request_.use_store) return false;
+  const auto stored = store_.find_outcome<schema::TrainingOutcome>(spec_of(trial, plan).key());
+  return stored && *stored && answers_for_good(**stored) && !cut(trial, plan, **stored);
+}
+
+bool BenchTrials::cut(const BenchTrial& trial, const schema::TrainingPlan& plan,
+                      const schema::TrainingOutcome& outcome) {
+  return trial.stage == BenchStage::stability_run && outcome.status == TrialStatus::ok &&
+         analysis::stability_steps_of(outcome) < plan.steps;
+}
+
+std::string BenchTrials::why_cut(double limit_s, const schema::TrainingPlan& plan) const {
+  if (limit_s >= plan.max_time_s) return fmt::format("it may take {:g} s at most", plan.max_time_s);
+  if (request_.short_stability_s && limit_s >= *request_.short_stability_s)
+    return fmt::format("without --stability-run N it may take {:g} s at most", limit_s);
+  return "--max-time was up";
+}
+
+schema::TrainingTrialSpec BenchTrials::spec_of(const BenchTrial& trial, const schema::TrainingPlan& plan) const {
+  schema::TrainingTrialSpec spec;
+  spec.job = request_.job;
+  spec.device = request_.device;
+  spec.device_id = request_.device_id;
+  spec.settings = trial.settings;
+  spec.data = trial.data;
+  spec.plan = plan;
+  spec.repeat = trial.repeat;
+  return spec;
+}
+
+Result<schema::TrainingOutcome> BenchTrials::make(BenchTrial trial, const schema::TrainingPlan& plan,
+                                                  std::size_t remaining, std::optional<double> time_s) {
+  std::vector<BenchTrial> trials;
+  trials.push_back(std::move(trial));
+  RL_TRY_ASSIGN(auto outcomes, make_all(std::move(trials), plan, remaining, time_s));
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<schema::TrainingOutcome>> BenchTrials::make_all(std::vector<BenchTrial> trials,
+                                                                   const schema::TrainingPlan& plan,
+                                                                   std::size_t remaining,
+                                                                   std::optional<double> time_s) {
+  RL_TRY(check_cancelled(cancelled_));
+  const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
+  std::vector<BenchTrial*> open;  // not known yet
+  for (auto& trial : trials) {
+    frame_.place(trial, spec_of(trial, plan).key(), static_cast<std::size_t>(&trial - trials.data()));
+    std::optional<schema::TrainingOutcome> stored;
+    if (request_.use_store) {
+      RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
+    }
+    trial.cached = stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s);
+    observer_.trial_started(trial, remaining);
+    if (trial.cached)
+      trial.outcome = std::move(*stored);
+    else
+      open.push_back(&trial);
+  }
+  const auto measured = measure(open, plan, limit_s, remaining);  // leaves what it has not measured in `open`
+  std::vector<schema::TrainingOutcome> outcomes;
+  for (auto& trial : trials) {
+    if (std::find(open.begin(), open.end(), &trial) != open.end()) break;
+    if (cut(trial, plan, trial.outcome)) analysis::mark_cut_stability_run(trial, plan.steps, why_cut(limit_s, plan));
+    observer_.trial_finished(trial);
+    outcomes.push_back(trial.outcome);
+    run_.trials.push_back(std::move(trial));
+    // Maybe bad input, which leaves no file behind.
+    if (!all_refused()) RL_TRY(frame_.save_when_due());
+  }
+  if (!measured) return tl::unexpected<base::Error>(measured.error());
+  return outcomes;
+}
+
+Result<void> BenchTrials::measure(std::vector<BenchTrial*>& open, const schema::TrainingPlan& plan, double limit_s,
+                                  std::size_t remaining) {
+  RL_TRY_ASSIGN(const auto slots, spread_.slots(open.size(), remaining));
+  while (!open.empty()) {
+    std::vector<execute::Job> jobs;
+    for (std::size_t i = 0; i < std::min(open.size(), slots.size()); ++i) {
+      auto spec = spec_of(*open[i], plan);
+      spec.plan.max_time_s = limit_s;
+      jobs.push_back(execute::training_job(spec, slots[i]));
+    }
+    Result<void> status;
+    auto answers = execute::run_jobs(executor_, std::move(jobs));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      auto outcome = answers[i].and_then(&execute::training_outcome);
+      if (!outcome) {
+        if (status) status = tl::unexpected<base::Error>(std::move(outcome).error());
+        continue;
+      }
+      auto& trial = *std::exchange(open[i], nullptr);
+      trial.outcome = std::move(*outcome);
+      if (!refused(trial.outcome))
+        RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec_of(trial, plan), trial.outcome));
+    }
+    std::erase(open, nullptr);
+    RL_TRY(status);
+  }
+  return {};
+}
+
+InterferenceProbe BenchTrials::interference_probe() {
+  InterferenceProbe probe;
+  for (const auto& slot : executor_.slots()) probe.devices.push_back(slot.name);
+  probe.left_s = [this] { return budget_.left_s(); };
+  probe.clock = &executor_.clock();
+  probe.time = [this](const std::vector<std::size_t>& slots, bool) -> Result<std::vector<std::optional<double>>> {
+    BenchTrial trial;
+    const auto points = analysis::bench_points(run_);
+    if (request_.current)
+      trial.settings = *request_.current;
+    else if (!points.empty())
+      trial.settings = points.front().settings;
+    std::vector<execute::Job> jobs;
+    for (const auto slot : slots) jobs.push_back(execute::training_job(spec_of(trial, request_.plan), slot));
+    std::vector<std::optional<double>> costs;
+    for (auto& answer : execute::run_jobs(executor_, std::move(jobs))) {
+      RL_TRY_ASSIGN(const auto done, std::move(answer));
+      RL_TRY_ASSIGN(const auto outcome, execute::training_outcome(done));
+      costs.push_back(outcome.measurement ? std::optional(1 / outcome.measurement->samples_per_s.value) : std::nullopt);
+    }
+    return costs;
+  };
+  return probe;
+}
+
+}  // namespace ridgeline::campaign
