@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,8 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;  ///< what happened: the thing, its value, what was expected
   std::string hint{};   ///< what to do next; "" where there is nothing to advise
+  /// What else code branches on: the bytes asked for where memory ran out, NVML's status; 0: nothing is known.
+  std::int64_t number = 0;
 
   /// The same error with "context: " put before the message.
   [[nodiscard]] Error in(std::string_view context) && {

@@ -26,6 +26,7 @@ struct DriverFacts {
   std::vector<std::string> closed_nodes;       ///< those that this user may not open
   std::string nvml_path;                       ///< the management library that was opened; "" when none was
   std::string nvml_error;                      ///< why it was not opened or does not start
+  std::int64_t nvml_status = 0;                ///< NVML's own, of that error; 0: it has none
   bool nvml_broken_file = false;               ///< a file of that name is there but does not load
   std::vector<std::string> missing_functions;  ///< of the management library, that Ridgeline would use
   std::string driver_version;

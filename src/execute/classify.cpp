@@ -39,7 +39,9 @@ schema::Failure failure_of(const base::Error& error, schema::TrialPhase phase) {
   failure.message = error.message;
   failure.hint = error.hint;
   std::replace(failure.message.begin(), failure.message.end(), '\n', ' ');
-  failure.requested_bytes = workload::requested_bytes(error.message);
+  failure.requested_bytes = error.number > 0 && error.code == base::ErrorCode::out_of_memory
+                                ? std::optional(error.number)
+                                : workload::requested_bytes(error.message);
   return failure;
 }
 

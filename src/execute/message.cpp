@@ -79,6 +79,7 @@ Frame make_job_frame(std::string_view kind, const base::Json& request) {
 Frame make_error_frame(const base::Error& error) {
   base::Json json = {{"code", std::string(base::to_string(error.code))}, {"message", error.message}};
   if (!error.hint.empty()) json["hint"] = error.hint;
+  if (error.number != 0) json["number"] = error.number;
   return {FrameType::error, base::dump_json(json), {}};
 }
 
@@ -95,6 +96,8 @@ base::Error read_error_frame(const Frame& frame) {
       error.code = static_cast<ErrorCode>(code);
   error.message = message.get<std::string>();
   if (const auto hint = json->value("hint", base::Json()); hint.is_string()) error.hint = hint.get<std::string>();
+  if (const auto number = json->value("number", base::Json()); number.is_number_integer())
+    error.number = number.get<std::int64_t>();
   return error;
 }
 

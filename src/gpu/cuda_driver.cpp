@@ -33,6 +33,12 @@ ErrorCode code_of(CudaStatus status) {
   }
 }
 
+/// Of an allocation that asked for so much.
+tl::unexpected<base::Error> refused(base::Error error, std::size_t bytes) {
+  if (error.code == ErrorCode::out_of_memory) error.number = static_cast<std::int64_t>(bytes);
+  return tl::unexpected<base::Error>(std::move(error));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const CudaDriver>> CudaDriver::load(const std::vector<std::string>& candidates) {
@@ -150,7 +156,7 @@ Result<PinnedBuffer> PinnedBuffer::make(std::shared_ptr<const CudaDriver> driver
   void* data = nullptr;
   if (bytes > 0)
     if (const auto status = driver->api_.mem_host_alloc(&data, bytes, kHostAllocPortable); status != kCudaSuccess)
-      return tl::unexpected<base::Error>(driver->error(status, fmt::format("pinning {} bytes of host memory", bytes)));
+      return refused(driver->error(status, fmt::format("pinning {} bytes of host memory", bytes)), bytes);
   return PinnedBuffer(std::move(driver), data, bytes);
 }
 
@@ -174,7 +180,7 @@ Result<DeviceBuffer> DeviceBuffer::make(std::shared_ptr<const CudaDriver> driver
   CudaAddress address = 0;
   if (bytes > 0)
     if (const auto status = driver->api_.mem_alloc(&address, bytes); status != kCudaSuccess)
-      return tl::unexpected<base::Error>(driver->error(status, fmt::format("allocating {} bytes on the GPU", bytes)));
+      return refused(driver->error(status, fmt::format("allocating {} bytes on the GPU", bytes)), bytes);
   return DeviceBuffer(std::move(driver), address, bytes);
 }
 

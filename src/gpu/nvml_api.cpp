@@ -156,7 +156,7 @@ base::Error NvmlApi::error(nvml::Status status, std::string_view doing) const {
   const auto code = status == nvml::kNotSupported || status == nvml::kFunctionNotFound ? ErrorCode::unsupported
                     : status == nvml::kNotFound                                        ? ErrorCode::not_found
                                                                                        : ErrorCode::unavailable;
-  return {code, fmt::format("{}: {} (NVML {})", doing, text != nullptr ? text : "failed", status)};
+  return {code, fmt::format("{}: {} (NVML {})", doing, text != nullptr ? text : "failed", status), {}, status};
 }
 
 }  // namespace ridgeline::gpu

@@ -14,6 +14,7 @@ inline constexpr Status kSuccess = 0;
 inline constexpr Status kInvalidArgument = 2;
 inline constexpr Status kNotSupported = 3;
 inline constexpr Status kNoPermission = 4;
+inline constexpr Status kDriverNotLoaded = 9;
 inline constexpr Status kNotFound = 6;
 inline constexpr Status kInsufficientSize = 7;
 inline constexpr Status kFunctionNotFound = 13;

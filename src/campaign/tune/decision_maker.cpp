@@ -311,14 +311,14 @@ void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysi
                          bool cut_short) {
   auto& run = result_.run;
   if (!analysis::tried_others(run)) {
-    conclude(schema::Decision::keep, cut_short ? "keep what you have: there was time for the current configuration only"
-                                               : "keep what you have: no other configuration was tried");
+    conclude(schema::Decision::keep,
+             cut_short ? "there was time for the current configuration only" : "no other configuration was tried");
   } else if (const auto* undecided = analysis::undecided_finalist(run)) {
     int id = 0;
     for (const auto& contender : contenders)
       if (contender.ranked->trial->configuration == undecided->b) id = contender.ranked->trial->id;
     conclude(schema::Decision::keep,
-             fmt::format("keep what you have: not decided: trial {} is {}, and the interval is too wide; repeat with "
+             fmt::format("not decided: trial {} is {}, and the interval is too wide; repeat with "
                          "--fresh on an idle machine or with more time",
                          id, ratio_text(*undecided->comparison)));
   } else {
@@ -331,7 +331,7 @@ void DecisionMaker::keep(const std::vector<Contender>& contenders, const analysi
           fmt::format("the best other one, trial {}, is {}", nearest->ranked->trial->id, ratio_text(*nearest->gain));
     const auto others = run.trials.size() - (current != nullptr ? 1 : 0);
     conclude(schema::Decision::keep,
-             fmt::format("keep what you have: nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
+             fmt::format("nothing beat it by {:.3g} %{}; {}", run.min_effect * 100,
                          cut_short ? fmt::format(" among the {} other configuration{} that there was time for", others,
                                                  others == 1 ? "" : "s")
                                    : "",

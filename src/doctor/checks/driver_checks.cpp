@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "doctor/checks/checks.hpp"
 #include "doctor/load_error.hpp"
+#include "gpu/nvml_functions.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -42,14 +43,14 @@ Check broken_driver(const DriverFacts& driver) {
         "the driver was updated while its old kernel module stayed loaded: reboot, or unload the module when no "
         "process uses the GPU",
         {"sudo reboot"});
-  if (contains(error, "Driver Not Loaded") || contains(error, "(NVML 9)"))
+  if (contains(error, "Driver Not Loaded") || driver.nvml_status == gpu::nvml::kDriverNotLoaded)
     return fail(driver.container
                     ? std::string(kGpuContainer)
                     : "load the kernel module; when it does not load, its build for this kernel is missing "
                       "(dkms status) or Secure Boot refuses it (dmesg)",
                 driver.container ? std::vector<std::string>{}
                                  : std::vector<std::string>{"sudo modprobe nvidia", "dkms status"});
-  if (contains(error, "Insufficient Permissions") || contains(error, "(NVML 4)"))
+  if (contains(error, "Insufficient Permissions") || driver.nvml_status == gpu::nvml::kNoPermission)
     return fail("this user may not open /dev/nvidia*: add it to the group that owns them",
                 {"ls -l /dev/nvidia*", "sudo usermod -aG video $USER"});
   if (driver.container)

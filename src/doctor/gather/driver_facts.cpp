@@ -80,16 +80,19 @@ void read_nvml(const std::vector<std::string>& candidates, DriverFacts& facts) {
   const auto api = gpu::NvmlApi::load(candidates);
   if (!api) {
     facts.nvml_error = api.error().message;
+    facts.nvml_status = api.error().number;
     return;
   }
   facts.driver_version = (*api)->driver_version();
   facts.cuda_version = (*api)->cuda_version();
   facts.missing_functions = gpu::missing_functions(**api);
   const auto count = (*api)->device_count();
-  if (count)
+  if (count) {
     facts.gpus = *count;
-  else
-    facts.nvml_error = count.error().message;
+    return;
+  }
+  facts.nvml_error = count.error().message;
+  facts.nvml_status = count.error().number;
 }
 
 /// Entries of CUDA_VISIBLE_DEVICES that name no GPU, each once.

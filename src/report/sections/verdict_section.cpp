@@ -112,13 +112,6 @@ std::string change_sentence(const TuneView& view) {
                      instead_of(view), why_other_ratio(view), head_to_head_sentence(view));
 }
 
-/// The box has said so.
-std::string without_title(std::string_view reason) {
-  constexpr std::string_view kTitle = "keep what you have: ";
-  if (reason.starts_with(kTitle)) reason.remove_prefix(kTitle.size());
-  return std::string(reason);
-}
-
 std::string keep_sentence(const TuneView& view) {
   const auto& verdict = *view.run.verdict;
   if (!analysis::tried_others(view.run)) return "No configuration besides the current one was tried.";
@@ -129,7 +122,7 @@ std::string keep_sentence(const TuneView& view) {
   if (!verdict.gain)
     return verdict.reason.empty()
                ? fmt::format("Nothing beat the current configuration by {} or more.", percent(view.run.min_effect))
-               : link_trials(view, sentence(plain_text(without_title(verdict.reason))));
+               : link_trials(view, sentence(plain_text(verdict.reason)));
   return fmt::format("Nothing beat the current configuration by {} or more: the best candidate came to **{}** ({}).",
                      percent(view.run.min_effect), ratio_text(verdict.gain->ratio, ratio_decimals(*verdict.gain)),
                      interval_text(*verdict.gain));

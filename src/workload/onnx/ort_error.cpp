@@ -203,8 +203,7 @@ base::Error classify_ort_error(int ort_error_code, std::string_view message) {
 }
 
 std::optional<std::int64_t> requested_bytes(std::string_view text) {
-  for (const std::string_view marker :
-       {"buffer of size ", "requested bytes of ", "required memory of ", "allocating ", "pinning "}) {
+  for (const std::string_view marker : {"buffer of size ", "requested bytes of ", "required memory of "}) {
     auto at = text.rfind(marker);
     if (at == std::string_view::npos) continue;
     at += marker.size();

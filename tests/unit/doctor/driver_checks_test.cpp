@@ -49,15 +49,19 @@ TEST(DriverChecks, a_kernel_module_without_its_library_fails) {
 }
 
 TEST(DriverChecks, a_library_that_does_not_start_fails_with_the_fix_for_its_cause) {
-  const auto fix = [](const std::string& error) {
-    const auto check = driver_of(broken(error));
+  const auto fix = [](const std::string& error, std::int64_t status = 0) {
+    auto facts = broken(error);
+    facts.driver.nvml_status = status;
+    const auto check = driver_of(facts);
     EXPECT_EQ(check.status, CheckStatus::fail) << error;
     return check.fix;
   };
   EXPECT_TRUE(contains(fix("starting x: Driver/library version mismatch (NVML 18)"), "reboot"));
   EXPECT_TRUE(contains(fix("starting x: Driver Not Loaded (NVML 9)"), "kernel module"));
   EXPECT_TRUE(contains(fix("starting x: Insufficient Permissions (NVML 4)"), "group"));
-  EXPECT_TRUE(contains(fix("starting x: Unknown Error (NVML 999)"), "Xid"));
+  EXPECT_TRUE(contains(fix("starting x: failed (NVML 9)", 9), "kernel module"));
+  EXPECT_TRUE(contains(fix("starting x: failed (NVML 4)", 4), "group"));
+  EXPECT_TRUE(contains(fix("starting x: Unknown Error (NVML 999)", 999), "Xid"));
   auto container = broken("starting x: Unknown Error (NVML 999)");
   container.driver.container = true;
   EXPECT_TRUE(contains(driver_of(container).fix, "container"));

@@ -95,6 +95,13 @@ TEST(Message, an_error_without_a_hint_is_sent_without_one) {
   EXPECT_EQ(read_error_frame(frame).hint, "");
 }
 
+TEST(Message, an_errors_number_survives_the_wire) {
+  base::Error error{ErrorCode::out_of_memory, "allocating 64 bytes", "", 64};
+  EXPECT_EQ(read_error_frame(make_error_frame(error)).number, 64);
+  error.number = 0;
+  EXPECT_EQ(make_error_frame(error).json.find("number"), std::string::npos);
+}
+
 TEST(Message, an_error_frame_without_sense_is_corrupt) {
   for (const auto* json : {"", "[]", "{}", "{\"code\":1,\"message\":2}", "null"})
     EXPECT_EQ(read_error_frame({FrameType::error, json, {}}).code, ErrorCode::corrupt) << json;

@@ -68,6 +68,7 @@ TEST_F(CudaDriverTest, names_the_size_that_did_not_fit) {
   ASSERT_FALSE(buffer);
   EXPECT_EQ(buffer.error().code, base::ErrorCode::out_of_memory);
   EXPECT_EQ(buffer.error().message, "allocating 4096 bytes on the GPU: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
+  EXPECT_EQ(buffer.error().number, 4096);
   EXPECT_EQ(PinnedBuffer::make(driver, 4096).error().code, base::ErrorCode::out_of_memory);
   EXPECT_TRUE(DeviceBuffer::make(driver, 0)) << "nothing needs no memory";
   EXPECT_EQ(live(), before);

@@ -130,8 +130,6 @@ TEST(OrtError, the_size_of_a_failed_allocation_is_read) {
   EXPECT_EQ(requested_bytes("Available memory of 5 is smaller than requested bytes of 1024"), 1024);
   EXPECT_EQ(requested_bytes("requested buffer of size 12, later requested buffer of size 34"), 34);
   EXPECT_FALSE(requested_bytes("requested buffer of size 99999999999999999999999"));
-  EXPECT_EQ(requested_bytes("allocating 8589934592 bytes on the GPU: out of memory"), 8589934592);
-  EXPECT_EQ(requested_bytes("pinning 4096 bytes of host memory: out of memory"), 4096);
   EXPECT_FALSE(requested_bytes("requested buffer of size "));
   EXPECT_FALSE(requested_bytes("buffer of size much"));
   EXPECT_FALSE(requested_bytes("nothing"));
