@@ -206,11 +206,10 @@ class SweepReader {
   /// Each command gets one of the GPUs, which is the only one that it sees.
   Result<void> spread_over(const std::vector<execute::GpuGroup>& groups) {
     if (groups.size() != 1 || groups.front().size() < 2)
-      return fail(ErrorCode::invalid_argument, "--spread: --devices {} are {}; expected several GPUs of one model",
-                  flags_.devices.empty() ? "(the first)" : flags_.devices,
-                  groups.empty()      ? "none"
-                  : groups.size() > 1 ? "GPUs of several models"
-                                      : "one GPU")
+      return fail(ErrorCode::invalid_argument, "--spread: {}; expected several GPUs of one model",
+                  groups.empty()      ? "no NVIDIA GPU was found"
+                  : groups.size() > 1 ? "GPUs of several models are chosen"
+                                      : "one GPU is chosen")
           .hint("name them with --devices, or leave --spread out");
     std::vector<std::string> uuids;
     for (const auto& gpu : groups.front()) {

@@ -51,6 +51,14 @@ base::Result<void> move_damaged(const Connection& connection, std::string_view k
   return keep.bind(1, run.id).bind(2, record).run();
 }
 
+/// A reason began with the title that reports put above it.
+void tidy(schema::TuneRun& run) {
+  constexpr std::string_view kTitle = "keep what you have: ";
+  if (run.verdict && run.verdict->reason.rfind(kTitle, 0) == 0) run.verdict->reason.erase(0, kTitle.size());
+}
+void tidy(const schema::BenchRun&) {}
+void tidy(const schema::SweepRun&) {}
+
 /// Oldest first, so that the order of runs of one second stays.
 template <typename T>
 base::Result<void> move_runs(const Connection& connection, std::string_view query) {
@@ -65,6 +73,7 @@ base::Result<void> move_runs(const Connection& connection, std::string_view quer
       continue;
     }
     run->request = old_request(*run, *json);
+    tidy(*run);
     RL_TRY(put_run(connection, schema::to_run(*run)));
   }
 }

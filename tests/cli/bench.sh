@@ -176,6 +176,7 @@ bad "--batch-sizes 0" "expected a whole number from 1" -- bench --model $S --bat
 bad "--batch-sizes many" -- bench --model $S --batch-sizes many
 bad "--steps 0" -- bench --model $S --steps 0
 bad "--device gpu" "expected auto, cpu, cuda" -- bench --model $S --device gpu
+bad "--spread: trials run on synthetic" "leave it out" -- bench --model $S --spread
 bad "--mem-headroom 2" -- bench --model $S --mem-headroom 2
 bad "decode_uss" "did you mean \"decode_us\"" -- bench --model synthetic:decode_uss=1
 # Data alone want the built-in model: without its plugin one line says how to get it.

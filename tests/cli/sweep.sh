@@ -152,6 +152,18 @@ LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy run 0 sweep --param b
 json '.trials[0].outcome.metrics | has("gpu_busy") and has("gpu_power_w") and has("gpu_memory_gb")' true
 json '.trials[0].outcome.metrics.gpu_busy > 0' true
 
+# Spread over GPUs of one model: each command sees one of them.
+export LD_LIBRARY_PATH=$WORK/fake_lib RL_FAKE_NVML_SCRIPT=healthy RL_FAKE_NVML_NAMES="NVIDIA A,NVIDIA A"
+run 0 sweep --param b=0.1,0.12,0.14,0.16,0.18,0.2,0.22,0.24 --repeat 2 --devices all --spread --db spread.db --trials-dir spread --json -- \
+  sh -c 'echo "sees $CUDA_VISIBLE_DEVICES"; sleep {b}'
+json '.device_id' "gpu:GPU-fake-0|GPU-fake-1"
+json '.trials | length' 16
+json '.notes | length' 1
+grep -rhq "sees GPU-fake-0" spread || problem "no command saw the first GPU only"
+grep -rhq "sees GPU-fake-1" spread || problem "no command saw the second GPU only"
+bad "--spread: one GPU is chosen" "--devices" -- sweep --param b=1 --spread -- echo {b}
+unset LD_LIBRARY_PATH RL_FAKE_NVML_SCRIPT RL_FAKE_NVML_NAMES
+
 # History knows sweeps and training benchmarks too.
 run 0 bench --model synthetic:noise=0.005 --batch-sizes 64 --num-workers 0 --amp off --pin-memory off --db r.db --no-diagnosis --stability-run 0
 run 0 history --db r.db

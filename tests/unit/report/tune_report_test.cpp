@@ -282,7 +282,7 @@ TEST(TuneReport, does_not_say_that_nothing_was_better_where_that_was_not_decided
 TEST(TuneReport, says_keep_once) {
   auto records = kept_records();
   records.run.verdict->gain.reset();
-  records.run.verdict->reason = "keep what you have: nothing beat it by 2 %; the best other one is slower";
+  records.run.verdict->reason = "nothing beat it by 2 %; the best other one is slower";
   const auto report = build_tune_report(records.run, records.outcomes, records.pairs);
   const auto& callout = std::get<Callout>(report.sections.at(0).blocks.at(0));
   EXPECT_EQ(callout.title, "Keep what you have");
