@@ -225,10 +225,10 @@ class BenchReader {
 
   Result<void> read_device() {
     auto& request = plan_.request;
-    request.environment = execute::local_environment();
-    if (request.cores <= 0) request.cores = request.environment.usable_cpus;
+    plan_.environment = execute::local_environment();
+    if (request.cores <= 0) request.cores = plan_.environment.usable_cpus;
     const auto& device = flags_.device;
-    const auto& gpus = request.environment.gpus;
+    const auto& gpus = plan_.environment.gpus;
     const bool synthetic = request.job.kind == kSynthetic;
     if (schema::is_cpu_device(device)) {
       request.device = device;
@@ -243,7 +243,7 @@ class BenchReader {
       if (!synthetic && static_cast<std::size_t>(index) >= gpus.size())
         return fail(ErrorCode::invalid_argument, "--device {}: this machine shows {} NVIDIA GPU{}{}", device,
                     gpus.empty() ? "no" : fmt::format("{}", gpus.size()), gpus.size() == 1 ? "" : "s",
-                    request.environment.gpu_note.empty() ? "" : " (" + request.environment.gpu_note + ")")
+                    plan_.environment.gpu_note.empty() ? "" : " (" + plan_.environment.gpu_note + ")")
             .hint("use --device cpu");
     } else {
       return fail(ErrorCode::invalid_argument, "--device {}: expected auto, cpu, cuda or cuda:N", device);
@@ -251,7 +251,7 @@ class BenchReader {
     if (synthetic) {
       request.device_id = "synthetic";
     } else if (schema::is_cpu_device(request.device)) {
-      request.device_id = request.environment.cpu_device_id();
+      request.device_id = plan_.environment.cpu_device_id();
     } else {
       plan_.gpus = {gpus[static_cast<std::size_t>(std::stoul(request.device.substr(5)))]};
     }
@@ -323,9 +323,7 @@ class BenchReader {
     return fmt::format("{}; left out: {}, larger than the data's {} samples", origin, listed(left_out), *samples_);
   }
 
-  [[nodiscard]] int cores() const {
-    return std::max(1, static_cast<int>(std::ceil(plan_.request.environment.usable_cpus)));
-  }
+  [[nodiscard]] int cores() const { return std::max(1, static_cast<int>(std::ceil(plan_.environment.usable_cpus))); }
 
   Result<void> read_workers() {
     auto& space = plan_.request.space;

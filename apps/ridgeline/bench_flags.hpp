@@ -52,7 +52,8 @@ inline constexpr std::int64_t kDefaultStabilitySteps = 200;  ///< steps, in at m
 struct BenchPlan {
   campaign::BenchRequest request;
   campaign::BenchConfig config;
-  execute::GpuGroup gpus;  ///< trials run on; several: each with one of them; none on a CPU
+  schema::Environment environment;  ///< of this machine
+  execute::GpuGroup gpus;           ///< trials run on; several: each with one of them; none on a CPU
 };
 
 /// What to do where the file to change is not there.

@@ -191,14 +191,14 @@ class SweepReader {
 
   Result<void> read_devices() {
     auto& request = plan_.request;
-    request.environment = execute::local_environment();
-    RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags_.devices, request.environment));
+    plan_.environment = execute::local_environment();
+    RL_TRY_ASSIGN(const auto groups, execute::choose_gpus(flags_.devices, plan_.environment));
     if (flags_.spread) return spread_over(groups);
     auto& slot = plan_.slots.emplace_back();
     for (const auto& group : groups)
       for (const auto& gpu : group)
         if (!gpu.uuid.empty()) slot.gpu_uuids.push_back(gpu.uuid);
-    request.device_id = slot.gpu_uuids.empty() ? request.environment.cpu_device_id()
+    request.device_id = slot.gpu_uuids.empty() ? plan_.environment.cpu_device_id()
                                                : fmt::format("gpu:{}", fmt::join(slot.gpu_uuids, ","));
     return {};
   }

@@ -46,8 +46,9 @@ struct SweepFlags : OutputFlags {
 
 struct SweepPlan {
   campaign::SweepRequest request;
-  std::vector<CommandSlot> slots;  ///< at least one
-  std::vector<std::string> notes;  ///< what --config holds now
+  schema::Environment environment;  ///< of this machine
+  std::vector<CommandSlot> slots;   ///< at least one
+  std::vector<std::string> notes;   ///< what --config holds now
 };
 
 /// Reads the flags and checks everything that can be checked before anything is run.

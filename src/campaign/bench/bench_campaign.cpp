@@ -54,13 +54,15 @@ class RunningBench {
  public:
   RunningBench(execute::Executor& executor, store::Store& store, BenchObserver& observer,
                const std::function<bool()>& cancelled, const BenchRequest& request)
-      : observer_(observer),
+      : executor_(executor),
+        observer_(observer),
         request_(request),
         answers_{request.tolerance, request.headroom, request.stability_steps, ""},
         trials_(executor, store, observer, cancelled, request, run_) {}
 
   Result<schema::BenchRun> go() {
     copy_request();
+    RL_TRY_ASSIGN(run_.environment, executor_.environment(0));
     observer_.started(run_);
     auto status = steps();
     if (!status && status.error().code == ErrorCode::cancelled) {
@@ -82,7 +84,6 @@ class RunningBench {
     run_.job = request_.job;
     run_.device = request_.device;
     run_.device_id = request_.device_id;
-    run_.environment = request_.environment;
     run_.search = request_.search;
     run_.space = request_.space;
     run_.plan = request_.plan;
@@ -343,6 +344,7 @@ class RunningBench {
     });
   }
 
+  execute::Executor& executor_;
   BenchObserver& observer_;
   const BenchRequest& request_;
   analysis::AnswerOptions answers_;

@@ -21,7 +21,6 @@ inline constexpr std::string_view kBatchOrigin = "batch sizes";
 struct BenchRequest : schema::BenchRequest {
   std::string device{schema::kCpuDevice};
   std::string device_id;
-  schema::Environment environment;
   double cores = 0;  ///< that loader and step may use; 0: not known
   std::optional<schema::TrainingSettings> current;
   std::vector<schema::BenchOrigin> origins;

@@ -79,6 +79,7 @@ class RunningSweep {
 
   Result<schema::SweepRun> go() {
     copy_request();
+    RL_TRY_ASSIGN(run_.environment, executor_.environment(0));
     observer_.started(run_);
     if (auto status = steps(); !status) {
       const auto code = status.error().code;
@@ -103,7 +104,6 @@ class RunningSweep {
     run_.repeats = request_.repeats;
     run_.min_effect = request_.min_effect;
     run_.tolerance = request_.tolerance;
-    run_.environment = request_.environment;
     run_.device_id = request_.device_id;
     run_.folder = (request_.folder / run_.id).string();
     run_.space_size = space_of(request_.job).raw_size();

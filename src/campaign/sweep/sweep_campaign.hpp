@@ -17,7 +17,6 @@ namespace ridgeline::campaign {
 
 /// What `ridgeline sweep` was asked for, and what it finds in this process.
 struct SweepRequest : schema::SweepRequest {
-  schema::Environment environment;
   std::string device_id;
   std::filesystem::path folder;  ///< trials go to folder/RUN/trial-N
 };
