@@ -3,7 +3,7 @@
 #include <string>
 
 #include "doctor/gather/library_facts.hpp"
-#include "execute/executor.hpp"
+#include "execute/worker_jobs.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "workload/workload_registry.hpp"
 
