@@ -154,7 +154,17 @@ std::vector<Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> job
     else
       answers[i] = tl::unexpected<base::Error>(std::move(id).error());
   }
-  while (auto ended = executor.wait_any()) answers[places.at(ended->id)] = std::move(ended->answer);
+  std::optional<base::Error> fault;
+  while (auto ended = executor.wait_any()) {
+    auto& answer = answers[places.at(ended->id)] = std::move(ended->answer);
+    if (answer || answer.error().code == ErrorCode::out_of_time) continue;
+    if (!fault) {
+      fault = answer.error();
+      executor.cancel();
+    } else if (answer.error().code == ErrorCode::cancelled) {
+      answer = tl::unexpected<base::Error>(*fault);
+    }
+  }
   return answers;
 }
 

@@ -82,7 +82,8 @@ struct TrialJob {
 /// Of a job that was made by training_job or command_job.
 [[nodiscard]] base::Result<schema::TrainingOutcome> training_outcome(const JobAnswer& answer);
 [[nodiscard]] base::Result<schema::SweepOutcome> command_outcome(const JobAnswer& answer);
-/// Answers in the jobs' order once all have ended.
+/// Answers in the jobs' order once all have ended. After an Error other than out_of_time, which would end the run, the
+/// jobs still under way are cancelled and have that Error too.
 [[nodiscard]] std::vector<base::Result<JobAnswer>> run_jobs(Executor& executor, std::vector<Job> jobs);
 
 }  // namespace ridgeline::execute

@@ -20,7 +20,7 @@ struct Meeting {
 };
 
 /// Waits in each job until as many slots as expected are in one; answers with its name and the request. A request
-/// "fail" is an Error, "endless" ends when cancelled.
+/// "fail" and "broken" are Errors, "endless" ends when cancelled.
 class MeetingTransport final : public Transport {
  public:
   MeetingTransport(Meeting& meeting, std::string name, std::function<bool()> cancelled, std::thread::id* made_on,
@@ -39,6 +39,7 @@ class MeetingTransport final : public Transport {
       return JobAnswer{environment, {}};
     }
     if (job.request == "fail") return base::fail(base::ErrorCode::out_of_time, "failed");
+    if (job.request == "broken") return base::fail(base::ErrorCode::internal, "no worker");
     const int here = ++meeting_.present;
     int most = meeting_.most_present;
     while (here > most && !meeting_.most_present.compare_exchange_weak(most, here)) {
@@ -157,6 +158,14 @@ TEST(SlotExecutor, passes_on_the_error_of_one_slot_beside_the_results_of_others)
   EXPECT_TRUE(answers[0]);
   ASSERT_FALSE(answers[1]);
   EXPECT_EQ(answers[1].error().code, base::ErrorCode::out_of_time);
+}
+
+TEST(SlotExecutor, an_error_that_ends_the_run_ends_the_other_jobs_with_it) {
+  Meeting meeting;
+  auto executor = three_slots(meeting);
+  const auto answers = run_jobs(executor, {job(1, "endless"), job(1, "after"), job(2, "broken")});
+  for (const auto& answer : answers) EXPECT_EQ(text(answer), "no worker");
+  EXPECT_EQ(text(run_jobs(executor, {job(1, "later")}).front()), "B ran later");
 }
 
 TEST(SlotExecutor, refuses_a_slot_that_there_is_not) {
