@@ -49,7 +49,7 @@ BenchTrials::BenchTrials(execute::Executor& executor, store::Store& store, Bench
       run_(run),
       budget_(executor.clock(), request.max_time),
       frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)),
-      spread_(executor.slots().size(), [this] { return interference_probe(); }) {}
+      spread_(executor, budget_, interference_check()) {}
 
 Result<void> BenchTrials::end() {
   if (auto note = spread_.note(); !note.empty()) run_.notes.push_back(std::move(note));
@@ -106,87 +106,54 @@ Result<std::vector<schema::TrainingOutcome>> BenchTrials::make_all(std::vector<B
                                                                    std::optional<double> time_s) {
   RL_TRY(check_cancelled(cancelled_));
   const double limit_s = std::min(plan.max_time_s, time_s.value_or(plan.max_time_s));
-  std::vector<BenchTrial*> open;  // not known yet
-  for (auto& trial : trials) {
-    frame_.place(trial, spec_of(trial, plan).key(), static_cast<std::size_t>(&trial - trials.data()));
+  Spread::Steps<BenchTrial> steps;
+  steps.begin = [&](BenchTrial& trial, std::size_t n) -> Result<std::optional<schema::TrainingOutcome>> {
+    frame_.place(trial, spec_of(trial, plan).key(), n);
     std::optional<schema::TrainingOutcome> stored;
     if (request_.use_store) {
       RL_TRY_ASSIGN(stored, store_.find_outcome<schema::TrainingOutcome>(trial.key));
     }
     trial.cached = stored && answers_for_good(*stored) && !needs_more_time(*stored, plan, limit_s);
     observer_.trial_started(trial, remaining);
-    if (trial.cached)
-      trial.outcome = std::move(*stored);
-    else
-      open.push_back(&trial);
-  }
-  const auto measured = measure(open, plan, limit_s, remaining);  // leaves what it has not measured in `open`
-  std::vector<schema::TrainingOutcome> outcomes;
-  for (auto& trial : trials) {
-    if (std::find(open.begin(), open.end(), &trial) != open.end()) break;
+    if (!trial.cached) stored.reset();
+    return stored;
+  };
+  steps.job = [&](const BenchTrial& trial, std::size_t slot) {
+    auto spec = spec_of(trial, plan);
+    spec.plan.max_time_s = limit_s;
+    return execute::training_job(spec, slot);
+  };
+  steps.keep = [&](BenchTrial& trial, const execute::JobAnswer& answer) -> Result<void> {
+    RL_TRY_ASSIGN(trial.outcome, execute::training_outcome(answer));
+    if (refused(trial.outcome)) return {};
+    return store_.save_outcome(store::kTrainingKind, trial.key, spec_of(trial, plan), trial.outcome);
+  };
+  steps.finish = [&](BenchTrial trial) -> Result<void> {
     if (cut(trial, plan, trial.outcome)) analysis::mark_cut_stability_run(trial, plan.steps, why_cut(limit_s, plan));
     observer_.trial_finished(trial);
-    outcomes.push_back(trial.outcome);
     run_.trials.push_back(std::move(trial));
     // Maybe bad input, which leaves no file behind.
-    if (!all_refused()) RL_TRY(frame_.save_when_due());
-  }
-  if (!measured) return tl::unexpected<base::Error>(measured.error());
-  return outcomes;
+    return all_refused() ? Result<void>() : frame_.save_when_due();
+  };
+  return spread_.make(std::move(trials), remaining, steps);
 }
 
-Result<void> BenchTrials::measure(std::vector<BenchTrial*>& open, const schema::TrainingPlan& plan, double limit_s,
-                                  std::size_t remaining) {
-  RL_TRY_ASSIGN(const auto slots, spread_.slots(open.size(), remaining));
-  while (!open.empty()) {
-    std::vector<execute::Job> jobs;
-    for (std::size_t i = 0; i < std::min(open.size(), slots.size()); ++i) {
-      auto spec = spec_of(*open[i], plan);
-      spec.plan.max_time_s = limit_s;
-      jobs.push_back(execute::training_job(spec, slots[i]));
-    }
-    Result<void> status;
-    auto answers = execute::run_jobs(executor_, std::move(jobs));
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      auto outcome = answers[i].and_then(&execute::training_outcome);
-      if (!outcome) {
-        if (status) status = tl::unexpected<base::Error>(std::move(outcome).error());
-        continue;
-      }
-      auto& trial = *std::exchange(open[i], nullptr);
-      trial.outcome = std::move(*outcome);
-      if (!refused(trial.outcome))
-        RL_TRY(store_.save_outcome(store::kTrainingKind, trial.key, spec_of(trial, plan), trial.outcome));
-    }
-    std::erase(open, nullptr);
-    RL_TRY(status);
-  }
-  return {};
-}
-
-InterferenceProbe BenchTrials::interference_probe() {
-  InterferenceProbe probe;
-  for (const auto& slot : executor_.slots()) probe.devices.push_back(slot.name);
-  probe.left_s = [this] { return budget_.left_s(); };
-  probe.clock = &executor_.clock();
-  probe.time = [this](const std::vector<std::size_t>& slots, bool) -> Result<std::vector<std::optional<double>>> {
+Spread::Check BenchTrials::interference_check() {
+  Spread::Check check;
+  check.job = [this](std::size_t slot) {
     BenchTrial trial;
     const auto points = analysis::bench_points(run_);
     if (request_.current)
       trial.settings = *request_.current;
     else if (!points.empty())
       trial.settings = points.front().settings;
-    std::vector<execute::Job> jobs;
-    for (const auto slot : slots) jobs.push_back(execute::training_job(spec_of(trial, request_.plan), slot));
-    std::vector<std::optional<double>> costs;
-    for (auto& answer : execute::run_jobs(executor_, std::move(jobs))) {
-      RL_TRY_ASSIGN(const auto done, std::move(answer));
-      RL_TRY_ASSIGN(const auto outcome, execute::training_outcome(done));
-      costs.push_back(outcome.measurement ? std::optional(1 / outcome.measurement->samples_per_s.value) : std::nullopt);
-    }
-    return costs;
+    return execute::training_job(spec_of(trial, request_.plan), slot);
   };
-  return probe;
+  check.cost = [](const execute::JobAnswer& answer) -> Result<std::optional<double>> {
+    RL_TRY_ASSIGN(const auto outcome, execute::training_outcome(answer));
+    return outcome.measurement ? std::optional(1 / outcome.measurement->samples_per_s.value) : std::nullopt;
+  };
+  return check;
 }
 
 }  // namespace ridgeline::campaign

@@ -49,11 +49,8 @@ class BenchTrials {
   [[nodiscard]] static bool cut(const schema::BenchTrial& trial, const schema::TrainingPlan& plan,
                                 const schema::TrainingOutcome& outcome);
   [[nodiscard]] std::string why_cut(double limit_s, const schema::TrainingPlan& plan) const;
-  /// Runs these, stores what came of them and takes them off the list; an Error ends the run.
-  [[nodiscard]] base::Result<void> measure(std::vector<schema::BenchTrial*>& open, const schema::TrainingPlan& plan,
-                                           double limit_s, std::size_t remaining);
   /// A trial of the current settings, or of the first that went well.
-  [[nodiscard]] InterferenceProbe interference_probe();
+  [[nodiscard]] Spread::Check interference_check();
 
   execute::Executor& executor_;
   store::Store& store_;

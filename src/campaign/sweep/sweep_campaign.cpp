@@ -73,8 +73,8 @@ class RunningSweep {
         observer_(observer),
         cancelled_(cancelled),
         request_(request),
-        spread_(executor.slots().size(), [this] { return interference_probe(); }),
         budget_(executor.clock(), request.max_time),
+        spread_(executor, budget_, interference_check()),
         frame_(store, executor.clock(), budget_, run_, schema::shell_line(request.arguments)) {}
 
   Result<schema::SweepRun> go() {
@@ -231,62 +231,33 @@ class RunningSweep {
     RL_TRY(check_cancelled(cancelled_));
     if (budget_.is_used_up())
       return base::fail(ErrorCode::timeout, "--max-time: about {} trials were not made", remaining + trials.size());
-    std::vector<SweepTrial*> open;  // not known yet
-    for (auto& trial : trials) {
-      frame_.place(trial, spec_of(trial).key(), static_cast<std::size_t>(&trial - trials.data()));
+    Spread::Steps<SweepTrial> steps;
+    steps.begin = [&](SweepTrial& trial, std::size_t n) -> Result<std::optional<schema::SweepOutcome>> {
+      frame_.place(trial, spec_of(trial).key(), n);
       observer_.trial_started(trial, remaining);
       RL_TRY_ASSIGN(auto known, stored(spec_of(trial)));
       trial.cached = known.has_value();
-      if (known)
-        trial.outcome = std::move(*known);
-      else
-        open.push_back(&trial);
-    }
-    const auto measured = measure(open, remaining);  // leaves what it has not measured in `open`
-    std::vector<schema::SweepOutcome> outcomes;
-    for (auto& trial : trials) {
-      if (std::find(open.begin(), open.end(), &trial) != open.end()) break;
-      outcomes.push_back(trial.outcome);
+      return known;
+    };
+    steps.job = [&](SweepTrial& trial, std::size_t slot) {
+      const auto spec = spec_of(trial);
+      trial.outcome.files = files_.named_by(spec);  // as they are when it starts
+      return execute::command_job(spec, folder_of(fmt::format("trial-{}", trial.id)), time_left_s(), slot);
+    };
+    steps.keep = [&](SweepTrial& trial, const execute::JobAnswer& answer) -> Result<void> {
+      auto files = std::move(trial.outcome.files);
+      RL_TRY_ASSIGN(trial.outcome, execute::command_outcome(answer));
+      check_objective(trial.outcome);
+      trial.outcome.files = files_.unchanged(std::move(files));
+      return store_.save_outcome(store::kCommandKind, trial.key,
+                                 {{"command", request_.job.command}, {"point", trial.point}}, trial.outcome);
+    };
+    steps.finish = [&](SweepTrial trial) {
       run_.trials.push_back(std::move(trial));
       observer_.trial_finished(run_, run_.trials.back());
-      RL_TRY(frame_.save_when_due());
-    }
-    if (!measured) return tl::unexpected<base::Error>(measured.error());
-    return outcomes;
-  }
-
-  /// Runs these, stores what came of them and takes them off the list; an Error ends the run.
-  Result<void> measure(std::vector<SweepTrial*>& open, std::size_t remaining) {
-    RL_TRY_ASSIGN(const auto slots, spread_.slots(open.size(), remaining));
-    while (!open.empty()) {
-      std::vector<execute::Job> jobs;
-      std::vector<std::vector<schema::SweepFile>> files;
-      for (std::size_t i = 0; i < std::min(open.size(), slots.size()); ++i) {
-        const auto spec = spec_of(*open[i]);
-        open[i]->started_s = budget_.elapsed_s();
-        files.push_back(files_.named_by(spec));
-        jobs.push_back(
-            execute::command_job(spec, folder_of(fmt::format("trial-{}", open[i]->id)), time_left_s(), slots[i]));
-      }
-      Result<void> status;
-      auto answers = execute::run_jobs(executor_, std::move(jobs));
-      for (std::size_t i = 0; i < answers.size(); ++i) {
-        auto outcome = answers[i].and_then(&execute::command_outcome);
-        if (!outcome) {
-          if (status) status = tl::unexpected<base::Error>(std::move(outcome).error());
-          continue;
-        }
-        auto& trial = *std::exchange(open[i], nullptr);
-        trial.outcome = std::move(*outcome);
-        check_objective(trial.outcome);
-        trial.outcome.files = files_.unchanged(std::move(files[i]));
-        RL_TRY(store_.save_outcome(store::kCommandKind, trial.key,
-                                   {{"command", request_.job.command}, {"point", trial.point}}, trial.outcome));
-      }
-      std::erase(open, nullptr);
-      RL_TRY(status);
-    }
-    return {};
+      return frame_.save_when_due();
+    };
+    return spread_.make(std::move(trials), remaining, steps);
   }
 
   [[nodiscard]] std::filesystem::path folder_of(const std::string& name) const {
@@ -294,27 +265,17 @@ class RunningSweep {
   }
 
   /// The command of the first combination, in folders of its own.
-  [[nodiscard]] InterferenceProbe interference_probe() {
-    InterferenceProbe probe;
-    for (const auto& slot : executor_.slots()) probe.devices.push_back(slot.name);
-    probe.left_s = [this] { return budget_.left_s(); };
-    probe.clock = &executor_.clock();
-    probe.time = [this](const std::vector<std::size_t>& slots, bool) -> Result<std::vector<std::optional<double>>> {
-      SweepTrial trial;
-      trial.point = points_of_first();
-      std::vector<execute::Job> jobs;
-      for (const auto slot : slots)
-        jobs.push_back(
-            execute::command_job(spec_of(trial), folder_of(fmt::format("check-{}", ++checks_)), time_left_s(), slot));
-      std::vector<std::optional<double>> costs;
-      for (auto& answer : execute::run_jobs(executor_, std::move(jobs))) {
-        RL_TRY_ASSIGN(const auto done, std::move(answer));
-        RL_TRY_ASSIGN(const auto outcome, execute::command_outcome(done));
-        costs.push_back(analysis::sweep_cost(outcome, request_.objective));
-      }
-      return costs;
+  [[nodiscard]] Spread::Check interference_check() {
+    Spread::Check check;
+    check.job = [this](std::size_t slot) {
+      const SweepTrial trial{.point = points_of_first()};
+      return execute::command_job(spec_of(trial), folder_of(fmt::format("check-{}", ++checks_)), time_left_s(), slot);
     };
-    return probe;
+    check.cost = [this](const execute::JobAnswer& answer) -> Result<std::optional<double>> {
+      RL_TRY_ASSIGN(const auto outcome, execute::command_outcome(answer));
+      return analysis::sweep_cost(outcome, request_.objective);
+    };
+    return check;
   }
 
   /// A trial that does not tell what is compared has failed.
@@ -346,11 +307,11 @@ class RunningSweep {
   const std::function<bool()>& cancelled_;
   const SweepRequest& request_;
   SweepFiles files_;
-  Spread spread_;
   int checks_ = 0;
   schema::SweepRun run_;
   std::map<SweepPoint, double> costs_;
   Budget budget_;
+  Spread spread_;
   RunFrame<schema::SweepRun> frame_;
 };
 
