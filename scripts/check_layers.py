@@ -6,9 +6,9 @@ Also: only `store` may use SQLite, only `workload` may name ONNX Runtime, the pu
 files, threads or the environment, and only `host` may name files of /proc and of control groups (`base` its own
 program). Usage: check_layers.py [REPOSITORY]
 """
-import pathlib
 import re
-import sys
+
+import repository_check
 
 PURE_MODULES = {"schema", "search", "analysis", "report"}
 PURE_FORBIDDEN = {
@@ -74,17 +74,10 @@ def check(root):
                 problems.append(f"{where}: {module} is pure and may not include {target}")
             if target in OWNED and module not in OWNED[target]:
                 problems.append(f"{where}: only {', '.join(sorted(OWNED[target]))} may include {target}")
-    return files, problems
-
-
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
-    files, problems = check(root)
-    for problem in problems:
-        print(problem)
-    print(f"{len(files)} files, {len(problems)} layer faults")
-    return 1 if problems or not files else 0
+    if not files:
+        problems.append("no source files")
+    return f"{len(files)} files", problems
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    repository_check.main(check)

@@ -5,9 +5,9 @@
 What a provider is and can do are questions to its row (src/schema/execution_provider.hpp). The names are read from the
 rows themselves. Usage: check_providers.py [REPOSITORY]
 """
-import pathlib
 import re
-import sys
+
+import repository_check
 
 CATALOG = "src/schema/catalog/execution_providers.cpp"
 # Words that only look like a provider's name.
@@ -39,17 +39,10 @@ def check(root):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code = line.split("//")[0]
             problems += [f"{relative}:{number}: {what}; ask its row" for pattern, what in faults if pattern.search(code)]
-    return ids, files, problems
-
-
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
-    ids, files, problems = check(root)
-    for problem in problems:
-        print(problem)
-    print(f"{len(files)} files, {len(ids)} providers ({', '.join(ids)}), {len(problems)} faults")
-    return 1 if problems or not ids else 0
+    if not ids:
+        problems.append(f"{CATALOG}: no rows found")
+    return f"{len(files)} files, {len(ids)} providers ({', '.join(ids)})", problems
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    repository_check.main(check)

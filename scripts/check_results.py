@@ -5,9 +5,9 @@
 The folder keeps a page of findings per subject and small records; reports are made anew by the commands of
 benchmarks/README.md. Usage: check_results.py [REPOSITORY]
 """
-import pathlib
 import re
-import sys
+
+import repository_check
 
 MOST_BYTES = 2_000_000
 ENDINGS = {".md", ".tsv", ".txt", ".json"}
@@ -36,17 +36,8 @@ def check(root):
         for cited in CITED.findall(text):
             if not (root / cited.rstrip("./")).exists():
                 problems.append(f"{path.relative_to(root)}: no file {cited.rstrip('.')}")
-    return total, problems
-
-
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
-    total, problems = check(root)
-    for problem in problems:
-        print(problem)
-    print(f"benchmarks/results: {total / 1e6:.2f} MB, {len(problems)} faults")
-    return 1 if problems else 0
+    return f"benchmarks/results: {total / 1e6:.2f} MB", problems
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    repository_check.main(check)
