@@ -29,6 +29,10 @@ base::Json identity(const TrialSpec& spec) {
   json["workload"].erase("dim_names");                   // follows from the model
   if (spec.tensor_location == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
   if (!spec.isolated) json.erase("alone");               // older than this field
+  if (spec.plugin)
+    json["plugin"].erase("library_path");
+  else
+    json.erase("plugin");
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
   json["runtime"].erase("supported_options");
@@ -53,8 +57,9 @@ const ProviderNote* RuntimeIdentity::why_not(const ExecutionProvider& provider) 
 std::string TrialSpec::key() const { return base::sha256_hex(base::dump_json(identity(*this))); }
 
 std::string PairedSpec::key() const {
-  return base::sha256_hex(
-      base::dump_json({{"base", identity(base)}, {"other", other}, {"plan", with_former_keys(plan)}}));
+  base::Json json{{"base", identity(base)}, {"other", other}, {"plan", with_former_keys(plan)}};
+  if (across) json["across"] = identity(*across);
+  return base::sha256_hex(base::dump_json(json));
 }
 
 std::string ProviderNote::reason() const {
@@ -86,12 +91,13 @@ void from_json(const base::Json& in, ProviderNote& note) {
 
 RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries,
                supported_options, provider_libraries, provider_notes)
+RL_DEFINE_JSON(ProviderPlugin, library_path, library_sha256, ep_name, version, device)
 RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,
                target_interval_ratio)
-RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, tensor_location, isolated)
+RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, tensor_location, isolated, plugin)
 RL_DEFINE_JSON(PairedPlan, rounds, max_rounds, abba_rounds, max_abba_rounds, target_half_width, block_time_s,
                min_block_runs, settle_s, discard_runs, discard_time_s, min_time_s, max_time_s, min_samples,
                min_samples_time_s, warmup)
-RL_DEFINE_JSON(PairedSpec, base, other, plan)
+RL_DEFINE_JSON(PairedSpec, base, other, across, plan)
 
 }  // namespace ridgeline::schema

@@ -51,6 +51,17 @@ struct RuntimeIdentity {
 };
 RL_DECLARE_JSON(RuntimeIdentity)
 
+/// A library of an execution provider that a runtime does not carry: registered with it at run time (ONNX Runtime 1.23
+/// and later), and the kind of device that its sessions get.
+struct ProviderPlugin {
+  std::string library_path;  ///< absolute; not part of the identity
+  std::string library_sha256;
+  std::string ep_name;  ///< as the library names its provider: "OpenVINOExecutionProvider"
+  std::string version;  ///< as its metadata tells; "": it does not
+  std::string device;   ///< "CPU", "GPU" or "NPU"
+};
+RL_DECLARE_JSON(ProviderPlugin)
+
 /// How long and how often to time. Times in seconds.
 struct MeasurementPlan {
   std::int64_t warmup_runs = 3;      ///< floor; warm-up goes on until times are steady
@@ -77,8 +88,9 @@ struct TrialSpec {
       "host";  ///< where inputs start and outputs end, copies timed: "host", or "device" (kept there)
   /// On a GPU: in a fresh process that works on the session's stream alone. Otherwise as in one that works on several.
   bool isolated = false;
+  std::optional<ProviderPlugin> plugin{};  ///< of `provider`, where the runtime does not carry it
 
-  /// SHA-256 over all of it but paths (workload.location, runtime.library_path, input_files.path): the store's key.
+  /// SHA-256 over all of it but paths (workload.location, library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;
   [[nodiscard]] bool on_gpu() const { return runs_on_gpu(provider); }
 };
@@ -110,13 +122,16 @@ struct PairedPlan {
 };
 RL_DECLARE_JSON(PairedPlan)
 
-/// Compares two configurations of one workload in one fresh process.
+/// Compares two configurations of one workload in one fresh process, or in two where their runtimes, providers or
+/// engines differ.
 struct PairedSpec {
   TrialSpec base;       ///< its configuration is arm A
   Configuration other;  ///< arm B
   PairedPlan plan;
   bool fresh_process =
       true;  ///< false: a process that only ran pairs before, all well, will do. Not part of the record
+  /// Arm B, in a process of its own; `other` is its configuration.
+  std::optional<TrialSpec> across{};
   [[nodiscard]] std::string key() const;
 };
 RL_DECLARE_JSON(PairedSpec)

@@ -80,6 +80,31 @@ TEST(TrialSpec, key_sees_the_versions_of_its_own_providers_libraries_only) {
   }());
 }
 
+TEST(TrialSpec, key_sees_what_plugin_it_is_but_not_where) {
+  TrialSpec plain;
+  auto plugin = plain;
+  plugin.plugin = ProviderPlugin{"/a/plugin.so", "1f", "OpenVINOExecutionProvider", "1.8.1", "CPU"};
+  auto elsewhere = plugin;
+  elsewhere.plugin->library_path = "/b/plugin.so";
+  auto other_device = plugin;
+  other_device.plugin->device = "GPU";
+  EXPECT_NE(plugin.key(), plain.key());
+  EXPECT_EQ(plugin.key(), elsewhere.key());
+  EXPECT_NE(plugin.key(), other_device.key());
+  EXPECT_EQ(base::Json(plugin).get<TrialSpec>().key(), plugin.key());
+}
+
+TEST(PairedSpec, key_sees_what_the_other_arm_runs_on) {
+  PairedSpec one_process;
+  auto two = one_process;
+  two.across = two.base;
+  auto other_runtime = two;
+  other_runtime.across->runtime.version = "1.24.1";
+  EXPECT_NE(one_process.key(), two.key());
+  EXPECT_NE(two.key(), other_runtime.key());
+  EXPECT_EQ(base::Json(two).get<PairedSpec>().key(), two.key());
+}
+
 TEST(RuntimeIdentity, reads_provider_notes_of_older_records_and_its_own) {
   const auto old =
       base::Json::parse(R"({"provider_notes":{"cuda":"libcudnn.so.9 is not found"}})").get<RuntimeIdentity>();
