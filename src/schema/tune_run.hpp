@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/candidate.hpp"
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
 #include "schema/execution_provider.hpp"
@@ -156,6 +157,8 @@ struct TuneRun {
   ModelDescription model;
   WorkloadRef workload;
   RuntimeIdentity runtime;
+  /// Beside what `runtime`, `provider` and `device` say, which is the first of them; empty: nothing else was tried.
+  std::vector<Candidate> candidates{};
   MeasurementPlan plan;
   Configuration current;                     ///< from config.yaml; empty: the defaults
   std::vector<std::string> current_origins;  ///< "config.yaml:12 intra_op_num_threads = 4", for people

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schema/candidate.hpp"
+
+#include <algorithm>
+
+namespace ridgeline::schema {
+
+std::string candidate_of(const Configuration& configuration) {
+  const auto* id = configuration.find(std::string(kCandidateKey));
+  return id == nullptr ? std::string() : id->to_text();
+}
+
+Configuration without_candidate(const Configuration& configuration) {
+  return configuration.without(std::string(kCandidateKey));
+}
+
+const Candidate* find_candidate(const std::vector<Candidate>& candidates, std::string_view id) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const auto& one) { return one.id == id; });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, source, left)
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/configuration.hpp"
+#include "schema/trial_spec.hpp"
+
+namespace ridgeline::schema {
+
+/// The setting of a run's configurations that names what they run on, by Candidate::id. Unset: what the user has now.
+/// No runtime sees it, and no stored trial holds it.
+inline constexpr std::string_view kCandidateKey = "candidate";
+
+/// What trials of a run may run on: an engine, a runtime of it, and one of the runtime's execution providers.
+struct Candidate {
+  std::string id;  ///< "onnxruntime-openvino 1.24.1, OpenVINO"; "" for what the user has now
+  std::string engine = "onnxruntime";
+  RuntimeIdentity runtime;
+  std::string provider;  ///< ExecutionProvider::id
+  std::optional<ProviderPlugin> plugin{};
+  std::string device;  ///< TrialSpec::device
+  std::string source;  ///< where the runtime was found, for people
+  std::string left;    ///< why the search left it: "2.31 times the leader's time after 1 of its configurations"; or ""
+};
+RL_DECLARE_JSON(Candidate)
+
+/// Candidate::id of what the configuration runs on.
+[[nodiscard]] std::string candidate_of(const Configuration& configuration);
+[[nodiscard]] Configuration without_candidate(const Configuration& configuration);
+/// nullptr when there is none of that id.
+[[nodiscard]] const Candidate* find_candidate(const std::vector<Candidate>& candidates, std::string_view id);
+
+}  // namespace ridgeline::schema

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/searcher.hpp"
+
+namespace ridgeline::search {
+
+/// Several candidates (runtimes, providers, engines), each with a search of its own, as one search: successive halving
+/// (Jamieson and Talwalkar 2016). First every candidate's own start, its defaults, is measured; then those that are not
+/// hopelessly slower than the leader get a few trials each, those still near get twice as many, and so on, until the
+/// searches of those left have finished. A configuration's candidate is its setting kCandidateKey; the first candidate
+/// is what the user has now, and its configurations leave the key unset.
+class CandidateRace final : public Searcher {
+ public:
+  struct Racer {
+    std::string id;  ///< "" for the first
+    std::unique_ptr<Searcher> searcher;
+  };
+  /// Why a candidate was searched no further.
+  struct Dropped {
+    std::string id;
+    std::string reason;
+  };
+
+  /// At least one racer.
+  explicit CandidateRace(std::vector<Racer> racers);
+
+  [[nodiscard]] std::optional<Proposal> propose() override;
+  void observe(const Proposal& proposal, const Observation& observation) override;
+  void revise(const schema::Configuration& configuration, const Observation& observation) override;
+  [[nodiscard]] std::size_t remaining() const override;
+  [[nodiscard]] std::vector<schema::PrunedParam> left_out() const override;
+  [[nodiscard]] const std::vector<Dropped>& dropped() const noexcept { return dropped_; }
+
+ private:
+  struct Lane {
+    Racer racer;
+    std::map<schema::Configuration, double> costs;  ///< of what ran, the candidate's key left out
+    std::size_t heat = 0;                           ///< proposals made in this heat
+    bool finished = false;
+    bool dropped = false;
+
+    [[nodiscard]] std::optional<double> best() const;
+    [[nodiscard]] bool in_race() const noexcept { return !finished && !dropped; }
+  };
+
+  [[nodiscard]] Lane& lane_of(const schema::Configuration& configuration);
+  /// How many proposals each candidate may make in this heat.
+  [[nodiscard]] std::size_t heat_size() const noexcept;
+  /// Drops who is too far behind.
+  void end_heat();
+  void drop(Lane& lane, std::string reason);
+
+  std::vector<Lane> lanes_;
+  std::size_t at_ = 0;  ///< whose turn it is
+  int heat_ = 0;
+  std::vector<Dropped> dropped_;
+};
+
+}  // namespace ridgeline::search

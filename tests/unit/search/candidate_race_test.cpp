@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/candidate_race.hpp"
+
+#include <functional>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "schema/candidate.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+
+/// Every number of threads from the default (unset) to 15.
+std::unique_ptr<Searcher> grid() {
+  schema::Dimension threads{"intra_op_num_threads", {}};
+  for (int n = 1; n <= 15; ++n) threads.values.push_back(n);
+  auto searcher = make_searcher("grid", SearchSpace({threads}, {}, {}), {});
+  return std::move(*searcher);
+}
+
+class CandidateRaceTest : public testing::Test {
+ protected:
+  /// What the candidate takes with the setting at `threads` (0: unset).
+  using Cost = std::function<std::optional<double>(std::int64_t threads)>;
+
+  void add(const std::string& id, Cost cost) {
+    racers_.push_back({id, grid()});
+    costs_[id] = std::move(cost);
+  }
+  /// Runs the race; how many trials each had.
+  std::map<std::string, std::size_t> run() {
+    race_ = std::make_unique<CandidateRace>(std::move(racers_));
+    std::map<std::string, std::size_t> trials;
+    while (auto proposal = race_->propose()) {
+      const auto id = schema::candidate_of(proposal->configuration);
+      order_.push_back(id);
+      EXPECT_TRUE(seen_.insert(proposal->configuration).second) << proposal->configuration.to_text();
+      ++trials[id];
+      Observation observation;
+      observation.cost = costs_.at(id)(proposal->configuration.get_or("intra_op_num_threads", 0).as_integer());
+      observation.cost_low = observation.cost_high = observation.cost.value_or(0);
+      if (observation.cost && (!best_ || *observation.cost < *best_)) {
+        best_ = observation.cost;
+        winner_ = proposal->configuration;
+      }
+      race_->observe(*proposal, observation);
+    }
+    return trials;
+  }
+  [[nodiscard]] std::string why_dropped(const std::string& id) const {
+    for (const auto& dropped : race_->dropped())
+      if (dropped.id == id) return dropped.reason;
+    return "";
+  }
+
+  std::vector<CandidateRace::Racer> racers_;
+  std::map<std::string, Cost> costs_;
+  std::unique_ptr<CandidateRace> race_;
+  std::vector<std::string> order_;
+  std::set<Configuration> seen_;
+  std::optional<double> best_;
+  Configuration winner_;
+};
+
+TEST_F(CandidateRaceTest, every_candidate_starts_at_its_defaults_before_any_goes_on) {
+  for (const auto* id : {"", "a", "b"}) add(id, [](std::int64_t) { return 10.0; });
+  run();
+  EXPECT_EQ((std::vector<std::string>(order_.begin(), order_.begin() + 3)), (std::vector<std::string>{"", "a", "b"}));
+}
+
+TEST_F(CandidateRaceTest, the_time_goes_to_those_that_are_near) {
+  add("", [](std::int64_t) { return 10.0; });
+  add("near", [](std::int64_t threads) { return 11.0 - 0.2 * static_cast<double>(threads); });
+  add("far", [](std::int64_t threads) { return 40.0 - static_cast<double>(threads); });
+  const auto trials = run();
+  EXPECT_EQ(trials.at("far"), 1U);
+  EXPECT_EQ(trials.at("near"), 16U);
+  EXPECT_EQ(why_dropped("far"), "4.00 times the leader's time after 1 of its configurations");
+  EXPECT_EQ(winner_, (Configuration{{"candidate", "near"}, {"intra_op_num_threads", 15}}));
+}
+
+TEST_F(CandidateRaceTest, who_stays_behind_is_dropped_after_a_few_trials) {
+  add("", [](std::int64_t) { return 10.0; });
+  add("slower", [](std::int64_t) { return 15.0; });
+  const auto trials = run();
+  EXPECT_EQ(trials.at(""), 16U);
+  EXPECT_EQ(trials.at("slower"), 5U);
+}
+
+TEST_F(CandidateRaceTest, a_candidate_that_does_not_run_is_left_but_what_the_user_has_goes_on) {
+  add("", [](std::int64_t threads) { return threads == 0 ? std::nullopt : std::optional(10.0); });
+  add("broken", [](std::int64_t) { return std::nullopt; });
+  const auto trials = run();
+  EXPECT_EQ(trials.at(""), 16U);
+  EXPECT_EQ(trials.at("broken"), 1U);
+  EXPECT_EQ(why_dropped("broken"), "its defaults did not run");
+}
+
+TEST_F(CandidateRaceTest, revised_costs_count) {
+  add("", [](std::int64_t) { return 10.0; });
+  add("a", [](std::int64_t) { return 30.0; });
+  race_ = std::make_unique<CandidateRace>(std::move(racers_));
+  for (int i = 0; i < 2; ++i) {
+    const auto proposal = race_->propose();
+    Observation observation;
+    observation.cost = i == 0 ? 10.0 : 30.0;
+    race_->observe(*proposal, observation);
+  }
+  Observation corrected;  // the machine was slow while it was measured
+  corrected.cost = 11;
+  race_->revise({{"candidate", "a"}}, corrected);
+  std::map<std::string, int> next;
+  for (int i = 0; i < 8; ++i) {
+    const auto proposal = race_->propose();
+    ++next[schema::candidate_of(proposal->configuration)];
+    race_->observe(*proposal, corrected);
+  }
+  EXPECT_EQ(next.at("a"), 4);
+}
+
+}  // namespace
+}  // namespace ridgeline::search
