@@ -31,6 +31,9 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   auto spec = like;
   spec.configuration = on_gpu ? request_.gpu_reference : request_.reference;
   spec.device = run.device;
+  // One reference for all candidates.
+  spec.runtime = run.runtime;
+  spec.plugin.reset();
   // Outputs of another batch have another shape, so each batch has a reference of its own.
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
   spec.provider = on_gpu ? schema::plain_provider_of(run.provider).id : schema::cpu_provider().id;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "campaign/run_frame.hpp"
+#include "campaign/tune/candidate_spaces.hpp"
 #include "campaign/tune/tune_budget.hpp"
 
 namespace ridgeline::campaign {
@@ -37,8 +38,8 @@ struct RunContext {
   std::function<bool()> cancelled;
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
-  search::SearchSpace space;  ///< empty until it is built
-  TuneBudget budget{clock, request, result, space};
+  CandidateSpaces spaces;  ///< none until they are built
+  TuneBudget budget{clock, request, result, spaces};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
 };
 
@@ -53,7 +54,7 @@ class RunPart {
         observer_(context.observer),
         request_(context.request),
         result_(context.result),
-        space_(context.space),
+        spaces_(context.spaces),
         budget_(context.budget) {}
   ~RunPart() = default;
 
@@ -64,7 +65,7 @@ class RunPart {
   CampaignObserver& observer_;
   const TuneRequest& request_;
   TuneResult& result_;
-  const search::SearchSpace& space_;
+  const CandidateSpaces& spaces_;
   TuneBudget& budget_;
 };
 

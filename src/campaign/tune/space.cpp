@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schema/catalog.hpp"
+#include "search/candidate_race.hpp"
 #include "search/relevance.hpp"
 #include "search/space_builder.hpp"
 
@@ -26,22 +28,65 @@ search::SpaceRequest with_unsearched_fixed(const search::SpaceRequest& request, 
   return out;
 }
 
+search::SpaceInput space_input(const RunContext& context) {
+  const auto& run = context.result.run;
+  search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, context.request.space};
+  input.tensor_location = run.tensor_location;
+  input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
+                                        [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
+  return input;
+}
+
+/// What the user asks of the space, as far as it concerns that provider.
+search::SpaceRequest request_for(search::SpaceRequest request, const std::string& provider) {
+  const auto concerns = [&](const std::string& key) {
+    const auto* param = schema::find_param(key);
+    return param == nullptr || param->providers.empty() ||
+           std::find(param->providers.begin(), param->providers.end(), provider) != param->providers.end();
+  };
+  schema::Configuration fixed;
+  for (const auto& [key, value] : request.fixed.values())
+    if (concerns(key)) fixed.set(key, value);
+  request.fixed = std::move(fixed);
+  std::erase_if(request.values, [&](const auto& dimension) { return !concerns(dimension.key); });
+  std::erase_if(request.asked_by, [&](const auto& asked) { return !concerns(asked.first); });
+  return request;
+}
+
+/// A searcher for each candidate, that of the current one (`first`) among them.
+Result<std::unique_ptr<search::Searcher>> build_race(RunContext& context, std::unique_ptr<search::Searcher> first,
+                                                     const search::SearcherOptions& options) {
+  auto& run = context.result.run;
+  std::vector<search::CandidateRace::Racer> racers;
+  racers.push_back({"", std::move(first)});
+  for (const auto& candidate : run.candidates) {
+    auto input = space_input(context);
+    input.provider = candidate.provider;
+    input.runtime = candidate.runtime;
+    input.request = request_for(input.request, candidate.provider);
+    RL_TRY_ASSIGN(auto built, search::build_space(input));
+    auto own = options;
+    own.current = {};
+    RL_TRY_ASSIGN(auto searcher, search::make_searcher(context.request.search, built.space, own));
+    context.spaces.add(candidate.id, std::move(built.space));
+    racers.push_back({candidate.id, std::move(searcher)});
+  }
+  return std::make_unique<search::CandidateRace>(std::move(racers));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   const auto& request = context.request;
   auto& run = context.result.run;
-  search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, request.space};
-  input.tensor_location = run.tensor_location;
-  input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
-                                        [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
+  auto input = space_input(context);
   RL_TRY_ASSIGN(auto built, search::build_space(input));
   input.request = with_unsearched_fixed(request.space, built.space, request.current);
   if (input.request.fixed.size() != request.space.fixed.size()) {
     RL_TRY_ASSIGN(built, search::build_space(input));
   }
-  context.space = std::move(built.space);
-  const auto& space = context.space;
+  context.spaces.add("", std::move(built.space));
+  const auto& space = context.spaces.current();
   // What the user has now, without what --set pins: that is part of the answer. A pinned batch is part of the question.
   run.current = request.current;
   if (const auto* batch = space.fixed().find("batch_size")) run.current.set("batch_size", *batch);
@@ -57,7 +102,9 @@ Result<std::unique_ptr<search::Searcher>> build_space(RunContext& context) {
   options.min_effect = request.min_effect;
   options.current = run.current;
   options.learned = context.result.learned;
-  return search::make_searcher(request.search, space, options);
+  RL_TRY_ASSIGN(auto searcher, search::make_searcher(request.search, space, options));
+  if (run.candidates.empty()) return searcher;
+  return build_race(context, std::move(searcher), options);
 }
 
 bool has_known_trials(const RunContext& context) {

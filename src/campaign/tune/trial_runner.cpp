@@ -59,9 +59,15 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
   spec.provider = run.provider;
   spec.device = run.device;
   spec.runtime = run.runtime;
-  spec.configuration = configuration;
+  spec.configuration = schema::without_candidate(configuration);
   spec.plan = run.plan;
   spec.tensor_location = run.tensor_location;
+  if (const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(configuration))) {
+    spec.provider = candidate->provider;
+    spec.device = candidate->device;
+    spec.runtime = candidate->runtime;
+    spec.plugin = candidate->plugin;
+  }
   return spec;
 }
 
@@ -233,9 +239,10 @@ Result<std::optional<store::StoredTrial>> TrialRunner::find_stored(const Pending
                                                                    const std::vector<std::size_t>& slots) {
   if (!request_.use_store) return std::nullopt;
   const auto devices = this->devices();
+  const bool has_own_device = !schema::candidate_of(trial.entry.configuration).empty();
   for (const auto slot : slots) {
     auto spec = trial.spec;
-    spec.device = devices[slot];
+    if (!has_own_device) spec.device = devices[slot];
     RL_TRY_ASSIGN(auto known, store_.find_trial(spec.key()));
     if (known && answers(*known, trial.limit)) return store::StoredTrial{std::move(spec), std::move(known->outcome)};
   }
@@ -299,7 +306,7 @@ Result<void> TrialRunner::measure(std::vector<PendingTrial>& trials) {
     const double pair_s = budget_.pair_reserve_s();
     for (std::size_t i = at; i < std::min(at + slots.size(), open.size()); ++i) {
       const auto slot = slots[i - at];
-      open[i]->spec.device = devices[slot];
+      if (schema::candidate_of(open[i]->entry.configuration).empty()) open[i]->spec.device = devices[slot];
       open[i]->options.time_left = budget_.time_left(pair_s, 0);
       open[i]->options.stop_above_ns = open[i]->limit;
       if (open[i]->limit) *open[i]->options.stop_above_ns *= allowance_(devices[slot]);
@@ -338,7 +345,8 @@ Result<schema::TunedPair> TrialRunner::pair(schema::PairPurpose purpose, const s
                                             const schema::Configuration& b, const std::string& setting,
                                             const schema::PairedPlan& plan, bool again) {
   auto& run = result_.run;
-  schema::PairedSpec spec{spec_for(a), b, plan};
+  schema::PairedSpec spec{spec_for(a), schema::without_candidate(b), plan};
+  if (schema::candidate_of(a) != schema::candidate_of(b)) spec.across = spec_for(b);
   // No winner rests on a used process unless it has to be there in seconds; what only explains one may, because
   // starting CUDA takes long.
   spec.fresh_process = purpose == schema::PairPurpose::finalist && request_.fresh_finals;

@@ -43,7 +43,7 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
   const auto& run = result_.run;
   const bool has_candidate = std::any_of(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
     const auto& outcome = result_.outcomes.at(trial.key);
-    return trial.configuration != run.current && trial.configuration != space_.defaults() &&
+    return trial.configuration != run.current && !spaces_.is_defaults(trial.configuration) &&
            outcome.status == schema::TrialStatus::ok &&
            outcome.measurement->stop_reason != schema::StopReason::stopped_early;
   });

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "campaign/budget.hpp"
+#include "campaign/tune/candidate_spaces.hpp"
 #include "campaign/tune/tune_campaign.hpp"
 #include "measure/cost_estimate.hpp"
-#include "search/search_space.hpp"
 #include "search/searcher.hpp"
 
 namespace ridgeline::campaign {
@@ -28,8 +28,8 @@ class TuneBudget : public Budget {
  public:
   /// All must outlive the budget.
   TuneBudget(const base::Clock& clock, const TuneRequest& request, const TuneResult& result,
-             const search::SearchSpace& space)
-      : Budget(clock, request.max_time), request_(request), result_(result), space_(space), by_user_(is_limited()) {}
+             const CandidateSpaces& spaces)
+      : Budget(clock, request.max_time), request_(request), result_(result), spaces_(spaces), by_user_(is_limited()) {}
 
   /// The user set the limit. One that a quick search sets itself ends nothing that is under way.
   [[nodiscard]] bool is_by_user() const noexcept { return by_user_; }
@@ -78,7 +78,7 @@ class TuneBudget : public Budget {
 
   const TuneRequest& request_;
   const TuneResult& result_;
-  const search::SearchSpace& space_;
+  const CandidateSpaces& spaces_;
   bool by_user_;
 };
 

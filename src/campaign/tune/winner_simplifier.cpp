@@ -27,12 +27,16 @@ Result<WinnerSimplifier::Doubts> WinnerSimplifier::leave_one_out() {
   std::vector<std::pair<double, std::string>> needless;  // with the bad end of its interval
   double worst = 1;
   bool left_out = false;
-  const auto keys = schema::differing_keys(winner, current);
-  if (keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
+  auto keys = schema::differing_keys(winner, current);
+  const bool same_candidate = schema::candidate_of(winner) == schema::candidate_of(current);
+  // Its settings mean nothing without it, nor do those of the current one with it.
+  if (!same_candidate)
+    std::erase_if(keys, [&](const auto& key) { return key == schema::kCandidateKey || !winner.contains(key); });
+  if (same_candidate && keys.size() < 2) return doubts;  // a single setting's contribution is the gain itself
   for (std::size_t i = 0; i < keys.size(); ++i) {
     RL_TRY(context_.check_cancelled());
     const auto without = without_keys(winner, {keys[i]});
-    if (without == winner || !space_.allows(without)) continue;
+    if (without == winner || !spaces_.allows(without)) continue;
     const auto plan = pairs_.plan_for(winner, without, kLeaveOneOutShare);
     if (!pairs_.has_time_for(winner, without, plan, false)) {
       left_out = true;
@@ -74,11 +78,13 @@ void WinnerSimplifier::note_what_stays() {
 Configuration WinnerSimplifier::without_keys(const Configuration& configuration,
                                              const std::vector<std::string>& keys) const {
   auto simpler = configuration;
+  const auto& current = result_.run.current;
+  const bool same_candidate = schema::candidate_of(configuration) == schema::candidate_of(current);
   for (const auto& key : keys) {
-    const auto* before = result_.run.current.find(key);
+    const auto* before = same_candidate ? current.find(key) : nullptr;
     simpler = before != nullptr ? simpler.with(key, *before) : simpler.without(key);
   }
-  return space_.canonical(simpler);
+  return spaces_.canonical(simpler);
 }
 
 Result<void> WinnerSimplifier::simplify() {
@@ -137,7 +143,7 @@ Result<bool> WinnerSimplifier::is_as_good(const Configuration& simpler, const st
 Result<bool> WinnerSimplifier::leave_out(const std::vector<std::string>& keys) {
   auto& run = result_.run;
   const auto simpler = without_keys(run.verdict->configuration, keys);
-  if (simpler == run.verdict->configuration || simpler == run.current || !space_.allows(simpler)) return false;
+  if (simpler == run.verdict->configuration || simpler == run.current || !spaces_.allows(simpler)) return false;
   int id = 0;
   for (const auto& trial : run.trials)
     if (trial.configuration == simpler) id = trial.id;

@@ -17,10 +17,10 @@ class TuneBudgetTest : public testing::Test {
     request_.paired.rounds = request_.paired.max_rounds = 1;
     request_.paired.max_time_s = 10;
     request_.fresh_finals = false;
-    space_ = {{{"intra_op_num_threads", {1, 2, 4}}}, {}, {}};
+    spaces_.add("", {{{"intra_op_num_threads", {1, 2, 4}}}, {}, {}});
   }
 
-  TuneBudget& budget() { return budget_.emplace(clock_, request_, result_, space_); }
+  TuneBudget& budget() { return budget_.emplace(clock_, request_, result_, spaces_); }
 
   /// Of a tenth of a second, half of it the session, on a machine without spread.
   void add(const Configuration& configuration, bool stored = false) {
@@ -41,7 +41,7 @@ class TuneBudgetTest : public testing::Test {
   fakes::FakeClock clock_;
   TuneRequest request_;
   TuneResult result_;
-  search::SearchSpace space_;
+  CandidateSpaces spaces_;
   std::optional<TuneBudget> budget_;
   const Configuration two_{{"intra_op_num_threads", 2}};
 };
