@@ -28,7 +28,7 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kEpilogueSections = "verdict ranking effects";
+constexpr std::string_view kEpilogueSections = "verdict candidates ranking effects";
 
 void print_result(const campaign::TuneResult& result, const Terminal& terminal) {
   const auto report = report::build_tune_report(result.run, result.outcomes, result.pairs);

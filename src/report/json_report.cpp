@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "analysis/candidate_table.hpp"
 #include "analysis/gpu_limits.hpp"
 #include "analysis/isolated.hpp"
 #include "report/tune_view.hpp"
@@ -126,6 +127,27 @@ Json isolated_json(const schema::Measurement* measurement) {
   return {{"median_ns", summary.median_ns}, {"gpu_energy_mj_per_item", energy ? Json(*energy) : Json(nullptr)}};
 }
 
+Json candidate_json(const schema::Candidate& candidate) {
+  return {{"engine", candidate.engine},           {"runtime", candidate.runtime.name},
+          {"version", candidate.runtime.version}, {"path", candidate.runtime.library_path},
+          {"provider", candidate.provider},       {"plugin", candidate.plugin}};
+}
+
+Json candidates_json(const TuneView& view) {
+  Json rows = Json::array();
+  for (const auto& row : analysis::candidate_table(view.run, view.outcomes)) {
+    auto json = candidate_json(row.candidate);
+    json["id"] = row.candidate.id;
+    json["source"] = row.candidate.source;
+    json["left"] = row.left;
+    json["trial_id"] = row.trial != nullptr ? Json(row.trial->id) : Json(nullptr);
+    json["trials"] = row.trials;
+    json["against_current"] = optional_comparison(row.against_current);
+    rows.push_back(std::move(json));
+  }
+  return rows;
+}
+
 Json verdict_json(const TuneView& view) {
   const auto& run = view.run;
   if (!run.verdict) return nullptr;
@@ -142,6 +164,7 @@ Json verdict_json(const TuneView& view) {
   return {{"decision", verdict.decision},
           {"trial_id", verdict.trial_id},
           {"configuration", verdict.configuration},
+          {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},
           {"changed", changed},
           {"gain", optional_comparison(verdict.gain)},
           {"isolated", isolated_json(isolated.recommended)},
@@ -279,6 +302,7 @@ Json tune_json(const schema::TuneRun& run, const analysis::OutcomesByKey& outcom
             {{"configuration", run.current},
              {"origins", run.current_origins},
              {"trial_id", view.current() != nullptr ? Json(view.current()->id) : Json(nullptr)}}},
+           {"candidates", candidates_json(view)},
            {"ranking", ranking},
            {"pareto_front", view.front},
            {"comparisons", comparisons},

@@ -83,8 +83,11 @@ bool TuneView::changes() const { return run.verdict && run.verdict->decision == 
 
 std::vector<std::string> TuneView::differences(const schema::Configuration& configuration) const {
   std::vector<std::string> settings;
+  const bool same_candidate = schema::candidate_of(configuration) == schema::candidate_of(run.current);
   for (const auto& key : schema::differing_keys(configuration, run.current))
-    settings.push_back(fmt::format("{}={}", key, value_or_default(configuration, key)));
+    // What another runtime leaves at its default is no setting that anybody made.
+    if (same_candidate || configuration.contains(key))
+      settings.push_back(fmt::format("{}={}", key, value_or_default(configuration, key)));
   return settings;
 }
 

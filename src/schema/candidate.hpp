@@ -24,7 +24,6 @@ struct Candidate {
   std::optional<ProviderPlugin> plugin{};
   std::string device;  ///< TrialSpec::device
   std::string source;  ///< where the runtime was found, for people
-  std::string left;    ///< why the search left it: "2.31 times the leader's time after 1 of its configurations"; or ""
 };
 RL_DECLARE_JSON(Candidate)
 

@@ -99,7 +99,7 @@ void CandidateRace::end_heat() {
 
 void CandidateRace::drop(Lane& lane, std::string reason) {
   lane.dropped = true;
-  dropped_.push_back({lane.racer.id, std::move(reason)});
+  dropped_.push_back({std::string(schema::kCandidateKey), {schema::Value(lane.racer.id)}, std::move(reason)});
 }
 
 std::size_t CandidateRace::remaining() const {
@@ -110,7 +110,7 @@ std::size_t CandidateRace::remaining() const {
 }
 
 std::vector<schema::PrunedParam> CandidateRace::left_out() const {
-  std::vector<schema::PrunedParam> all;
+  auto all = dropped_;
   for (const auto& lane : lanes_)
     for (auto& entry : lane.racer.searcher->left_out()) {
       if (!lane.racer.id.empty()) entry.reason = fmt::format("{}: {}", lane.racer.id, entry.reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,12 +21,6 @@ class CandidateRace final : public Searcher {
     std::string id;  ///< "" for the first
     std::unique_ptr<Searcher> searcher;
   };
-  /// Why a candidate was searched no further.
-  struct Dropped {
-    std::string id;
-    std::string reason;
-  };
-
   /// At least one racer.
   explicit CandidateRace(std::vector<Racer> racers);
 
@@ -33,8 +28,8 @@ class CandidateRace final : public Searcher {
   void observe(const Proposal& proposal, const Observation& observation) override;
   void revise(const schema::Configuration& configuration, const Observation& observation) override;
   [[nodiscard]] std::size_t remaining() const override;
+  /// With the candidates that were searched no further, as values of kCandidateKey.
   [[nodiscard]] std::vector<schema::PrunedParam> left_out() const override;
-  [[nodiscard]] const std::vector<Dropped>& dropped() const noexcept { return dropped_; }
 
  private:
   struct Lane {
@@ -58,7 +53,7 @@ class CandidateRace final : public Searcher {
   std::vector<Lane> lanes_;
   std::size_t at_ = 0;  ///< whose turn it is
   int heat_ = 0;
-  std::vector<Dropped> dropped_;
+  std::vector<schema::PrunedParam> dropped_;
 };
 
 }  // namespace ridgeline::search

@@ -51,8 +51,8 @@ class CandidateRaceTest : public testing::Test {
     return trials;
   }
   [[nodiscard]] std::string why_dropped(const std::string& id) const {
-    for (const auto& dropped : race_->dropped())
-      if (dropped.id == id) return dropped.reason;
+    for (const auto& left : race_->left_out())
+      if (left.key == schema::kCandidateKey && left.values == std::vector<schema::Value>{id}) return left.reason;
     return "";
   }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/candidate_table.hpp"
+
+#include <algorithm>
+
+#include "analysis/comparison.hpp"
+#include "analysis/summary.hpp"
+
+namespace ridgeline::analysis {
+namespace {
+
+bool is_timed(const CandidateRow& row) {
+  return row.outcome != nullptr && row.outcome->status == schema::TrialStatus::ok && row.outcome->measurement &&
+         !row.outcome->measurement->latency_ns.empty();
+}
+
+CandidateRow row_of(const schema::TuneRun& run, const OutcomesByKey& outcomes, schema::Candidate candidate) {
+  CandidateRow row;
+  for (const auto& trial : run.trials) {
+    if (schema::candidate_of(trial.configuration) != candidate.id) continue;
+    ++row.trials;
+    if (row.trial == nullptr) row.trial = &trial;  // every search begins with the defaults
+  }
+  for (const auto& left : run.pruned)
+    if (left.key == schema::kCandidateKey && left.values == std::vector<schema::Value>{candidate.id})
+      row.left = left.reason;
+  row.candidate = std::move(candidate);
+  if (row.trial == nullptr) return row;
+  const auto found = outcomes.find(row.trial->key);
+  if (found != outcomes.end()) row.outcome = &found->second;
+  return row;
+}
+
+std::optional<schema::Comparison> compared(const schema::TuneRun& run, const CandidateRow& current,
+                                           const CandidateRow& row) {
+  for (const auto& pair : run.pairs) {
+    if (!pair.comparison || pair.comparison->abba_rounds == 0) continue;
+    if (pair.a == current.trial->configuration && pair.b == row.trial->configuration) return pair.comparison;
+    if (pair.b == current.trial->configuration && pair.a == row.trial->configuration) return inverted(*pair.comparison);
+  }
+  if (!is_timed(current) || !is_timed(row)) return std::nullopt;
+  return compare_separate(*current.outcome->measurement, *row.outcome->measurement, run.objective, run.min_effect);
+}
+
+}  // namespace
+
+schema::Candidate candidate_in(const schema::TuneRun& run, const schema::Configuration& configuration) {
+  const auto id = schema::candidate_of(configuration);
+  if (const auto* found = schema::find_candidate(run.candidates, id)) return *found;
+  schema::Candidate current;
+  current.engine = run.runtime.name;
+  current.runtime = run.runtime;
+  current.provider = run.provider;
+  current.device = run.device;
+  return current;
+}
+
+std::vector<CandidateRow> candidate_table(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
+  std::vector<CandidateRow> rows;
+  if (run.candidates.empty()) return rows;
+  const auto current = row_of(run, outcomes, candidate_in(run, {}));
+  for (const auto& candidate : run.candidates) rows.push_back(row_of(run, outcomes, candidate));
+  if (current.trial != nullptr)
+    for (auto& row : rows)
+      if (row.trial != nullptr) row.against_current = compared(run, current, row);
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    if (is_timed(a) != is_timed(b)) return is_timed(a);
+    return is_timed(a) && cost_of(*a.outcome->measurement, run.objective).value <
+                              cost_of(*b.outcome->measurement, run.objective).value;
+  });
+  rows.insert(rows.begin(), current);
+  return rows;
+}
+
+}  // namespace ridgeline::analysis

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which runtimes and providers were tried, and how each does at its defaults.
+#include "analysis/candidate_table.hpp"
+#include "analysis/summary.hpp"
+#include "report/inline_text.hpp"
+#include "report/sections/sections.hpp"
+
+namespace ridgeline::report {
+namespace {
+
+std::string name_of(const analysis::CandidateRow& row) {
+  const auto& runtime = row.candidate.runtime;
+  const auto own = fmt::format("{}@{}", row.candidate.provider, runtime.version);
+  return code_mark(row.candidate.id.empty() ? own : row.candidate.id) +
+         (row.candidate.id.empty() ? " (**in use now**)" : "");
+}
+
+/// What is to be said of the candidate beside its numbers.
+std::string remark(const analysis::CandidateRow& row) {
+  const auto* failure = row.outcome != nullptr && row.outcome->failure ? &*row.outcome->failure : nullptr;
+  if (failure != nullptr) return plain_text(schema::failure_line(*failure));
+  const auto tried = fmt::format("{} tried", counted(row.trials, "configuration"));
+  return row.left.empty() ? tried : fmt::format("left: {}", plain_text(row.left));
+}
+
+Table candidates_table(const TuneView& view, const std::vector<analysis::CandidateRow>& rows) {
+  Table table{"Candidates at their defaults",
+              {{"Candidate"},
+               {fmt::format("{}, {}", objective_title(view.run.objective), view.objective.unit), Align::right},
+               {"Ratio", Align::right},
+               {"95 % interval", Align::right},
+               {"Output error", Align::right, true},
+               {"Load, ms", Align::right, true},
+               {"Memory, MiB", Align::right, true},
+               {"What became of it"}},
+              {}};
+  const auto winner = view.changes() ? schema::candidate_of(view.run.verdict->configuration) : std::string();
+  for (const auto& row : rows) {
+    Table::Row out;
+    out.cells.push_back(name_of(row));
+    const auto* measured = row.outcome != nullptr && row.outcome->measurement ? &*row.outcome->measurement : nullptr;
+    const bool timed = measured != nullptr && !measured->latency_ns.empty();
+    const auto absent = std::string(kAbsent);
+    out.cells.push_back(timed ? view.objective.number(analysis::cost_of(*measured, view.run.objective).value) : absent);
+    const auto& ratio = row.against_current;
+    out.cells.push_back(row.candidate.id.empty() ? ratio_text(1, 2) : ratio ? ratio_text(ratio->ratio, 2) : absent);
+    out.cells.push_back(ratio ? fmt::format("{:.2f}–{:.2f}", ratio->low, ratio->high) : absent);
+    out.cells.push_back(row.outcome != nullptr && row.outcome->output_error
+                            ? fmt::format("{:.1e}", row.outcome->output_error->scaled_max_abs)
+                            : absent);
+    out.cells.push_back(timed ? fmt::format("{:.0f}", (measured->session_create_ns + measured->first_run_ns) * 1e-6)
+                              : absent);
+    out.cells.push_back(timed ? fmt::format("{:.0f}", static_cast<double>(measured->peak_rss_bytes) / (1024.0 * 1024.0))
+                              : absent);
+    out.cells.push_back(remark(row));
+    if (view.changes() && row.candidate.id == winner) out.tone = Tone::good;
+    if (!timed) out.tone = Tone::warning;
+    table.rows.push_back(std::move(out));
+  }
+  return table;
+}
+
+}  // namespace
+
+Section candidates_section(const TuneView& view) {
+  Section section{"candidates", "Runtimes and providers", {}};
+  const auto rows = analysis::candidate_table(view.run, view.outcomes);
+  if (rows.empty()) return section;
+  section.blocks.emplace_back(candidates_table(view, rows));
+  section.blocks.emplace_back(
+      Paragraph{"A ratio above 1 is faster than the defaults of what is in use now. Load is the time of the session's "
+                "creation and its first inference."});
+  Facts where;
+  for (const auto& row : rows) {
+    const auto& runtime = row.candidate.runtime;
+    auto text = code_mark(runtime.library_path);
+    if (row.candidate.plugin) text += " with " + code_mark(row.candidate.plugin->library_path);
+    if (!row.candidate.source.empty()) text += ", " + plain_text(row.candidate.source);
+    where.rows.emplace_back(row.candidate.id.empty() ? "in use now" : row.candidate.id, std::move(text));
+  }
+  section.blocks.emplace_back(std::move(where));
+  return section;
+}
+
+}  // namespace ridgeline::report
