@@ -107,11 +107,10 @@ class WorkerJobs {
   }
 
   Result<JobAnswer> across(const Job& job, const schema::PairedSpec& spec) {
-    const auto& on_gpu = spec.base.on_gpu() ? spec.base : *spec.across;
     std::optional<schema::QualityFlag> flag;
-    if (on_gpu.on_gpu()) {
+    if (spec.base.on_gpu() || spec.across->on_gpu()) {
       pool_.leave_gpu(nullptr);
-      flag = gpu_gate_.enter(on_gpu.device, false);
+      flag = gpu_gate_.enter((spec.base.on_gpu() ? spec.base : *spec.across).device, false);
     }
     const auto measured_utc = base::system_clock().utc_now();
     const auto begun = options_.clock->now();
