@@ -13,6 +13,9 @@
 //   ... --slower N                       with a model: so many with the slow-down, 0 for none (default: as many)
 //   ... --other KEY=VALUE                with a model, repeatable: instead of all that, the configuration of --set with
 //                                        the one that has these settings too
+//   ... --across                         with a model: each arm in worker processes of its own, as runtimes are
+//   compared;
+//                                        without the slow-down
 //   ... --throughput                     with a model: by wall time an item instead of median latencies
 // Exit code 3 when a goal was missed.
 #include <cmath>
@@ -28,8 +31,11 @@
 #include <fmt/core.h>
 
 #include "analysis/comparison.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "execute/calls.hpp"
 #include "execute/gpu_observer.hpp"
+#include "fakes/local_executor.hpp"
 #include "gpu/gpu_inventory.hpp"
 #include "measure/gpu_plans.hpp"
 #include "measure/paired_rounds.hpp"
@@ -42,7 +48,8 @@ using namespace ridgeline;  // a program, not a library
 
 constexpr double kMinEffect = 0.02;
 constexpr double kInjected = 0.03;
-constexpr int kGoalMissed = 3;  // the exit code; 1 is for what could not be measured
+constexpr int kGoalMissed = 3;             // the exit code; 1 is for what could not be measured
+constexpr const char* kWorker = "worker";  // the first argument of a process that --across starts
 constexpr const char* kSame = "a configuration with itself";
 constexpr const char* kSlower = "3 % slower";
 constexpr const char* kOther = "the other configuration";
@@ -103,7 +110,7 @@ std::unique_ptr<workload::Workload> make(const workload::WorkloadKind& kind, con
   return std::move(*made);
 }
 
-measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSpec& spec, double slower_by = 0) {
+measure::MakeWorkload maker(const workload::WorkloadKind& kind, const schema::TrialSpec& spec, double slower_by = 0) {
   return [&kind, spec, slower_by]() -> base::Result<std::unique_ptr<workload::Workload>> {
     auto made = make(kind, spec);
     if (slower_by == 0) return made;
@@ -113,8 +120,8 @@ measure::MakeArm maker(const workload::WorkloadKind& kind, const schema::TrialSp
 
 /// New sessions for each comparison, as tune makes them. With a watch as on a GPU, where what it throttled its clocks
 /// in is taken again.
-schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::MakeArm& b, const schema::PairedPlan& plan,
-                                  gpu::RoundWatch* watch = nullptr) {
+schema::PairedMeasurement measure(const measure::MakeWorkload& a, const measure::MakeWorkload& b,
+                                  const schema::PairedPlan& plan, gpu::RoundWatch* watch = nullptr) {
   measure::MeasureControl control;
   control.gpu = watch;
   auto measured = measure::measure_paired_rounds(a, b, plan, control);
@@ -122,7 +129,23 @@ schema::PairedMeasurement measure(const measure::MakeArm& a, const measure::Make
   return std::move(*measured);
 }
 
-schema::Comparison compare(const measure::MakeArm& a, const measure::MakeArm& b) {
+/// The same with each session in a worker, which this program plays too.
+schema::PairedMeasurement measure_across(const schema::TrialSpec& a, const schema::TrialSpec& b,
+                                         const schema::PairedPlan& plan) {
+  execute::WorkerOptions options;
+  options.command = {base::executable_path().string(), kWorker};
+  schema::PairedSpec pair;
+  pair.base = a;
+  pair.across = b;
+  pair.other = b.configuration;
+  pair.plan = plan;
+  auto outcome = execute::run_pair(*fakes::make_local_executor(options), pair);
+  if (!outcome) give_up(outcome.error().message);
+  if (!outcome->measurement) give_up(outcome->failure->message);
+  return std::move(*outcome->measurement);
+}
+
+schema::Comparison compare(const measure::MakeWorkload& a, const measure::MakeWorkload& b) {
   return analysis::compare_paired(measure(a, b, schema::PairedPlan{}), schema::Objective::latency, kMinEffect);
 }
 
@@ -192,6 +215,7 @@ struct Flags {
   std::optional<std::int64_t> slower;
   std::string plan = "{}";
   schema::Configuration settings{{"intra_op_num_threads", 1}};
+  bool across = false;
   std::optional<schema::Configuration> other;  ///< `settings` and those of --other
   schema::Objective objective = schema::Objective::latency;
 };
@@ -225,10 +249,17 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
   if (flags.provider != "cpu") spec.device = fmt::format("gpu:{}", first_gpu());
   Tally same;
   Tally slowed;
-  const auto one = [&](int number, const char* title, const measure::MakeArm& arm, Tally& tally) {
-    observer.begin(spec);
-    const auto measured = measure(maker(kind, spec), arm, plan, observer.watch());
-    static_cast<void>(observer.take());
+  auto other = spec;
+  other.configuration = flags.other.value_or(spec.configuration);
+  const auto one = [&](int number, const char* title, double slower_by, Tally& tally) {
+    schema::PairedMeasurement measured;
+    if (flags.across) {
+      measured = measure_across(spec, other, plan);
+    } else {
+      observer.begin(spec);
+      measured = measure(maker(kind, spec), maker(kind, other, slower_by), plan, observer.watch());
+      static_cast<void>(observer.take());
+    }
     const auto comparison = analysis::compare_paired(measured, flags.objective, kMinEffect,
                                                      spec.provider == "cpu" ? 0 : analysis::kGpuSessionStdev);
     tally.add(comparison);
@@ -240,15 +271,10 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
     std::fflush(stdout);
     if (file != nullptr) write_raw(file, title, number, measured);
   };
-  auto other = spec;
-  other.configuration = flags.other.value_or(spec.configuration);
+  const auto slower = flags.other || flags.across ? 0 : flags.slower.value_or(count);
   for (int i = 1; i <= count; ++i) {
-    if (flags.other) {
-      one(i, kOther, maker(kind, other), same);
-      continue;
-    }
-    one(i, kSame, maker(kind, spec), same);
-    if (i <= flags.slower.value_or(count)) one(i, kSlower, maker(kind, spec, kInjected), slowed);
+    one(i, flags.other ? kOther : kSame, 0, same);
+    if (i <= slower) one(i, kSlower, kInjected, slowed);
   }
   if (file != nullptr) std::fclose(file);
   fmt::print("{}\n", model);
@@ -258,6 +284,7 @@ bool real(const workload::WorkloadKind& kind, const std::string& model, int coun
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == kWorker) return execute::worker_main(workload::make_default_registry());
   Flags flags;
   std::string slower;
   schema::Configuration other;
@@ -269,6 +296,10 @@ int main(int argc, char** argv) {
                               : word == "--plan"   ? &flags.plan
                               : word == "--slower" ? &slower
                                                    : nullptr;
+    if (word == "--across") {
+      flags.across = true;
+      continue;
+    }
     if (word == "--throughput") {
       flags.objective = schema::Objective::throughput;
       continue;

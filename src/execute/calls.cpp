@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/calls.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -90,9 +91,10 @@ std::vector<Result<schema::TrialOutcome>> run_trials(Executor& executor, const s
 }
 
 Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec, const TimeLeft& time_left) {
-  return call<schema::PairedOutcome>(executor,
-                                     job_of(job_kind::kPair, PairRequest{spec, 0, spec.fresh_process},
-                                            derived_deadline_s(spec.plan, spec.base.provider), "", time_left));
+  double deadline_s = derived_deadline_s(spec.plan, spec.base.provider);
+  if (spec.across) deadline_s = std::max(deadline_s, derived_deadline_s(spec.plan, spec.across->provider));
+  return call<schema::PairedOutcome>(
+      executor, job_of(job_kind::kPair, PairRequest{spec, 0, spec.fresh_process}, deadline_s, "", time_left));
 }
 
 Result<schema::OutputError> make_reference(Executor& executor, const schema::TrialSpec& spec,

@@ -52,7 +52,8 @@ struct TrialJob {
 /// Side by side, at most one a slot; answers in their order once all have ended.
 [[nodiscard]] std::vector<base::Result<schema::TrialOutcome>> run_trials(Executor& executor,
                                                                          const std::vector<TrialJob>& jobs);
-/// In a fresh process, or in that of the pair before when the spec allows it.
+/// In a fresh process, or in that of the pair before when the spec allows it; with PairedSpec::across in two at a time,
+/// fresh ones for every pair of sessions.
 [[nodiscard]] base::Result<schema::PairedOutcome> run_pair(Executor& executor, const schema::PairedSpec& spec,
                                                            const TimeLeft& time_left = {});
 /// Runs the spec's configuration and writes its outputs; returns the output error between two runs of it (the noise

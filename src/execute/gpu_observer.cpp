@@ -36,7 +36,7 @@ base::Result<void> GpuObserver::open(const std::string& uuid) {
   if (uuid.empty()) return base::fail(base::ErrorCode::unavailable, "the UUID of the trial's GPU is not known");
   if (!api_) api_ = gpu::NvmlApi::load(candidates_);
   if (!*api_) return tl::unexpected<base::Error>(api_->error());
-  RL_TRY_ASSIGN(sampler_, gpu::TelemetrySampler::make(**api_, uuid));
+  RL_TRY_ASSIGN(sampler_, gpu::TelemetrySampler::make(**api_, uuid, sampler_options_));
   RL_TRY_ASSIGN(const auto device, (**api_)->device_by_uuid(uuid));
   if (auto gpm = gpu::GpmReader::open(**api_, device)) gpm_.emplace(std::move(*gpm));
   return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ class GpuObserver {
  public:
   explicit GpuObserver(std::vector<std::string> nvml_candidates = gpu::NvmlApi::default_candidates())
       : candidates_(std::move(nvml_candidates)) {}
+  /// The parent's view: of the processes that it names (TelemetrySampler::Options::workers).
+  explicit GpuObserver(std::function<std::vector<std::int64_t>()> workers) : GpuObserver() {
+    sampler_options_.workers = std::move(workers);
+  }
 
   /// Starts a record when the spec runs on a GPU and none is open. Before the workload touches CUDA.
   void begin(const schema::TrialSpec& spec);
@@ -39,6 +44,7 @@ class GpuObserver {
   [[nodiscard]] base::Result<void> open(const std::string& uuid);
 
   const std::vector<std::string> candidates_;
+  gpu::TelemetrySampler::Options sampler_options_;
   std::optional<base::Result<std::shared_ptr<const gpu::NvmlApi>>> api_;  ///< loaded once, absence included
   std::unique_ptr<gpu::TelemetrySampler> sampler_;
   std::optional<gpu::GpmReader> gpm_;   ///< of the sampler's GPU; nullopt: it has none

@@ -17,7 +17,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 6;
+inline constexpr int kProtocolVersion = 7;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -63,6 +63,31 @@ struct PairRequest {
   bool fresh_process = true;  ///< PairedSpec::fresh_process; a worker does not care
 };
 RL_DECLARE_JSON(PairRequest)
+
+/// What an arm is asked for, in this order, blocks again and again.
+enum class ArmStep { make, warm_up, block };
+
+struct ArmRequest {
+  ArmStep step = ArmStep::block;
+  std::optional<schema::TrialSpec> spec;  ///< to make the session of
+  schema::PairedPlan plan;
+};
+RL_DECLARE_JSON(ArmRequest)
+
+/// The latencies of a block travel beside the JSON.
+struct ArmAnswer {
+  schema::TrialStatus status = schema::TrialStatus::ok;
+  std::optional<schema::Failure> failure;           ///< set unless ok
+  std::optional<schema::QualityFlag> warm_up_flag;  ///< of warm_up
+  std::vector<schema::QualityFlag> flags;           ///< of the workload
+  double items_per_inference = 1;
+  bool real_time = true;
+  std::int64_t involuntary_switches = 0;  ///< in the block: stopping the process and waking it makes more of them
+  double wall_ns = 0;                     ///< this and the others: measure::TimedBlock
+  double discard_s = 0;
+  double timed_s = 0;
+};
+RL_DECLARE_JSON(ArmAnswer)
 
 struct GraphRequest {
   schema::TrialSpec spec;
@@ -116,3 +141,9 @@ RL_DECLARE_JSON(CommandTrial)
 [[nodiscard]] base::Error read_error_frame(const Frame& frame);
 
 }  // namespace ridgeline::execute
+
+template <>
+struct ridgeline::base::EnumNames<ridgeline::execute::ArmStep> {
+  using enum execute::ArmStep;
+  static constexpr std::array names{std::pair{make, "make"}, std::pair{warm_up, "warm_up"}, std::pair{block, "block"}};
+};

@@ -5,16 +5,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "base/version.hpp"
 #include "execute/message.hpp"
 #include "host/cgroup_limits.hpp"
+#include "host/process_cpu.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -26,7 +29,10 @@ constexpr auto kTick = std::chrono::milliseconds(50);  ///< how often cancellati
 constexpr auto kLastWords = std::chrono::milliseconds(1000);  ///< for a worker that has hung up to end by itself
 constexpr auto kFarewell = std::chrono::milliseconds(500);    ///< for an idle worker to end after its input closed
 constexpr auto kStill = std::chrono::seconds(1);  ///< nothing moves: not an ordinary request about to answer
-constexpr double kBusyShare = 0.05;               ///< of a core: more than the heartbeat itself could ever use
+constexpr auto kStop = std::chrono::seconds(1);   ///< for a process to stand still
+constexpr auto kStopTick = std::chrono::microseconds(20);
+constexpr auto kLastThread = std::chrono::microseconds(100);  ///< to leave its core, once all are said to be stopped
+constexpr double kBusyShare = 0.05;  ///< of a core: more than the heartbeat itself could ever use
 
 steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(std::clamp(value, 0.0, 1e8)));
@@ -76,6 +82,7 @@ WorkerConnection::WorkerConnection(const WorkerOptions& options, base::Subproces
 
 WorkerConnection::~WorkerConnection() {
   ::close(socket_);
+  resume();
   // An idle worker ends at end of file and runs its exit handlers; a busy or stuck one is killed with its group.
   if (!process_.poll() && status_->control.phase.load() == schema::TrialPhase::launch)
     (void)process_.wait_for(kFarewell);
@@ -109,6 +116,36 @@ base::Result<void> WorkerConnection::greet() {
   return {};
 }
 
+void WorkerConnection::pause() {
+  if (paused_ || !alive()) return;
+  process_.signal_group(SIGSTOP);
+  const auto end = steady_clock::now() + kStop;
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(pid()), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) == 0 &&
+         info.si_pid == 0 && steady_clock::now() < end)
+    std::this_thread::sleep_for(kStopTick);
+  std::this_thread::sleep_for(kLastThread);
+  paused_ = true;
+  before_pause_ = clocks();
+}
+
+void WorkerConnection::resume() {
+  if (!paused_) return;
+  pauses_ = pauses();
+  paused_ = false;
+  process_.signal_group(SIGCONT);
+}
+
+WorkerConnection::Pauses WorkerConnection::clocks() const {
+  return {base::to_seconds(base::system_clock().now()), host::process_cpu_s(pid()).value_or(before_pause_.cpu_s)};
+}
+
+WorkerConnection::Pauses WorkerConnection::pauses() const {
+  if (!paused_) return pauses_;
+  const auto now = clocks();
+  return {pauses_.wall_s + now.wall_s - before_pause_.wall_s, pauses_.cpu_s + now.cpu_s - before_pause_.cpu_s};
+}
+
 bool WorkerConnection::alive() { return !process_.poll().has_value(); }
 
 std::string WorkerConnection::output_tail() {
@@ -118,12 +155,14 @@ std::string WorkerConnection::output_tail() {
 
 base::Result<WorkerConnection::Reply> WorkerConnection::exchange(const Frame& request, double deadline_s,
                                                                  const TimeLeft& time_left) {
+  resume();
   if (output_open_) output_open_ = tail_.drain(process_.output_fd());
   tail_.clear();
   status_->control.steps.store(0);
   status_->control.cancel.store(false);
   status_->control.phase.store(schema::TrialPhase::launch);
-  oom_kills_before_ = host::oom_kills();
+  // Of one that was killed while it was paused, the count before the pause says why.
+  if (alive() || !oom_kills_before_) oom_kills_before_ = host::oom_kills();
   auto reply = wait_for_reply(encode_frame(request), deadline_s, time_left);
   if (reply && std::holds_alternative<Frame>(*reply)) status_->control.phase.store(schema::TrialPhase::launch);
   return reply;

@@ -35,6 +35,16 @@ class WorkerConnection {
   /// out_of_time only.
   [[nodiscard]] base::Result<Reply> exchange(const Frame& request, double deadline_s, const TimeLeft& time_left);
 
+  /// Stops the process and its group, and returns when they stand still (or after a second, where the kernel holds
+  /// them). The next exchange lets them go on.
+  void pause();
+  /// All pauses together.
+  struct Pauses {
+    double wall_s = 0;
+    double cpu_s = 0;  ///< processor time that was used in them, which should be none
+  };
+  [[nodiscard]] Pauses pauses() const;
+
   /// The process has not ended, as far as is known without waiting.
   [[nodiscard]] bool alive();
   /// What the worker printed during the latest request.
@@ -75,6 +85,8 @@ class WorkerConnection {
   /// Why the request ends now that the run's time is over; nothing while there is some left.
   [[nodiscard]] std::optional<std::string> out_of_time(const Watch& watch, Time now, const TimeLeft& time_left) const;
   void report(Watch& watch, Time now) const;
+  void resume();
+  [[nodiscard]] Pauses clocks() const;
   [[nodiscard]] WorkerDeath killed(DeathCause cause, std::string message);
   [[nodiscard]] WorkerDeath ended();
 
@@ -86,6 +98,9 @@ class WorkerConnection {
   OutputTail tail_;
   bool output_open_ = true;
   bool on_gpu_ = false;
+  bool paused_ = false;
+  Pauses before_pause_;  ///< the clocks then
+  Pauses pauses_;        ///< those that are over
   std::optional<std::int64_t> oom_kills_before_;
 };
 

@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "execute/across_pair.hpp"
 #include "execute/classify.hpp"
 #include "execute/gpu_memory_gate.hpp"
 #include "execute/message.hpp"
-#include "execute/worker_connection.hpp"
 #include "execute/worker_jobs.hpp"
+#include "execute/worker_pool.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 using Reply = WorkerConnection::Reply;
+using Role = WorkerPool::Role;
 
 constexpr double kLeastTimeS = 1e-3;  // a time that is over is not one without an end
 
@@ -28,28 +30,35 @@ class WorkerJobs {
  public:
   explicit WorkerJobs(WorkerOptions options) : options_(std::move(options)) {}
 
-  /// A job that either succeeds or is an Error. It leaves no session behind, so it shares the pooled worker.
+  /// A job that either succeeds or is an Error. It leaves no session behind, so it shares the worker of trials.
   Result<JobAnswer> plain(const Job& job) {
-    std::optional<schema::TrialSpec> spec;
-    if (const auto found = job.request.find("spec"); found != job.request.end()) {
-      RL_TRY_ASSIGN(spec, base::json_as<schema::TrialSpec>(*found, "job"));
-      gpu_gate_.look(spec->device, worker_on_gpu());
-    }
-    auto answer = ask(job);
-    if (spec) mark(pooled_, *spec);
-    // Its GPU memory then holds more than trials need.
-    if (job.kind == job_kind::kCeilings) pooled_.reset();
+    const auto found = job.request.find("spec");
+    if (found == job.request.end()) return ask(pool_.find(Role::trials, std::nullopt), job);
+    RL_TRY_ASSIGN(const auto spec, base::json_as<schema::TrialSpec>(*found, "job"));
+    auto& worker = pool_.find(Role::trials, WorkerPool::runtime_of(spec));
+    if (spec.on_gpu()) pool_.leave_gpu(&worker);
+    gpu_gate_.look(spec.device, pool_.on_gpu());
+    auto answer = ask(worker, job);
+    mark(worker, spec);
     return answer;
+  }
+
+  /// A job that loads a library whose sessions may never be wanted, or leaves more memory on the GPU than trials need.
+  Result<JobAnswer> by_itself(const Job& job) {
+    if (job.kind == job_kind::kCeilings) pool_.leave_gpu(nullptr);
+    WorkerPool::Slot worker;
+    return ask(worker, job);
   }
 
   Result<JobAnswer> trial(const Job& job) {
     RL_TRY_ASSIGN(const auto request, base::json_as<TrialRequest>(job.request, "job"));
     const auto& spec = request.spec;
+    const auto role = request.apart && !spec.on_gpu() ? Role::apart : Role::trials;
+    auto& worker = pool_.find(role, WorkerPool::runtime_of(spec));
     // An idle worker still holds memory on the GPU, and the trial would call it somebody else.
-    if (spec.on_gpu()) pairs_.reset();
-    if (spec.isolated) pooled_.reset();  // an earlier session made its process one of several streams
-    auto flag = gpu_gate_.enter(spec.device, worker_on_gpu());
-    auto& worker = request.apart && !spec.on_gpu() ? apart_ : pooled_;
+    if (spec.on_gpu()) pool_.leave_gpu(&worker);
+    if (spec.isolated) worker.reset();  // an earlier session made its process one of several streams
+    auto flag = gpu_gate_.enter(spec.device, pool_.on_gpu());
     const bool used = worker != nullptr;
     const auto ask = [&] { return run<schema::TrialOutcome>(worker, job, job.request, job.time_left); };
     auto outcome = ask();
@@ -58,19 +67,22 @@ class WorkerJobs {
     if (used && spec.on_gpu() && outcome && outcome->failure && outcome->failure->signal == SIGABRT) outcome = ask();
     mark(worker, spec);
     leave_gpu(outcome, std::move(flag));
-    if (options_.isolation == Isolation::trial) pooled_.reset();
+    if (options_.isolation == Isolation::trial && role != Role::apart) worker.reset();
     return std::move(outcome).map([](auto&& found) { return answer_of(std::move(found)); });
   }
 
   Result<JobAnswer> pair(const Job& job) {
     RL_TRY_ASSIGN(auto request, base::json_as<PairRequest>(job.request, "job"));
     const auto& spec = request.spec;
+    if (spec.across) return across(job, spec);
+    const auto runtime = WorkerPool::runtime_of(spec.base);
     const bool on_gpu = spec.base.on_gpu();
     // As above: neither worker may stand beside the other on a GPU.
-    auto& worker = on_gpu && !request.fresh_process && pooled_ ? pooled_ : pairs_;
-    if (on_gpu && &worker == &pairs_) pooled_.reset();
-    if (request.fresh_process) pairs_.reset();
-    auto flag = gpu_gate_.enter(spec.base.device, worker_on_gpu());
+    auto& worker = pool_.find(
+        on_gpu && !request.fresh_process && pool_.has(Role::trials, runtime) ? Role::trials : Role::pairs, runtime);
+    if (on_gpu) pool_.leave_gpu(&worker);
+    if (request.fresh_process) worker.reset();
+    auto flag = gpu_gate_.enter(spec.base.device, pool_.on_gpu());
     const bool used = worker != nullptr;
     const auto begin = options_.clock->now();
     const auto ask = [&] {
@@ -90,19 +102,29 @@ class WorkerJobs {
 
  private:
   /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
-  static void mark(const std::unique_ptr<WorkerConnection>& slot, const schema::TrialSpec& spec) {
+  static void mark(const WorkerPool::Slot& slot, const schema::TrialSpec& spec) {
     if (slot && spec.on_gpu()) slot->came_to_gpu();
   }
 
-  [[nodiscard]] bool worker_on_gpu() const {
-    const auto there = [](const auto& worker) { return worker && worker->on_gpu() && worker->alive(); };
-    return there(pooled_) || there(pairs_);
+  Result<JobAnswer> across(const Job& job, const schema::PairedSpec& spec) {
+    std::optional<schema::QualityFlag> flag;
+    if (spec.base.on_gpu() || spec.across->on_gpu()) {
+      pool_.leave_gpu(nullptr);
+      flag = gpu_gate_.enter((spec.base.on_gpu() ? spec.base : *spec.across).device, false);
+    }
+    const auto measured_utc = base::system_clock().utc_now();
+    const auto begun = options_.clock->now();
+    auto outcome = run_across(options_, job, spec);
+    leave_gpu(outcome, std::move(flag));
+    if (!outcome) return tl::unexpected<base::Error>(std::move(outcome).error());
+    outcome->measured_utc = measured_utc;
+    outcome->duration_s = base::to_seconds(options_.clock->now() - begun);
+    return answer_of(std::move(*outcome));
   }
 
   /// Sends the request to the worker in `slot`, started when there is none. The slot is empty afterwards unless the
   /// worker has answered.
-  Result<Reply> exchange(std::unique_ptr<WorkerConnection>& slot, const Frame& request, double deadline_s,
-                         const TimeLeft& time_left) {
+  Result<Reply> exchange(WorkerPool::Slot& slot, const Frame& request, double deadline_s, const TimeLeft& time_left) {
     if (slot && !slot->alive()) slot.reset();  // killed from outside while it was idle
     const bool reused = slot != nullptr;
     if (!slot) {
@@ -118,24 +140,23 @@ class WorkerJobs {
     return reply;
   }
 
-  Result<JobAnswer> ask(const Job& job) {
-    auto reply = exchange(pooled_, make_job_frame(job.kind, job.request), job.deadline_s, job.time_left);
-    if (options_.isolation == Isolation::trial) pooled_.reset();
+  Result<JobAnswer> ask(WorkerPool::Slot& slot, const Job& job) {
+    auto reply = exchange(slot, make_job_frame(job.kind, job.request), job.deadline_s, job.time_left);
+    if (options_.isolation == Isolation::trial) slot.reset();
     if (!reply) return tl::unexpected<base::Error>(std::move(reply).error());
     if (const auto* death = std::get_if<WorkerDeath>(&*reply))
       return tl::unexpected<base::Error>(error_of(*death).in(job.doing));
     auto& frame = std::get<Frame>(*reply);
     if (frame.type == FrameType::error) {
       auto error = read_error_frame(frame);
-      if (!leaves_worker_usable(status_of(error)) && error.code != ErrorCode::not_found) pooled_.reset();
+      if (!leaves_worker_usable(status_of(error)) && error.code != ErrorCode::not_found) slot.reset();
       return tl::unexpected<base::Error>(std::move(error));
     }
     return read_frame(std::move(frame));
   }
 
   template <typename Outcome>
-  Result<Outcome> run(std::unique_ptr<WorkerConnection>& slot, const Job& job, const base::Json& request,
-                      const TimeLeft& time_left) {
+  Result<Outcome> run(WorkerPool::Slot& slot, const Job& job, const base::Json& request, const TimeLeft& time_left) {
     const auto measured_utc = base::system_clock().utc_now();
     const auto begun = options_.clock->now();
     RL_TRY_ASSIGN(auto reply, exchange(slot, make_job_frame(job.kind, request), job.deadline_s, time_left));
@@ -169,9 +190,7 @@ class WorkerJobs {
   }
 
   const WorkerOptions options_;
-  std::unique_ptr<WorkerConnection> pooled_;
-  std::unique_ptr<WorkerConnection> pairs_;  ///< has run nothing but pairs
-  std::unique_ptr<WorkerConnection> apart_;  ///< of TrialRequest::apart
+  WorkerPool pool_;
   GpuMemoryGate gpu_gate_{nvml_free_memory()};
 };
 
@@ -179,9 +198,10 @@ class WorkerJobs {
 
 void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
   const auto workers = std::make_shared<WorkerJobs>(std::move(options));
-  for (const auto kind :
-       {job_kind::kProbe, job_kind::kInspect, job_kind::kReference, job_kind::kCeilings, job_kind::kGraph})
+  for (const auto kind : {job_kind::kInspect, job_kind::kReference, job_kind::kGraph})
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
+  for (const auto kind : {job_kind::kProbe, job_kind::kCeilings})
+    transport.add(kind, [workers](const Job& job) { return workers->by_itself(job); });
   transport.add(job_kind::kTrial, [workers](const Job& job) { return workers->trial(job); });
   transport.add(job_kind::kPair, [workers](const Job& job) { return workers->pair(job); });
 }

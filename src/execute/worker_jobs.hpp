@@ -30,9 +30,10 @@ struct WorkerOptions {
   const base::Clock* clock = &base::system_clock();
 };
 
-/// Jobs for a runtime go to worker processes on this machine: one long-lived worker runs many trials (pooled); any
-/// failure that may have poisoned it ends it, and the next job gets a fresh one. Workers die with the thread that ran
-/// the transport, so use it from a thread that lives as long as it does.
+/// Jobs for a runtime go to worker processes on this machine: one long-lived worker runs many trials of one runtime
+/// (pooled, see WorkerPool); any failure that may have poisoned it ends it, and the next job gets a fresh one. Probes
+/// have a process of their own. Workers die with the thread that ran the transport, so use it from a thread that lives
+/// as long as it does.
 void add_worker_jobs(LocalTransport& transport, WorkerOptions options);
 
 /// The body of `ridgeline worker`: serves jobs on file descriptors 3 (in) and 4 (out) until end of file, and tells its

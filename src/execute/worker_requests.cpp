@@ -9,6 +9,7 @@
 #include "execute/classify.hpp"
 #include "gpu/ceilings_probe.hpp"
 #include "host/this_process.hpp"
+#include "measure/disturbance.hpp"
 #include "measure/paired_rounds.hpp"
 
 namespace ridgeline::execute {
@@ -78,6 +79,8 @@ Frame WorkerRequests::answer(const Frame& frame) {
     outcome = make_frame(answer_of(failed_outcome<schema::TrialOutcome>(error, phase(), gpu_)));
   if (thrown && kind == job_kind::kPair)
     outcome = make_frame(answer_of(failed_outcome<schema::PairedOutcome>(error, phase(), gpu_)));
+  if (thrown && kind == job_kind::kArm)
+    outcome = make_frame(JobAnswer{failed_outcome<ArmAnswer>(error, phase(), gpu_), {}});
   release();
   return outcome ? std::move(*outcome) : make_error_frame(error);
 }
@@ -95,6 +98,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
   if (kind == job_kind::kProbe) return by(&WorkerRequests::probe);
   if (kind == job_kind::kInspect) return by(&WorkerRequests::inspect);
   if (kind == job_kind::kPair) return by(&WorkerRequests::pair);
+  if (kind == job_kind::kArm) return by(&WorkerRequests::arm);
   if (kind == job_kind::kReference) return by(&WorkerRequests::reference);
   if (kind == job_kind::kCeilings) return by(&WorkerRequests::ceilings);
   if (kind == job_kind::kGraph) return by(&WorkerRequests::graph);
@@ -115,12 +119,12 @@ Result<JobAnswer> WorkerRequests::inspect(const InspectMessage& request) {
   return JobAnswer{model, {}};
 }
 
-Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec) {
+Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec, bool watch_gpu) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(spec.workload.kind));
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(auto workload, kind->make(spec));
   // On a virtual clock nothing runs on the GPU that the spec names.
-  if (&workload->clock() == &base::system_clock()) gpu_.begin(spec);
+  if (watch_gpu && &workload->clock() == &base::system_clock()) gpu_.begin(spec);
   workload->share_phase(status_.control.phase);
   heartbeat_.follow(workload.get());
   auto done = workload->prepare();
@@ -197,7 +201,7 @@ Result<JobAnswer> WorkerRequests::pair(const PairRequest& request) {
   auto other = request.spec.base;
   other.configuration = request.spec.other;
   std::string_view arm;  // being made
-  const auto maker = [&](const schema::TrialSpec& spec, std::string_view name) -> measure::MakeArm {
+  const auto maker = [&](const schema::TrialSpec& spec, std::string_view name) -> measure::MakeWorkload {
     return [&, name] {
       arm = name;
       auto made = prepared(spec);
@@ -216,6 +220,42 @@ Result<JobAnswer> WorkerRequests::pair(const PairRequest& request) {
   schema::PairedOutcome outcome;
   outcome.measurement = std::move(*measurement);
   return answer_of(std::move(outcome));
+}
+
+Result<JobAnswer> WorkerRequests::arm(const ArmRequest& request) {
+  ArmAnswer answer;
+  JobAnswer out;
+  if (const auto done = advance_arm(request, answer, out); !done)
+    answer = failed_outcome<ArmAnswer>(done.error(), phase(), gpu_);
+  out.value = answer;
+  return out;
+}
+
+Result<void> WorkerRequests::advance_arm(const ArmRequest& request, ArmAnswer& answer, JobAnswer& out) {
+  auto& control = status_.control;
+  if (request.step == ArmStep::make) {
+    if (!request.spec) return base::fail(ErrorCode::corrupt, "{}: an arm without a spec", kRequest);
+    // The parent watches the GPU: here the other arm's process would be a stranger.
+    RL_TRY_ASSIGN(arm_, measure::LocalArm::make([&] { return prepared(*request.spec, false); }, control));
+  } else if (!arm_) {
+    return base::fail(ErrorCode::corrupt, "{}: no arm has been made", kRequest);
+  } else if (request.step == ArmStep::warm_up) {
+    enter(TrialPhase::warmup);
+    RL_TRY_ASSIGN(answer.warm_up_flag, arm_->warm_up(request.plan.warmup));
+  } else {
+    enter(TrialPhase::measure);
+    const auto switches_before = measure::involuntary_switches();
+    RL_TRY_ASSIGN(auto block, arm_->run_block(request.plan));
+    answer.involuntary_switches = measure::involuntary_switches() - switches_before;
+    out.samples = std::move(block.latency_ns);
+    answer.wall_ns = block.wall_ns;
+    answer.discard_s = block.discard_s;
+    answer.timed_s = block.timed_s;
+  }
+  answer.real_time = arm_->real_time();
+  answer.items_per_inference = arm_->items_per_inference();
+  answer.flags = arm_->flags();
+  return {};
 }
 
 Result<JobAnswer> WorkerRequests::reference(const ReferenceRequest& request) {

@@ -6,6 +6,7 @@
 #include "execute/heartbeat.hpp"
 #include "execute/message.hpp"
 #include "execute/worker_status.hpp"
+#include "measure/paired_arm.hpp"
 #include "workload/workload_registry.hpp"
 
 namespace ridgeline::execute {
@@ -28,11 +29,14 @@ class WorkerRequests {
   [[nodiscard]] base::Result<JobAnswer> inspect(const InspectMessage& request);
   [[nodiscard]] base::Result<JobAnswer> trial(const TrialRequest& request);
   [[nodiscard]] base::Result<JobAnswer> pair(const PairRequest& request);
+  [[nodiscard]] base::Result<JobAnswer> arm(const ArmRequest& request);
+  [[nodiscard]] base::Result<void> advance_arm(const ArmRequest& request, ArmAnswer& answer, JobAnswer& out);
   [[nodiscard]] base::Result<JobAnswer> reference(const ReferenceRequest& request);
   [[nodiscard]] base::Result<JobAnswer> ceilings(const ProbeRequest& request);
   [[nodiscard]] base::Result<JobAnswer> graph(const GraphRequest& request);
 
-  [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec);
+  [[nodiscard]] base::Result<std::unique_ptr<workload::Workload>> prepared(const schema::TrialSpec& spec,
+                                                                           bool watch_gpu = true);
   /// The workload that the trial before has kept, when it is of this spec; else nullptr, and it is gone.
   [[nodiscard]] std::unique_ptr<workload::Workload> take_kept(const schema::TrialSpec& spec);
   [[nodiscard]] base::Result<schema::Measurement> measured(workload::Workload& workload, const TrialRequest& request);
@@ -49,6 +53,7 @@ class WorkerRequests {
   std::unique_ptr<workload::Workload>
       kept_;  ///< of TrialRequest::keep_session; while it rests nothing else is prepared
   std::string kept_key_;
+  std::unique_ptr<measure::PairedArm> arm_;  ///< of ArmStep::make
 };
 
 }  // namespace ridgeline::execute

@@ -97,9 +97,11 @@ void TelemetrySampler::sample(Mode mode) {
   const std::lock_guard lock(mutex_);
   if (mode_ == Mode::idle) return;  // the trial ended meanwhile
   if (processes) {
-    const auto* self = find_self(*processes);
-    if (self != nullptr) sample.process_memory_bytes = self->memory_bytes;
-    const auto others = static_cast<int>(processes->size()) - (self != nullptr ? 1 : 0);
+    const auto own = find_own(*processes);
+    for (const auto* process : own)
+      if (process->memory_bytes)
+        sample.process_memory_bytes = sample.process_memory_bytes.value_or(0) + *process->memory_bytes;
+    const auto others = static_cast<int>(processes->size() - own.size());
     part_others_ = std::max(part_others_.value_or(others), others);
   }
   keep(sample, mode);
@@ -130,6 +132,22 @@ void TelemetrySampler::keep(const schema::GpuSample& sample, Mode mode) {
   least_gap_s_ *= 2;
 }
 
+std::vector<const schema::GpuNeighbour*> TelemetrySampler::find_own(const std::vector<schema::GpuNeighbour>& list) {
+  std::vector<const schema::GpuNeighbour*> own;
+  if (!options_.workers) {
+    if (const auto* self = find_self(list)) own.push_back(self);
+    return own;
+  }
+  const auto workers = options_.workers();
+  std::vector<const schema::GpuNeighbour*> late;
+  for (const auto& process : list) {
+    if (std::find(workers.begin(), workers.end(), process.pid) != workers.end()) own.push_back(&process);
+    if (strangers_.count(process.pid) == 0) late.push_back(&process);
+  }
+  // As in find_self: in a container those that came later are the workers, if there are no more of them.
+  return own.empty() && late.size() <= workers.size() ? late : own;
+}
+
 const schema::GpuNeighbour* TelemetrySampler::find_self(const std::vector<schema::GpuNeighbour>& list) {
   const auto find = [&](std::int64_t pid) -> const schema::GpuNeighbour* {
     const auto at = std::find_if(list.begin(), list.end(), [&](const auto& process) { return process.pid == pid; });
@@ -155,7 +173,8 @@ std::optional<std::vector<schema::GpuNeighbour>> TelemetrySampler::others() {
   auto list = device_.compute_processes();
   if (!list) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (const auto* self = find_self(*list)) list->erase(list->begin() + (self - list->data()));
+  const auto own = find_own(*list);
+  for (auto at = own.rbegin(); at != own.rend(); ++at) list->erase(list->begin() + (*at - list->data()));
   return list;
 }
 

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -27,7 +28,10 @@ class TelemetrySampler final : public RoundWatch {
   struct Options {
     base::Nanoseconds fine = std::chrono::milliseconds(3);
     base::Nanoseconds coarse = std::chrono::milliseconds(50);
-    std::int64_t pid = 0;           ///< 0: this process's own
+    std::int64_t pid = 0;  ///< 0: this process's own
+    /// For a process that watches over others: the numbers of those that belong to it now. Instead of `pid`; any
+    /// thread.
+    std::function<std::vector<std::int64_t>()> workers{};
     std::size_t max_samples = 600;  ///< every second one is dropped when there are more
   };
 
@@ -62,6 +66,8 @@ class TelemetrySampler final : public RoundWatch {
   void forget_part();
   void switch_to(Mode mode);
   [[nodiscard]] double now_s() const;
+  /// The entries of `list` that are this process's or its workers'. Needs the lock.
+  [[nodiscard]] std::vector<const schema::GpuNeighbour*> find_own(const std::vector<schema::GpuNeighbour>& list);
   /// Entry of this process in `list`; nullptr when it is not listed or cannot be distinguished from others. Needs the
   /// lock.
   [[nodiscard]] const schema::GpuNeighbour* find_self(const std::vector<schema::GpuNeighbour>& list);

@@ -16,6 +16,11 @@ constexpr double kMaxStealRatio = 0.01;
 
 }  // namespace
 
+std::int64_t involuntary_switches() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
 DisturbanceCounters read_disturbance() {
   DisturbanceCounters counters;
   rusage usage{};

@@ -18,6 +18,8 @@ struct DisturbanceCounters {
 };
 
 [[nodiscard]] DisturbanceCounters read_disturbance();
+/// Of this process so far.
+[[nodiscard]] std::int64_t involuntary_switches();
 
 /// "disturbed" (notice) when, between two readings `seconds` apart, preemptions hit more than one inference in 20 and
 /// came more often than 50 times a second (an idle Linux machine stays below 20); "stolen" (notice) when the hypervisor

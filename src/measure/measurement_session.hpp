@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "gpu/round_watch.hpp"
+#include "measure/paired_arm.hpp"
 #include "schema/measurement.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -51,10 +52,14 @@ struct PairedOrder {
   bool b_first = false;    ///< arm B is warmed up first: inferences take their memory the first time they run
 };
 
-/// Both workloads prepared in this process; ABBA rounds of blocks A B B A, one of every two mirrored (B A A B). Each
-/// block after a settling pause (system clock only) with its first inferences discarded. Warm-up: first run and until
-/// steady, each arm by itself. With control.gpu set, ABBA rounds in which the GPU throttled its clocks are taken again.
-/// When cancelled, the whole ABBA rounds done so far with flag "cancelled" (level error). Errors: as above.
+/// ABBA rounds of blocks A B B A, one of every two mirrored (B A A B). Each block after a settling pause (system clock
+/// only) with its first inferences discarded. Warm-up: first run and until steady, each arm by itself. With control.gpu
+/// set, ABBA rounds in which the GPU throttled its clocks are taken again. When cancelled, the whole ABBA rounds done
+/// so far with flag "cancelled" (level error). Errors: as above.
+[[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(PairedArm& a, PairedArm& b,
+                                                                     const schema::PairedPlan& plan,
+                                                                     MeasureControl& control, PairedOrder order = {});
+/// Of two workloads that are prepared in this process.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                                      const schema::PairedPlan& plan,
                                                                      MeasureControl& control, PairedOrder order = {});

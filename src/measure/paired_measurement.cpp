@@ -11,22 +11,18 @@
 
 #include "base/random.hpp"
 #include "measure/abba_ratio.hpp"
-#include "measure/concurrent_runner.hpp"
 #include "measure/disturbance.hpp"
 #include "measure/host_load.hpp"
+#include "measure/local_arm.hpp"
 #include "measure/measurement_session.hpp"
 #include "measure/paired_budget.hpp"
-#include "measure/settling.hpp"
-#include "measure/stopping_criterion.hpp"
 #include "measure/throttle_guard.hpp"
-#include "measure/warm_up.hpp"
 #include "stats/mean.hpp"
 
 namespace ridgeline::measure {
 namespace {
 
 constexpr int kMinAbbaRounds = 4;
-constexpr std::int64_t kMaxBlockSamples = 1 << 16;  // in all callers together
 constexpr std::array<std::string_view, 2> kOrders{"ABBA", "BAAB"};
 
 /// One of every two ABBA rounds is mirrored; which of them is left to chance.
@@ -35,51 +31,29 @@ std::string_view order_of(int abba_round, std::uint64_t seed) {
   return kOrders[(static_cast<std::uint64_t>(abba_round) + chance.next()) % kOrders.size()];
 }
 
-struct Arm {
-  workload::Workload* workload = nullptr;
-  std::unique_ptr<ConcurrentRunner> runner;
-};
-
 class PairedSession {
  public:
-  PairedSession(const schema::PairedPlan& plan, MeasureControl& control) : plan_(plan), control_(control) {}
+  PairedSession(PairedArm& a, PairedArm& b, const schema::PairedPlan& plan, const MeasureControl& control)
+      : plan_(plan), control_(control), arms_{&a, &b} {}
 
-  base::Result<void> warm(char name, workload::Workload& workload, schema::PairedMeasurement& out) {
-    auto& arm = arm_of(name);
-    arm.workload = &workload;
-    RL_TRY_ASSIGN(arm.runner,
-                  ConcurrentRunner::make(workload, control_, kMaxBlockSamples / std::max(1, workload.concurrency())));
-    RL_TRY_ASSIGN(auto warmed, warm_up(*arm.runner, plan_.warmup, control_));
-    if (warmed.flag) {
-      warmed.flag->message = fmt::format("arm {}: {}", name, warmed.flag->message);
-      out.flags.push_back(std::move(*warmed.flag));
+  base::Result<void> warm(char name, schema::PairedMeasurement& out) {
+    RL_TRY_ASSIGN(auto flag, arm_of(name).warm_up(plan_.warmup));
+    if (flag) {
+      flag->message = fmt::format("arm {}: {}", name, flag->message);
+      out.flags.push_back(std::move(*flag));
     }
     return {};
   }
 
   /// False when cancelled.
   base::Result<bool> run_block(char name, schema::PairedBlock& block) {
-    auto& arm = arm_of(name);
-    // On a virtual clock nothing spins and nothing settles, and tests of campaigns would only get slower.
-    if (plan_.settle_s > 0 && &arm.workload->clock() == &base::system_clock())
-      spent_s_ += base::to_seconds(settle(base::from_seconds(plan_.settle_s)));
-    if (plan_.discard_runs > 0 || plan_.discard_time_s > 0) {
-      RL_TRY(arm.runner->run({arm.runner->capacity(), std::max<std::int64_t>(0, plan_.discard_runs),
-                              base::from_seconds(std::max(0.0, plan_.discard_time_s))}));
-      spent_s_ += base::to_seconds(arm.runner->elapsed());
-    }
-    if (cancelled()) return false;
-    RL_TRY(arm.runner->run({arm.runner->capacity(), std::max<std::int64_t>(1, plan_.min_block_runs),
-                            base::from_seconds(std::max(0.0, plan_.block_time_s))}));
-    spent_s_ += base::to_seconds(arm.runner->elapsed());
-    timed_s_ += base::to_seconds(arm.runner->elapsed());
-    if (cancelled()) return false;
+    RL_TRY_ASSIGN(auto timed, arm_of(name).run_block(plan_));
+    for (const double part_s : {timed.settle_s, timed.discard_s, timed.timed_s}) spent_s_ += part_s;
+    timed_s_ += timed.timed_s;
     block.arm = name;
-    arm.runner->append_latencies(block.latency_ns);
-    arm.runner->clear_window();
-    arm.runner->add_to_window();
-    block.wall_ns = arm.runner->window_ns();
-    return true;
+    block.latency_ns = std::move(timed.latency_ns);
+    block.wall_ns = timed.wall_ns;
+    return timed.complete;
   }
 
   [[nodiscard]] bool cancelled() const noexcept { return control_.cancel.load(std::memory_order_relaxed); }
@@ -87,11 +61,11 @@ class PairedSession {
   [[nodiscard]] double timed_s() const noexcept { return timed_s_; }
 
  private:
-  Arm& arm_of(char name) noexcept { return arms_[name == 'A' ? 0 : 1]; }
+  PairedArm& arm_of(char name) noexcept { return *arms_[name == 'A' ? 0 : 1]; }
 
   const schema::PairedPlan& plan_;
-  MeasureControl& control_;
-  std::array<Arm, 2> arms_;
+  const MeasureControl& control_;
+  std::array<PairedArm*, 2> arms_;
   double spent_s_ = 0;
   double timed_s_ = 0;
 };
@@ -108,8 +82,10 @@ bool enough(const schema::PairedPlan& plan, const std::vector<double>& ratios, d
 /// What other processes took from ABBA round to ABBA round; of ABBA rounds too short for that, over several.
 class CpuInterference {
  public:
+  CpuInterference(const PairedArm& a, const PairedArm& b) : a_(a), b_(b), before_(read()) {}
+
   double taken() {
-    const auto now = HostLoad::read();
+    const auto now = read();
     if (!now || !before_ || now->wall_s - before_->wall_s < HostLoad::kLeastS) return taken_;
     taken_ = HostLoad::taken(before_, now);
     before_ = now;
@@ -117,9 +93,23 @@ class CpuInterference {
   }
 
  private:
-  std::optional<HostLoad::Counters> before_ = HostLoad::read();
+  [[nodiscard]] std::optional<HostLoad::Counters> read() const {
+    auto counters = HostLoad::read();
+    if (counters) counters->own_s += a_.outside_use().cpu_s + b_.outside_use().cpu_s;
+    return counters;
+  }
+
+  const PairedArm& a_;
+  const PairedArm& b_;
+  std::optional<HostLoad::Counters> before_;
   double taken_ = 0;
 };
+
+DisturbanceCounters disturbance_of(const PairedArm& a, const PairedArm& b) {
+  auto counters = read_disturbance();
+  counters.involuntary_switches += a.outside_use().involuntary_switches + b.outside_use().involuntary_switches;
+  return counters;
+}
 
 /// The ABBA rounds in order of time. With a watch those in which the GPU throttled its clocks do not count.
 class AbbaLog {
@@ -204,23 +194,31 @@ class AbbaLog {
 base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, workload::Workload& b,
                                                        const schema::PairedPlan& plan, MeasureControl& control,
                                                        PairedOrder order) {
+  const std::shared_ptr<void> elsewhere;  // who owns the workloads
+  LocalArm arm_a(std::shared_ptr<workload::Workload>(elsewhere, &a), control);
+  LocalArm arm_b(std::shared_ptr<workload::Workload>(elsewhere, &b), control);
+  return measure_paired(arm_a, arm_b, plan, control, order);
+}
+
+base::Result<schema::PairedMeasurement> measure_paired(PairedArm& a, PairedArm& b, const schema::PairedPlan& plan,
+                                                       MeasureControl& control, PairedOrder order) {
   if (plan.abba_rounds < 1)
     return base::fail(base::ErrorCode::invalid_argument, "paired plan asks for {} ABBA rounds, expected at least 1",
                       plan.abba_rounds);
   schema::PairedMeasurement result;
-  result.items_per_inference_a = a.items_per_step();
-  result.items_per_inference_b = b.items_per_step();
+  result.items_per_inference_a = a.items_per_inference();
+  result.items_per_inference_b = b.items_per_inference();
   control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
-  PairedSession session(plan, control);
-  if (order.b_first) RL_TRY(session.warm('B', b, result));
-  RL_TRY(session.warm('A', a, result));
-  if (!order.b_first) RL_TRY(session.warm('B', b, result));
+  PairedSession session(a, b, plan, control);
+  if (order.b_first) RL_TRY(session.warm('B', result));
+  RL_TRY(session.warm('A', result));
+  if (!order.b_first) RL_TRY(session.warm('B', result));
 
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
-  const bool real_time = &a.clock() == &base::system_clock() && &b.clock() == &base::system_clock();
-  const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
+  const bool real_time = a.real_time() && b.real_time();
+  const auto before = real_time ? disturbance_of(a, b) : DisturbanceCounters{};
   const bool watches_cpus = real_time && control.gpu == nullptr;
-  CpuInterference neighbours;
+  CpuInterference neighbours(a, b);
   AbbaLog log(control.gpu, plan);
   while (!enough(plan, log.ratios(), session.spent_s(), log.budget().has_samples()) && !session.cancelled() &&
          (log.made() < std::min(kMinAbbaRounds, plan.abba_rounds) || session.spent_s() < log.budget().limit_s())) {
@@ -244,7 +242,7 @@ base::Result<schema::PairedMeasurement> measure_paired(workload::Workload& a, wo
   else if (auto flag = log.budget().flag(abba_rounds))
     result.flags.push_back(std::move(*flag));
   if (real_time)
-    if (auto flag = judge_disturbance(before, read_disturbance(), session.timed_s(), log.inferences()))
+    if (auto flag = judge_disturbance(before, disturbance_of(a, b), session.timed_s(), log.inferences()))
       result.flags.push_back(std::move(*flag));
   for (auto& flag : a.flags()) result.flags.push_back(std::move(flag));
   for (auto& flag : b.flags()) result.flags.push_back(std::move(flag));

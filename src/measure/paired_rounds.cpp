@@ -14,9 +14,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "measure/abba_ratio.hpp"
-#include "measure/concurrent_runner.hpp"
 #include "measure/paired_budget.hpp"
-#include "measure/stopping_criterion.hpp"
 #include "stats/mean.hpp"
 #include "stats/rounds.hpp"
 
@@ -213,15 +211,6 @@ class Rounds {
   schema::PairedMeasurement all_;
 };
 
-/// A session that has taken its memory, much of it at the first inference, before the next one is made or ended.
-base::Result<std::unique_ptr<workload::Workload>> run_once(const MakeArm& make, MeasureControl& control) {
-  RL_TRY_ASSIGN(auto session, make());
-  control.phase.store(schema::TrialPhase::warmup, std::memory_order_relaxed);
-  RL_TRY_ASSIGN(const auto runner, ConcurrentRunner::make(*session, control, 1));
-  RL_TRY(runner->run({}));
-  return session;
-}
-
 }  // namespace
 
 base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a, const MakeArm& make_b,
@@ -230,8 +219,9 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
   const auto& clock = *control.clock;
   Rounds rounds(plan);
   base::Random random(1);
-  std::unique_ptr<workload::Workload> first;
-  std::unique_ptr<workload::Workload> second;
+  // Much of its memory a session takes at the first inference, which an arm has behind it when the next one is made.
+  std::unique_ptr<PairedArm> first;
+  std::unique_ptr<PairedArm> second;
   const auto start = clock.now();
   const auto time_left_s = [&] {
     return control.ends_within_s.value_or(std::numeric_limits<double>::infinity()) -
@@ -242,16 +232,16 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     const bool a_first = rounds.done() % 2 == 0;
     first.reset();
     const auto before_first = shifted_memory(random);
-    auto made = run_once(a_first ? make_a : make_b, control);
+    auto made = (a_first ? make_a : make_b)();
     if (!made && second && made.error().code == base::ErrorCode::out_of_memory) {
       second.reset();  // two sessions of the larger arm do not fit
-      made = run_once(a_first ? make_a : make_b, control);
+      made = (a_first ? make_a : make_b)();
     }
     RL_TRY_ASSIGN(first, std::move(made));
     second.reset();
     const auto first_made = clock.now();
     const auto before_second = shifted_memory(random);
-    RL_TRY_ASSIGN(second, run_once(a_first ? make_b : make_a, control));
+    RL_TRY_ASSIGN(second, (a_first ? make_b : make_a)());
     const auto second_made = clock.now();
     RL_TRY_ASSIGN(auto measured, measure_paired(a_first ? *first : *second, a_first ? *second : *first,
                                                 rounds.next(time_left_s()), control, {random.next(), !a_first}));
@@ -269,6 +259,12 @@ base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& mak
     first.reset();
   }
   return rounds.finish(cancelled());
+}
+
+base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeWorkload& make_a, const MakeWorkload& make_b,
+                                                              const schema::PairedPlan& plan, MeasureControl& control) {
+  return measure_paired_rounds(MakeArm([&] { return LocalArm::make(make_a, control); }),
+                               MakeArm([&] { return LocalArm::make(make_b, control); }), plan, control);
 }
 
 }  // namespace ridgeline::measure

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
-
+#include "measure/local_arm.hpp"
 #include "measure/measurement_session.hpp"
 
 namespace ridgeline::measure {
-
-/// Makes a prepared workload of one arm.
-using MakeArm = std::function<base::Result<std::unique_ptr<workload::Workload>>()>;
 
 /// measure_paired over pairs of sessions, the arm that is made and warmed up first changing from round to round. Two
 /// sessions of one configuration differ by what memory they got, for as long as they live: by 1 to 2 % of a small model
@@ -26,6 +21,11 @@ using MakeArm = std::function<base::Result<std::unique_ptr<workload::Workload>>(
 /// so ended before it was sure enough. Errors: as measure_paired, and those of the makers.
 [[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeArm& make_a,
                                                                             const MakeArm& make_b,
+                                                                            const schema::PairedPlan& plan,
+                                                                            MeasureControl& control);
+/// With both arms in this process.
+[[nodiscard]] base::Result<schema::PairedMeasurement> measure_paired_rounds(const MakeWorkload& make_a,
+                                                                            const MakeWorkload& make_b,
                                                                             const schema::PairedPlan& plan,
                                                                             MeasureControl& control);
 

@@ -68,6 +68,26 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
 }
 
+TEST(WorkerOnGpu, is_there_alone) {
+  const auto executor = make_local_executor(options_with_gpu());
+  auto spec = gpu_spec("clock=real");
+  for (const char* library : {"/a", "/b"}) {
+    spec.runtime.library_path = library;
+    ASSERT_TRUE(execute::run_trial(*executor, spec, {}));
+    EXPECT_EQ(children_of(::getpid()).size(), 1U);
+  }
+  schema::PairedSpec pair;
+  pair.base = spec;
+  pair.fresh_process = false;
+  pair.plan.rounds = pair.plan.max_rounds = 1;
+  pair.plan.abba_rounds = pair.plan.max_abba_rounds = 4;
+  pair.plan.min_time_s = 0;
+  pair.plan.max_time_s = 1;
+  const auto trials_worker = children_of(::getpid());
+  ASSERT_TRUE(execute::run_pair(*executor, pair));
+  EXPECT_EQ(children_of(::getpid()), trials_worker) << "which compares as well";
+}
+
 TEST(WorkerOnGpu, goes_on_after_a_trial_that_failed) {
   const auto executor = make_local_executor(options_with_gpu());
   const auto failed = execute::run_trial(*executor, gpu_spec("clock=real,fault=oom@create_session"), {});

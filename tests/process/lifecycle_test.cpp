@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <thread>
 
 #include "base/subprocess.hpp"
@@ -27,6 +29,49 @@ TEST_F(LifecycleTest, a_pooled_worker_runs_many_trials) {
   const auto worker = only_child();
   ASSERT_TRUE(execute::run_trial(*executor, synthetic_spec("noise=2%"), {}));
   EXPECT_EQ(only_child(), worker);
+}
+
+TEST_F(LifecycleTest, a_worker_that_has_loaded_a_runtime_is_given_no_other) {
+  const auto executor = make_local_executor(worker_options());
+  auto spec = synthetic_spec("");
+  std::vector<pid_t> workers;
+  const auto run_on = [&](const char* library, const char* plugin = "") {
+    spec.runtime.library_path = library;
+    spec.plugin.reset();
+    if (*plugin != '\0') spec.plugin.emplace().library_path = plugin;
+    const auto before = children_of(::getpid());
+    EXPECT_TRUE(execute::run_trial(*executor, spec, {}));
+    const auto after = children_of(::getpid());
+    std::vector<pid_t> made;
+    std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(made));
+    return made.empty() ? 0 : made.front();
+  };
+  const auto first = run_on("/a");
+  EXPECT_NE(first, 0);
+  EXPECT_NE(run_on("/b"), 0);
+  EXPECT_NE(run_on("/a", "/plugin"), 0);
+  EXPECT_EQ(run_on("/b"), 0) << "which has a worker";
+  EXPECT_EQ(children_of(::getpid()).size(), 3U);
+  EXPECT_NE(run_on("/c"), 0);
+  EXPECT_EQ(children_of(::getpid()).size(), 3U);
+  EXPECT_EQ(parent_of(first), 0) << "the least recently used one has ended";
+  EXPECT_EQ(run_on("/b"), 0);
+  EXPECT_EQ(run_on("/a", "/plugin"), 0);
+}
+
+TEST_F(LifecycleTest, what_loads_no_runtime_leaves_a_worker_for_any_and_a_probe_leaves_none) {
+  const auto executor = make_local_executor(worker_options());
+  ASSERT_TRUE(execute::probe(*executor, "synthetic", ""));
+  EXPECT_TRUE(children_of(::getpid()).empty());
+  auto spec = synthetic_spec("");
+  ASSERT_TRUE(execute::inspect(*executor, {spec.workload, ""}));
+  const auto worker = only_child();
+  spec.runtime.library_path = "/a";
+  ASSERT_TRUE(execute::run_trial(*executor, spec, {}));
+  EXPECT_EQ(only_child(), worker);
+  spec.runtime.library_path = "/b";
+  ASSERT_TRUE(execute::run_trial(*executor, spec, {}));
+  EXPECT_EQ(children_of(::getpid()).size(), 2U);
 }
 
 TEST_F(LifecycleTest, a_trial_alone_begins_a_process) {

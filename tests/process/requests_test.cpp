@@ -150,7 +150,7 @@ TEST_F(RequestsTest, a_kept_session_serves_the_next_trial_that_differs_in_its_pl
   EXPECT_EQ(session_time_ms(spec, keep), 30);
   spec.configuration.set("intra_op_num_threads", 4);
   EXPECT_EQ(session_time_ms(spec, keep), 30) << "another configuration";
-  ASSERT_TRUE(execute::probe(*executor, "synthetic", ""));
+  ASSERT_TRUE(execute::inspect(*executor, {spec.workload, ""}));
   EXPECT_EQ(session_time_ms(spec, keep), 30) << "a request of another kind lets go of it";
   spec.configuration.set("parallel_sessions", 2);
   EXPECT_EQ(session_time_ms(spec, keep), 60);

@@ -53,6 +53,13 @@ void leave_grandchild() {
   }
 }
 
+void leave_busy_thread() {
+  std::thread([] {
+    for (volatile bool go_on = true; go_on;) {
+    }
+  }).detach();
+}
+
 }  // namespace
 
 base::Result<void> inject_fault(const Fault& fault) {
@@ -82,6 +89,7 @@ base::Result<void> inject_fault(const Fault& fault) {
       break;
     }
     case FaultKind::grandchild: leave_grandchild(); break;
+    case FaultKind::spin: leave_busy_thread(); break;
     case FaultKind::nan: break;  // the outputs carry it
   }
   return {};

@@ -37,6 +37,7 @@ enum class FaultKind {
   stderr_flood,  ///< writes 8 MiB to stderr, then goes on
   stdout_rubbish,  ///< writes binary rubbish to stdout, then goes on
   grandchild,      ///< leaves a sleeping child process behind, then goes on
+  spin,            ///< leaves a thread behind that keeps a core busy, then goes on
   nan,             ///< outputs hold NaN
 };
 
@@ -171,5 +172,6 @@ struct ridgeline::base::EnumNames<ridgeline::workload::FaultKind> {
                                     std::pair{stderr_flood, "stderr_flood"},
                                     std::pair{stdout_rubbish, "stdout_rubbish"},
                                     std::pair{grandchild, "grandchild"},
+                                    std::pair{spin, "spin"},
                                     std::pair{nan, "nan"}};
 };

@@ -175,6 +175,37 @@ TEST_F(TelemetrySamplerTest, recognises_itself_among_the_numbers_of_a_host) {
   ASSERT_EQ(record.neighbours_after.size(), 1U);
 }
 
+TEST_F(TelemetrySamplerTest, knows_the_processes_that_it_watches_over) {
+  nvml_.set(kFakeOtherPid, 4711);
+  TelemetrySampler::Options options;
+  std::vector<std::int64_t> workers;
+  options.workers = [&] { return workers; };
+  auto sampler = make(options);
+  EXPECT_EQ(sampler->neighbours(), 1);
+  workers = {4711, 4712};
+  EXPECT_EQ(sampler->neighbours(), 0);
+  nvml_.set(kFakeOwnPid, 4712);
+  EXPECT_EQ(sampler->neighbours(), 0);
+  workers = {4712};
+  EXPECT_EQ(sampler->neighbours(), 1);
+}
+
+TEST_F(TelemetrySamplerTest, takes_no_more_new_processes_for_workers_than_there_are) {
+  TelemetrySampler::Options options;
+  options.workers = [] { return std::vector<std::int64_t>{17, 18}; };
+  auto sampler = make(options);
+  nvml_.set(kFakeOwnPid, 999'001);  // what workers of this container are on the host
+  nvml_.set(kFakeOtherPid, 999'002);
+  EXPECT_EQ(sampler->neighbours(), 0);
+  options.workers = [] { return std::vector<std::int64_t>{17}; };
+  nvml_.set(kFakeOwnPid, 0);
+  auto of_one = make(options);
+  nvml_.set(kFakeOtherPid, 999'003);
+  EXPECT_EQ(of_one->neighbours(), 0);
+  nvml_.set(kFakeOwnPid, 999'004);
+  EXPECT_EQ(of_one->neighbours(), 2) << "one of them is somebody else";
+}
+
 TEST_F(TelemetrySamplerTest, does_not_guess_between_two_new_processes) {
   auto sampler = make();
   sampler->begin_trial();

@@ -21,7 +21,7 @@ using fakes::kMillisecond;
 class Sessions {
  public:
   explicit Sessions(double second_is) : second_is_(second_is) {}
-  MakeArm arm(double share = 1) {
+  MakeWorkload arm(double share = 1) {
     return [this, share]() -> base::Result<std::unique_ptr<workload::Workload>> {
       if (made_ == fails_at) return base::fail(base::ErrorCode::out_of_memory, "no room for session {}", made_);
       const double latency = kMillisecond * share * (made_++ % 2 == 0 ? 1 : second_is_);
@@ -74,7 +74,7 @@ class Places {
   enum class Next { first_given_back, last_given_back, lowest };
   enum class Taken { when_made, when_run };
   explicit Places(Next next, Taken taken = Taken::when_run) : next_(next), taken_(taken) {}
-  MakeArm arm() {
+  MakeWorkload arm() {
     return [this]() -> base::Result<std::unique_ptr<workload::Workload>> {
       const auto place =
           std::shared_ptr<int>(new int(taken_ == Taken::when_made ? take() : -1), [this](const int* held) {
@@ -130,7 +130,7 @@ TEST(MeasurePairedRounds, of_two_rounds_each_arm_has_either_place_once) {
 
 TEST(MeasurePairedRounds, two_sessions_of_one_arm_need_not_fit_side_by_side) {
   int alive = 0;
-  const MakeArm large = [&alive]() -> base::Result<std::unique_ptr<workload::Workload>> {
+  const MakeWorkload large = [&alive]() -> base::Result<std::unique_ptr<workload::Workload>> {
     if (alive > 0) return base::fail(base::ErrorCode::out_of_memory, "room for one only");
     ++alive;
     const auto held = std::shared_ptr<int>(&alive, [](int* count) { --*count; });
@@ -184,7 +184,7 @@ TEST(MeasurePairedRounds, no_round_is_made_for_less_than_a_abba_round) {
 }
 
 /// Sessions of one configuration that differ, as if by chance: `speeds` one after the other.
-MakeArm chancy(std::vector<double> speeds) {
+MakeWorkload chancy(std::vector<double> speeds) {
   return [speeds = std::move(speeds),
           made = std::make_shared<std::size_t>(0)]() -> base::Result<std::unique_ptr<workload::Workload>> {
     const double latency = kMillisecond * speeds[(*made)++ % speeds.size()];
