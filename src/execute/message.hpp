@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.hpp"
 #include "execute/frame.hpp"
@@ -36,6 +37,7 @@ RL_DECLARE_JSON(Hello)
 struct ProbeRequest {
   std::string kind;
   std::string library;
+  std::vector<schema::PluginLibrary> plugins{};  ///< to register
 };
 RL_DECLARE_JSON(ProbeRequest)
 

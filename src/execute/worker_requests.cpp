@@ -104,7 +104,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
 Result<JobAnswer> WorkerRequests::probe(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
   enter(TrialPhase::load_runtime);
-  RL_TRY_ASSIGN(const auto identity, kind->probe(request.library));
+  RL_TRY_ASSIGN(const auto identity, kind->probe(request.library, request.plugins));
   return JobAnswer{identity, {}};
 }
 
@@ -235,7 +235,7 @@ Result<JobAnswer> WorkerRequests::ceilings(const ProbeRequest& request) {
   RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
   enter(TrialPhase::load_runtime);
   // The runtime's provider brings its own cuBLAS into this process, found in places that only the runtime's kind knows.
-  RL_TRY(kind->probe(request.library));
+  RL_TRY(kind->probe(request.library, {}));
   RL_TRY_ASSIGN(const auto driver, gpu::CudaDriver::load());
   enter(TrialPhase::measure);
   RL_TRY_ASSIGN(const auto found, gpu::probe_ceilings(driver));

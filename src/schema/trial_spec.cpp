@@ -37,6 +37,7 @@ base::Json identity(const TrialSpec& spec) {
   json["runtime"].erase("loaded_libraries");
   json["runtime"].erase("supported_options");
   json["runtime"].erase("provider_notes");
+  json["runtime"].erase("plugins");
   json["runtime"].erase("provider_libraries");
   const auto libraries = spec.runtime.provider_libraries.find(spec.provider);
   if (libraries != spec.runtime.provider_libraries.end()) json["runtime"]["provider_libraries"] = libraries->second;
@@ -90,7 +91,8 @@ void from_json(const base::Json& in, ProviderNote& note) {
 }
 
 RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries,
-               supported_options, provider_libraries, provider_notes)
+               supported_options, provider_libraries, provider_notes, plugins)
+RL_DEFINE_JSON(PluginLibrary, library_path, name, package, offers, note)
 RL_DEFINE_JSON(ProviderPlugin, library_path, library_sha256, ep_name, version, device)
 RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,
                target_interval_ratio)

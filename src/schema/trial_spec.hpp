@@ -28,6 +28,27 @@ struct ProviderNote {
 void from_json(const base::Json& in, ProviderNote& note);
 void to_json(base::Json& out, const ProviderNote& note);
 
+/// A library of an execution provider that a runtime does not carry: registered with it at run time (ONNX Runtime 1.23
+/// and later), and the kind of device that its sessions get.
+struct ProviderPlugin {
+  std::string library_path;  ///< absolute; not part of the identity
+  std::string library_sha256;
+  std::string ep_name;  ///< as the library names its provider: "OpenVINOExecutionProvider"
+  std::string version;  ///< as its metadata tells; "": it does not
+  std::string device;   ///< "CPU", "GPU" or "NPU"
+};
+RL_DECLARE_JSON(ProviderPlugin)
+
+/// A library of providers that a runtime is to register, and what came of it on this machine.
+struct PluginLibrary {
+  std::string library_path;             ///< absolute
+  std::string name;                     ///< the only provider (ProviderPlugin::ep_name) wanted of it; "": all of them
+  std::string package;                  ///< that it came with: "onnxruntime-ep-openvino 1.8.1"; "": none
+  std::vector<ProviderPlugin> offers;   ///< a row for each provider and kind of device that there is for it
+  std::optional<ProviderNote> note{};   ///< why it offers none
+};
+RL_DECLARE_JSON(PluginLibrary)
+
 /// The inference runtime a trial runs on; part of every trial's identity, so an upgrade invalidates old answers.
 struct RuntimeIdentity {
   std::string name;          ///< "onnxruntime", "synthetic"
@@ -44,23 +65,13 @@ struct RuntimeIdentity {
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};
   /// Why a provider of this build ("cuda") cannot be used here; no entry: it can. Not part of the identity.
   std::map<std::string, ProviderNote> provider_notes{};
+  std::vector<PluginLibrary> plugins{};  ///< those that the probe was asked about. Not part of the identity
 
   [[nodiscard]] bool offers(const ExecutionProvider& provider) const;
   /// Why it cannot be used here, where it is offered; nullptr: nothing is known against it.
   [[nodiscard]] const ProviderNote* why_not(const ExecutionProvider& provider) const;
 };
 RL_DECLARE_JSON(RuntimeIdentity)
-
-/// A library of an execution provider that a runtime does not carry: registered with it at run time (ONNX Runtime 1.23
-/// and later), and the kind of device that its sessions get.
-struct ProviderPlugin {
-  std::string library_path;  ///< absolute; not part of the identity
-  std::string library_sha256;
-  std::string ep_name;  ///< as the library names its provider: "OpenVINOExecutionProvider"
-  std::string version;  ///< as its metadata tells; "": it does not
-  std::string device;   ///< "CPU", "GPU" or "NPU"
-};
-RL_DECLARE_JSON(ProviderPlugin)
 
 /// How long and how often to time. Times in seconds.
 struct MeasurementPlan {

@@ -26,8 +26,10 @@ struct WorkloadKind {
   std::string name;
   /// Reads the model without running it.
   std::function<base::Result<schema::ModelDescription>(const InspectRequest&)> inspect;
-  /// Loads the runtime and says what it is; the argument is --ort-library or "".
-  std::function<base::Result<schema::RuntimeIdentity>(const std::string& library)> probe;
+  /// Loads the runtime, registers the plug-ins with it and says what it is; `library` is --ort-library or "".
+  std::function<base::Result<schema::RuntimeIdentity>(const std::string& library,
+                                                      const std::vector<schema::PluginLibrary>& plugins)>
+      probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
   /// The clock() of the workloads of a spec; null: the system's.
   std::function<const base::Clock*(const schema::TrialSpec&)> clock{};

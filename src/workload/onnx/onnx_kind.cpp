@@ -9,10 +9,13 @@
 namespace ridgeline::workload {
 namespace {
 
-base::Result<schema::RuntimeIdentity> probe_onnx(const std::string& library_flag) {
+base::Result<schema::RuntimeIdentity> probe_onnx(const std::string& library_flag,
+                                                 const std::vector<schema::PluginLibrary>& plugins) {
   const auto environment = OrtSearchEnvironment::of_this_process();
   RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, environment));
-  return library.identity(environment);
+  RL_TRY_ASSIGN(auto identity, library.identity(environment));
+  identity.plugins = plugins;
+  return identity;
 }
 
 base::Result<std::unique_ptr<Workload>> make(const schema::TrialSpec& spec) {

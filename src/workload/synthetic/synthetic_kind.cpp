@@ -67,7 +67,8 @@ Result<schema::ModelDescription> inspect_synthetic(const InspectRequest& request
   return model;
 }
 
-Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/) {
+Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/,
+                                                      const std::vector<schema::PluginLibrary>& /*plugins*/) {
   schema::RuntimeIdentity identity;
   identity.name = "synthetic";
   identity.version = base::version();

@@ -85,9 +85,9 @@ TEST(SyntheticWorkload, reads_its_load_again_before_a_further_measurement) {
 
 TEST(SyntheticKind, claims_a_gpu_only_where_the_environment_asks_for_it) {
   const auto kind = make_synthetic_kind();
-  EXPECT_EQ(kind.probe("")->providers, std::vector<std::string>{"CPUExecutionProvider"});
+  EXPECT_EQ(kind.probe("", {})->providers, std::vector<std::string>{"CPUExecutionProvider"});
   ::setenv("RIDGELINE_SYNTHETIC_GPU", "1", 1);
-  EXPECT_EQ(kind.probe("")->providers.front(), "CUDAExecutionProvider");
+  EXPECT_EQ(kind.probe("", {})->providers.front(), "CUDAExecutionProvider");
   ::unsetenv("RIDGELINE_SYNTHETIC_GPU");
 }
 
