@@ -179,8 +179,8 @@ class WorkerJobs {
 
 void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
   const auto workers = std::make_shared<WorkerJobs>(std::move(options));
-  for (const auto kind :
-       {job_kind::kProbe, job_kind::kInspect, job_kind::kReference, job_kind::kCeilings, job_kind::kGraph})
+  for (const auto kind : {job_kind::kFind, job_kind::kProbe, job_kind::kInspect, job_kind::kReference,
+                          job_kind::kCeilings, job_kind::kGraph})
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
   transport.add(job_kind::kTrial, [workers](const Job& job) { return workers->trial(job); });
   transport.add(job_kind::kPair, [workers](const Job& job) { return workers->pair(job); });

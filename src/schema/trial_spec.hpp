@@ -41,11 +41,11 @@ RL_DECLARE_JSON(ProviderPlugin)
 
 /// A library of providers that a runtime is to register, and what came of it on this machine.
 struct PluginLibrary {
-  std::string library_path;             ///< absolute
-  std::string name;                     ///< the only provider (ProviderPlugin::ep_name) wanted of it; "": all of them
-  std::string package;                  ///< that it came with: "onnxruntime-ep-openvino 1.8.1"; "": none
-  std::vector<ProviderPlugin> offers;   ///< a row for each provider and kind of device that there is for it
-  std::optional<ProviderNote> note{};   ///< why it offers none
+  std::string library_path;            ///< absolute
+  std::string name;                    ///< the only provider (ProviderPlugin::ep_name) wanted of it; "": all of them
+  std::string package;                 ///< that it came with: "onnxruntime-ep-openvino 1.8.1"; "": none
+  std::vector<ProviderPlugin> offers;  ///< a row for each provider and kind of device that there is for it
+  std::optional<ProviderNote> note{};  ///< why it offers none
 };
 RL_DECLARE_JSON(PluginLibrary)
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "campaign/run_frame.hpp"
 #include "campaign/tune/tune_budget.hpp"
+#include "execute/found_runtimes.hpp"
 
 namespace ridgeline::campaign {
 
@@ -37,7 +39,8 @@ struct RunContext {
   std::function<bool()> cancelled;
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
-  search::SearchSpace space;  ///< empty until it is built
+  std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
+  search::SearchSpace space;                       ///< empty until it is built
   TuneBudget budget{clock, request, result, space};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
 };
