@@ -14,6 +14,7 @@
 #include "execute/local_environment.hpp"
 #include "ridgeline/doctor_text.hpp"
 #include "ridgeline/monitor_terminal.hpp"
+#include "ridgeline/runtime_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 #include "ridgeline/worker_options.hpp"
 
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct DoctorFlags {
   std::string model;
-  std::string ort_library;
+  RuntimeFlags where;
   bool json = false;
   bool fix_hints = false;
   bool no_load = false;
@@ -47,11 +48,11 @@ class Progress {
   bool shown_;
 };
 
-doctor::Sources sources_of(const DoctorFlags& flags, const Context& context) {
+base::Result<doctor::Sources> sources_of(const DoctorFlags& flags, const Context& context) {
   doctor::Sources sources;
+  RL_TRY_ASSIGN(sources.where, read_runtime_flags(flags.where));
   sources.environment = execute::local_environment();
   sources.search = workload::OrtSearchEnvironment::of_this_process();
-  sources.ort_library = flags.ort_library;
   sources.model = flags.model;
   sources.load = !flags.no_load;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) sources.visible_devices = visible;
@@ -68,7 +69,7 @@ doctor::Sources sources_of(const DoctorFlags& flags, const Context& context) {
 }
 
 base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
-  auto sources = sources_of(flags, context);
+  RL_TRY_ASSIGN(auto sources, sources_of(flags, context));
   doctor::DoctorReport report;
   report.ridgeline_version = base::version();
   report.utc = base::system_clock().utc_now();
@@ -77,7 +78,9 @@ base::Result<int> run_doctor(const DoctorFlags& flags, const Context& context) {
   {
     const Progress progress(inspect_terminal(stderr).interactive && !flags.json);
     sources.on_progress = [&progress](std::string_view doing) { progress.show(doing); };
-    report.checks = doctor::judge(doctor::gather_facts(sources));
+    auto facts = doctor::gather_facts(sources);
+    report.checks = doctor::judge(facts);
+    report.runtimes = std::move(facts.runtime.found);
   }
   if (base::cancel_requested()) return base::fail(base::ErrorCode::cancelled, "cancelled");
   const auto terminal = inspect_terminal(stdout);
@@ -101,8 +104,7 @@ void add_doctor(CLI::App& app, Context& context) {
       "Exit code 0: all ok; 1: warnings; 3: failures.",
       [flags, &context] { return run_doctor(*flags, context); });
   command->add_option("--model", flags->model, "Also try this model on every provider")->type_name("FILE");
-  command->add_option("--ort-library", flags->ort_library, "ONNX Runtime to look at (file or folder)")
-      ->type_name("PATH");
+  add_runtime_flags(*command, flags->where);
   auto* json = command->add_flag("--json", flags->json, "As JSON");
   command->add_flag("--fix-hints", flags->fix_hints, "The fixes as a checklist with lines to copy")->excludes(json);
   command->add_flag("--no-load", flags->no_load, "Only look: run nothing on GPU or CPU (for a busy machine)");

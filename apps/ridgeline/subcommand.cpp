@@ -61,7 +61,8 @@ void add_choice(CLI::App& command, Context& context, const std::string& name, st
   for (const auto& word : words) listed += (listed.empty() ? "" : "|") + word;
   auto* option = command.add_option(name, value, description);
   context.choices[option] = words;
-  option->type_name(listed)->capture_default_str()->check(CLI::Validator(
+  if (!value.empty()) option->capture_default_str();
+  option->type_name(listed)->check(CLI::Validator(
       [words, listed, &context](std::string& text) -> std::string {
         if (std::find(words.begin(), words.end(), text) != words.end()) return {};
         context.hint = base::did_you_mean(text, words);

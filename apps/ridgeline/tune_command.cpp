@@ -135,7 +135,7 @@ Result<schema::TuneRun> tune_group(Session& session, const execute::GpuGroup& gp
 Result<int> tune(const TuneFlags& flags, Context& context) {
   RL_TRY_ASSIGN(auto plan, read_tune_flags(flags, context));
   RL_TRY(check_outputs(flags));
-  const auto* provider = schema::find_provider(flags.provider);  // nullptr: auto
+  const auto* provider = schema::find_provider(flags.provider);  // nullptr: to be chosen
   if (!flags.devices.empty() && provider != nullptr && !provider->on_gpu())
     return base::fail(base::ErrorCode::invalid_argument, "--devices {}: provider {} uses no GPU", flags.devices,
                       flags.provider)
@@ -173,7 +173,8 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.option_defaults()->group("What is tuned");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
-  add_choice(tune, context, "--provider", flags.provider, providers, "Execution provider");
+  add_choice(tune, context, "--provider", flags.provider, providers,
+             "Execution provider (default: CUDA where it can be used, else the CPU)");
   add_choice(tune, context, "--objective", flags.objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
   tune.add_option("--constraint", flags.constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
       ->type_name("METRIC<=N")
@@ -186,7 +187,7 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->type_name("NAME:FILE.npy")
       ->allow_extra_args(false);
   add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");
-  tune.add_option("--ort-library", flags.ort_library, "ONNX Runtime library, file or folder")->type_name("PATH");
+  add_runtime_flags(tune, flags.where);
   add_choice(tune, context, "--io", flags.tensor_location, {"host", "device"},
              "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
   tune.add_option(

@@ -227,13 +227,16 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
             .hint("give one file");
     request.workload.input_files.push_back({pair.first, pair.second, ""});
   }
-  if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.ort_library.empty()))
+  if (request.workload.kind == "synthetic" && !(flags.inputs.empty() && flags.where.text().empty()))
     return fail(ErrorCode::invalid_argument, "{}: {} is simulated and has no use for it",
-                flags.inputs.empty() ? "--ort-library " + flags.ort_library : "--input " + flags.inputs.front(), model)
+                flags.inputs.empty() ? flags.where.text() : "--input " + flags.inputs.front(), model)
         .hint("leave it out, or name an ONNX file");
   request.provider = flags.provider;
   request.tensor_location = flags.tensor_location;
-  request.ort_library = flags.ort_library;
+  RL_TRY_ASSIGN(auto where, read_runtime_flags(flags.where));
+  request.ort_library = std::move(where.library);
+  request.runtimes = std::move(where.runtimes);
+  request.plugins = std::move(where.plugins);
   request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
   request.objective = *base::enum_from_name<schema::Objective>(flags.objective);
   for (const auto& text : flags.constraints) {

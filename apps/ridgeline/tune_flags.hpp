@@ -11,6 +11,7 @@
 #include "config/config_patch.hpp"
 #include "execute/worker_jobs.hpp"
 #include "ridgeline/output_flags.hpp"
+#include "ridgeline/runtime_flags.hpp"
 #include "ridgeline/subcommand.hpp"
 
 namespace ridgeline::app {
@@ -23,7 +24,7 @@ struct TuneFlags : OutputFlags {
   bool quick = false;
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> runs;
-  std::string provider = "auto";
+  std::string provider;
   std::string tensor_location = "host";
   std::string search = "adaptive";
   std::string space;
@@ -38,7 +39,7 @@ struct TuneFlags : OutputFlags {
   double min_effect = 0.02;
   std::string accuracy_tolerance;
   std::string isolation = "pooled";
-  std::string ort_library;
+  RuntimeFlags where;
   std::string devices;  ///< "": the first GPU
   std::uint64_t seed = 1;
   std::optional<std::int64_t> trials;

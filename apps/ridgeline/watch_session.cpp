@@ -143,6 +143,7 @@ class WatchSession {
     const auto device = baseline.spec.device;
     watch::ServiceInspector::Options options;
     options.workload = baseline.run.workload;
+    options.provider = baseline.run.provider;
     options.ort_library = flags_.ort_library;
     options.device = device;
     options.config = flags_.config;

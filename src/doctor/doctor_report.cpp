@@ -4,6 +4,22 @@
 #include <algorithm>
 
 namespace ridgeline::doctor {
+namespace {
+
+base::Json runtime_json(const FoundRuntimeFacts& one) {
+  const auto identity = one.identity.value_or(schema::RuntimeIdentity{});
+  return {{"path", one.identity ? identity.library_path : one.found.library_path},
+          {"version", one.identity ? identity.version : one.found.version},
+          {"from", one.found.place},
+          {"packages", one.found.packages},
+          {"providers", identity.providers},
+          {"provider_notes", identity.provider_notes},
+          {"plugins", one.identity ? identity.plugins : one.found.plugins},
+          {"taken", one.taken},
+          {"problem", one.identity ? one.found.conflict() : base::error_line(one.error)}};
+}
+
+}  // namespace
 
 CheckStatus DoctorReport::worst() const noexcept {
   auto worst = CheckStatus::ok;
@@ -28,6 +44,8 @@ int DoctorReport::exit_code() const noexcept {
 void to_json(base::Json& out, const DoctorReport& report) {
   base::Json counts = base::Json::object();
   for (const auto& [status, name] : base::EnumNames<CheckStatus>::names) counts[name] = report.count(status);
+  auto runtimes = base::Json::array();
+  for (const auto& one : report.runtimes) runtimes.push_back(runtime_json(one));
   out = {{"schema_version", report.schema_version},
          {"ridgeline_version", report.ridgeline_version},
          {"utc", report.utc},
@@ -36,7 +54,8 @@ void to_json(base::Json& out, const DoctorReport& report) {
          {"status", base::enum_name(report.worst())},
          {"exit_code", report.exit_code()},
          {"counts", counts},
-         {"checks", report.checks}};
+         {"checks", report.checks},
+         {"runtimes", runtimes}};
 }
 
 }  // namespace ridgeline::doctor

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "doctor/check.hpp"
+#include "doctor/facts.hpp"
 
 namespace ridgeline::doctor {
 
@@ -16,6 +17,7 @@ struct DoctorReport {
   std::string hostname;
   std::string os;
   std::vector<Check> checks;  ///< by group, in order
+  std::vector<FoundRuntimeFacts> runtimes;
 
   /// skipped counts as ok.
   [[nodiscard]] CheckStatus worst() const noexcept;

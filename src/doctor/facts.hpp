@@ -10,6 +10,7 @@
 #include "gpu/nvml_health.hpp"
 #include "gpu/nvml_live.hpp"
 #include "schema/environment.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/gpu_telemetry.hpp"
 #include "schema/model_description.hpp"
@@ -43,12 +44,23 @@ struct DriverFacts {
   [[nodiscard]] bool has_gpu() const noexcept { return gpus.value_or(0) > 0; }
 };
 
-/// ONNX Runtime as a worker loads it.
+/// A runtime of this machine, asked in a process of its own.
+struct FoundRuntimeFacts {
+  schema::FoundRuntime found;
+  std::optional<schema::RuntimeIdentity> identity;  ///< with what its plug-ins offer
+  base::Error error;                                ///< why there is none
+  bool taken = false;                               ///< by a `tune` without --provider
+  bool telemetry = false;                           ///< reports usage unless ORT_DISABLE_TELEMETRY says otherwise
+};
+
+/// ONNX Runtime as a worker of `tune` loads it.
 struct RuntimeFacts {
   std::optional<schema::RuntimeIdentity> identity;
   base::Error error;              ///< why there is none
   std::string cuda_provider;      ///< the CUDA provider's file; "" when there is none beside the core library
   std::optional<int> cuda_major;  ///< CUDA release that it was built for
+  std::vector<FoundRuntimeFacts> found;
+  bool telemetry_chosen = false;  ///< ORT_DISABLE_TELEMETRY is set
   std::string fetch_script;       ///< scripts/fetch_onnxruntime.sh where it is; "" for a copy installed elsewhere
 };
 

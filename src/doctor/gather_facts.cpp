@@ -2,6 +2,7 @@
 #include "doctor/gather_facts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
@@ -15,6 +16,7 @@
 #include "doctor/gather/gpu_load.hpp"
 #include "doctor/gather/machine_facts.hpp"
 #include "doctor/gather/python_facts.hpp"
+#include "execute/found_runtimes.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
@@ -31,12 +33,32 @@ constexpr double kModelS = 2;
 RuntimeFacts read_runtime(const Sources& sources) {
   RuntimeFacts facts;
   facts.fetch_script = find_fetch_script(sources.search.executable);
-  auto identity = execute::probe(*sources.make_executor(nullptr), "onnx", sources.ort_library);
-  if (!identity) {
-    facts.error = std::move(identity).error();
+  facts.telemetry_chosen = std::getenv("ORT_DISABLE_TELEMETRY") != nullptr;
+  const auto executor = sources.make_executor(nullptr);
+  auto runtimes = execute::FoundRuntimes::find(*executor, "onnx", sources.where);
+  if (!runtimes) {
+    facts.error = std::move(runtimes).error();
     return facts;
   }
-  facts.identity = std::move(*identity);
+  auto chosen = runtimes->choose("", sources.environment);
+  for (std::size_t i = 0; i < runtimes->all().size(); ++i) {
+    auto& one = facts.found.emplace_back();
+    one.found = runtimes->all()[i];
+    one.taken = chosen && chosen->index == i;
+    const auto& answer = runtimes->ask_with_plugins(i);
+    if (!answer) {
+      one.error = answer.error();
+      continue;
+    }
+    one.identity = *answer;
+    const auto bytes = base::read_file(answer->library_path);
+    one.telemetry = bytes && bytes->find("ORT_DISABLE_TELEMETRY") != std::string::npos;
+  }
+  if (!chosen) {
+    facts.error = std::move(chosen).error();
+    return facts;
+  }
+  facts.identity = std::move(chosen->runtime);
   // The file says what it was built for, also where it does not load.
   const auto file = workload::provider_file(facts.identity->library_path, schema::usual_gpu_provider());
   const auto dynamic =
@@ -87,7 +109,7 @@ ModelFacts examine_model(const Facts& facts, const Sources& sources, const fs::p
   workload::InspectRequest request;
   request.workload.kind = "onnx";
   request.workload.location = sources.model;
-  request.runtime_library = sources.ort_library;
+  request.runtime_library = sources.where.library;
   auto model = execute::inspect(*sources.make_executor(nullptr), request);
   if (!model) {
     found.error = std::move(model).error();
@@ -133,8 +155,8 @@ Facts gather_facts(const Sources& sources) {
       sources.on_progress(fmt::format("loading {}", gpu_label(gpu.gpu)));
       const auto executor = sources.make_executor(&gpu.gpu);
       // Without ONNX Runtime the synthetic kind lets the worker look at the GPU all the same.
-      gpu.load = watch_gpu_load(*executor, onnx ? "onnx" : "synthetic", onnx ? sources.ort_library : "",
-                                nvml_load_reader(gpu.gpu.uuid));
+      gpu.load = watch_gpu_load(*executor, onnx ? "onnx" : "synthetic",
+                                onnx ? facts.runtime.identity->library_path : "", nvml_load_reader(gpu.gpu.uuid));
     }
   }
   if (!sources.model.empty()) {

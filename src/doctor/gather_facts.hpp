@@ -19,7 +19,7 @@ namespace ridgeline::doctor {
 struct Sources {
   schema::Environment environment;  ///< its GPUs are those that may be used
   workload::OrtSearchEnvironment search;
-  std::string ort_library;                     ///< --ort-library, or ""
+  schema::RuntimeRequest where;                ///< what the flags say of runtimes
   std::string model;                           ///< --model, or ""
   bool load = true;                            ///< false: nothing is run on a GPU or with a model
   std::optional<std::string> visible_devices;  ///< CUDA_VISIBLE_DEVICES

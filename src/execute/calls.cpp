@@ -14,6 +14,7 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
+constexpr double kFindDeadlineS = 60;
 constexpr double kProbeDeadlineS = 120;
 constexpr double kInspectDeadlineS = 600;
 
@@ -62,9 +63,15 @@ base::Error with_next_step(base::Error error) {
 
 }  // namespace
 
+Result<schema::RuntimeSearch> find_runtimes(Executor& executor, const std::string& kind,
+                                            const schema::RuntimeRequest& where) {
+  return call<schema::RuntimeSearch>(
+      executor, job_of(job_kind::kFind, FindRequest{kind, where}, kFindDeadlineS, "looking for runtimes"));
+}
+
 Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind, const std::string& library,
-                                      std::size_t slot) {
-  auto job = job_of(job_kind::kProbe, ProbeRequest{kind, library}, kProbeDeadlineS,
+                                      std::size_t slot, const ProbeOptions& options) {
+  auto job = job_of(job_kind::kProbe, ProbeRequest{kind, library, options.plugins}, options.deadline_s,
                     fmt::format("loading the runtime of \"{}\"", kind));
   job.slot = slot;
   return call<schema::RuntimeIdentity>(executor, std::move(job));

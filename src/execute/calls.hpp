@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "execute/executor.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
 #include "schema/runtime_graph.hpp"
@@ -42,9 +43,19 @@ struct TrialJob {
   TrialOptions options;
 };
 
+/// How a runtime is to be asked.
+struct ProbeOptions {
+  std::vector<schema::PluginLibrary> plugins{};  ///< to register with it
+  double deadline_s = 120;                       ///< for its answer
+};
+
+/// The runtimes that there are for workloads of that kind, by their files; see FoundRuntimes.
+[[nodiscard]] base::Result<schema::RuntimeSearch> find_runtimes(Executor& executor, const std::string& kind,
+                                                                const schema::RuntimeRequest& where);
 /// The runtime that a workload of that kind would load from `library` ("": the one found first).
 [[nodiscard]] base::Result<schema::RuntimeIdentity> probe(Executor& executor, const std::string& kind,
-                                                          const std::string& library, std::size_t slot = 0);
+                                                          const std::string& library, std::size_t slot = 0,
+                                                          const ProbeOptions& options = {});
 [[nodiscard]] base::Result<schema::ModelDescription> inspect(Executor& executor,
                                                              const workload::InspectRequest& request);
 [[nodiscard]] base::Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec,

@@ -26,6 +26,7 @@ struct TimeLeft {
 /// The kinds of job that Ridgeline knows. A kind has two ends: a typed call (execute/calls.hpp), and whatever answers
 /// it: a method of WorkerRequests, or a JobHandler for what needs no worker.
 namespace job_kind {
+inline constexpr std::string_view kFind = "find";                ///< which runtimes there are
 inline constexpr std::string_view kProbe = "probe";              ///< which runtime is loaded
 inline constexpr std::string_view kInspect = "inspect";          ///< what a model is
 inline constexpr std::string_view kTrial = "trial";              ///< one configuration, timed

@@ -102,6 +102,7 @@ base::Error read_error_frame(const Frame& frame) {
 }
 
 RL_DEFINE_JSON(Hello, protocol, version, status_bytes)
+RL_DEFINE_JSON_REQUIRED(FindRequest, kind, where)
 RL_DEFINE_JSON_REQUIRED(ProbeRequest, kind, library, plugins)
 RL_DEFINE_JSON_REQUIRED(InspectMessage, workload, library)
 RL_DEFINE_JSON_REQUIRED(TrialRequest, spec, stop_above_ns, throughput, reference, keep_session, apart)

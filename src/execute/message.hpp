@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "execute/frame.hpp"
 #include "execute/job.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/sweep.hpp"
 #include "schema/trial_outcome.hpp"
 #include "schema/trial_spec.hpp"
@@ -33,6 +34,12 @@ struct Hello {
   std::size_t status_bytes = 0;  ///< size of WorkerStatus in the worker's build
 };
 RL_DECLARE_JSON(Hello)
+
+struct FindRequest {
+  std::string kind;
+  schema::RuntimeRequest where;
+};
+RL_DECLARE_JSON(FindRequest)
 
 struct ProbeRequest {
   std::string kind;

@@ -12,6 +12,7 @@
 
 #include "base/version.hpp"
 #include "execute/message.hpp"
+#include "execute/worker_environment.hpp"
 #include "execute/worker_jobs.hpp"
 #include "execute/worker_requests.hpp"
 
@@ -58,6 +59,7 @@ int worker_main(const workload::WorkloadRegistry& registry) {
   // Programs that a runtime starts must not hold the parent's connection open.
   for (const int fd : {kRequestFd, kReplyFd, kStatusFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 
+  clean_worker_environment();
   Heartbeat heartbeat(**status);
   Hello hello;
   hello.version = base::version();

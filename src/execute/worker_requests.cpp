@@ -95,6 +95,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
   const auto by = [&](auto method) -> Result<JobAnswer> { return answer_by(*this, method, request); };
   if (kind == job_kind::kTrial) return by(&WorkerRequests::trial);
   kept_.reset();
+  if (kind == job_kind::kFind) return by(&WorkerRequests::find);
   if (kind == job_kind::kProbe) return by(&WorkerRequests::probe);
   if (kind == job_kind::kInspect) return by(&WorkerRequests::inspect);
   if (kind == job_kind::kPair) return by(&WorkerRequests::pair);
@@ -103,6 +104,12 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
   if (kind == job_kind::kCeilings) return by(&WorkerRequests::ceilings);
   if (kind == job_kind::kGraph) return by(&WorkerRequests::graph);
   return base::fail(ErrorCode::corrupt, "a worker knows no job of kind \"{}\"", kind);
+}
+
+Result<JobAnswer> WorkerRequests::find(const FindRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.kind));
+  if (!kind->find) return JobAnswer{schema::RuntimeSearch{{schema::FoundRuntime{}}, ""}, {}};
+  return JobAnswer{kind->find(request.where), {}};
 }
 
 Result<JobAnswer> WorkerRequests::probe(const ProbeRequest& request) {

@@ -25,6 +25,7 @@ class WorkerRequests {
 
  private:
   [[nodiscard]] base::Result<JobAnswer> dispatch(const std::string& kind, const base::Json& request);
+  [[nodiscard]] base::Result<JobAnswer> find(const FindRequest& request);
   [[nodiscard]] base::Result<JobAnswer> probe(const ProbeRequest& request);
   [[nodiscard]] base::Result<JobAnswer> inspect(const InspectMessage& request);
   [[nodiscard]] base::Result<JobAnswer> trial(const TrialRequest& request);

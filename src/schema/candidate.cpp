@@ -19,6 +19,6 @@ const Candidate* find_candidate(const std::vector<Candidate>& candidates, std::s
   return found == candidates.end() ? nullptr : &*found;
 }
 
-RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, source)
+RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, packages, source)
 
 }  // namespace ridgeline::schema

@@ -23,6 +23,7 @@ struct Candidate {
   std::string provider;  ///< ExecutionProvider::id
   std::optional<ProviderPlugin> plugin{};
   std::string device;  ///< TrialSpec::device
+  std::vector<std::string> packages{};  ///< that bring it: "onnxruntime-openvino 1.24.1"
   std::string source;  ///< where the runtime was found, for people
 };
 RL_DECLARE_JSON(Candidate)

@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "schema/configuration.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/objective.hpp"
 #include "schema/run_request.hpp"
 #include "schema/trial_spec.hpp"
@@ -41,10 +42,12 @@ RL_DECLARE_JSON(SpaceRequest)
 
 /// What a `ridgeline tune` was asked for, as it is stored.
 struct TuneRequest : RunRequest {
-  WorkloadRef workload;  ///< kind, location, the user's shapes and input files, seed
-  std::string provider = "auto";
+  WorkloadRef workload;                  ///< kind, location, the user's shapes and input files, seed
+  std::string provider;                  ///< ExecutionProvider::id, "auto", or "": the current one
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial
   std::string ort_library;
+  std::vector<std::string> runtimes;   ///< --runtime
+  std::vector<PluginLibrary> plugins;  ///< --ep-library
   std::string search = "adaptive";
   Objective objective = Objective::latency;
   std::vector<Constraint> constraints;
@@ -58,6 +61,8 @@ struct TuneRequest : RunRequest {
   std::optional<double> accuracy_tolerance;  ///< nullopt: the default
   bool check_accuracy = true;                ///< false: outputs are not compared at all
   std::uint64_t seed = 1;
+
+  [[nodiscard]] RuntimeRequest where() const { return {ort_library, runtimes, plugins}; }
 };
 RL_DECLARE_JSON(TuneRequest)
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.hpp"
+#include "execute/found_runtimes.hpp"
 
 namespace ridgeline::watch {
 
@@ -79,7 +80,9 @@ Result<void> ServiceInspector::inspect(analysis::ServiceState& state) {
     executor_.reset();
   }
   if (!runtime_) {
-    RL_TRY_ASSIGN(runtime_, execute::probe(executor(), workload.kind, options_.ort_library));
+    RL_TRY_ASSIGN(auto found, execute::FoundRuntimes::find(executor(), workload.kind, {options_.ort_library, {}, {}}));
+    RL_TRY_ASSIGN(auto chosen, found.choose(options_.provider, state.environment));
+    runtime_ = std::move(chosen.runtime);
     library_stamp_ = stamp_of(runtime_->library_path);
   }
   state.model_sha256 = *model_sha256_;

@@ -30,6 +30,7 @@ class ServiceInspector {
  public:
   struct Options {
     schema::WorkloadRef workload;  ///< shapes concrete
+    std::string provider;          ///< ExecutionProvider::id of the baseline
     std::string ort_library;       ///< "": as `tune` finds it
     std::string device;            ///< TrialSpec::device: a GPU must be among those of the environment
     std::filesystem::path config;  ///< "": the configuration is `recommended`

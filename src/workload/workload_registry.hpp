@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/found_runtime.hpp"
 #include "schema/model_description.hpp"
 #include "schema/runtime_graph.hpp"
 #include "schema/trial_spec.hpp"
@@ -26,6 +27,8 @@ struct WorkloadKind {
   std::string name;
   /// Reads the model without running it.
   std::function<base::Result<schema::ModelDescription>(const InspectRequest&)> inspect;
+  /// The runtimes on this machine by their files, nothing loaded; null: the kind has one, whose library is "".
+  std::function<schema::RuntimeSearch(const schema::RuntimeRequest&)> find{};
   /// Loads the runtime, registers the plug-ins with it and says what it is; `library` is --ort-library or "".
   std::function<base::Result<schema::RuntimeIdentity>(const std::string& library,
                                                       const std::vector<schema::PluginLibrary>& plugins)>

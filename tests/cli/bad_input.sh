@@ -53,12 +53,14 @@ bad "--provenance" "--config" -- tune $S --provenance
 bad "--config-section" "--config" -- tune $S --config-section foo
 bad "--quiet" "--verbose" -- tune $S -v -q
 bad "--ort-library /nonexistent" "simulated" -- tune $S --ort-library /nonexistent
+bad "--runtime /nonexistent" "simulated" -- tune $S --runtime /nonexistent
+bad "--ep-library /none.so:Some" "no file /none.so" "FILE:NAME" -- tune model.onnx --ep-library /none.so:Some
 bad "--input x:a.npy" "simulated" -- tune $S --input x:a.npy
 bad "--trials 5" "the search is adaptive" "--search random" -- tune $S --trials 5
 bad "--trials 5" "the search is quick" -- tune $S --trials 5 --quick
 
 # An empty value is an unset shell variable, never "not given".
-for option in --db --output --config --space --report-html --ort-library --max-time --batch --set; do
+for option in --db --output --config --space --report-html --ort-library --runtime --ep-library --max-time --batch --set; do
   bad "$option '': the value is empty" "or leave $option out" -- tune $S "$option" ''
   bad "$option '': the value is empty" -- tune $S "$option="
 done

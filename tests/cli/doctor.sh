@@ -191,6 +191,20 @@ done
 doctor --no-load --ort-library "$CRASHING"
 check libraries.onnxruntime fail "SIGSEGV"
 
+# Every runtime is listed: what is merely found and broken is a warning, a package without a library too.
+venv=$WORK/venv/lib/python3.11/site-packages/onnxruntime/capi
+mkdir -p "$venv" "$WORK/old/lib/python3.11/site-packages/onnxruntime/capi"
+ln -s "$CRASHING" "$venv/libonnxruntime.so.1.30.0"
+touch "$WORK/old/lib/python3.11/site-packages/onnxruntime/capi/_pybind_state.py"
+VIRTUAL_ENV=$WORK/venv CONDA_PREFIX=$WORK/old doctor --no-load
+check libraries.onnxruntime ok "from RIDGELINE_ORT_LIBRARY=$ORT"
+check libraries.other_runtime.1 warn "SIGSEGV"
+check libraries.other_runtime.2 warn "only the Python module"
+json '.runtimes | map(.taken) | map(tostring) | join(" ")' "true false false"
+json '.runtimes[0].problem' ""
+json '.runtimes[1].from' "Python environment VIRTUAL_ENV=$WORK/venv"
+check libraries.telemetry ok
+
 # A model of the user.
 doctor --model missing.onnx
 check model.file fail "missing.onnx"

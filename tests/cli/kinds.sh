@@ -94,7 +94,7 @@ run 0 show latest:tune --db r.db --json
 json '.run.request.arguments[4]' "it's a folder/my service.yaml"
 json '.run.request.config_path' "$PWD/it's a folder/my service.yaml"
 json '.run.request.outputs[0]' "it's a folder/my report.md"
-json '[.run.request | .accuracy_tolerance, .max_time, .provider, .watch] | map(tostring) | join(" ")' "0.01 90 auto false"
+json '[.run.request | .accuracy_tolerance, .max_time, .provider, .watch] | map(tostring) | join(" ")' "0.01 90  false"
 run "0|1" rerun latest:tune --db r.db
 command='printf "%s\n" "v={v}" "it'"'"'s --config x.yaml"'
 run 0 sweep --param v=1,2 --repeat 1 --metric 'v=v=(\d+)' --objective max:v --db r.db --quiet -- sh -c "$command"

@@ -50,4 +50,9 @@ bad "flat.npy" "takes 4 dimensions" -- tune nameless.onnx --input x:flat.npy --d
 run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:x.npy --quick --search grid --space space.yaml --trial-time 100ms --db r.db -q
 bad "nothing.npy" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --input x:nothing.npy --db r.db
 RIDGELINE_ORT_LIBRARY='' ORT_LIBRARY='' bad "/nowhere" -- tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --ort-library /nowhere --db r.db
+bad "cannot use --runtime $PWD" "no libonnxruntime.so in that folder" -- \
+  tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --runtime "$PWD" --db r.db
+ORT_TENSORRT_FP16_ENABLE=1 run "$MEASURED" tune "$MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx" --quick --search grid --space space.yaml \
+  --trial-time 100ms --db n.db --json
+json '.notes | map(select(contains("workers go without ORT_TENSORRT_FP16_ENABLE=1"))) | length' 1
 finish

@@ -74,7 +74,7 @@ for how in "--once" "--count 2" ""; do
     "error: cannot write to standard output, so an event is lost"$'\n'"hint: is the disk full?" "watch $how"
 done
 # A library that is named has to be one, needed or not.
-bad "--ort-library /nonexistent" "expected libonnxruntime.so" -- watch --config config.yaml --once --ort-library /nonexistent
+bad "/nonexistent: " "expected libonnxruntime.so" -- watch --config config.yaml --once --ort-library /nonexistent
 
 # Two services whose files have the same name: the run is that of the file, however it is named.
 OTHER="synthetic:surface=flat,base=2ms"

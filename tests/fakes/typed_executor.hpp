@@ -20,7 +20,15 @@ class TypedExecutor : public execute::Executor {
   std::vector<execute::DeviceSlot> places{{"cpu", {}}};
   std::vector<std::size_t> slots_used;  ///< of all jobs but trials, in order; the last is that of the running one
 
+  virtual schema::RuntimeSearch find_runtimes(const schema::RuntimeRequest& where) {
+    schema::RuntimeSearch search{{schema::FoundRuntime{}}, ""};
+    search.runtimes.front().library_path = where.library;
+    return search;
+  }
   virtual base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) { return unused(); }
+  virtual base::Result<schema::RuntimeIdentity> probe_with(const execute::ProbeRequest& asked) {
+    return probe(asked.kind, asked.library);
+  }
   virtual base::Result<schema::ModelDescription> inspect(const workload::InspectRequest&) { return unused(); }
   virtual base::Result<schema::TrialOutcome> run_trial(const schema::TrialSpec&, const execute::TrialOptions&) {
     return unused();
@@ -107,10 +115,10 @@ class TypedExecutor : public execute::Executor {
   base::Result<execute::JobAnswer> answer(const execute::Job& job) {
     slots_used.push_back(job.slot);
     namespace kind = execute::job_kind;
+    if (job.kind == kind::kFind) return execute::JobAnswer{find_runtimes(read<execute::FindRequest>(job).where), {}};
     if (job.kind == kind::kProbe || job.kind == kind::kCeilings) {
       const auto asked = read<execute::ProbeRequest>(job);
-      return job.kind == kind::kProbe ? packed(probe(asked.kind, asked.library))
-                                      : packed(gpu_ceilings(asked.kind, asked.library));
+      return job.kind == kind::kProbe ? packed(probe_with(asked)) : packed(gpu_ceilings(asked.kind, asked.library));
     }
     if (job.kind == kind::kInspect) {
       const auto asked = read<execute::InspectMessage>(job);

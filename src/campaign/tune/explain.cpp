@@ -35,7 +35,7 @@ void Explainer::look_at_fastest() {
 void Explainer::read_loaded_libraries() {
   auto& run = result_.run;
   if (!run.on_gpu() || run.trials.empty() || run.trials.back().cached) return;
-  auto now = execute::probe(executor_, request_.workload.kind, request_.ort_library);
+  auto now = execute::probe(executor_, request_.workload.kind, run.runtime.library_path);
   if (now && now->loaded_libraries.size() > run.runtime.loaded_libraries.size())
     run.runtime.loaded_libraries = std::move(now->loaded_libraries);
 }
@@ -70,7 +70,7 @@ void Explainer::measure_ceilings() {
   }
   const auto found = cache.get(run, [&] {
     observer_.stage("what this GPU reaches");
-    return execute::gpu_ceilings(executor_, request_.workload.kind, request_.ort_library);
+    return execute::gpu_ceilings(executor_, request_.workload.kind, run.runtime.library_path);
   });
   if (found)
     run.gpu_ceilings = *found;

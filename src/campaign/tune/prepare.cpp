@@ -3,11 +3,15 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/hash.hpp"
 #include "base/version.hpp"
+#include "campaign/tune/candidates.hpp"
 #include "campaign/tune/device_memory.hpp"
 #include "campaign/tune/input_checks.hpp"
-#include "campaign/tune/provider_choice.hpp"
+#include "execute/provider_choice.hpp"
+#include "execute/worker_environment.hpp"
 #include "measure/gpu_plans.hpp"
 
 namespace ridgeline::campaign {
@@ -105,6 +109,8 @@ Result<void> look_at_model(RunContext& context) {
   return {};
 }
 
+bool chooses_provider(const TuneRequest& request) { return request.provider.empty() || request.provider == "auto"; }
+
 /// What was asked for that only a GPU has.
 Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& run) {
   for (const auto& constraint : run.constraints)
@@ -115,7 +121,7 @@ Result<void> check_provider(const TuneRequest& request, const schema::TuneRun& r
   if (run.tensor_location == "device" && !schema::provider_of(run.provider).takes_device_tensors)
     return base::fail(ErrorCode::invalid_argument,
                       "--io device: data can only stay on a GPU, but provider {} is tuned{}", run.provider,
-                      request.provider == "auto" ? " (no usable GPU was found)" : "")
+                      chooses_provider(request) ? " (no usable GPU was found)" : "")
         .hint("use --io host");
   return {};
 }
@@ -133,8 +139,12 @@ Result<void> prepare(RunContext& context) {
   }
   run.environment.ridgeline_version = base::version();
   RL_TRY(look_at_model(context));
-  RL_TRY_ASSIGN(run.runtime, execute::probe(context.executor, request.workload.kind, request.ort_library));
-  RL_TRY_ASSIGN(run.provider, resolve_provider(request.provider, run.runtime, run.environment));
+  RL_TRY_ASSIGN(context.runtimes,
+                execute::FoundRuntimes::find(context.executor, request.workload.kind, request.where()));
+  RL_TRY_ASSIGN(auto chosen, context.runtimes->choose(request.provider, run.environment));
+  RL_TRY(context.runtimes->check_named_plugins(chosen.index));
+  run.runtime = *context.runtimes->ask(chosen.index);
+  run.provider = std::move(chosen.provider);
   RL_TRY(check_provider(request, run));
   run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                              : "gpu:" + run.environment.gpus.front().uuid;
@@ -144,10 +154,14 @@ Result<void> prepare(RunContext& context) {
     suit_time(request.paired, context.budget);
   run.plan = request.plan;
   context.observer.environment_ready(run);
-  if (auto note =
-          request.provider == "auto" ? idle_gpu_note(run.provider, run.runtime, run.environment) : std::string();
+  if (auto note = chooses_provider(request) ? execute::idle_gpu_note(run.provider, run.runtime, run.environment) : "";
       !note.empty())
     context.note(std::move(note));
+  for (auto& note : chosen.notes) context.note(std::move(note));
+  if (const auto ignored = execute::ignored_variables(); !ignored.empty())
+    context.note(
+        fmt::format("workers go without {}: only settings of a configuration are compared", fmt::join(ignored, ", ")));
+  if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
   context.observer.model_ready(run);
   recall_device(context);
   return {};

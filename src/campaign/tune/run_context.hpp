@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "campaign/run_frame.hpp"
 #include "campaign/tune/candidate_spaces.hpp"
 #include "campaign/tune/tune_budget.hpp"
+#include "execute/found_runtimes.hpp"
 
 namespace ridgeline::campaign {
 
@@ -38,6 +40,7 @@ struct RunContext {
   std::function<bool()> cancelled;
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
+  std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
   CandidateSpaces spaces;  ///< none until they are built
   TuneBudget budget{clock, request, result, spaces};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};

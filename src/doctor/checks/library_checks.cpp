@@ -44,6 +44,31 @@ Remedy gpu_build(const RuntimeFacts& runtime) {
   return {fmt::format("run {}, or give --ort-library a GPU build", command), {command}};
 }
 
+/// "1.24.1 (OpenVINO, CPU); /x/libonnxruntime.so.1.24.1", and what it offers with its plug-ins.
+std::string runtime_text(const schema::RuntimeIdentity& identity, const std::string& place) {
+  std::vector<std::string> names;
+  for (const auto& name : identity.providers) {
+    const auto* provider = schema::find_provider_named(name);
+    names.push_back(provider != nullptr ? provider->title : name);
+  }
+  auto text = fmt::format("{} ({}); {}", identity.version, fmt::join(names, ", "), identity.library_path);
+  if (!place.empty()) text += "; from " + place;
+  for (const auto& plugin : identity.plugins) {
+    std::vector<std::string> offers;
+    for (const auto& offer : plugin.offers) offers.push_back(fmt::format("{} on {}", offer.ep_name, offer.device));
+    text += fmt::format("; plug-in {}: {}", plugin.package.empty() ? plugin.library_path : plugin.package,
+                        offers.empty() ? (plugin.note ? plugin.note->reason() : "offers nothing here")
+                                       : fmt::format("{}", fmt::join(offers, ", ")));
+  }
+  return text;
+}
+
+std::string found_text(const FoundRuntimeFacts& one) {
+  auto text = runtime_text(*one.identity, one.found.place);
+  if (const auto conflict = one.found.conflict(); !conflict.empty()) text += "; " + conflict;
+  return text;
+}
+
 Check runtime_check(const RuntimeFacts& runtime) {
   if (!runtime.identity) {
     const auto says = [](std::string evidence, std::string fix, std::vector<std::string> commands) {
@@ -62,14 +87,43 @@ Check runtime_check(const RuntimeFacts& runtime) {
     if (script.empty()) return says(runtime.error.message, "give --ort-library FILE another one", {});
     return says(runtime.error.message, fmt::format("run {}, or give --ort-library FILE", script), {script});
   }
-  std::vector<std::string> names;
-  for (const auto& name : runtime.identity->providers) {
-    const auto* provider = schema::find_provider_named(name);
-    names.push_back(provider != nullptr ? provider->title : name);
-  }
+  const auto taken =
+      std::find_if(runtime.found.begin(), runtime.found.end(), [](const auto& one) { return one.taken; });
+  if (taken == runtime.found.end())
+    return library_check("onnxruntime", "ONNX Runtime", CheckStatus::ok, runtime_text(*runtime.identity, {}));
+  // Packages may well be for other hardware; a library that was named is to be used.
+  const auto& plugins = taken->identity->plugins;
+  const auto idle = std::find_if(plugins.begin(), plugins.end(),
+                                 [](const auto& one) { return one.package.empty() && one.offers.empty(); });
+  if (idle == plugins.end()) return library_check("onnxruntime", "ONNX Runtime", CheckStatus::ok, found_text(*taken));
   return library_check(
-      "onnxruntime", "ONNX Runtime", CheckStatus::ok,
-      fmt::format("{} ({}); {}", runtime.identity->version, fmt::join(names, ", "), runtime.identity->library_path));
+      "onnxruntime", "ONNX Runtime", CheckStatus::warn, found_text(*taken),
+      idle->note && !idle->note->hint.empty() ? idle->note->hint : "name another library of a provider");
+}
+
+Check other_runtime_check(const FoundRuntimeFacts& one, std::size_t number) {
+  return library_check(fmt::format("other_runtime.{}", number), "Other runtime",
+                       one.identity ? CheckStatus::ok : CheckStatus::warn,
+                       one.identity ? found_text(one) : fmt::format("{}; from {}", one.error.message, one.found.place),
+                       one.identity             ? ""
+                       : one.error.hint.empty() ? "remove it, or leave it: tune passes it over"
+                                                : one.error.hint);
+}
+
+Check telemetry_check(const RuntimeFacts& runtime) {
+  std::vector<std::string> titles;
+  for (const auto& one : runtime.found)
+    if (one.telemetry) titles.push_back(one.identity->version);
+  std::string evidence = "no runtime here reports usage to its vendor";
+  if (!titles.empty())
+    evidence = runtime.telemetry_chosen
+                   ? "ORT_DISABLE_TELEMETRY is set"
+                   : fmt::format(
+                         "usage is reported to Microsoft by ONNX Runtime {} unless ORT_DISABLE_TELEMETRY=1 is "
+                         "set, as Ridgeline's workers do; for your programs: export ORT_DISABLE_TELEMETRY=1",
+                         fmt::join(titles, ", "));
+  return library_check("telemetry", "Telemetry", runtime.identity ? CheckStatus::ok : CheckStatus::skipped,
+                       std::move(evidence));
 }
 
 Check provider_check(const Facts& facts) {
@@ -244,7 +298,11 @@ Check optional_check(const Optional& library, const Facts& facts) {
 }  // namespace
 
 std::vector<Check> check_libraries(const Facts& facts) {
-  std::vector<Check> checks{runtime_check(facts.runtime), provider_check(facts)};
+  std::vector<Check> checks{runtime_check(facts.runtime)};
+  for (const auto& one : facts.runtime.found)
+    if (!one.taken && (one.identity || !one.found.pinned)) checks.push_back(other_runtime_check(one, checks.size()));
+  checks.push_back(telemetry_check(facts.runtime));
+  checks.push_back(provider_check(facts));
   for (const auto& part : kCudaParts) checks.push_back(cuda_part_check(part, facts));
   for (const auto& library : kOptional) checks.push_back(optional_check(library, facts));
   return checks;

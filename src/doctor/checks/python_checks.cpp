@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "doctor/checks/checks.hpp"
@@ -16,10 +17,12 @@ const std::string kGpuBuild = "onnxruntime-gpu";
 
 /// Distributions of onnxruntime that unpack into the same folder; add-ons have one of their own.
 std::vector<std::string> builds_of(const PythonFacts& python) {
+  constexpr std::array kAddOns{"onnxruntime-ep-", "onnxruntime-extensions", "onnxruntime-genai", "onnxruntime-qnn",
+                               "onnxruntime-tools"};
   std::vector<std::string> builds;
   for (const auto& [name, version] : python.packages)
-    if (name == "onnxruntime" || (name.rfind("onnxruntime-", 0) == 0 && name.rfind("onnxruntime-extensions", 0) != 0 &&
-                                  name.rfind("onnxruntime-genai", 0) != 0 && name.rfind("onnxruntime-tools", 0) != 0))
+    if ((name == "onnxruntime" || name.rfind("onnxruntime-", 0) == 0) &&
+        std::none_of(kAddOns.begin(), kAddOns.end(), [&](const char* start) { return name.rfind(start, 0) == 0; }))
       builds.push_back(name);
   return builds;
 }

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "schema/execution_provider.hpp"
 #include "workload/onnx/python_environments.hpp"
+#include "workload/onnx/python_packages.hpp"
 
 namespace ridgeline::doctor {
 namespace {
@@ -32,20 +33,6 @@ std::vector<workload::PythonEnvironment> all_environments(const workload::OrtSea
   return found;
 }
 
-/// pip's "onnxruntime_gpu-1.20.1.dist-info": name (with dashes) and version.
-std::pair<std::string, std::string> package_of(const std::string& folder) {
-  constexpr std::string_view kEnd = ".dist-info";
-  if (folder.size() <= kEnd.size() || folder.compare(folder.size() - kEnd.size(), kEnd.size(), kEnd) != 0) return {};
-  const auto stem = folder.substr(0, folder.size() - kEnd.size());
-  const auto dash = stem.find('-');
-  if (dash == std::string::npos) return {};
-  auto name = stem.substr(0, dash);
-  std::replace(name.begin(), name.end(), '_', '-');
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return {name, stem.substr(dash + 1)};
-}
-
 /// torch/version.py has: cuda: Optional[str] = '12.8'
 std::string torch_cuda(const fs::path& packages) {
   const auto text = base::read_file(packages / "torch/version.py").value_or("");
@@ -60,11 +47,8 @@ std::string torch_cuda(const fs::path& packages) {
 
 void read_packages(const fs::path& folder, PythonFacts& facts) {
   std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && at != end; at.increment(error)) {
-    const auto [name, version] = package_of(at->path().filename().string());
-    if (is_wanted(name)) facts.packages.emplace(name, version);
-  }
+  for (const auto& package : workload::python_packages(folder))
+    if (is_wanted(package.name)) facts.packages.emplace(package.name, package.version);
   const auto capi = folder / "onnxruntime/capi";
   const bool ort = std::any_of(facts.packages.begin(), facts.packages.end(),
                                [](const auto& package) { return package.first != "torch"; });

@@ -9,6 +9,10 @@
 namespace ridgeline::workload {
 namespace {
 
+schema::RuntimeSearch find(const schema::RuntimeRequest& request) {
+  return find_runtimes(request, OrtSearchEnvironment::of_this_process());
+}
+
 base::Result<schema::RuntimeIdentity> probe_onnx(const std::string& library_flag,
                                                  const std::vector<schema::PluginLibrary>& plugins) {
   const auto environment = OrtSearchEnvironment::of_this_process();
@@ -31,6 +35,7 @@ base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) 
 WorkloadKind make_onnx_kind() {
   return {.name = "onnx",
           .inspect = inspect_onnx_model,
+          .find = find,
           .probe = probe_onnx,
           .make = make,
           .runtime_graph = runtime_graph,

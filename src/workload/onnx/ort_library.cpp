@@ -72,28 +72,21 @@ base::Result<OrtLibrary> OrtLibrary::open_file(const std::string& file) {
                     kOldestApi, newest);
 }
 
-base::Result<OrtLibrary> OrtLibrary::open(const std::string& ort_library_flag,
-                                          const OrtSearchEnvironment& environment) {
-  std::string looked;
-  const auto note = [&looked](std::string_view text) { looked += (looked.empty() ? "" : "; ") + std::string(text); };
-  for (const auto& place : ort_places(ort_library_flag, environment)) {
-    std::string reasons;
-    for (const auto& file : place.files) {
-      auto library = open_file(file);
-      if (library) return library;
-      reasons += (reasons.empty() ? "" : ", ") + library.error().message;
-    }
-    if (place.named_by_user)
-      return base::fail(
-                 ErrorCode::unavailable,
-                 "cannot use {}: {}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
-                 place.label, reasons.empty() ? "no libonnxruntime.so in that folder" : reasons, kOldestApi)
+base::Result<OrtLibrary> OrtLibrary::open(const std::string& library, const OrtSearchEnvironment& environment) {
+  const auto found = find_runtimes({library, {}, {}}, environment);
+  std::vector<std::string> reasons;
+  for (const auto& runtime : found.runtimes) {
+    base::Result<OrtLibrary> opened = base::fail(ErrorCode::unavailable, "{}", runtime.problem);
+    if (runtime.problem.empty()) opened = open_file(runtime.library_path);
+    if (opened) return opened;
+    if (runtime.pinned)
+      return base::fail(ErrorCode::unavailable,
+                        "{}; expected libonnxruntime.so of version 1.{} or later, or a folder that holds it",
+                        opened.error().message, kOldestApi)
           .hint("name another, or leave it out");
-    const bool absent = place.files.empty() && place.label.find("(not set)") == std::string::npos;
-    note(place.label + (absent ? ": none there" : reasons.empty() ? "" : ": " + reasons));
+    reasons.push_back(opened.error().message);
   }
-  return base::fail(ErrorCode::not_found, "no ONNX Runtime library found; looked in: {}", looked)
-      .hint("run scripts/fetch_onnxruntime.sh or give --ort-library FILE");
+  return tl::unexpected(found.none_usable(reasons));
 }
 
 base::Result<std::vector<std::string>> OrtLibrary::providers() const {

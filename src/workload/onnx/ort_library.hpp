@@ -18,9 +18,9 @@ namespace ridgeline::workload {
 /// ONNX Runtime, opened at run time through its C API. Stays loaded until the process ends.
 class OrtLibrary {
  public:
-  /// Opens the first library that loads and is new enough (1.17). `ort_library_flag` is --ort-library: a file, a folder
-  /// or "". The error (unavailable) says on one line where it looked and what was wrong in each place.
-  [[nodiscard]] static base::Result<OrtLibrary> open(const std::string& ort_library_flag,
+  /// Opens `library`, a file or a folder; "": the first of find_runtimes that loads and is new enough (1.17). The error
+  /// (unavailable, not_found) says on one line where it looked and what was wrong in each place.
+  [[nodiscard]] static base::Result<OrtLibrary> open(const std::string& library,
                                                      const OrtSearchEnvironment& environment);
 
   [[nodiscard]] const OrtApi& api() const noexcept { return *api_; }

@@ -3,47 +3,228 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "workload/onnx/python_environments.hpp"
+#include "workload/onnx/python_packages.hpp"
 
 namespace ridgeline::workload {
 namespace {
 
 namespace fs = std::filesystem;
 
-void append(std::vector<std::string>& to, std::vector<std::string> more) {
-  for (auto& file : more)
-    if (std::find(to.begin(), to.end(), file) == to.end()) to.push_back(std::move(file));
-}
-
-// The wheel keeps the library in its capi folder.
-std::vector<std::string> ort_files_of_python(const fs::path& prefix) {
-  std::vector<std::string> files;
-  for (const auto& packages : python_package_folders(prefix))
-    append(files, ort_files_in(packages / "onnxruntime/capi"));
-  return files;
-}
-
-std::vector<std::string> files_of_named(const std::string& named) {
-  std::error_code error;
-  const fs::path path(named);
-  // A name without a slash would be looked for by the loader, anywhere but here.
-  if (named.find('/') == std::string::npos && fs::is_regular_file(path, error))
-    return {fs::absolute(path, error).string()};
-  if (!fs::is_directory(path, error)) return {named};
-  auto files = ort_files_in(path);
-  append(files, ort_files_in(path / "lib"));
-  append(files, ort_files_in(path / "onnxruntime/capi"));
-  return files;
-}
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
+
+/// Those of ld.so and of its configuration, in which each line that begins with a slash is a folder.
+std::vector<fs::path> system_library_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator at("/etc/ld.so.conf.d", error), end; !error && at != end; at.increment(error))
+    for (const auto& line : base::split(base::read_file(at->path()).value_or(""), '\n'))
+      if (line.rfind('/', 0) == 0) folders.emplace_back(std::string(base::trim(line)));
+  for (const auto* folder : {"/usr/local/lib", "/lib64", "/usr/lib64", "/lib", "/usr/lib"})
+    folders.emplace_back(folder);
+  return folders;
+}
+
+/// The same file under two names, or a copy.
+bool is_same_library(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (a == b || fs::equivalent(a, b, error)) return true;
+  const auto size = fs::file_size(a, error);
+  if (error || size != fs::file_size(b, error) || error) return false;
+  const auto left = base::read_file(a);
+  const auto right = base::read_file(b);
+  return left && right && *left == *right;
+}
+
+/// "1.24.1" of libonnxruntime.so.1.24.1, which the plain name is a link to.
+std::string version_in_name(const std::string& file) {
+  std::error_code error;
+  const auto target = fs::canonical(file, error);
+  const auto name = (error ? fs::path(file) : target).filename().string();
+  const auto at = name.find(".so.");
+  return at == std::string::npos || name.find('.', at + 4) == std::string::npos ? "" : name.substr(at + 4);
+}
+
+/// The folders below a named one that may hold a library: archives have lib, wheels onnxruntime/capi.
+std::vector<fs::path> folders_of_named(const fs::path& named) {
+  std::vector<fs::path> folders{named, named / "lib", named / "capi", named / "onnxruntime/capi",
+                                named / "runtimes/linux-x64/native"};
+  for (const auto& packages : python_package_folders(named)) folders.push_back(packages / "onnxruntime/capi");
+  return folders;
+}
+
+class Finder {
+ public:
+  Finder(const schema::RuntimeRequest& request, const OrtSearchEnvironment& environment)
+      : request_(request), environment_(environment) {}
+
+  schema::RuntimeSearch find() && {
+    if (!request_.library.empty()) {
+      add_named("--ort-library " + request_.library, request_.library, {.named = true, .pinned = true});
+    } else {
+      add_variable("RIDGELINE_ORT_LIBRARY", environment_.ort_library);
+      add_variable("ONNXRUNTIME_ROOT", environment_.ort_root);
+      for (const auto& python : python_environments(environment_)) add_python(python);
+      add_own_copy();
+      add_system();
+    }
+    for (const auto& named : request_.runtimes) add_named("--runtime " + named, named, {.named = true});
+    for (auto& runtime : found_.runtimes) add_plugins(runtime.plugins, request_.plugins);
+    return std::move(found_);
+  }
+
+ private:
+  void note_place(const std::string& text) { found_.looked_in += (found_.looked_in.empty() ? "" : "; ") + text; }
+
+  static void add_plugins(std::vector<schema::PluginLibrary>& to, const std::vector<schema::PluginLibrary>& more) {
+    for (const auto& plugin : more) {
+      const auto same = [&](const auto& one) {
+        return one.library_path == plugin.library_path && one.name == plugin.name;
+      };
+      if (std::none_of(to.begin(), to.end(), same)) to.push_back(plugin);
+    }
+  }
+
+  void add(schema::FoundRuntime runtime) {
+    const bool library = runtime.problem.empty();
+    if (library) describe(runtime);
+    for (auto& known : found_.runtimes) {
+      if (library ? !is_same_library(known.library_path, runtime.library_path)
+                  : known.library_path != runtime.library_path)
+        continue;
+      known.named |= runtime.named;
+      add_plugins(known.plugins, runtime.plugins);
+      return;
+    }
+    found_.runtimes.push_back(std::move(runtime));
+  }
+
+  /// What its file and its neighbours tell.
+  void describe(schema::FoundRuntime& runtime) const {
+    runtime.version = version_in_name(runtime.library_path);
+    const fs::path folder = fs::path(runtime.library_path).parent_path();
+    if (folder.filename() == "capi" && folder.parent_path().filename() == "onnxruntime") {
+      const auto site = folder.parent_path().parent_path();
+      const auto packages = python_packages(site);
+      runtime.packages = onnxruntime_builds(packages);
+      runtime.plugins = plugin_libraries(site, packages);
+      return;
+    }
+    // A runtime of no environment works with the plug-ins of the active ones.
+    for (const auto& python : python_environments(environment_))
+      for (const auto& site : python_package_folders(python.prefix))
+        add_plugins(runtime.plugins, plugin_libraries(site, python_packages(site)));
+  }
+
+  /// The best file of the folder; whether there is one.
+  bool add_folder(const std::string& place, const fs::path& folder) {
+    auto files = ort_files_in(folder);
+    if (files.empty()) return false;
+    schema::FoundRuntime runtime;
+    runtime.library_path = std::move(files.front());
+    runtime.place = place;
+    add(std::move(runtime));
+    return true;
+  }
+
+  void add_named(const std::string& place, const std::string& named, schema::FoundRuntime runtime) {
+    note_place(place);
+    std::error_code error;
+    const fs::path path(named);
+    runtime.place = place;
+    if (!fs::is_directory(path, error)) {
+      // A name without a slash would be looked for by the loader, anywhere but here.
+      const bool here = named.find('/') == std::string::npos && fs::is_regular_file(path, error);
+      runtime.library_path = here ? fs::absolute(path, error).string() : named;
+      return add(std::move(runtime));
+    }
+    const auto folders = folders_of_named(path);
+    for (const auto& folder : folders)
+      if (auto files = ort_files_in(folder); runtime.library_path.empty() && !files.empty())
+        runtime.library_path = std::move(files.front());
+    if (runtime.library_path.empty()) {
+      runtime.library_path = named;
+      runtime.problem = fmt::format("{}: no libonnxruntime.so in that folder", named);
+      const auto module = std::find_if(folders.begin(), folders.end(), &has_module_only);
+      if (module != folders.end()) add_module_problem(*module, runtime);
+    }
+    add(std::move(runtime));
+  }
+
+  /// Only the first variable that is set pins the runtime.
+  void add_variable(const std::string& name, const std::string& value) {
+    if (value.empty()) return note_place(name + " (not set)");
+    const bool first = found_.runtimes.empty();
+    add_named(fmt::format("{}={}", name, value), value, {.named = first, .pinned = first});
+  }
+
+  static bool has_module_only(const fs::path& capi) {
+    std::error_code error;
+    return fs::exists(capi / "_pybind_state.py", error) && ort_files_in(capi).empty();
+  }
+
+  /// PyPI's wheels carry the library from 1.19.2 on.
+  static void add_module_problem(const fs::path& capi, schema::FoundRuntime& runtime) {
+    runtime.library_path = capi.string();
+    runtime.packages = onnxruntime_builds(python_packages(capi.parent_path().parent_path()));
+    runtime.problem =
+        fmt::format("{}: only the Python module of {}, no libonnxruntime.so, which PyPI's packages have from 1.19.2 on",
+                    capi.string(), runtime.packages.empty() ? "onnxruntime" : runtime.packages.front());
+    runtime.hint = "install a newer one there: pip install --upgrade onnxruntime";
+  }
+
+  void add_python(const PythonEnvironment& python) {
+    bool any = false;
+    for (const auto& site : python_package_folders(python.prefix)) {
+      const auto capi = site / "onnxruntime/capi";
+      any |= add_folder(python.label, capi);
+      // Debian's own package leaves the library to the system's folders.
+      if (!has_module_only(capi) || site.parent_path().filename() == "python3") continue;
+      schema::FoundRuntime runtime;
+      runtime.place = python.label;
+      add_module_problem(capi, runtime);
+      any = true;
+      add(std::move(runtime));
+    }
+    std::error_code error;
+    if (fs::exists(python.prefix / "conda-meta", error)) any |= add_folder(python.label, python.prefix / "lib");
+    note_place(python.label + (any ? "" : ": none there"));
+  }
+
+  void add_own_copy() {
+    const auto folder = environment_.executable.parent_path();
+    const auto beside = fmt::format("beside the program ({0}, {0}/../lib)", folder.string());
+    bool any = add_folder(beside, folder);
+    any |= add_folder(beside, folder.parent_path() / "lib");
+    note_place(beside + (any ? "" : ": none there"));
+    const auto cache = environment_.cache / "onnxruntime";
+    any = false;
+    for (const auto& version : folders_in(cache, ""))
+      any |= add_folder(fmt::format("the cache ({})", cache.string()), version / "lib");
+    note_place(fmt::format("the cache ({}){}", cache.string(), any ? "" : ": none there"));
+  }
+
+  void add_system() {
+    for (const auto& folder : base::split(environment_.ld_library_path, ':'))
+      if (!folder.empty()) add_folder(fmt::format("LD_LIBRARY_PATH ({})", folder), folder);
+    for (const auto& folder : environment_.system_folders)
+      add_folder(fmt::format("the system ({})", folder.string()), folder);
+    note_place("the system's library folders");
+  }
+
+  const schema::RuntimeRequest& request_;
+  const OrtSearchEnvironment& environment_;
+  schema::RuntimeSearch found_;
+};
 
 }  // namespace
 
@@ -58,7 +239,8 @@ OrtSearchEnvironment OrtSearchEnvironment::of_this_process() {
           .cuda_home = variable("CUDA_HOME").empty() ? variable("CUDA_PATH") : variable("CUDA_HOME"),
           .cuda_parent = "/usr/local",
           .executable = base::executable_path(),
-          .cache = base::cache_folder()};
+          .cache = base::cache_folder(),
+          .system_folders = system_library_folders()};
 }
 
 std::vector<std::string> ort_files_in(const fs::path& folder) {
@@ -78,32 +260,8 @@ std::vector<std::string> ort_files_in(const fs::path& folder) {
   return names;
 }
 
-std::vector<OrtPlace> ort_places(const std::string& ort_library_flag, const OrtSearchEnvironment& environment) {
-  if (!ort_library_flag.empty()) return {{"--ort-library " + ort_library_flag, files_of_named(ort_library_flag), true}};
-  if (!environment.ort_library.empty())
-    return {{"RIDGELINE_ORT_LIBRARY=" + environment.ort_library, files_of_named(environment.ort_library), true}};
-
-  std::vector<OrtPlace> places{{"RIDGELINE_ORT_LIBRARY (not set)", {}, false}};
-  const auto folder = environment.executable.parent_path();
-  OrtPlace beside{fmt::format("beside the program ({0}, {0}/../lib)", folder.string()), ort_files_in(folder), false};
-  append(beside.files, ort_files_in(folder.parent_path() / "lib"));
-  places.push_back(std::move(beside));
-
-  if (environment.ort_root.empty()) {
-    places.push_back({"ONNXRUNTIME_ROOT (not set)", {}, false});
-  } else {
-    places.push_back({"ONNXRUNTIME_ROOT=" + environment.ort_root, files_of_named(environment.ort_root), false});
-  }
-
-  for (auto& python : python_environments(environment))
-    places.push_back({std::move(python.label), ort_files_of_python(python.prefix), false});
-
-  OrtPlace cache{fmt::format("the cache ({})", (environment.cache / "onnxruntime").string()), {}, false};
-  for (const auto& version : folders_in(environment.cache / "onnxruntime", ""))
-    append(cache.files, ort_files_in(version / "lib"));
-  places.push_back(std::move(cache));
-  places.push_back({"the system's library folders", {"libonnxruntime.so.1", "libonnxruntime.so"}, false});
-  return places;
+schema::RuntimeSearch find_runtimes(const schema::RuntimeRequest& request, const OrtSearchEnvironment& environment) {
+  return Finder(request, environment).find();
 }
 
 }  // namespace ridgeline::workload

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "workload/onnx/ort_search.hpp"
 
@@ -17,9 +18,13 @@ fs::path python_prefix_on_path(const std::string& path) {
   for (const auto& folder : base::split(path, ':')) {
     const auto python = fs::path(folder) / "python3";
     if (folder.empty() || !fs::exists(python, error)) continue;
+    // pyenv puts a script in front, and writes down which version that starts.
+    const auto root = fs::path(folder).parent_path();
+    if (const auto version = base::read_file(root / "version"); version && fs::exists(root / "versions", error))
+      return root / "versions" / std::string(base::trim(base::split(*version, '\n').front()));
     // In an environment bin/python3 is a link to the base interpreter: the environment's own folder is what counts,
     // so only a link within one installation (python3 -> python3.11) may be followed, which keeps the folder.
-    return fs::path(folder).parent_path();
+    return root;
   }
   return {};
 }

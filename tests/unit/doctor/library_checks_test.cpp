@@ -32,6 +32,67 @@ TEST(LibraryChecks, no_onnx_runtime_fails_with_the_script_that_fetches_it) {
   EXPECT_TRUE(contains(see_library(facts, "onnxruntime").evidence, "SIGSEGV"));
 }
 
+FoundRuntimeFacts found_at(const std::string& path) {
+  FoundRuntimeFacts one;
+  one.found.library_path = path;
+  one.found.place = "the place of " + path;
+  auto& identity = one.identity.emplace();
+  identity.version = "1.32.0";
+  identity.library_path = path;
+  identity.providers = {"CPUExecutionProvider"};
+  return one;
+}
+
+TEST(LibraryChecks, every_runtime_is_listed_and_which_one_tune_takes) {
+  auto facts = cpu_facts();
+  auto& found = facts.runtime.found;
+  found = {found_at("/a"), found_at("/b"), found_at("/c")};
+  found[0].identity.reset();
+  found[0].error = {base::ErrorCode::crashed, "/a: the worker died of SIGSEGV"};
+  found[1].taken = true;
+  auto& plugin = found[2].identity->plugins.emplace_back();
+  plugin.package = "onnxruntime-ep-webgpu 0.4.0";
+  plugin.offers.push_back({"/p", "", "WebGpuExecutionProvider", "0.4.0", "GPU"});
+  EXPECT_EQ(see_library(facts, "onnxruntime").evidence, "1.32.0 (CPU); /b; from the place of /b");
+  const auto broken = see_library(facts, "other_runtime.1");
+  EXPECT_EQ(broken.status, CheckStatus::warn);
+  EXPECT_EQ(broken.evidence, "/a: the worker died of SIGSEGV; from the place of /a");
+  EXPECT_FALSE(broken.fix.empty());
+  const auto other = see_library(facts, "other_runtime.2");
+  EXPECT_EQ(other.status, CheckStatus::ok);
+  EXPECT_EQ(
+      other.evidence,
+      "1.32.0 (CPU); /c; from the place of /c; plug-in onnxruntime-ep-webgpu 0.4.0: WebGpuExecutionProvider on GPU");
+}
+
+TEST(LibraryChecks, a_plug_in_that_was_named_and_offers_nothing_is_a_warning) {
+  auto facts = cpu_facts();
+  facts.runtime.found = {found_at("/a")};
+  auto& one = facts.runtime.found.front();
+  one.taken = true;
+  auto& plugin = one.identity->plugins.emplace_back();
+  plugin.library_path = "/p.so";
+  plugin.package = "onnxruntime-ep-openvino 1.8.1";
+  plugin.note = schema::ProviderNote{"it takes Intel CPUs only", "", "install onnxruntime-openvino", {}};
+  EXPECT_EQ(see_library(facts, "onnxruntime").status, CheckStatus::ok);
+  plugin.package.clear();
+  const auto check = see_library(facts, "onnxruntime");
+  EXPECT_EQ(check.status, CheckStatus::warn);
+  EXPECT_TRUE(contains(check.evidence, "plug-in /p.so: it takes Intel CPUs only")) << check.evidence;
+  EXPECT_EQ(check.fix, "install onnxruntime-openvino");
+}
+
+TEST(LibraryChecks, telemetry_is_told_where_a_runtime_has_it_and_nothing_turns_it_off) {
+  auto facts = cpu_facts();
+  facts.runtime.found = {found_at("/a")};
+  EXPECT_TRUE(contains(see_library(facts, "telemetry").evidence, "no runtime here"));
+  facts.runtime.found.front().telemetry = true;
+  EXPECT_EQ(see_library(facts, "telemetry").status, CheckStatus::ok);
+  EXPECT_TRUE(contains(see_library(facts, "telemetry").evidence, "ONNX Runtime 1.32.0 unless ORT_DISABLE_TELEMETRY=1"));
+  facts.runtime.telemetry_chosen = true;
+  EXPECT_EQ(see_library(facts, "telemetry").evidence, "ORT_DISABLE_TELEMETRY is set");
+}
+
 TEST(LibraryChecks, a_cpu_build_is_a_warning_only_beside_a_gpu) {
   EXPECT_EQ(see_library(cpu_facts(), "cuda_provider").status, CheckStatus::skipped);
   auto facts = healthy_facts();

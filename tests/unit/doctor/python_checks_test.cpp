@@ -27,6 +27,8 @@ TEST(PythonChecks, every_two_builds_of_onnxruntime_collide_but_an_add_on_does_no
   auto facts = cpu_facts();
   facts.pythons = {{"x", {{"onnxruntime", "1.24.1"}, {"onnxruntime-extensions", "0.14"}}, {}, ""}};
   EXPECT_EQ(first(facts).status, CheckStatus::ok);
+  facts.pythons.front().packages["onnxruntime-ep-openvino"] = "1.8.1";  // a plug-in has a folder of its own
+  EXPECT_EQ(first(facts).status, CheckStatus::ok);
   facts.pythons.front().packages["onnxruntime-openvino"] = "1.24.1";
   EXPECT_EQ(first(facts).status, CheckStatus::warn);
   EXPECT_EQ(first(facts).commands, (std::vector<std::string>{"pip uninstall -y onnxruntime onnxruntime-openvino",

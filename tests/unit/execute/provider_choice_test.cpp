@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/tune/provider_choice.hpp"
+#include "execute/provider_choice.hpp"
 
 #include <gtest/gtest.h>
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 namespace {
 
 constexpr const char* kNoDriver =
@@ -86,4 +86,4 @@ TEST(ProviderChoice, one_that_is_made_for_a_gpu_is_told_why_none_is_seen) {
 }
 
 }  // namespace
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

@@ -7,17 +7,17 @@
 #include "schema/environment.hpp"
 #include "schema/trial_spec.hpp"
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 
-/// The ExecutionProvider::id of what was asked for; for "auto" that of the most wanted provider that is usable here.
-/// Errors: unavailable, when the machine or the runtime cannot do what was asked for.
+/// The ExecutionProvider::id of what was asked for; for "" and "auto" that of the most wanted provider that is usable
+/// here. Errors: unavailable, when the machine or the runtime cannot do what was asked for.
 [[nodiscard]] base::Result<std::string> resolve_provider(const std::string& asked,
                                                          const schema::RuntimeIdentity& runtime,
                                                          const schema::Environment& environment);
 
-/// Why `auto` did not choose a GPU that is there, or that the machine seems to be made for; "" when it chose one, or
-/// nobody expects one.
+/// Why no GPU was chosen that is there, or that the machine seems to be made for; "" when one was chosen, or nobody
+/// expects one.
 [[nodiscard]] std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIdentity& runtime,
                                         const schema::Environment& environment);
 
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

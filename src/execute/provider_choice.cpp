@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/tune/provider_choice.hpp"
+#include "execute/provider_choice.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-namespace ridgeline::campaign {
+namespace ridgeline::execute {
 
 using base::ErrorCode;
 
@@ -26,7 +26,7 @@ std::string unseen_gpu_note(const schema::RuntimeIdentity& runtime, const schema
 
 base::Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
                                            const schema::Environment& environment) {
-  if (asked == "auto") {
+  if (asked.empty() || asked == "auto") {
     for (const auto* provider : schema::auto_providers())
       if (provider->on_gpu() && !environment.gpus.empty() && runtime.offers(*provider) &&
           runtime.why_not(*provider) == nullptr)
@@ -71,4 +71,4 @@ std::string idle_gpu_note(const std::string& provider, const schema::RuntimeIden
   return fmt::format("{} is present but not used: {}", environment.gpus.front().name, reason);
 }
 
-}  // namespace ridgeline::campaign
+}  // namespace ridgeline::execute

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/candidates.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "execute/runtime_candidates.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+/// Whether a run that asks for this could take place there.
+bool suits(const schema::TuneRun& run, const schema::ExecutionProvider& provider) {
+  if (run.tensor_location == "device" && !provider.takes_device_tensors) return false;
+  return provider.on_gpu() || std::none_of(run.constraints.begin(), run.constraints.end(), [](const auto& constraint) {
+    return constraint.metric.rfind("gpu_", 0) == 0;
+  });
+}
+
+}  // namespace
+
+base::Result<void> add_candidates(RunContext& context, std::size_t current) {
+  auto& run = context.result.run;
+  context.observer.stage("asking every runtime what it offers");
+  RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*context.runtimes, run.environment));
+  std::map<std::string, int> names;
+  const auto name = [&](const std::string& provider, const schema::RuntimeIdentity& runtime) {
+    const auto id = fmt::format("{}@{}", provider, runtime.version);
+    const int count = ++names[id];
+    return count == 1 ? id : fmt::format("{}#{}", id, count);
+  };
+  static_cast<void>(name(run.provider, run.runtime));  // taken by what the user has now
+  for (auto& one : found.usable) {
+    const auto& row = schema::provider_of(one.provider);
+    if (one.index == current && one.provider == run.provider && !one.plugin) continue;
+    if (!suits(run, row)) continue;
+    const auto& where = context.runtimes->all()[one.index];
+    schema::Candidate candidate;
+    candidate.id = name(one.provider, one.runtime);
+    candidate.engine = one.runtime.name;
+    candidate.provider = one.provider;
+    candidate.device = row.on_gpu() && !run.environment.gpus.empty() ? "gpu:" + run.environment.gpus.front().uuid
+                                                                     : run.environment.cpu_device_id();
+    candidate.packages = where.packages;
+    if (one.plugin)
+      for (const auto& library : one.runtime.plugins)
+        if (library.library_path == one.plugin->library_path && !library.package.empty())
+          candidate.packages.push_back(library.package);
+    candidate.source = where.place;
+    candidate.plugin = std::move(one.plugin);
+    candidate.runtime = std::move(one.runtime);
+    run.candidates.push_back(std::move(candidate));
+  }
+  for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));
+  if (run.candidates.empty()) context.note("no other runtime or provider was found that could run this model");
+  return {};
+}
+
+}  // namespace ridgeline::campaign

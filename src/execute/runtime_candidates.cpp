@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/runtime_candidates.hpp"
+
+#include <utility>
+
+#include "execute/provider_choice.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+void add_own_providers(std::size_t index, const schema::RuntimeIdentity& runtime,
+                       const schema::Environment& environment, RuntimeCandidates& out) {
+  for (const auto& row : schema::execution_providers()) {
+    if (!runtime.offers(row) || (row.on_gpu() && environment.gpus.empty())) continue;
+    if (const auto usable = resolve_provider(row.id, runtime, environment))
+      out.usable.push_back({index, runtime, row.id});
+    else
+      out.passed_over.push_back(fmt::format("{}: {}", runtime.library_path, usable.error().message));
+  }
+}
+
+void add_plugins(std::size_t index, const schema::RuntimeIdentity& runtime, RuntimeCandidates& out) {
+  for (const auto& plugin : runtime.plugins) {
+    if (plugin.offers.empty())
+      out.passed_over.push_back(fmt::format("{} with {}: {}", plugin_title(plugin), runtime.library_path,
+                                            plugin.note ? plugin.note->reason() : "it offers no device here"));
+    for (const auto& offer : plugin.offers) {
+      const auto* row = schema::find_provider_named(offer.ep_name);
+      if (row != nullptr && schema::find_provider(row->id) != nullptr)
+        out.usable.push_back({index, runtime, row->id, offer});
+      else
+        out.passed_over.push_back(fmt::format("{}: trials cannot run on {}", plugin_title(plugin), offer.ep_name));
+    }
+  }
+}
+
+}  // namespace
+
+std::string UsableProvider::title(const schema::FoundRuntime& found) const {
+  const auto name = schema::provider_of(provider).title;
+  return fmt::format("{} of {}", plugin ? fmt::format("{} ({})", name, plugin->device) : name, found.title());
+}
+
+Result<RuntimeCandidates> runtime_candidates(FoundRuntimes& runtimes, const schema::Environment& environment) {
+  RuntimeCandidates out;
+  Result<void> named_plugins;
+  bool any_takes_them = false;
+  for (std::size_t i = 0; i < runtimes.all().size(); ++i) {
+    const auto& answer = runtimes.ask_with_plugins(i);
+    if (!answer) {
+      if (runtimes.all()[i].named || answer.error().code == ErrorCode::cancelled)
+        return tl::unexpected<base::Error>(answer.error());
+      out.passed_over.push_back(runtimes.reason(i));
+      continue;
+    }
+    auto checked = runtimes.check_named_plugins(i);
+    any_takes_them |= checked.has_value();
+    if (!checked) named_plugins = std::move(checked);
+    add_own_providers(i, *answer, environment, out);
+    add_plugins(i, *answer, out);
+  }
+  if (!named_plugins && !any_takes_them) return tl::unexpected(std::move(named_plugins).error());
+  return out;
+}
+
+}  // namespace ridgeline::execute
