@@ -22,9 +22,9 @@ struct Candidate {
   RuntimeIdentity runtime;
   std::string provider;  ///< ExecutionProvider::id
   std::optional<ProviderPlugin> plugin{};
-  std::string device;  ///< TrialSpec::device
+  std::string device;                   ///< TrialSpec::device
   std::vector<std::string> packages{};  ///< that bring it: "onnxruntime-openvino 1.24.1"
-  std::string source;  ///< where the runtime was found, for people
+  std::string source;                   ///< where the runtime was found, for people
 };
 RL_DECLARE_JSON(Candidate)
 

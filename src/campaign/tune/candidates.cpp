@@ -13,8 +13,8 @@ namespace {
 bool suits(const schema::TuneRun& run, const schema::ExecutionProvider& provider) {
   if (run.tensor_location == "device" && !provider.takes_device_tensors) return false;
   return provider.on_gpu() || std::none_of(run.constraints.begin(), run.constraints.end(), [](const auto& constraint) {
-    return constraint.metric.rfind("gpu_", 0) == 0;
-  });
+           return constraint.metric.rfind("gpu_", 0) == 0;
+         });
 }
 
 }  // namespace

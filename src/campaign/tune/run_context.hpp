@@ -41,7 +41,7 @@ struct RunContext {
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
   std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
-  CandidateSpaces spaces;  ///< none until they are built
+  CandidateSpaces spaces;                          ///< none until they are built
   TuneBudget budget{clock, request, result, spaces};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
 };
