@@ -3,7 +3,7 @@
 # Puts pinned wheels (scripts/wheels.tsv) into the cache folder wheels/, each unpacked into a folder of its own that is laid out
 # like a virtual environment, so that `ridgeline tune --runtime FOLDER` takes it. Fetched by pip, with its index and proxy
 # settings; SHA-256 is checked. Prints the folders.
-#   scripts/fetch_wheels.sh [FOLDER...]     names of wheels.tsv, or "all" (default: set "ci")
+#   scripts/fetch_wheels.sh [FOLDER|SET]...     names of wheels.tsv (default: ci)
 # Exit code 69: a wheel could not be fetched.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -55,15 +55,12 @@ fetch() {
 
 work=
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
+[ $# -gt 0 ] || set -- ci
 for wanted in "$@"; do
-  [ "$wanted" = all ] || grep -q "^$wanted	" "$TABLE" || die "no wheel \"$wanted\"; scripts/wheels.tsv has $(grep -v '^#' "$TABLE" | cut -f1 | paste -sd' ')"
+  cut -f1,2 "$TABLE" | grep -v '^#' | tr '\t' '\n' | grep -qxF -- "$wanted" ||
+    die "no wheel \"$wanted\"; scripts/wheels.tsv has $(grep -v '^#' "$TABLE" | cut -f1 | paste -sd' ')"
 done
 while IFS=$'\t' read -r folder set megabytes sha256 file; do
-  [[ $folder == \#* ]] && continue
-  if [ $# -eq 0 ]; then
-    [ "$set" = ci ] || continue
-  else
-    [[ " $* " == *" $folder "* || " $* " == *" all "* ]] || continue
-  fi
+  [[ $folder != \#* && (" $* " == *" $folder "* || " $* " == *" $set "*) ]] || continue
   fetch "$folder" "$megabytes" "$sha256" "$file"
 done <"$TABLE"
