@@ -12,7 +12,8 @@ in fresh processes, whose means give the 95 % intervals. The first candidate is 
     benchmarks/provider_loop.py --markdown det.json rec.json cls.json        the table of docs/runtimes.md
 Options: attributes of SessionOptions (intra_op_num_threads=2, graph_optimization_level=ORT_ENABLE_BASIC), session config
 entries (a dot in the key), `ep_library=FILE` to register a plug-in, `name=TEXT`; any other is the provider's.
-`--defaults FOLDER...` instead of candidates: of each wheel there, every provider that works on a CPU.
+`--defaults FOLDER...`: every provider of these wheels that works on a CPU. `--pick RUN.json`: what `ridgeline tune --json`
+recommends, its settings by ONNX Runtime's names (`--ridgeline BIN` tells them).
 """
 import argparse
 import ctypes
@@ -45,6 +46,9 @@ def main():
     parser.add_argument("model", type=pathlib.Path, nargs="?")
     parser.add_argument("--candidate", action="append", default=[])
     parser.add_argument("--defaults", nargs="+", default=[], metavar="FOLDER")
+    parser.add_argument("--pick", type=pathlib.Path, metavar="RUN.json")
+    parser.add_argument("--ridgeline", default="ridgeline", metavar="BIN")
+    parser.add_argument("--title", help="of the model in the table (default: its file's name)")
     parser.add_argument("--shape", action="append", default=[], metavar="INPUT:AxBxC")
     parser.add_argument("--input", action="append", default=[], metavar="INPUT:FILE.npy")
     parser.add_argument("--seed", type=int, default=1)
@@ -59,6 +63,8 @@ def main():
         print(markdown([json.loads(path.read_text()) for path in options.markdown]))
         return 0
     candidates = [parsed(text) for text in options.candidate] + [each for folder in options.defaults for each in defaults(folder)]
+    if options.pick:
+        candidates.append(picked(json.loads(options.pick.read_text()), options.ridgeline))
     if not options.model or len(candidates) < 2 or options.repetitions < 4:
         parser.error("expected a model, two candidates and at least 4 repetitions")
     result = compare(options, candidates)
@@ -80,6 +86,35 @@ def defaults(folder):
     known = {"onnxruntime": ["CPU"], "onnxruntime-openvino": ["OpenVINO", "CPU"], "onnxruntime-gpu": ["CPU"]}
     name = pathlib.Path(folder).name.rsplit("-", 1)[0]
     return [parsed(f"{shlex.quote(str(folder))} {provider}ExecutionProvider") for provider in known.get(name, [])]
+
+
+def picked(run, binary):
+    names = {"cpu": "CPU", "openvino": "OpenVINO", "cuda": "CUDA", "tensorrt": "Tensorrt"}
+    candidate = run["verdict"]["candidate"]
+    if candidate["provider"] not in names:
+        raise SystemExit(f"error: --pick: provider {candidate['provider']}; expected one of {', '.join(names)}; "
+                         "give a plug-in as --candidate with ep_library=FILE")
+    params = {each["key"]: each for each in json.loads(subprocess.run([binary, "params", "--json"], stdout=subprocess.PIPE, check=True).stdout)}
+    settings, properties = {}, {}
+    for key, value in run["verdict"]["configuration"].items():
+        scope, target, text = params[key]["scope"], params[key]["target"], str(value)
+        if scope == "execution":
+            raise SystemExit(f"error: --pick: {key}={value} is not a setting of ONNX Runtime; tune with --set {key}={params[key]['default']}")
+        if scope == "session option":
+            target = target.removeprefix("session.")
+            if target == "graph_optimization_level" and value != "disable_all":
+                text = f"enable_{text}"
+            text = f"ort_{text}".upper() if params[key]["type"] == "choice" else text.lower()
+        elif isinstance(value, bool):
+            text = str(int(value))
+        if target.startswith("load_config."):
+            properties[target.removeprefix("load_config.")] = text
+        else:
+            settings[target] = text
+    if properties:
+        settings["load_config"] = json.dumps({"CPU": properties})
+    return {"name": f"pick: {candidate['version']} {candidate['provider']}", "packages": str(pathlib.Path(candidate["path"]).parents[2]),
+            "provider": names[candidate["provider"]] + "ExecutionProvider", "options": settings}
 
 
 def packages_of(folder):
@@ -155,7 +190,7 @@ class Child:
 def compare(options, candidates):
     digest = hashlib.sha256(options.model.read_bytes()).hexdigest()
     for number, candidate in enumerate(candidates):
-        candidate.update(number=number, failed=None, medians=[], logs=[], waited_cpu_s=0.0)
+        candidate.update(number=number, failed=None, medians=[], rounds=[], waited_cpu_s=0.0)
     with tempfile.TemporaryDirectory(prefix="provider-loop-") as folder:
         for repetition in range(options.repetitions):
             # Sessions are made in another order each time.
@@ -167,22 +202,24 @@ def compare(options, candidates):
             print(f"repetition {repetition + 1} of {options.repetitions}: "
                   + ", ".join(f"{each['name']} {each['medians'][-1]:.3f} ms" for each in candidates if not each["failed"]), file=sys.stderr)
     timed = [candidate for candidate in candidates if not candidate["failed"]]
-    fastest = min(timed, key=lambda each: statistics.fmean(each["logs"]))
+    fastest = max(timed, key=lambda each: ratio(timed[0]["rounds"], each["rounds"])[0])
     for candidate in timed:
         candidate["median_ms"] = statistics.median(candidate.pop("medians"))
-        candidate["as_fast_as_baseline"] = ratio(timed[0]["logs"], candidate["logs"])
-        candidate["as_fast_as_fastest"] = ratio(fastest["logs"], candidate["logs"])
+        candidate["as_fast_as_baseline"] = ratio(timed[0]["rounds"], candidate["rounds"])
+        candidate["as_fast_as_fastest"] = ratio(fastest["rounds"], candidate["rounds"])
     for candidate in candidates:
         candidate.pop("number")
+        candidate["packages"] = pathlib.Path(candidate["packages"]).parents[2].name
         candidate.pop("medians", None)
+        candidate.pop("rounds")
     cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return {"model": options.model.name, "model_sha256": digest, "shapes": options.shape, "seed": options.seed, "cpu": cpu,
+    return {"model": options.title or options.model.stem, "model_sha256": digest, "shapes": options.shape, "seed": options.seed, "cpu": cpu,
             "cpus": len(os.sched_getaffinity(0)), "repetitions": options.repetitions, "rounds": options.rounds, "block_s": options.block,
             "candidates": candidates}
 
 
 def repeat(options, order, folder):
-    """One set of fresh processes: adds to each candidate its median and its mean log time per round."""
+    """One set of fresh processes: adds to each candidate its median, and its mean log time in each round."""
     children = []
     try:
         for candidate in order:
@@ -211,7 +248,7 @@ def repeat(options, order, folder):
         for child in children:
             if not child.candidate["failed"]:
                 child.candidate["medians"].append(statistics.median(latencies[child]))
-                child.candidate["logs"].append(statistics.fmean(logs[child]))
+                child.candidate["rounds"].append([statistics.fmean(pair) for pair in zip(logs[child][::2], logs[child][1::2])])
                 child.candidate["waited_cpu_s"] = max(child.candidate["waited_cpu_s"], child.waited)
     finally:
         for child in children:
@@ -219,8 +256,9 @@ def repeat(options, order, folder):
 
 
 def ratio(base, other):
-    """How many times as fast `other` is, with its 95 % interval: each repetition gives one log ratio, free of slow drift."""
-    differences = [one - two for one, two in zip(base, other)]
+    """How many times as fast `other` is, with its 95 % interval. A round's two blocks of each have the same middle, so slow drift
+    cancels; the median over a repetition's rounds leaves out disturbed ones, and the repetitions' scatter gives the interval."""
+    differences = [statistics.median(one - two for one, two in zip(*rounds)) for rounds in zip(base, other)]
     mean, count = statistics.fmean(differences), len(differences)
     half = T[min(count - 1, len(T) - 1)] * statistics.stdev(differences) / math.sqrt(count)
     return [math.exp(mean), math.exp(mean - half), math.exp(mean + half)]
@@ -233,7 +271,8 @@ def report(result):
             print(f"{each['name']:<44} failed: {each['failed']}")
             continue
         speed, low, high = each["as_fast_as_baseline"]
-        print(f"{each['name']:<44} {each['version']:<8} {each['median_ms']:9.3f} ms  {speed:.3f} [{low:.3f}, {high:.3f}]  "
+        behind = "" if each["as_fast_as_fastest"][2] == 1 else "  {:.3f} [{:.3f}, {:.3f}] of the fastest".format(*each["as_fast_as_fastest"])
+        print(f"{each['name']:<44} {each['version']:<8} {each['median_ms']:9.3f} ms  {speed:.3f} [{low:.3f}, {high:.3f}]{behind}  "
               f"output error {each['output_error']:.1e}  load {each['create_ms']:.0f} ms  {each['peak_rss_mb']:.0f} MB  nodes {each['nodes']}")
         if each["waited_cpu_s"] > 0.002:
             print(f"  used {each['waited_cpu_s']:.3f} s of CPU time while it waited: its times disturb the others'")
@@ -241,7 +280,7 @@ def report(result):
 
 def markdown(results):
     names = list(dict.fromkeys(each["name"] for result in results for each in result["candidates"]))
-    titles = [f"{result['model'].removesuffix('.onnx')} {' '.join(shape.split(':', 1)[1] for shape in result['shapes'])}".strip() for result in results]
+    titles = [" ".join([result["model"], *dict.fromkeys(shape.rsplit(":", 1)[1] for shape in result["shapes"])]) for result in results]
     lines = ["| candidate | " + " | ".join(titles) + " |", "|---|" + "---|" * len(results)]
     for name in names:
         cells = []
@@ -331,8 +370,8 @@ def inputs(session, job, numpy):
     """Uniform from 0 to 1; of integers 0 or 1: legal indices, masks and token types."""
     shapes = {name: [int(size) for size in dims.split("x")] for name, dims in (text.rsplit(":", 1) for text in job["shape"])}
     files = dict(text.split(":", 1) for text in job["input"])
-    types = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64", "tensor(int64)": "int64", "tensor(int32)": "int32",
-             "tensor(bool)": "bool"}
+    types = {f"tensor({kind})": numpy_kind for kind, numpy_kind in (("float", "float32"), ("float16", "float16"), ("double", "float64"),
+                                                                    ("int64", "int64"), ("int32", "int32"), ("bool", "bool"))}
     feeds = {}
     for each in session.get_inputs():
         if each.name in files:
@@ -350,13 +389,13 @@ def inputs(session, job, numpy):
 
 
 def output_error(outputs, reference, is_reference, numpy):
-    """Largest difference from the baseline's outputs, as a share of an output's largest magnitude."""
+    """Largest difference from the baseline's outputs, as a share of an output's largest magnitude (of 1e-3 at least)."""
     if is_reference and not reference.exists():
         numpy.savez(reference, *outputs)
     if not reference.exists():
         return None
     with numpy.load(reference) as expected:
-        return max(float(numpy.abs(numpy.subtract(one, two, dtype="float64")).max() / max(float(numpy.abs(two).max()), 1e-30))
+        return max(float(numpy.abs(numpy.subtract(one, two, dtype="float64")).max() / max(float(numpy.abs(two).max()), 1e-3))
                    for one, two in zip(outputs, expected.values()))
 
 
