@@ -57,10 +57,7 @@ work=
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 [ $# -gt 0 ] || set -- ci
 for wanted in "$@"; do
-  cut -f1,2 "$TABLE" | grep -v '^#' | tr '\t' '\n' | grep -qxF -- "$wanted" ||
-    die "no wheel \"$wanted\"; scripts/wheels.tsv has $(grep -v '^#' "$TABLE" | cut -f1 | paste -sd' ')"
+  rows=$(awk -F'\t' -v wanted="$wanted" '!/^#/ && ($1 == wanted || $2 == wanted)' "$TABLE")
+  [ -n "$rows" ] || die "no wheel \"$wanted\"; scripts/wheels.tsv has $(grep -v '^#' "$TABLE" | cut -f1 | paste -sd' ')"
+  while IFS=$'\t' read -r folder _ megabytes sha256 file; do fetch "$folder" "$megabytes" "$sha256" "$file"; done <<<"$rows"
 done
-while IFS=$'\t' read -r folder set megabytes sha256 file; do
-  [[ $folder != \#* && (" $* " == *" $folder "* || " $* " == *" $set "*) ]] || continue
-  fetch "$folder" "$megabytes" "$sha256" "$file"
-done <"$TABLE"
