@@ -41,11 +41,11 @@ RL_DECLARE_JSON(ProviderPlugin)
 
 /// A library of providers that a runtime is to register, and what came of it on this machine.
 struct PluginLibrary {
-  std::string library_path;             ///< absolute
-  std::string name;                     ///< the only provider (ProviderPlugin::ep_name) wanted of it; "": all of them
-  std::string package;                  ///< that it came with: "onnxruntime-ep-openvino 1.8.1"; "": none
-  std::vector<ProviderPlugin> offers;   ///< a row for each provider and kind of device that there is for it
-  std::optional<ProviderNote> note{};   ///< why it offers none
+  std::string library_path;            ///< absolute
+  std::string name;                    ///< the only provider (ProviderPlugin::ep_name) wanted of it; "": all of them
+  std::string package;                 ///< that it came with: "onnxruntime-ep-openvino 1.8.1"; "": none
+  std::vector<ProviderPlugin> offers;  ///< a row for each provider and kind of device that there is for it
+  std::optional<ProviderNote> note{};  ///< why it offers none
 };
 RL_DECLARE_JSON(PluginLibrary)
 
@@ -58,8 +58,6 @@ struct RuntimeIdentity {
   std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
   std::vector<std::string>
       loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
-  std::vector<std::string> supported_options;  ///< ParamDef::target names found in the library; empty: could not tell.
-                                               ///< Not part of the identity
   /// By provider (ExecutionProvider::id) its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};

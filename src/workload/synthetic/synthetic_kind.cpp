@@ -68,7 +68,7 @@ Result<schema::ModelDescription> inspect_synthetic(const InspectRequest& request
 }
 
 Result<schema::RuntimeIdentity> probe_synthetic(const std::string& /*library*/,
-                                                      const std::vector<schema::PluginLibrary>& /*plugins*/) {
+                                                const std::vector<schema::PluginLibrary>& /*plugins*/) {
   schema::RuntimeIdentity identity;
   identity.name = "synthetic";
   identity.version = base::version();
