@@ -45,7 +45,8 @@ Result<void> open_libraries(const fs::path& library, const OrtSearchEnvironment&
     return base::fail(ErrorCode::not_found, "plug-in {}: there is no such file", library.string())
         .hint("give the library of an execution provider: --ep-library FILE");
   RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(library, search));
-  RL_TRY(libraries.usable());
+  if (auto usable = libraries.usable(); !usable)
+    return tl::unexpected<base::Error>(std::move(usable).error().in(fmt::format("plug-in {}", library.string())));
   // Never closed: its threads and static objects outlive a registration.
   if (::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr) return {};
   const char* said = ::dlerror();
