@@ -28,7 +28,7 @@ def patterns(ids):
 
 
 def check(root):
-    ids = re.findall(r'\.id = "(\w+)"', (root / CATALOG).read_text())
+    ids = re.findall(r'\.id = "([\w-]+)"', (root / CATALOG).read_text())
     faults = patterns(ids)
     files = sorted(path for folder in ("src", "apps", "plugins") for path in (root / folder).rglob("*.[hc]pp"))
     problems = []

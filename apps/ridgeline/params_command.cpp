@@ -47,6 +47,7 @@ report::Facts facts_of(const schema::ParamDef& param) {
   facts.rows.emplace_back("hazard", param.hazard);
   for (const auto& rule : search::gpu_rules_about(param.key)) facts.rows.emplace_back("on a GPU", rule);
   if (!param.since.empty()) facts.rows.emplace_back("since", "ONNX Runtime " + param.since);
+  if (!param.before.empty()) facts.rows.emplace_back("gone in", "ONNX Runtime " + param.before);
   std::string providers;
   for (const auto& provider : param.providers) providers += (providers.empty() ? "" : ", ") + provider;
   if (!providers.empty()) facts.rows.emplace_back("providers", providers);

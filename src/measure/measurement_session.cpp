@@ -118,6 +118,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
   for (auto& flag : workload.flags()) result.flags.push_back(std::move(flag));
   result.effective_settings = workload.effective_settings();
   result.metrics.merge(workload.metrics());
+  result.ran_on = workload.ran_on();
   return result;
 }
 

@@ -36,5 +36,8 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> cuda_provider_params();
 [[nodiscard]] std::vector<ParamDef> cuda_arena_params();
 [[nodiscard]] std::vector<ParamDef> tensorrt_provider_params();
+[[nodiscard]] std::vector<ParamDef> openvino_provider_params();
+[[nodiscard]] std::vector<ParamDef> webgpu_provider_params();
+[[nodiscard]] std::vector<ParamDef> tensorrt_rtx_provider_params();
 
 }  // namespace ridgeline::schema

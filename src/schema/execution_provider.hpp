@@ -7,7 +7,9 @@
 
 namespace ridgeline::schema {
 
-enum class DeviceKind { cpu, gpu };
+/// What Ridgeline watches while it measures: the CPU, or an NVIDIA GPU. `other`: neither for sure, so that nothing is
+/// said of how well a device is used.
+enum class DeviceKind { cpu, gpu, other };
 
 /// One execution provider of ONNX Runtime, one row of the catalogue. All that other rooms know of a provider they ask
 /// here; none compares its name (scripts/check_providers.py, a test). Its options are the catalogue's parameters that
@@ -17,7 +19,7 @@ struct ExecutionProvider {
   std::string library_name;  ///< as ONNX Runtime lists it
   std::string title;         ///< for people
   DeviceKind device = DeviceKind::cpu;
-  std::string file;  ///< opened from beside the runtime's core library; "": built into it
+  std::string file;  ///< opened from beside the runtime's core library; "": built into it, or a plug-in
   /// Libraries that it opens by name while it runs and cannot do without, so that no DT_NEEDED entry tells of them.
   std::vector<std::string> opens;
   std::vector<std::string> fallbacks;  ///< ids: who gets the nodes that it cannot run, in this order
@@ -26,7 +28,15 @@ struct ExecutionProvider {
   bool compiles_graph = false;    ///< into engines: nobody can read their nodes, and a session takes minutes to make
   bool weights_in_arena = false;  ///< of its device's memory
   bool graph_per_shape = false;   ///< captures a CUDA graph for each input shape of a session, not one for all
+  bool own_threads = false;       ///< runs nodes on threads of its own: what the runtime's do is left to other nodes
+  /// Comes as a library that is registered with the runtime (TrialSpec::plugin). Of an empty library_name: any whose
+  /// provider has no row.
+  bool plugin = false;
+  std::string plugin_file;     ///< how the name of that library starts; "": any
+  std::string plugin_devices;  ///< what it takes: "CPUs, GPUs and NPUs of Intel"
+  std::string instead;         ///< what to do where it offers no device
 
+  [[nodiscard]] bool on_cpu() const noexcept { return device == DeviceKind::cpu; }
   [[nodiscard]] bool on_gpu() const noexcept { return device == DeviceKind::gpu; }
 };
 
@@ -36,10 +46,16 @@ struct ExecutionProvider {
 /// What an ONNX Runtime may have beside them: named where it is found, run by no trial.
 [[nodiscard]] const std::vector<ExecutionProvider>& other_providers();
 
-/// nullptr when there is none of that id; by the name in the library or by the file also one of other_providers().
+/// nullptr when there is none of that id; by the name in the library or by the file (of no plug-in) also one of
+/// other_providers().
 [[nodiscard]] const ExecutionProvider* find_provider(std::string_view id);
 [[nodiscard]] const ExecutionProvider* find_provider_named(std::string_view library_name);
 [[nodiscard]] const ExecutionProvider* find_provider_in(std::string_view file);
+
+/// The row of a plug-in by the name that its library gives to the provider, the one for all others where none has it;
+/// and the row of a plug-in's file, nullptr where none has it.
+[[nodiscard]] const ExecutionProvider& plugin_provider(std::string_view ep_name);
+[[nodiscard]] const ExecutionProvider* find_plugin_in(std::string_view file);
 
 /// As find_provider; one that can do nothing where the id is unknown.
 [[nodiscard]] const ExecutionProvider& provider_of(std::string_view id);
@@ -59,6 +75,8 @@ struct ExecutionProvider {
 [[nodiscard]] const ExecutionProvider& plain_provider_of(std::string_view id);
 
 [[nodiscard]] std::vector<std::string> provider_ids();
+/// That of `id` and of those that are called as it is in their libraries: the built-in and the plug-in of one provider.
+[[nodiscard]] std::vector<std::string> namesake_ids(std::string_view id);
 /// Of those for which it holds: provider_ids(&ExecutionProvider::takes_device_tensors).
 [[nodiscard]] std::vector<std::string> provider_ids(bool ExecutionProvider::*can);
 

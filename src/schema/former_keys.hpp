@@ -11,7 +11,6 @@ struct Comparison;
 struct Measurement;
 struct PairedPlan;
 struct RunTrial;
-struct RuntimeIdentity;
 struct SweepTrial;
 struct TrialOutcome;
 struct TrialSpec;
@@ -41,9 +40,6 @@ inline constexpr std::array<FormerKey, 2> kFormerKeys<schema::PairedPlan>{
     {{"abba_rounds", "quads"}, {"max_abba_rounds", "max_quads"}}};
 template <>
 inline constexpr std::array<FormerKey, 1> kFormerKeys<schema::RunTrial>{{schema::kFormerCached}};
-template <>
-inline constexpr std::array<FormerKey, 1> kFormerKeys<schema::RuntimeIdentity>{
-    {{"supported_options", "known_targets"}}};
 template <>
 inline constexpr std::array<FormerKey, 1> kFormerKeys<schema::SweepTrial>{{schema::kFormerCached}};
 template <>

@@ -12,8 +12,9 @@ bool has_flag(const std::vector<QualityFlag>& flags, std::string_view code) noex
 }
 
 RL_DEFINE_JSON(QualityFlag, level, code, message)
+RL_DEFINE_JSON(RanOn, libraries, nodes, parts)
 RL_DEFINE_JSON(Measurement, latency_ns, wall_ns, items_per_inference, concurrency, session_create_ns, first_run_ns,
-               warmup_runs, warmup_ns, stop_reason, peak_rss_bytes, flags, effective_settings, metrics, gpu)
+               warmup_runs, warmup_ns, stop_reason, peak_rss_bytes, flags, effective_settings, metrics, ran_on, gpu)
 RL_DEFINE_JSON(OutputError, max_abs, max_rel, scaled_max_abs, cosine, elements, nan_mismatches, nonfinite,
                shape_mismatch, tiny_outputs, worst_output)
 RL_DEFINE_JSON(PairedMeasurement, blocks, items_per_inference_a, items_per_inference_b, blocks_s, rounds, flags)

@@ -32,6 +32,13 @@ inline constexpr std::string_view kOthersThroughout = "others_throughout";
 /// that it shows no two configurations to be alike.
 inline constexpr std::string_view kSlowStretch = "slow_stretch";
 
+/// What ran, asked of the process and of the runtime; its settings may say otherwise.
+struct RanOn {
+  std::vector<std::string> libraries;         ///< files of the runtime and its providers that the process had mapped
+  std::map<std::string, std::int64_t> nodes;  ///< of the graph by who ran them, as the runtime calls it; empty: unknown
+  std::int64_t parts = 0;  ///< that the trial's provider took, each with copies at its borders; 0: unknown
+};
+
 /// What one trial observed. Raw samples are kept so that statistics can be redone.
 struct Measurement {
   std::vector<double> latency_ns;  ///< per inference, in order of completion, all callers together
@@ -47,6 +54,7 @@ struct Measurement {
   std::vector<QualityFlag> flags;
   std::map<std::string, std::string> effective_settings;  ///< read back from the runtime, by parameter key
   std::map<std::string, double> metrics;                  ///< further MetricDef keys
+  RanOn ran_on;                                           ///< empty where the workload does not tell
   std::optional<GpuTelemetry> gpu;                        ///< trials on a GPU whose management library answers
 
   /// Inferences a second over the timed window times items; 0 when nothing was timed.
@@ -130,6 +138,7 @@ struct ridgeline::base::EnumNames<ridgeline::schema::FlagLevel> {
 namespace ridgeline::schema {
 
 RL_DECLARE_JSON(QualityFlag)
+RL_DECLARE_JSON(RanOn)
 RL_DECLARE_JSON(Measurement)
 RL_DECLARE_JSON(OutputError)
 RL_DECLARE_JSON(PairedMeasurement)

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "schema/value.hpp"
+#include "schema/version_range.hpp"
 
 namespace ridgeline::schema {
 
@@ -34,12 +35,18 @@ struct ParamDef {
   std::optional<double> maximum;
   std::optional<Value> default_value;  ///< what the runtime uses when it is unset; nullopt: depends on the machine
   std::string unit;                    ///< "", "us", "bytes"
-  std::string since;                   ///< first runtime version that knows it ("1.17.0"), or ""
+  std::string since;                   ///< first runtime version that knows it ("1.19.0"); "": each that we can load
+  std::string before;                  ///< first that knows it no more, or ""
   std::string summary;                 ///< one line: what it does
   std::string when;                    ///< when it matters
   std::string hazard;                  ///< what can go wrong
   bool searched = true;                ///< false: only by --set or --space, never swept on its own
 };
+
+/// Whether a release has it. Releases before 1.17 are never loaded.
+[[nodiscard]] inline bool is_known_to(const ParamDef& param, std::string_view version) {
+  return in_range(version, {param.since, param.before});
+}
 
 /// Checks a value against type, choices and range; the message names the key, the value and what is legal.
 [[nodiscard]] base::Result<void> check_value(const ParamDef& param, const Value& value);

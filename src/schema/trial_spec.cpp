@@ -35,7 +35,6 @@ base::Json identity(const TrialSpec& spec) {
     json.erase("plugin");
   json["runtime"].erase("library_path");
   json["runtime"].erase("loaded_libraries");
-  json["runtime"].erase("supported_options");
   json["runtime"].erase("provider_notes");
   json["runtime"].erase("plugins");
   json["runtime"].erase("provider_libraries");
@@ -47,6 +46,11 @@ base::Json identity(const TrialSpec& spec) {
 }  // namespace
 
 bool RuntimeIdentity::offers(const ExecutionProvider& provider) const {
+  if (provider.plugin)
+    return std::any_of(plugins.begin(), plugins.end(), [&](const auto& library) {
+      return std::any_of(library.offers.begin(), library.offers.end(),
+                         [&](const auto& offer) { return &plugin_provider(offer.ep_name) == &provider; });
+    });
   return std::find(providers.begin(), providers.end(), provider.library_name) != providers.end();
 }
 
@@ -91,7 +95,7 @@ void from_json(const base::Json& in, ProviderNote& note) {
 }
 
 RL_DEFINE_JSON(RuntimeIdentity, name, version, library_path, library_sha256, providers, loaded_libraries,
-               supported_options, provider_libraries, provider_notes, plugins)
+               provider_libraries, provider_notes, plugins)
 RL_DEFINE_JSON(PluginLibrary, library_path, name, package, offers, note)
 RL_DEFINE_JSON(ProviderPlugin, library_path, library_sha256, ep_name, version, device)
 RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,

@@ -58,8 +58,6 @@ struct RuntimeIdentity {
   std::vector<std::string> providers;  ///< as the library lists them: "CPUExecutionProvider", ...
   std::vector<std::string>
       loaded_libraries;  ///< CUDA, cuDNN ... files mapped by the worker, with versions; not part of the identity
-  std::vector<std::string> supported_options;  ///< ParamDef::target names found in the library; empty: could not tell.
-                                               ///< Not part of the identity
   /// By provider (ExecutionProvider::id) its libraries' versions by name ("libcudnn.so": "9.19.0"); those of a trial's
   /// own provider are part of its identity.
   std::map<std::string, std::map<std::string, std::string>> provider_libraries{};

@@ -16,11 +16,18 @@ namespace {
 using schema::ParamDef;
 using Reason = std::optional<std::string>;
 using Model = schema::ModelDescription;
+using Provider = schema::ExecutionProvider;
 
 constexpr std::int64_t kFewNodes = 8;
 
 bool has_one_core(const SpaceInput& input) { return cpu_budget(input.environment).usable == 1; }
 bool has_no_smt(const SpaceInput& input) { return !cpu_budget(input.environment).smt; }
+
+bool has_any_isa(const SpaceInput& input, std::initializer_list<std::string_view> wanted) {
+  const auto& isa = input.environment.isa;
+  return std::any_of(isa.begin(), isa.end(),
+                     [&](const auto& one) { return std::find(wanted.begin(), wanted.end(), one) != wanted.end(); });
+}
 
 /// Branches that could run side by side end in a node that joins them, or in an output of their own.
 bool is_one_chain(const Model& model) {
@@ -35,11 +42,67 @@ bool packs_no_weights(const Model& model) {
                           "DynamicQuantizeMatMul", "MatMulNBits", "QGemm"});
 }
 
+bool lacks_bf16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_bf16", "amx_bf16"}); }
+bool lacks_fp16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_fp16", "amx_fp16"}); }
+
 constexpr auto kCpu = schema::DeviceKind::cpu;
+constexpr std::string_view kOwnThreads =
+    "the provider has threads and memory of its own: this serves the nodes that it leaves over (--set tries it)";
+constexpr std::string_view kLeftOver =
+    "what it adds to basic rewrites the nodes that the provider leaves over (--set tries it)";
 constexpr std::string_view kNothingToShare = "one usable core: there is nothing to share among threads";
 
 /// The first that holds tells.
 constexpr std::array kPrunings{
+    PruningRule{.keys = {"intra_op_num_threads", "intra_op_allow_spinning", "intra_op_spin_duration_us",
+                         "intra_op_spin_backoff_max", "force_spinning_stop", "dynamic_block_base",
+                         "intra_op_thread_affinities", "execution_mode"},
+                .where = {.provider_has = &Provider::own_threads},
+                .reason = kOwnThreads},
+    PruningRule{
+        .keys = {"inter_op_num_threads", "inter_op_allow_spinning", "disable_prepacking", "enable_cpu_mem_arena",
+                 "enable_mem_pattern", "set_denormal_as_zero", "disable_specified_optimizers"},
+        .where = {.provider_has = &Provider::own_threads},
+        .reason = kOwnThreads},
+    PruningRule{.keys = {"graph_optimization_level"},
+                .value = "extended",
+                .where = {.provider_has = &Provider::own_threads},
+                .reason = kLeftOver},
+    PruningRule{.keys = {"graph_optimization_level"},
+                .value = "layout",
+                .where = {.provider_has = &Provider::own_threads},
+                .reason = kLeftOver},
+    PruningRule{.keys = {"graph_optimization_level"},
+                .value = "layout",
+                .where = {.runtime = {.before = "1.23.0"}},
+                .reason = "came with ONNX Runtime 1.23"},
+    PruningRule{.keys = {"openvino_threads", "openvino_num_of_threads"},
+                .where = {.about = has_one_core},
+                .reason = kNothingToShare},
+    PruningRule{.keys = {"openvino_hyper_threading"},
+                .where = {.about = has_no_smt},
+                .reason = "no SMT: threads share no core"},
+    PruningRule{.keys = {"openvino_precision"},
+                .where = {.about = [](const SpaceInput& i) { return lacks_bf16(i) && lacks_fp16(i); }},
+                .reason = "this CPU has no bf16 or fp16 instructions, so OpenVINO computes in f32 (--set tries it)"},
+    PruningRule{.keys = {"openvino_precision"},
+                .value = "bf16",
+                .where = {.about = lacks_bf16},
+                .reason = "this CPU has no bf16 instructions"},
+    PruningRule{.keys = {"openvino_precision"},
+                .value = "f16",
+                .where = {.about = lacks_fp16},
+                .reason = "this CPU has no fp16 instructions"},
+    PruningRule{.keys = {"openvino_precision"},
+                .value = "f32",
+                .where = {.provider_lacks = &Provider::plugin},
+                .reason = "the built-in provider computes in it unless told otherwise"},
+    PruningRule{.keys = {"openvino_disable_dynamic_shapes"},
+                .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
+                .reason = "every dimension of the model's inputs is fixed already"},
+    PruningRule{.keys = {"webgpu_layout"},
+                .where = {.model = [](const Model& m) { return !has_convolution(m); }},
+                .reason = "the model has no convolution"},
     PruningRule{.keys = {"intra_op_thread_affinities"},
                 .where = {.device = kCpu,
                           .about = [](const SpaceInput& i) { return has_no_smt(i) && i.environment.numa_nodes <= 1; }},
@@ -102,15 +165,12 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
   if (!param.providers.empty() &&
       std::find(param.providers.begin(), param.providers.end(), input.provider) == param.providers.end())
     return fmt::format("provider {} has no such setting", input.provider);
-  if (!holds({.runtime = {.since = param.since}}, input))
-    return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} is needed", input.runtime.version,
-                       param.since);
-  // Session setters are functions of the C API; only string keys can be looked for in the library.
-  const bool has_string_key =
-      param.scope == schema::ParamScope::session_config || param.scope == schema::ParamScope::provider_option;
-  const auto& known = input.runtime.supported_options;
-  if (has_string_key && !known.empty() && std::find(known.begin(), known.end(), param.target) == known.end())
-    return fmt::format("unknown to this version: the loaded library has no key {}", param.target);
+  // A release ignores a key that it does not know without a word, so only the catalogue can tell.
+  if (const std::string_view version = input.runtime.version;
+      is_onnxruntime(input) && !version.empty() && !is_known_to(param, version))
+    return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} {}", version,
+                       in_range(version, {.since = param.since}) ? param.before : param.since,
+                       in_range(version, {.since = param.since}) ? "replaced it" : "is needed");
   if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)
     return std::string("the model's batch dimension is fixed or not recognised");
   return why_impossible_on_gpu(param, input);

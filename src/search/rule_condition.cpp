@@ -2,25 +2,11 @@
 #include "search/rule_condition.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "base/text.hpp"
 #include "search/model_facts.hpp"
 
 namespace ridgeline::search {
 namespace {
-
-std::array<std::int64_t, 3> version_numbers(std::string_view text) {
-  std::array<std::int64_t, 3> numbers{};
-  std::size_t at = 0;
-  for (const auto& part : base::split(text, '.')) {
-    if (at == numbers.size()) break;
-    // "0-dev" counts as 0: a preview of 1.26.0 has 1.26.0's options.
-    const auto digits = part.substr(0, part.find_first_not_of("0123456789"));
-    numbers[at++] = base::parse_integer(digits, "version").value_or(0);
-  }
-  return numbers;
-}
 
 std::string runtime_version(const SpaceInput& input) {
   return is_onnxruntime(input) ? input.runtime.version : std::string();
@@ -44,13 +30,6 @@ std::string filled_in(std::string_view reason, const SpaceInput& input) {
 }
 
 }  // namespace
-
-bool in_range(std::string_view version, const VersionRange& range) {
-  if (version.empty()) return range.before.empty();
-  const auto numbers = version_numbers(version);
-  return (range.since.empty() || numbers >= version_numbers(range.since)) &&
-         (range.before.empty() || numbers < version_numbers(range.before));
-}
 
 bool holds(const RuleCondition& condition, const SpaceInput& input) {
   const auto& provider = schema::provider_of(input.provider);

@@ -7,18 +7,13 @@
 #include <string_view>
 
 #include "schema/execution_provider.hpp"
+#include "schema/version_range.hpp"
 #include "search/space_builder.hpp"
 
 namespace ridgeline::search {
 
-/// From `since` on and before `before`; "" leaves that end open.
-struct VersionRange {
-  std::string_view since = {};
-  std::string_view before = {};
-};
-
-/// A version that is not known ("") counts as the newest.
-[[nodiscard]] bool in_range(std::string_view version, const VersionRange& range);
+using schema::in_range;
+using schema::VersionRange;
 
 /// Where a rule holds, as data: an empty part asks nothing. What was measured on one kind of device, or seen with one
 /// release, says so here.

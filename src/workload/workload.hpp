@@ -56,6 +56,7 @@ class Workload {
   [[nodiscard]] virtual std::vector<schema::QualityFlag> flags() const { return {}; }
   /// Further numbers about what was done so far, by MetricDef key ("gpu_weights_gb").
   [[nodiscard]] virtual std::map<std::string, double> metrics() const { return {}; }
+  [[nodiscard]] virtual schema::RanOn ran_on() const { return {}; }
   /// The phase as the parent process sees it, even after a death. prepare may publish its own phase there at once (else
   /// `phase` is polled); the measurement publishes the rest. Called before prepare; the cell outlives the workload.
   virtual void share_phase(std::atomic<schema::TrialPhase>& /*cell*/) noexcept {}

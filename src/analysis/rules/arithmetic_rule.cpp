@@ -36,7 +36,9 @@ std::string nodes_text(const schema::TuneRun& run, const schema::Configuration& 
 std::vector<Finding> arithmetic_rule(const Evidence& evidence) {
   const auto& model = evidence.run.model;
   // A GPU's limits are known better: gpu_bound_rule.
-  if (evidence.run.on_gpu() || evidence.chosen == nullptr || evidence.chosen->summary.median_ns <= 0) return {};
+  if (!schema::provider_of(evidence.run.provider).on_cpu() || evidence.chosen == nullptr ||
+      evidence.chosen->summary.median_ns <= 0)
+    return {};
   const auto& summary = evidence.chosen->summary;
   const int id = evidence.chosen->trial->id;
   std::vector<Finding> findings;

@@ -25,7 +25,8 @@ double busy_threads(const schema::Configuration& configuration, const schema::En
 std::vector<Finding> oversubscription_rule(const Evidence& evidence) {
   const auto& environment = evidence.run.environment;
   const double usable = environment.usable_cpus;
-  if (evidence.run.on_gpu() || usable <= 0 || evidence.chosen == nullptr) return {};
+  const auto& provider = schema::provider_of(evidence.run.provider);
+  if (!provider.on_cpu() || provider.own_threads || usable <= 0 || evidence.chosen == nullptr) return {};
   std::vector<Finding> findings;
   const double current = busy_threads(evidence.run.current, environment);
   if (current > usable + 0.5) {

@@ -19,6 +19,7 @@ std::string reason_of(const schema::ExecutionProvider& provider, const Facts& fa
 std::vector<Check> check_inference(const Facts& facts) {
   std::vector<Check> checks;
   for (const auto& provider : schema::execution_providers()) {
+    if (provider.plugin) continue;
     std::vector<const ProviderRun*> runs;
     for (const auto& run : facts.smoke)
       if (run.provider == provider.id) runs.push_back(&run);

@@ -80,22 +80,27 @@ std::vector<ProviderRun> ProviderRuns::run(const schema::WorkloadRef& model, con
     if (runs.back().status != schema::TrialStatus::ok || !execute::make_reference(*executor, spec, reference))
       reference.clear();
   }
+  const auto run_on = [&](const schema::ExecutionProvider& provider, const schema::GpuDescription* gpu) {
+    const auto device = gpu != nullptr ? gpu_label(*gpu) : "CPU";
+    if (identity_.why_not(provider) != nullptr) {
+      ProviderRun run;
+      run.provider = provider.id;
+      run.device = device;
+      run.not_run = "its libraries do not load, see Libraries";
+      runs.push_back(std::move(run));
+      return;
+    }
+    const auto executor = make_(gpu);
+    auto spec = spec_of(model, provider.id, max_time_s);
+    if (gpu != nullptr) spec.device = "gpu:" + gpu->uuid;
+    runs.push_back(run_one(*executor, spec, device, reference));
+  };
   for (const auto& provider : schema::execution_providers()) {
-    if (!provider.on_gpu() || !identity_.offers(provider)) continue;
+    if (provider.file.empty() || !identity_.offers(provider)) continue;  // the CPU's ran first; plug-ins need a library
+    if (!provider.on_gpu()) run_on(provider, nullptr);
     for (const auto& gpu : gpus) {
-      if (provider.compiles_graph && &gpu != &gpus.front()) break;  // minutes each
-      if (identity_.why_not(provider) != nullptr) {
-        ProviderRun run;
-        run.provider = provider.id;
-        run.device = gpu_label(gpu.gpu);
-        run.not_run = "its libraries do not load, see Libraries";
-        runs.push_back(std::move(run));
-        continue;
-      }
-      const auto executor = make_(&gpu.gpu);
-      auto spec = spec_of(model, provider.id, max_time_s);
-      spec.device = "gpu:" + gpu.gpu.uuid;
-      runs.push_back(run_one(*executor, spec, gpu_label(gpu.gpu), reference));
+      if (!provider.on_gpu() || (provider.compiles_graph && &gpu != &gpus.front())) break;  // minutes each
+      run_on(provider, &gpu.gpu);
     }
   }
   return runs;

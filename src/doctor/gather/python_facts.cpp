@@ -55,6 +55,8 @@ void read_packages(const fs::path& folder, PythonFacts& facts) {
   if (ort && facts.ort_providers.empty() && fs::exists(capi, error)) {
     // What onnxruntime tries before the CPU, in its order; it takes TensorRT only where that is asked for.
     std::vector<const schema::ExecutionProvider*> tried{&schema::usual_gpu_provider()};
+    for (const auto& row : schema::execution_providers())
+      if (!row.file.empty() && !row.on_gpu()) tried.push_back(&row);
     for (const auto& other : schema::other_providers()) tried.push_back(&other);
     for (const auto* provider : tried)
       if (fs::exists(capi / provider->file, error)) facts.ort_providers.push_back(provider->library_name);

@@ -36,13 +36,18 @@ ParamDef bytes(std::string key, double default_bytes, double smallest, double la
   return row;
 }
 
+ParamDef of_pool(ParamDef row) {
+  row.since = "1.24.0";
+  return row;
+}
+
 ParamDef use_cuda_mempool() {
   auto row = arena_row("use_cuda_mempool", ParamType::boolean, false);
   row.choices = {false, true};
   row.summary = "take GPU memory from a CUDA memory pool instead of ONNX Runtime's own arena";
   row.when = "a GPU shared with other processes, or varying input shapes: the driver can take unused memory back";
   row.hazard = "excludes CUDA graphs; the other arena settings, gpu_mem_limit_gb among them, then have no effect";
-  return row;
+  return of_pool(row);
 }
 
 }  // namespace
@@ -62,11 +67,12 @@ std::vector<ParamDef> cuda_arena_params() {
             "unused rest above which a free block is split for a smaller request", "when GPU memory is short",
             "small: less is wasted, and the arena falls into more pieces"),
       use_cuda_mempool(),
-      bytes("cuda_mempool_release_threshold", 0, 0, kLargestSize,
-            "memory that the pool keeps when the GPU is synchronized; 0 = it gives all that is unused back",
-            "only with use_cuda_mempool", "0: memory is taken and given back with every inference"),
-      bytes("cuda_mempool_bytes_to_keep_on_shrink", 0, 0, kLargestSize, "memory that the pool keeps when it is shrunk",
-            "only with use_cuda_mempool", "matters after an arena was shrunk only, which a run option asks for"),
+      of_pool(bytes("cuda_mempool_release_threshold", 0, 0, kLargestSize,
+                    "memory that the pool keeps when the GPU is synchronized; 0 = it gives all that is unused back",
+                    "only with use_cuda_mempool", "0: memory is taken and given back with every inference")),
+      of_pool(bytes("cuda_mempool_bytes_to_keep_on_shrink", 0, 0, kLargestSize,
+                    "memory that the pool keeps when it is shrunk", "only with use_cuda_mempool",
+                    "matters after an arena was shrunk only, which a run option asks for")),
   };
 }
 

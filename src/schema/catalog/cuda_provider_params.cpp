@@ -1,44 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of ONNX Runtime's CUDA provider: the option table of the 1.29 library without device_id (one worker sees one
-// GPU) and the pointers (streams, allocators, default_memory_arena_cfg: see cuda_arena_params.cpp).
+// Options of ONNX Runtime's CUDA provider: the option table of the 1.29 and 1.31 libraries without device_id (one
+// worker sees one GPU) and the pointers (streams, allocators, default_memory_arena_cfg: see cuda_arena_params.cpp).
 #include "schema/catalog.hpp"
+#include "schema/catalog/param_rows.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::schema {
 namespace {
 
 /// A row as the option table has it: our key is ONNX Runtime's name.
-ParamDef option(std::string key, ParamType type, std::optional<Value> default_value) {
-  ParamDef row;
-  row.target = key;
-  row.key = std::move(key);
-  row.scope = ParamScope::provider_option;
-  row.type = type;
-  row.providers = {"cuda"};
-  if (type == ParamType::boolean) row.choices = {false, true};
-  row.default_value = std::move(default_value);
-  return row;
+ParamDef option(const std::string& key, ParamType type, std::optional<Value> default_value) {
+  return provider_row(key, key, {"cuda"}, type, std::move(default_value));
 }
 
 void describe(ParamDef& row, std::string summary, std::string when, std::string hazard) {
-  row.summary = std::move(summary);
-  row.when = std::move(when);
-  row.hazard = std::move(hazard);
+  row = described(std::move(row), std::move(summary), std::move(when), std::move(hazard));
 }
 
-ParamDef flag(std::string key, bool default_value, std::string summary, std::string when, std::string hazard) {
-  auto row = option(std::move(key), ParamType::boolean, default_value);
+ParamDef flag(const std::string& key, bool default_value, std::string summary, std::string when, std::string hazard) {
+  auto row = option(key, ParamType::boolean, default_value);
   describe(row, std::move(summary), std::move(when), std::move(hazard));
   return row;
 }
 
-/// Tried by --set and --space only.
-ParamDef on_request(ParamDef row) {
-  row.searched = false;
-  return row;
-}
-
-ParamDef since(std::string version, ParamDef row) {
-  row.since = std::move(version);
+/// The plug-in has it too, with the same default.
+ParamDef also_of_plugin(ParamDef row) {
+  row.providers = namesake_ids("cuda");
   return row;
 }
 
@@ -48,7 +35,7 @@ ParamDef cudnn_conv_algo_search() {
   describe(row, "how cuDNN picks a convolution: EXHAUSTIVE and HEURISTIC ask it for a plan, DEFAULT takes a fallback",
            "convolutions; since 1.20 no mode times candidates, and EXHAUSTIVE is heuristic mode B, HEURISTIC mode A",
            "DEFAULT was 6.7 times slower on ResNet-50; each change of input shape plans every convolution anew");
-  return row;
+  return also_of_plugin(row);
 }
 
 ParamDef gpu_mem_limit_gb() {
@@ -82,7 +69,7 @@ ParamDef sdpa_kernel() {
            "math, 32 TensorRT flash, 64 TensorRT cross, 128 TensorRT causal, 256 lean; 0 = automatic",
            "graphs with fused attention nodes (Attention, MultiHeadAttention, GroupQueryAttention)",
            "a kernel that cannot take the shapes falls back to another one; results differ in the last digits");
-  return since("1.20.0", row);
+  return also_of_plugin(since("1.19.0", row));
 }
 
 ParamDef tunable_op_max_tuning_duration_ms() {
@@ -105,42 +92,47 @@ std::vector<ParamDef> cuda_provider_params() {
            "needs bound device IO, fixed shapes, sequential mode and every node on the GPU; a refused capture ends the "
            "worker"),
       since("1.20.0",
-            flag("prefer_nhwc", false, "run convolutions in channels-last layout",
-                 "convolutional nets on tensor cores: 1.2 to 1.35 times on ResNet-50 nets",
-                 "operators without such a kernel need transposes around them: slower on vision transformers; needs "
-                 "cuDNN 9")),
+            also_of_plugin(flag(
+                "prefer_nhwc", false, "run convolutions in channels-last layout",
+                "convolutional nets on tensor cores: 1.2 to 1.35 times on ResNet-50 nets",
+                "operators without such a kernel need transposes around them: slower on vision transformers; needs "
+                "cuDNN 9"))),
       since("1.20.0",
-            flag("fuse_conv_bias", false, "fuse convolution, bias and activation into one cuDNN kernel",
-                 "convolutions with bias, beside prefer_nhwc",
-                 "without prefer_nhwc ONNX Runtime 1.29 computes wrong outputs (NaN in MobileNetV3), so it is searched "
-                 "beside it only; kernels are compiled at the first run, which then takes seconds")),
+            also_of_plugin(flag(
+                "fuse_conv_bias", false, "fuse convolution, bias and activation into one cuDNN kernel",
+                "convolutions with bias, beside prefer_nhwc",
+                "without prefer_nhwc ONNX Runtime 1.29 computes wrong outputs (NaN in MobileNetV3), so it is searched "
+                "beside it only; kernels are compiled at the first run, which then takes seconds"))),
       sdpa_kernel(),
       flag("cudnn_conv1d_pad_to_nc1d", false,
            "pad [N,C,D] to [N,C,1,D] instead of [N,C,D,1] for one-dimensional "
            "convolutions",
            "one-dimensional convolutions (audio, time series)", "another algorithm is chosen, which may be slower"),
       arena_extend_strategy(),
-      flag("cudnn_conv_use_max_workspace", true, "let cuDNN use as much scratch memory as a convolution can use",
-           "convolutions before 1.20; the cuDNN frontend of 1.20 and later does not look at it",
-           "off saves memory at the price of slower convolutions where it has an effect"),
-      on_request(flag("do_copy_in_default_stream", true, "copy on the compute stream",
-                      "off was meant to overlap copies with compute; no difference measured since the multi-stream "
-                      "executor",
-                      "off: documented data races (wrong results); only with the accuracy check")),
+      also_of_plugin(flag("cudnn_conv_use_max_workspace", true,
+                          "let cuDNN use as much scratch memory as a convolution can use",
+                          "convolutions before 1.20; the cuDNN frontend of 1.20 and later does not look at it",
+                          "off saves memory at the price of slower convolutions where it has an effect")),
+      on_request(also_of_plugin(
+          flag("do_copy_in_default_stream", true, "copy on the compute stream",
+               "off was meant to overlap copies with compute; no difference measured since the multi-stream "
+               "executor",
+               "off: documented data races (wrong results); only with the accuracy check"))),
       flag("use_ep_level_unified_stream", false, "one compute stream for the whole provider",
            "graphs that split into many small parts, each on a stream of its own",
            "serialises threads; implied by a user stream and by CUDA graphs"),
       gpu_mem_limit_gb(),
-      on_request(since("1.18.0", flag("use_tf32", true, "let fp32 matrix products and convolutions use TF32",
-                                      "fp32 models on Ampere or later; off only for accuracy (2.2 times slower on "
-                                      "ResNet-50)",
-                                      "on: 10 bits of mantissa in products; off may still fall back to TF32 in "
-                                      "convolutions"))),
+      on_request(since("1.18.0",
+                       also_of_plugin(flag("use_tf32", true, "let fp32 matrix products and convolutions use TF32",
+                                           "fp32 models on Ampere or later; off only for accuracy (2.2 times slower on "
+                                           "ResNet-50)",
+                                           "on: 10 bits of mantissa in products; off may still fall back to TF32 in "
+                                           "convolutions")))),
       on_request(flag("enable_skip_layer_norm_strict_mode", false, "accumulate SkipLayerNorm in fp32",
                       "accuracy of fp16 transformers", "slower")),
-      on_request(flag("enable_cudnn", true, "use cuDNN; off: the provider's own kernels",
-                      "trying, on a host that has cuDNN, what one without it would run",
-                      "off: operators that only cuDNN has are then missing")),
+      on_request(since("1.28.0", also_of_plugin(flag("enable_cudnn", true, "use cuDNN; off: the provider's own kernels",
+                                                     "trying, on a host that has cuDNN, what one without it would run",
+                                                     "off: operators that only cuDNN has are then missing")))),
       on_request(flag("tunable_op_enable", false, "use tunable operators", "ROCm in earlier versions",
                       "no-op on CUDA: cuBLAS is the only candidate there")),
       on_request(flag("tunable_op_tuning_enable", false, "tune tunable operators at their first run",

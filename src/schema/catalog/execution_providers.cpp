@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The execution providers of ONNX Runtime. A new one is a row here, its options as parameters, and a function in
-// workload/onnx/ort_providers.cpp that appends it to a session.
+// The execution providers of ONNX Runtime. A new one is a row here and its options as parameters; one that is no
+// plug-in also a function in workload/onnx/ort_providers.cpp that appends it to a session.
 #include <algorithm>
 
 #include "schema/execution_provider.hpp"
@@ -45,6 +45,57 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .fallbacks = {"cuda", "cpu"},
        .takes_device_tensors = true,
        .compiles_graph = true},
+      {.id = "openvino",
+       .library_name = "OpenVINOExecutionProvider",
+       .title = "OpenVINO",
+       .file = "libonnxruntime_providers_openvino.so",
+       .fallbacks = {"cpu"},
+       .own_threads = true},
+      {.id = "openvino-plugin",
+       .library_name = "OpenVINOExecutionProvider",
+       .title = "OpenVINO plug-in",
+       .fallbacks = {"cpu"},
+       .own_threads = true,
+       .plugin = true,
+       .plugin_file = "libonnxruntime_providers_openvino_plugin.so",
+       .plugin_devices = "CPUs, GPUs and NPUs of Intel only",
+       .instead = "use --provider openvino with the package onnxruntime-openvino, which runs on CPUs of AMD too"},
+      {.id = "webgpu",
+       .library_name = "WebGpuExecutionProvider",
+       .title = "WebGPU",
+       .device = DeviceKind::other,
+       .fallbacks = {"cpu"},
+       .own_threads = true,
+       .plugin = true,
+       .plugin_file = "libonnxruntime_providers_webgpu.so",
+       .plugin_devices = "GPUs that have a Vulkan driver",
+       .instead = "use another --provider; ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1 has it emulate a GPU, slowly"},
+      {.id = "nv-tensorrt-rtx",
+       .library_name = "NvTensorRTRTXExecutionProvider",
+       .title = "TensorRT-RTX",
+       .device = DeviceKind::gpu,
+       .fallbacks = {"cpu"},
+       .compiles_graph = true,
+       .plugin = true,
+       .plugin_file = "libonnxruntime_providers_nv_tensorrt_rtx.so",
+       .plugin_devices = "GPUs of compute capability 8.6, 8.9 and 12.0 up",
+       .instead = "use --provider cuda or tensorrt with the package onnxruntime-gpu"},
+      {.id = "cuda-plugin",
+       .library_name = "CUDAExecutionProvider",
+       .title = "CUDA plug-in",
+       .device = DeviceKind::gpu,
+       .fallbacks = {"cpu"},
+       .plugin = true,
+       .plugin_file = "libonnxruntime_providers_cuda.so",
+       .plugin_devices = "NVIDIA GPUs",
+       .instead = "use --provider cuda with the package onnxruntime-gpu"},
+      {.id = "plugin",
+       .title = "a plug-in",
+       .device = DeviceKind::other,
+       .fallbacks = {"cpu"},
+       .own_threads = true,
+       .plugin = true,
+       .instead = "use another --provider"},
   };
   return rows;
 }
@@ -58,10 +109,7 @@ const std::vector<ExecutionProvider>& other_providers() {
   };
   static const std::vector<ExecutionProvider> rows{
       gpu("MIGraphXExecutionProvider", "MIGraphX", "libonnxruntime_providers_migraphx.so"),
-      gpu("ROCMExecutionProvider", "ROCm", "libonnxruntime_providers_rocm.so"),
-      {.library_name = "OpenVINOExecutionProvider",
-       .title = "OpenVINO",
-       .file = "libonnxruntime_providers_openvino.so"}};
+      gpu("ROCMExecutionProvider", "ROCm", "libonnxruntime_providers_rocm.so")};
   return rows;
 }
 
@@ -75,6 +123,21 @@ const ExecutionProvider* find_provider_named(std::string_view library_name) {
 
 const ExecutionProvider* find_provider_in(std::string_view file) {
   return find_anywhere(&ExecutionProvider::file, file);
+}
+
+const ExecutionProvider& plugin_provider(std::string_view ep_name) {
+  const ExecutionProvider* other = nullptr;
+  for (const auto& row : execution_providers()) {
+    if (row.plugin && row.library_name == ep_name) return row;
+    if (row.plugin && row.library_name.empty()) other = &row;
+  }
+  return *other;
+}
+
+const ExecutionProvider* find_plugin_in(std::string_view file) {
+  for (const auto& row : execution_providers())
+    if (row.plugin && !row.plugin_file.empty() && file.rfind(row.plugin_file, 0) == 0) return &row;
+  return nullptr;
 }
 
 const ExecutionProvider& provider_of(std::string_view id) {
@@ -109,6 +172,13 @@ const ExecutionProvider& plain_provider_of(std::string_view id) {
 std::vector<std::string> provider_ids() {
   std::vector<std::string> ids;
   for (const auto& row : execution_providers()) ids.push_back(row.id);
+  return ids;
+}
+
+std::vector<std::string> namesake_ids(std::string_view id) {
+  std::vector<std::string> ids;
+  for (const auto& row : execution_providers())
+    if (row.library_name == provider_of(id).library_name) ids.push_back(row.id);
   return ids;
 }
 

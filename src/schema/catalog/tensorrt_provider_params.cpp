@@ -1,41 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of ONNX Runtime's TensorRT provider: the option table of the 1.29 library without the device, the pointers
-// (streams, byte streams) and their sizes.
+// Options of ONNX Runtime's TensorRT provider: the option table of the 1.29 and 1.31 libraries without the device,
+// the pointers (streams, byte streams) and their sizes.
 #include "schema/catalog.hpp"
+#include "schema/catalog/param_rows.hpp"
 
 namespace ridgeline::schema {
 namespace {
 
-ParamDef option(std::string key, ParamType type, std::optional<Value> default_value, std::string summary,
+ParamDef option(const std::string& key, ParamType type, std::optional<Value> default_value, std::string summary,
                 std::string when, std::string hazard = "") {
-  ParamDef row;
-  row.target = key;
-  row.key = std::move(key);
-  row.scope = ParamScope::provider_option;
-  row.type = type;
-  row.providers = {"tensorrt"};
-  if (type == ParamType::boolean) row.choices = {false, true};
-  row.default_value = std::move(default_value);
-  row.summary = std::move(summary);
-  row.when = std::move(when);
-  row.hazard = std::move(hazard);
   // Each value costs an engine build (seconds to minutes), so only a few rows are swept.
-  row.searched = false;
-  return row;
+  return on_request(described(provider_row(key, key, {"tensorrt"}, type, std::move(default_value)), std::move(summary),
+                              std::move(when), std::move(hazard)));
 }
 
-ParamDef flag(std::string key, std::string summary, std::string when, std::string hazard = "") {
-  return option(std::move(key), ParamType::boolean, false, std::move(summary), std::move(when), std::move(hazard));
+ParamDef flag(const std::string& key, std::string summary, std::string when, std::string hazard = "") {
+  return option(key, ParamType::boolean, false, std::move(summary), std::move(when), std::move(hazard));
 }
 
-ParamDef text(std::string key, std::string summary, std::string when, std::string hazard = "") {
-  return option(std::move(key), ParamType::text, "", std::move(summary), std::move(when), std::move(hazard));
+ParamDef text(const std::string& key, std::string summary, std::string when, std::string hazard = "") {
+  return option(key, ParamType::text, "", std::move(summary), std::move(when), std::move(hazard));
 }
 
-ParamDef count(std::string key, int default_value, double minimum, double maximum, std::string summary,
+ParamDef count(const std::string& key, int default_value, double minimum, double maximum, std::string summary,
                std::string when, std::string hazard = "") {
-  auto row =
-      option(std::move(key), ParamType::integer, default_value, std::move(summary), std::move(when), std::move(hazard));
+  auto row = option(key, ParamType::integer, default_value, std::move(summary), std::move(when), std::move(hazard));
   row.minimum = minimum;
   row.maximum = maximum;
   return row;
@@ -52,8 +41,9 @@ void append(std::vector<ParamDef>& rows, std::vector<ParamDef> more) {
 }
 
 std::vector<ParamDef> speed_params() {
-  auto workspace = count("trt_max_workspace_size", 0, 0, 1e15, "scratch memory that tactics may use; 0 = all of it",
-                         "GPU memory is short", "too small rules fast tactics out");
+  auto workspace = count("trt_max_workspace_size", 0, 0, 1e15,
+                         "scratch memory that tactics may use; 0 = all of it, before 1.20 1 GiB", "GPU memory is short",
+                         "too small rules fast tactics out");
   workspace.unit = "bytes";
   return {
       swept(flag("trt_cuda_graph_enable", "capture the engine's launches once and replay them as one",
@@ -72,17 +62,18 @@ std::vector<ParamDef> speed_params() {
       flag("trt_sparsity_enable", "use structured sparsity", "weights pruned 2:4", "no effect on dense weights"),
       text("trt_tactic_sources", "tactic sources to add or remove, such as \"-CUDNN,+CUBLAS\"",
            "keeping a library out of the engine", "too few sources make slower engines, or none"),
-      text("trt_preview_features", "comma-separated preview features of the builder",
-           "trying what a later TensorRT does", "names change between releases"),
-      flag("trt_engine_hw_compatible", "build engines that also run on other Ampere and later GPUs",
-           "one engine file for several GPU models", "slower than an engine for this GPU"),
+      since("1.22.0", text("trt_preview_features", "comma-separated preview features of the builder",
+                           "trying what a later TensorRT does", "names change between releases")),
+      since("1.19.0", flag("trt_engine_hw_compatible", "build engines that also run on other Ampere and later GPUs",
+                           "one engine file for several GPU models", "slower than an engine for this GPU")),
       count("trt_max_partition_iterations", 1000, 1, 1000000, "rounds of splitting the graph", "odd partitionings",
             "too few leave nodes to the next provider"),
       count("trt_min_subgraph_size", 1, 1, 1000000, "fewest nodes that make an engine",
             "models that split into many tiny engines with copies between them",
             "what is left out runs on the next provider"),
-      text("trt_op_types_to_exclude", "comma-separated operator types left to the next provider",
-           "an operator that TensorRT runs badly", "each splits the graph, with copies between the parts"),
+      since("1.21.0",
+            text("trt_op_types_to_exclude", "comma-separated operator types left to the next provider",
+                 "an operator that TensorRT runs badly", "each splits the graph, with copies between the parts")),
   };
 }
 
@@ -90,7 +81,8 @@ std::vector<ParamDef> precision_params() {
   const std::string drift = "changes results; guarded by the accuracy check";
   return {
       flag("trt_fp16_enable", "allow fp16 kernels", "models that stay accurate in fp16: often twice as fast", drift),
-      flag("trt_bf16_enable", "allow bf16 kernels", "Ampere and later, values outside fp16's range", drift),
+      since("1.23.0",
+            flag("trt_bf16_enable", "allow bf16 kernels", "Ampere and later, values outside fp16's range", drift)),
       flag("trt_int8_enable", "allow int8 kernels", "quantised models, or a calibration table", drift),
       text("trt_int8_calibration_table_name", "file of the int8 calibration", "trt_int8_enable without QDQ nodes",
            "a table of another model or range: results far off"),
@@ -131,12 +123,13 @@ std::vector<ParamDef> shape_and_cache_params() {
       text("trt_ep_context_file_path", "where that model goes", "trt_dump_ep_context_model",
            "overwrites what is there"),
       std::move(embed),
-      flag("trt_weight_stripped_engine_enable", "engines without weights", "small engine files",
-           "needs trt_onnx_model_folder_path to refit"),
-      text("trt_onnx_model_folder_path", "folder of the model that weights are taken from",
-           "trt_weight_stripped_engine_enable", "other weights than the engine was built for: wrong results"),
-      flag("trt_load_user_initializer", "hand initializers over in memory", "very large models",
-           "more host memory while it builds"),
+      since("1.19.0", flag("trt_weight_stripped_engine_enable", "engines without weights", "small engine files",
+                           "needs trt_onnx_model_folder_path to refit")),
+      since("1.19.0",
+            text("trt_onnx_model_folder_path", "folder of the model that weights are taken from",
+                 "trt_weight_stripped_engine_enable", "other weights than the engine was built for: wrong results")),
+      since("1.23.0", flag("trt_load_user_initializer", "hand initializers over in memory", "very large models",
+                           "more host memory while it builds")),
       text("trt_extra_plugin_lib_paths", "plugin libraries to load", "models with custom TensorRT plugins",
            "runs their code in the worker"),
       flag("trt_engine_decryption_enable", "decrypt cached engines", "encrypted engine files",

@@ -41,6 +41,8 @@ class Opener {
       if (soname.rfind("libcudart", 0) == 0) cuda_major_ = major_version(soname);
     for (const auto& soname : needed)
       if (is_gpu_library(soname)) open(soname, name, true);
+    if (std::none_of(needed.begin(), needed.end(), [](const auto& soname) { return is_gpu_library(soname); }))
+      return std::move(result_);
     const auto* row = schema::find_provider_in(name);
     for (const auto& library :
          libraries_opened_at_run_time(row != nullptr ? *row : schema::provider_of({}), cuda_major_, needed))
@@ -62,9 +64,18 @@ class Opener {
     if (!is_driver_library(soname))
       for (const auto& place : places_)
         for (const auto& folder : place.folders)
-          if (open_at(folder / soname, place.label, soname, required, reasons)) return true;
+          if (open_at(file_in(folder, soname), place.label, soname, required, reasons)) return true;
     result_.missing.push_back(missing(soname, needed_by, reasons, required));
     return false;
+  }
+
+  /// A wheel may carry the file under its full version alone: "libtensorrt_rtx.so.1.7.1" for "libtensorrt_rtx.so.1".
+  static fs::path file_in(const fs::path& folder, const std::string& soname) {
+    std::error_code error;
+    if (fs::exists(folder / soname, error)) return folder / soname;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+      if (at->path().filename().string().rfind(soname + ".", 0) == 0) return at->path();
+    return folder / soname;
   }
 
   bool open_at(const fs::path& file, const std::string& where, const std::string& soname, bool required,
@@ -106,9 +117,12 @@ class Opener {
       if (place.folders.empty()) looked += " (no such folder)";
     }
     const auto package = python_package_of(soname, cuda_major_);
+    // PyPI has a stub of TensorRT, which needs NVIDIA's own index.
+    const bool nvidia_only = package.rfind("tensorrt", 0) == 0;
+    const auto* index = nvidia_only ? "--extra-index-url https://pypi.nvidia.com " : "";
     return {soname, std::move(problem), std::move(looked),
             fmt::format("{}put its folder on LD_LIBRARY_PATH",
-                        package.empty() ? "" : fmt::format("run pip install {}, or ", package)),
+                        package.empty() ? "" : fmt::format("run pip install {}{}, or ", index, package)),
             required};
   }
 

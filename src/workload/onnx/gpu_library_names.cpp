@@ -30,7 +30,7 @@ constexpr std::array kPackages{
     Package{"libnvJitLink", "nvidia-nvjitlink", true}, Package{"libcudnn", "nvidia-cudnn", false},
     Package{"libcudnn_", "nvidia-cudnn", false},       Package{"libnvinfer", "tensorrt", false},
     Package{"libnvinfer_", "tensorrt", false},         Package{"libnvonnxparser", "tensorrt", false},
-    Package{"libnvrtc-", "nvidia-cuda-nvrtc", true},
+    Package{"libnvrtc-", "nvidia-cuda-nvrtc", true},   Package{"libtensorrt_", "onnxruntime-ep-nv-tensorrt-rtx", false},
 };
 
 std::string_view stem(std::string_view name) { return name.substr(0, name.find(".so")); }

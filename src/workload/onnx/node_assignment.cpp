@@ -2,26 +2,27 @@
 #include "workload/onnx/node_assignment.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "base/file.hpp"
+#include "base/json.hpp"
 #include "workload/onnx/ort_status.hpp"
 
 namespace ridgeline::workload {
 
-base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& library, const OrtSession* session,
-                                                           const schema::ExecutionProvider& provider) {
-  constexpr int kFirstApi = 24;
-  if (library.api_version() < kFirstApi)
+base::Result<Assignment> node_assignment(const OrtLibrary& library, const OrtSession* session) {
+  if (library.api_version() < kFirstApiThatTellsNodes)
     return base::fail(base::ErrorCode::unsupported, "ONNX Runtime 1.{} does not report where nodes run",
                       library.api_version());
   const auto& api = library.api();
   const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
   std::size_t count = 0;
   RL_TRY(check_ort(api, api.Session_GetEpGraphAssignmentInfo(session, &subgraphs, &count)));
-  std::vector<AssignedNode> left;
+  Assignment found;
   for (std::size_t at = 0; at < count; ++at) {
     const char* owner = nullptr;
     RL_TRY(check_ort(api, api.EpAssignedSubgraph_GetEpName(subgraphs[at], &owner)));
-    if (owner == provider.library_name) continue;
+    ++found.parts[owner];
     const OrtEpAssignedNode* const* nodes = nullptr;
     std::size_t node_count = 0;
     RL_TRY(check_ort(api, api.EpAssignedSubgraph_GetNodes(subgraphs[at], &nodes, &node_count)));
@@ -30,10 +31,37 @@ base::Result<std::vector<AssignedNode>> nodes_beside_graph(const OrtLibrary& lib
       const char* op_type = nullptr;
       RL_TRY(check_ort(api, api.EpAssignedNode_GetName(nodes[node], &name)));
       RL_TRY(check_ort(api, api.EpAssignedNode_GetOperatorType(nodes[node], &op_type)));
-      left.push_back({name, op_type, owner});
+      found.nodes.push_back({name, op_type, owner});
     }
   }
-  return left;
+  return found;
+}
+
+base::Result<Assignment> read_profile(const std::filesystem::path& profile) {
+  RL_TRY_ASSIGN(const auto text, base::read_file(profile));
+  RL_TRY_ASSIGN(const auto events, base::parse_json(text, profile.string()));
+  Assignment found;
+  std::set<std::string> seen;
+  for (const auto& event : events) {
+    const auto args = event.is_object() ? event.find("args") : events.end();
+    if (!event.is_object() || args == event.end() || !args->is_object() || !args->contains("provider")) continue;
+    const auto name = event.value("name", "");
+    if (seen.insert(name).second)
+      found.nodes.push_back({name, args->value("op_name", ""), args->value("provider", "")});
+  }
+  return found;
+}
+
+std::map<std::string, std::int64_t> count_by_provider(const Assignment& assignment) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& node : assignment.nodes) ++counts[node.provider];
+  return counts;
+}
+
+std::vector<AssignedNode> nodes_beside(const Assignment& assignment, std::string_view provider) {
+  auto nodes = assignment.nodes;
+  std::erase_if(nodes, [&](const auto& node) { return node.provider == provider; });
+  return nodes;
 }
 
 std::string nodes_text(const std::vector<AssignedNode>& nodes, std::string_view where) {

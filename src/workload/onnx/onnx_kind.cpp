@@ -2,7 +2,7 @@
 #include "workload/onnx/onnx_kind.hpp"
 
 #include "workload/onnx/model_inspector.hpp"
-#include "workload/onnx/ort_library.hpp"
+#include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_workload.hpp"
 #include "workload/onnx/runtime_graph.hpp"
 
@@ -16,9 +16,12 @@ schema::RuntimeSearch find(const schema::RuntimeRequest& request) {
 base::Result<schema::RuntimeIdentity> probe_onnx(const std::string& library_flag,
                                                  const std::vector<schema::PluginLibrary>& plugins) {
   const auto environment = OrtSearchEnvironment::of_this_process();
-  RL_TRY_ASSIGN(const auto library, OrtLibrary::open(library_flag, environment));
+  RL_TRY_ASSIGN(auto library, OrtLibrary::open(library_flag, environment));
   RL_TRY_ASSIGN(auto identity, library.identity(environment));
   identity.plugins = plugins;
+  if (plugins.empty()) return identity;
+  RL_TRY_ASSIGN(const auto registered_with, OrtEnvironment::create(std::move(library)));
+  ask_plugins(*registered_with, identity.plugins, environment);
   return identity;
 }
 

@@ -72,6 +72,17 @@ base::Result<void> OrtCaller::add_shape_set(std::vector<Tensor> tensors, const S
   return {};
 }
 
+base::Result<std::string> OrtCaller::end_profile() const {
+  const auto& api = session_.environment.api();
+  OrtAllocator* allocator = nullptr;
+  RL_TRY(check_ort(api, api.GetAllocatorWithDefaultOptions(&allocator)));
+  char* file = nullptr;
+  RL_TRY(check_ort(api, api.SessionEndProfiling(handle_.get(), allocator, &file)));
+  std::string path = file;
+  RL_TRY(check_ort(api, api.AllocatorFree(allocator, file)));
+  return path;
+}
+
 bool OrtCaller::step() noexcept {
   last_ = next_;
   if (++next_ == members_.size()) next_ = 0;

@@ -45,6 +45,9 @@ class OrtCaller {
   [[nodiscard]] base::Result<void> add_shape_set(std::vector<Tensor> tensors, const SessionSettings& settings,
                                                  int graph_id);
 
+  /// Ends the profile of a session that writes one (SessionExtras::profile); the file.
+  [[nodiscard]] base::Result<std::string> end_profile() const;
+
   /// One inference on the next member of the mix.
   [[nodiscard]] bool step() noexcept;
   /// Why the last step failed.

@@ -65,6 +65,13 @@ OrtEnvironment::~OrtEnvironment() { api().ReleaseEnv(env_); }
 
 std::vector<std::string> OrtEnvironment::log_lines() const { return process_log().since(log_start_); }
 
+std::uint64_t OrtEnvironment::log_position() { return process_log().position(); }
+
+std::string OrtEnvironment::last_line_since(std::uint64_t position) {
+  const auto lines = process_log().since(position);
+  return lines.empty() ? std::string() : lines.back();
+}
+
 base::Error OrtEnvironment::with_log(base::Error error) const {
   const auto lines = log_lines();
   if (lines.empty() || lines.back().empty()) return error;

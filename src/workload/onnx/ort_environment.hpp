@@ -28,8 +28,17 @@ class OrtEnvironment {
   [[nodiscard]] std::vector<std::string> log_lines() const;
   /// `error` with the newest logged line added when that says something new.
   [[nodiscard]] base::Error with_log(base::Error error) const;
+  /// The newest line that was logged while `call` ran, which some calls need to say why they failed; "": none.
+  template <typename Call>
+  [[nodiscard]] std::string logged_by(const Call& call) const {
+    const auto before = log_position();
+    call();
+    return last_line_since(before);
+  }
 
  private:
+  static std::uint64_t log_position();
+  static std::string last_line_since(std::uint64_t position);
   OrtEnvironment(OrtLibrary library, OrtEnv* env, std::uint64_t log_start)
       : library_(std::move(library)), env_(env), log_start_(log_start) {}
   OrtLibrary library_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/onnx/ort_library.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include <onnxruntime_c_api.h>
@@ -8,6 +10,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
+#include "workload/onnx/elf_file.hpp"
+#include "workload/onnx/file_memo.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/loaded_gpu_libraries.hpp"
 #include "workload/onnx/ort_status.hpp"
@@ -30,15 +34,35 @@ int newest_api_of(const std::string& version) {
   return static_cast<int>(std::min<std::int64_t>(*minor, ORT_API_VERSION));
 }
 
+/// The first library that the provider is linked to and that does not load. The provider itself is opened by ONNX
+/// Runtime alone: without it the process ends in its constructors.
+std::optional<schema::ProviderNote> missing_neighbour(const std::filesystem::path& file) {
+  const auto dynamic = read_elf_dynamic(file);
+  if (!dynamic) return schema::ProviderNote{dynamic.error().message, "", dynamic.error().hint, {}};
+  std::error_code error;
+  for (const auto& needed : dynamic->needed) {
+    const auto beside = file.parent_path() / needed;
+    const auto path = std::filesystem::exists(beside, error) ? beside.string() : needed;
+    if (::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) continue;
+    const char* said = ::dlerror();
+    return schema::ProviderNote{fmt::format("{} (needed by {}) does not load: {}", needed, file.string(),
+                                            said != nullptr ? said : "unknown reason"),
+                                "",
+                                "install the package that it came with again",
+                                {needed}};
+  }
+  return std::nullopt;
+}
+
 /// Opens the provider's libraries and notes their versions; what keeps it from being used, if anything. The provider's
 /// own file has none, so its hash stands for it.
 base::Result<std::optional<schema::ProviderNote>> describe_provider(const std::filesystem::path& file,
-                                                                    const std::string& provider,
+                                                                    const schema::ExecutionProvider& provider,
                                                                     const OrtSearchEnvironment& environment,
                                                                     const FileMemo& memo,
                                                                     schema::RuntimeIdentity& identity) {
   RL_TRY_ASSIGN(const auto libraries, prepare_provider_libraries(file, environment));
-  auto& versions = identity.provider_libraries[provider];
+  auto& versions = identity.provider_libraries[provider.id];
   RL_TRY_ASSIGN(const auto hash, memo.get(file, "sha256", [&] { return base::sha256_file(file); }));
   versions[file.filename().string()] = "sha256 " + hash.substr(0, 16);
   std::error_code error;
@@ -48,7 +72,9 @@ base::Result<std::optional<schema::ProviderNote>> describe_provider(const std::f
     const auto library = loaded_library(error ? opened.path : target);
     versions[library.name] = library.version;
   }
-  return libraries.problem();
+  auto problem = libraries.problem();
+  if (!problem && !provider.on_gpu()) problem = missing_neighbour(file);
+  return problem;
 }
 
 }  // namespace
@@ -106,24 +132,22 @@ base::Result<schema::RuntimeIdentity> OrtLibrary::identity(const OrtSearchEnviro
   const FileMemo memo(environment.cache.empty() ? std::filesystem::path() : environment.cache / "libraries");
   RL_TRY_ASSIGN(identity.library_sha256, memo.get(path(), "sha256", [&] { return base::sha256_file(path()); }));
   RL_TRY_ASSIGN(identity.providers, providers());
-  // Provider options are parsed in the provider's own library, which lies beside the core.
-  std::vector<std::filesystem::path> files{path()};
+  bool on_gpu = false;
   for (const auto& provider : schema::execution_providers()) {
     if (provider.file.empty() || !identity.offers(provider)) continue;
     const auto file = provider_file(path(), provider);
-    if (file) files.push_back(*file);
     if (!file) {
       identity.provider_notes[provider.id] = {file.error().message, "", file.error().hint, {provider.file}};
       continue;
     }
-    const auto described = describe_provider(*file, provider.id, environment, memo, identity);
+    on_gpu = on_gpu || provider.on_gpu();
+    const auto described = describe_provider(*file, provider, environment, memo, identity);
     if (!described)
       identity.provider_notes[provider.id] = {described.error().message, "", described.error().hint, {}};
     else if (*described)
       identity.provider_notes[provider.id] = **described;
   }
-  if (files.size() > 1) identity.loaded_libraries = describe(loaded_gpu_libraries());
-  RL_TRY_ASSIGN(identity.supported_options, supported_options(files, memo));
+  if (on_gpu) identity.loaded_libraries = describe(loaded_gpu_libraries());
   return identity;
 }
 

@@ -8,7 +8,6 @@
 #include "base/dynamic_library.hpp"
 #include "base/error.hpp"
 #include "schema/trial_spec.hpp"
-#include "workload/onnx/file_memo.hpp"
 #include "workload/onnx/ort_search.hpp"
 
 struct OrtApi;
@@ -31,9 +30,8 @@ class OrtLibrary {
   /// "CPUExecutionProvider", ..., as this build offers them.
   [[nodiscard]] base::Result<std::vector<std::string>> providers() const;
 
-  /// All of it with the file's SHA-256 and the catalogue's target names that occur in it (reads the whole file: about
-  /// 0.2 s for 45 MB). Where the build has GPU providers, their libraries are opened and listed with their versions;
-  /// a provider that cannot be used only gets a note.
+  /// All of it with the file's SHA-256. Where the build has providers in files of their own, their libraries are opened
+  /// and listed with their versions; a provider that cannot be used only gets a note.
   [[nodiscard]] base::Result<schema::RuntimeIdentity> identity(const OrtSearchEnvironment& environment) const;
 
  private:
@@ -46,10 +44,5 @@ class OrtLibrary {
   int api_version_;
   std::string version_;
 };
-
-/// ParamDef::target names of the catalogue that this runtime can act on: session options have a setter in the API,
-/// Ridgeline's own levers need none, the others must occur as C strings in one of `files`.
-[[nodiscard]] base::Result<std::vector<std::string>> supported_options(const std::vector<std::filesystem::path>& files,
-                                                                       const FileMemo& memo);
 
 }  // namespace ridgeline::workload

@@ -2,21 +2,22 @@
 #include "workload/onnx/ort_providers.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.hpp"
 #include "schema/execution_provider.hpp"
 #include "workload/onnx/cuda_libraries.hpp"
-#include "workload/onnx/ort_library.hpp"
+#include "workload/onnx/ort_environment.hpp"
+#include "workload/onnx/ort_plugins.hpp"
 #include "workload/onnx/ort_status.hpp"
 
 namespace ridgeline::workload {
 namespace {
 
 using base::ErrorCode;
-using Options = std::vector<std::pair<std::string, std::string>>;
 
 struct KeysAndValues {
-  explicit KeysAndValues(const Options& options) {
+  explicit KeysAndValues(const ProviderOptions& options) {
     for (const auto& [key, value] : options) {
       keys.push_back(key.c_str());
       values.push_back(value.c_str());
@@ -48,8 +49,9 @@ base::Result<ReadBack> read_options(const OrtApi& api, const T* provider,
   return options;
 }
 
-base::Result<ReadBack> append_cuda(const OrtApi& api, OrtSessionOptions* session, const Options& options,
-                                   void* compute_stream) {
+base::Result<ReadBack> append_cuda(const OrtEnvironment& environment, OrtSessionOptions* session,
+                                   const ProviderOptions& options, void* compute_stream) {
+  const auto& api = environment.api();
   OrtCUDAProviderOptionsV2* created = nullptr;
   RL_TRY(check_ort(api, api.CreateCUDAProviderOptions(&created)));
   const OrtHandle<OrtCUDAProviderOptionsV2> cuda(created, api.ReleaseCUDAProviderOptions);
@@ -63,8 +65,9 @@ base::Result<ReadBack> append_cuda(const OrtApi& api, OrtSessionOptions* session
   return read_back;
 }
 
-base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* session, const Options& options,
-                                       void* compute_stream) {
+base::Result<ReadBack> append_tensorrt(const OrtEnvironment& environment, OrtSessionOptions* session,
+                                       const ProviderOptions& options, void* compute_stream) {
+  const auto& api = environment.api();
   OrtTensorRTProviderOptionsV2* created = nullptr;
   RL_TRY(check_ort(api, api.CreateTensorRTProviderOptions(&created)));
   const OrtHandle<OrtTensorRTProviderOptionsV2> tensorrt(created, api.ReleaseTensorRTProviderOptions);
@@ -78,10 +81,58 @@ base::Result<ReadBack> append_tensorrt(const OrtApi& api, OrtSessionOptions* ses
   return read_back;
 }
 
-using Append = base::Result<ReadBack> (*)(const OrtApi&, OrtSessionOptions*, const Options&, void* compute_stream);
+/// The device that properties are for: "GPU" of "GPU.1", "AUTO" of "AUTO:GPU,CPU".
+std::string device_of(const ProviderOptions& options) {
+  for (const auto& [name, value] : options)
+    if (name == "device_type" && !value.empty()) return value.substr(0, value.find_first_of(":."));
+  return "CPU";
+}
 
-/// How each provider that is not built in is put on a session.
-const std::map<std::string_view, Append> kAppend{{"cuda", append_cuda}, {"tensorrt", append_tensorrt}};
+/// The provider does not tell what it holds, and the status of a failure does not tell why: the log does.
+base::Result<ReadBack> append_openvino(const OrtEnvironment& environment, OrtSessionOptions* session,
+                                       const ProviderOptions& options, void* /*compute_stream*/) {
+  const auto& api = environment.api();
+  RL_TRY_ASSIGN(const auto folded, fold_properties(options, device_of(options)));
+  const KeysAndValues texts(folded);
+  base::Result<void> appended;
+  const auto logged = environment.logged_by([&] {
+    appended = check_ort(api, api.SessionOptionsAppendExecutionProvider_OpenVINO_V2(
+                                  session, texts.keys.data(), texts.values.data(), texts.keys.size()));
+  });
+  if (appended) return ReadBack{};
+  auto error = std::move(appended).error();
+  if (!logged.empty()) error.message = logged;
+  error.code = options.empty() ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+  return tl::unexpected<base::Error>(std::move(error));
+}
+
+using Append = base::Result<ReadBack> (*)(const OrtEnvironment&, OrtSessionOptions*, const ProviderOptions&,
+                                          void* compute_stream);
+
+/// How each provider that is neither built in nor a plug-in is put on a session.
+const std::map<std::string_view, Append> kAppend{
+    {"cuda", append_cuda}, {"tensorrt", append_tensorrt}, {"openvino", append_openvino}};
+
+/// Options become entries of the session, where keys that nobody reads vanish without a word.
+base::Result<ReadBack> append_plugin(const OrtApi& api, OrtSessionOptions* session, const ProviderOptions& options,
+                                     const PluginDevice& on) {
+  RL_TRY_ASSIGN(const auto folded, fold_properties(options, on.plugin.device));
+  const KeysAndValues texts(folded);
+  RL_TRY(check_ort(api, api.SessionOptionsAppendExecutionProvider_V2(session, on.env, &on.device, 1, texts.keys.data(),
+                                                                     texts.values.data(), texts.keys.size())));
+  ReadBack held;
+  std::string prefix = "ep." + on.plugin.ep_name + ".";
+  for (auto& c : prefix) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [key, value] : folded) {
+    const auto entry = prefix + key;
+    int has = 0;
+    RL_TRY(check_ort(api, api.HasSessionConfigEntry(session, entry.c_str(), &has)));
+    if (has == 0) continue;
+    RL_TRY_ASSIGN(held[key], config_entry(api, session, entry.c_str()));
+  }
+  unfold_properties(held, on.plugin.device);
+  return held;
+}
 
 /// Makes the provider's own libraries loadable. One that stays missing is named here, which ONNX Runtime does less
 /// well.
@@ -113,19 +164,35 @@ base::Result<void> check_provider(const OrtLibrary& library, const std::string& 
   if (std::find(built_in.begin(), built_in.end(), row->library_name) == built_in.end())
     return base::fail(ErrorCode::unsupported, "provider {}: {} was built without it (it has {})", provider,
                       library.path().string(), fmt::join(built_in, ", "))
-        .hint("use a GPU build of ONNX Runtime");
+        .hint("use {} of ONNX Runtime", row->on_gpu() ? "a GPU build" : "another build");
   return {};
 }
 
-base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrary& library, OrtSessionOptions* options,
+base::Result<std::string> config_entry(const OrtApi& api, const OrtSessionOptions* options, const char* key) {
+  std::size_t size = 0;
+  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, key, nullptr, &size)));
+  std::string text(size, '\0');
+  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, key, text.data(), &size)));
+  text.resize(size == 0 ? 0 : size - 1);  // the size counts the final NUL
+  return text;
+}
+
+base::Result<std::map<std::string, std::string>> append_provider(const OrtEnvironment& environment,
+                                                                 OrtSessionOptions* options,
                                                                  const std::string& provider,
-                                                                 const Options& provider_options,
-                                                                 void* compute_stream) {
+                                                                 const ProviderSetup& setup) {
+  const auto& library = environment.library();
   RL_TRY(check_provider(library, provider));
-  const auto chain = chain_of(schema::provider_of(provider));
-  const auto environment = OrtSearchEnvironment::of_this_process();
+  const auto& row = schema::provider_of(provider);
+  if (row.plugin && setup.plugin == nullptr)
+    return base::fail(ErrorCode::invalid_argument, "provider {}: it is a plug-in, and the trial names no library of it",
+                      provider)
+        .hint("give its library with --ep-library FILE");
+  if (row.plugin) return append_plugin(library.api(), options, setup.options, *setup.plugin);
+  const auto chain = chain_of(row);
+  const auto search = OrtSearchEnvironment::of_this_process();
   // TensorRT's library needs that of CUDA to be there, so the last of the chain comes first.
-  for (auto one = chain.rbegin(); one != chain.rend(); ++one) RL_TRY(prepare_libraries(library, **one, environment));
+  for (auto one = chain.rbegin(); one != chain.rend(); ++one) RL_TRY(prepare_libraries(library, **one, search));
   ReadBack own;
   for (const auto* one : chain) {
     const auto append = kAppend.find(one->id);
@@ -133,8 +200,8 @@ base::Result<std::map<std::string, std::string>> append_provider(const OrtLibrar
       return base::fail(ErrorCode::internal, "provider {}: this build of Ridgeline cannot put it on a session",
                         one->id);
     const bool is_own = one == chain.front();
-    RL_TRY_ASSIGN(auto read_back,
-                  append->second(library.api(), options, is_own ? provider_options : Options{}, compute_stream));
+    RL_TRY_ASSIGN(auto read_back, append->second(environment, options, is_own ? setup.options : ProviderOptions{},
+                                                 setup.compute_stream));
     if (is_own) own = std::move(read_back);
   }
   return own;

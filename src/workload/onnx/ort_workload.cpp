@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/scratch_folder.hpp"
 #include "gpu/multistream_state.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
@@ -49,6 +50,7 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override;
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override;
   [[nodiscard]] std::map<std::string, double> metrics() const override;
+  [[nodiscard]] schema::RanOn ran_on() const override;
 
  private:
   [[nodiscard]] base::Result<void> load_runtime();
@@ -59,7 +61,11 @@ class OrtWorkload final : public Workload {
   [[nodiscard]] base::Error explain(base::Error error) const;
   [[nodiscard]] bool uses_graph() const { return graph_setting(spec_.configuration) != nullptr; }
   [[nodiscard]] base::Result<void> check_graph() const;
+  /// Where the nodes of the first session run, of one that is made for it with a runtime that does not tell.
+  [[nodiscard]] base::Result<Assignment> find_nodes(const std::vector<Tensor>& inputs) const;
+  [[nodiscard]] base::Result<void> check_nodes(const std::vector<Tensor>& inputs);
   [[nodiscard]] ArenaUse arena_use() const;
+  [[nodiscard]] std::string library_name() const;
 
   schema::TrialSpec spec_;
   const schema::ExecutionProvider& provider_;
@@ -80,6 +86,7 @@ class OrtWorkload final : public Workload {
   std::int64_t threads_per_session_ = 0;  // started by the runtime, beside the caller's
   std::int64_t weight_bytes_ = 0;         // in the GPU arenas once all sessions stood
   std::string why_one_stream_;            // "": the process is in the state of one with several
+  Assignment assignment_;                 // empty where it is not known
 };
 
 base::Result<void> OrtWorkload::prepare() {
@@ -106,8 +113,36 @@ base::Result<void> OrtWorkload::prepare() {
       RL_TRY(caller->add_shape_set(inputs.members[at], settings_.front(), graph));
     }
   members_ = inputs.members.size();
-  return {};
+  return check_nodes(inputs.members.front());
 }
+
+base::Result<Assignment> OrtWorkload::find_nodes(const std::vector<Tensor>& inputs) const {
+  if (extras_.record_assignment) return node_assignment(environment_->library(), callers_.front()->session());
+  const base::ScratchFolder folder("profile");
+  auto extras = extras_;
+  extras.profile = (folder.path() / "run").string();
+  RL_TRY_ASSIGN(const auto settings, SessionSettings::make(*environment_, spec_.configuration, spec_.provider, extras));
+  RL_TRY_ASSIGN(const auto caller, OrtCaller::create(*environment_, spec_.workload.location, settings));
+  RL_TRY(caller->add_shape_set(inputs, settings, SessionSettings::kOwnGraph));
+  if (!caller->step()) return tl::unexpected<base::Error>(caller->last_error());
+  RL_TRY_ASSIGN(const auto profile, caller->end_profile());
+  return read_profile(profile);
+}
+
+/// A session falls back to the CPU without a word, and its times are then another provider's.
+base::Result<void> OrtWorkload::check_nodes(const std::vector<Tensor>& inputs) {
+  // A second session for an old runtime would show in what a GPU's memory is said to need.
+  if (&provider_ == &schema::cpu_provider() || (!extras_.record_assignment && provider_.takes_device_tensors))
+    return {};
+  RL_TRY_ASSIGN(assignment_, find_nodes(inputs));
+  const auto counts = count_by_provider(assignment_);
+  if (counts.empty() || counts.count(library_name()) != 0) return {};
+  return base::fail(ErrorCode::unsupported, "provider {} took none of the model's {} nodes: they run on {}",
+                    spec_.provider, assignment_.nodes.size(), counts.begin()->first)
+      .hint("check its options (names of devices are in capitals), or use another --provider");
+}
+
+std::string OrtWorkload::library_name() const { return spec_.plugin ? spec_.plugin->ep_name : provider_.library_name; }
 
 /// One graph a session: once there is one, every run replays it, whatever its shape. TensorRT's provider does not look
 /// at gpu_graph_id (ONNX Runtime 1.29).
@@ -138,6 +173,11 @@ base::Result<void> OrtWorkload::load_runtime() {
         .hint("give --ort-library with that version");
   RL_TRY_ASSIGN(environment_, OrtEnvironment::create(std::move(library)));
   RL_TRY(check_provider(environment_->library(), spec_.provider));
+  if (spec_.plugin) {
+    RL_TRY_ASSIGN(extras_.plugin, plugin_device(*environment_, *spec_.plugin, search_));
+  }
+  extras_.record_assignment =
+      &provider_ != &schema::cpu_provider() && environment_->library().api_version() >= kFirstApiThatTellsNodes;
   if (!provider_.takes_device_tensors) return {};
   RL_TRY_ASSIGN(gpu_, GpuSide::open());
   RL_TRY_ASSIGN(const auto binding, io_binding_of(spec_));
@@ -182,8 +222,7 @@ base::Result<std::unique_ptr<OrtCaller>> OrtWorkload::create_caller() {
     extras_.compute_stream = stream->handle();
   }
   if (settings_.empty() || stream) {
-    RL_TRY_ASSIGN(auto settings,
-                  SessionSettings::make(environment_->library(), spec_.configuration, spec_.provider, extras_));
+    RL_TRY_ASSIGN(auto settings, SessionSettings::make(*environment_, spec_.configuration, spec_.provider, extras_));
     settings_.push_back(std::move(settings));
   }
   if (!arena_) {
@@ -204,15 +243,16 @@ base::Error OrtWorkload::explain(base::Error error) const {
   SessionExtras extras = extras_;
   extras.compute_stream = nullptr;
   extras.record_assignment = true;
-  const auto settings = SessionSettings::make(environment_->library(), plain, spec_.provider, extras);
+  const auto settings = SessionSettings::make(*environment_, plain, spec_.provider, extras);
   if (!settings) return error;
   const auto caller = OrtCaller::create(*environment_, spec_.workload.location, *settings);
   if (!caller) return error;
-  const auto left = nodes_beside_graph(environment_->library(), (*caller)->session(), provider_);
-  if (!left || left->empty()) return error;
+  const auto assigned = node_assignment(environment_->library(), (*caller)->session());
+  const auto left = assigned ? nodes_beside(*assigned, library_name()) : std::vector<AssignedNode>();
+  if (left.empty()) return error;
   error.code = ErrorCode::unsupported;
   const auto outside = provider_.compiles_graph ? "outside " + provider_.title : std::string("on the CPU");
-  error.message = fmt::format("{}=true: {}", setting, nodes_text(*left, outside));
+  error.message = fmt::format("{}=true: {}", setting, nodes_text(left, outside));
   const bool can_fix = extras_.free_dimensions.empty() && !spec_.workload.dim_names.empty();
   error.hint = can_fix ? "try override_free_dimensions=true, which may free the graph of them"
                : provider_.compiles_graph
@@ -231,6 +271,8 @@ base::Result<OutputSet> OrtWorkload::outputs() {
 std::map<std::string, std::string> OrtWorkload::effective_settings() const {
   if (settings_.empty()) return {};
   auto settings = settings_.front().read_back();
+  // Threads of the provider's own are no threads of this pool.
+  if (provider_.own_threads) return settings;
   // In parallel mode the count holds the inter-op pool as well, so that it says nothing of either.
   if (!callers_.empty() && spec_.configuration.get_or("execution_mode", "sequential").as_text() == "sequential")
     settings["intra_op_num_threads"] = std::to_string(threads_per_session_ + 1);
@@ -266,20 +308,31 @@ std::vector<schema::QualityFlag> OrtWorkload::flags() const {
   if (!why_one_stream_.empty())
     flags.push_back({schema::FlagLevel::notice, "one_stream",
                      fmt::format("may be up to 10 % faster than later trials of its process: {}", why_one_stream_)});
-  if (spec_.configuration.get_or("intra_op_num_threads", 0).as_integer() == 0 && threads_per_session_ > 0)
+  if (spec_.configuration.get_or("intra_op_num_threads", 0).as_integer() == 0 && threads_per_session_ > 0 &&
+      !provider_.own_threads)
     flags.push_back({schema::FlagLevel::info, "runtime_chose_threads",
                      fmt::format("intra_op_num_threads=0: the runtime started {} threads a session beside the caller's",
                                  threads_per_session_)});
-  const auto& known = spec_.runtime.supported_options;
   for (const auto& [key, value] : spec_.configuration.values()) {
     const auto* param = schema::find_param(key);
-    if (known.empty() || param == nullptr || param->scope != schema::ParamScope::session_config) continue;
-    if (std::find(known.begin(), known.end(), param->target) == known.end())
+    if (param != nullptr && !is_known_to(*param, environment_->library().version()))
       flags.push_back({schema::FlagLevel::notice, "unknown_setting",
                        fmt::format("{}={}: ONNX Runtime {} does not know {}, so it has no effect", key, value.to_text(),
                                    environment_->library().version(), param->target)});
   }
   return flags;
+}
+
+schema::RanOn OrtWorkload::ran_on() const {
+  schema::RanOn ran;
+  for (const auto& file : host::mapped_files())
+    if (file.filename().string().rfind("libonnxruntime", 0) == 0 ||
+        (spec_.plugin && file == spec_.plugin->library_path))
+      ran.libraries.push_back(file.string());
+  ran.nodes = count_by_provider(assignment_);
+  const auto parts = assignment_.parts.find(library_name());
+  if (parts != assignment_.parts.end()) ran.parts = parts->second;
+  return ran;
 }
 
 }  // namespace

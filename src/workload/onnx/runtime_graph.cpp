@@ -47,7 +47,7 @@ base::Result<schema::RuntimeGraph> count(const std::filesystem::path& path, cons
 
 base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& spec,
                                                       const OrtSearchEnvironment& search) {
-  if (schema::provider_of(spec.provider).compiles_graph)
+  if (const auto& provider = schema::provider_of(spec.provider); provider.compiles_graph || provider.own_threads)
     return base::fail(ErrorCode::unsupported, "provider {} compiles the graph into nodes that cannot be read",
                       spec.provider);
   const auto level = schema::graph_level(spec.configuration);
@@ -64,8 +64,7 @@ base::Result<schema::RuntimeGraph> read_runtime_graph(const schema::TrialSpec& s
   SessionExtras extras;
   extras.optimized_model = (folder.path() / "graph.onnx").string();
   extras.free_dimensions = free_dimensions(spec.workload, 0);
-  RL_TRY_ASSIGN(const auto settings,
-                SessionSettings::make(environment->library(), configuration, spec.provider, extras));
+  RL_TRY_ASSIGN(const auto settings, SessionSettings::make(*environment, configuration, spec.provider, extras));
   RL_TRY(OrtCaller::create(*environment, spec.workload.location, settings));
   try {
     RL_TRY_ASSIGN(auto graph, count(extras.optimized_model, spec.workload));

@@ -6,7 +6,6 @@
 
 #include "schema/catalog.hpp"
 #include "workload/onnx/arena_config.hpp"
-#include "workload/onnx/ort_library.hpp"
 #include "workload/onnx/ort_providers.hpp"
 #include "workload/onnx/ort_status.hpp"
 
@@ -88,15 +87,6 @@ base::Result<void> apply_session_option(const schema::ParamDef& param, const Set
   return base::fail(ErrorCode::unsupported, "this build has no setter for it");
 }
 
-base::Result<std::string> config_entry(const OrtApi& api, const OrtSessionOptions* options, const char* target) {
-  std::size_t size = 0;
-  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, target, nullptr, &size)));
-  std::string text(size, '\0');
-  RL_TRY(check_ort(api, api.GetSessionConfigEntry(options, target, text.data(), &size)));
-  text.resize(size == 0 ? 0 : size - 1);  // the size counts the final NUL
-  return text;
-}
-
 bool applies_to(const schema::ParamDef& param, const std::string& provider) {
   return param.providers.empty() ||
          std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
@@ -115,9 +105,10 @@ std::string provider_text(const schema::ParamDef& param, const Value& value) {
 
 std::string ort_text(const Value& value) { return value.is_bool() ? (value.as_bool() ? "1" : "0") : value.to_text(); }
 
-base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
+base::Result<SessionSettings> SessionSettings::make(const OrtEnvironment& environment,
                                                     const schema::Configuration& configuration,
                                                     const std::string& provider, const SessionExtras& extras) {
+  const auto& library = environment.library();
   const auto& api = library.api();
   OrtSessionOptions* options = nullptr;
   RL_TRY(check_ort(api, api.CreateSessionOptions(&options)));
@@ -125,7 +116,7 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
   SessionSettings settings(api, std::move(session));
   RL_TRY(check_ort(api, api.SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_ERROR)));
 
-  std::vector<std::pair<std::string, std::string>> provider_options;
+  ProviderSetup setup{{}, extras.compute_stream, extras.plugin ? &*extras.plugin : nullptr};
   for (const auto& [key, value] : configuration.values()) {
     RL_TRY_ASSIGN(const auto* param, schema::require_param(key));
     RL_TRY(schema::check_value(*param, value));
@@ -148,7 +139,8 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
         if (key != "gpu_graph_id") settings.run_entries_.emplace_back(param->target, ort_text(value));
         break;
       case ParamScope::provider_option:
-        provider_options.emplace_back(param->target, provider_text(*param, value));
+        if (auto text = provider_text(*param, value); !text.empty())
+          setup.options.emplace_back(param->target, std::move(text));
         break;
       case ParamScope::arena_option: break;  // registered with the environment: SharedArena
       case ParamScope::execution: break;
@@ -167,7 +159,8 @@ base::Result<SessionSettings> SessionSettings::make(const OrtLibrary& library,
     RL_TRY(check_ort(api, api.AddSessionConfigEntry(options, kWeightsFile, "weights")));
   }
   if (extras.compute_stream != nullptr) settings.run_entries_.emplace_back(kNoSynchronization, "1");
-  RL_TRY_ASSIGN(const auto held, append_provider(library, options, provider, provider_options, extras.compute_stream));
+  if (!extras.profile.empty()) RL_TRY(check_ort(api, api.EnableProfiling(options, extras.profile.c_str())));
+  RL_TRY_ASSIGN(const auto held, append_provider(environment, options, provider, setup));
   for (const auto& [key, value] : configuration.values()) {
     const auto* param = schema::find_param(key);
     if (param->scope != ParamScope::provider_option) continue;

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "schema/configuration.hpp"
+#include "workload/onnx/ort_plugins.hpp"
 
 struct OrtApi;
 struct OrtRunOptions;
@@ -16,14 +18,14 @@ struct OrtSessionOptions;
 
 namespace ridgeline::workload {
 
-class OrtLibrary;
-
 /// What a session needs beside its configuration.
 struct SessionExtras {
   void* compute_stream = nullptr;  ///< a CUstream for copies and kernels alike; runs then return before it is drained
   std::map<std::string, std::int64_t> free_dimensions;  ///< symbolic dimensions to fix, by name
   bool record_assignment = false;                       ///< let the session tell which provider has which node
-  std::string optimized_model;  ///< path to write the optimized graph to, its weights beside it; "" = not
+  std::string profile;                 ///< how the names of profiles of its runs start; "": none is written
+  std::optional<PluginDevice> plugin;  ///< of a provider that is a plug-in
+  std::string optimized_model;         ///< path to write the optimized graph to, its weights beside it; "" = not
 };
 
 /// One configuration as ONNX Runtime's option objects. Reusable for several sessions that share the extras.
@@ -34,7 +36,7 @@ class SessionSettings {
   /// provider or run options by target name; Ridgeline's own levers are skipped. Errors: invalid_argument naming the
   /// key and the value (unknown key, illegal value, option of another provider); unsupported for a provider or value
   /// that this library does not have.
-  [[nodiscard]] static base::Result<SessionSettings> make(const OrtLibrary& library,
+  [[nodiscard]] static base::Result<SessionSettings> make(const OrtEnvironment& environment,
                                                           const schema::Configuration& configuration,
                                                           const std::string& provider,
                                                           const SessionExtras& extras = {});

@@ -46,6 +46,16 @@ TEST(Catalog, a_wrong_setting_names_the_nearest_right_one) {
     EXPECT_FALSE(parse_setting(text)) << text;
 }
 
+TEST(Catalog, a_release_has_what_came_before_it_and_did_not_go) {
+  EXPECT_TRUE(is_known_to(*find_param("dynamic_block_base"), "1.19.2"));
+  EXPECT_FALSE(is_known_to(*find_param("intra_op_spin_duration_us"), "1.24.1"));
+  EXPECT_TRUE(is_known_to(*find_param("intra_op_spin_duration_us"), "1.27.0"));
+  EXPECT_FALSE(is_known_to(*find_param("trt_bf16_enable"), "1.22.0"));
+  EXPECT_TRUE(is_known_to(*find_param("openvino_num_of_threads"), "1.22.2"));
+  EXPECT_FALSE(is_known_to(*find_param("openvino_num_of_threads"), "1.23.0"));
+  EXPECT_FALSE(is_known_to(*find_param("use_cuda_mempool"), "1.23.2"));
+}
+
 TEST(Constraint, reads_metric_relation_and_bound) {
   const auto constraint = parse_constraint("latency_p99_ms <= 20");
   ASSERT_TRUE(constraint);

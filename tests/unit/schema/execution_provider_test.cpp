@@ -7,6 +7,7 @@
 #include <set>
 
 #include "schema/catalog.hpp"
+#include "schema/trial_spec.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -14,11 +15,18 @@ namespace {
 TEST(ExecutionProviders, rows_are_complete_and_fall_back_to_the_cpu_in_the_end) {
   std::set<std::string> names;
   for (const auto& row : execution_providers()) {
-    EXPECT_TRUE(names.insert(row.id).second && names.insert(row.library_name).second) << row.id << " twice";
+    EXPECT_TRUE(names.insert(row.id).second) << row.id << " twice";
     EXPECT_FALSE(row.title.empty()) << row.id;
-    EXPECT_EQ(find_provider_named(row.library_name), &row);
+    if (row.plugin) {
+      EXPECT_EQ(&plugin_provider(row.library_name), &row) << row.id;
+      EXPECT_FALSE(row.instead.empty()) << row.id;
+      EXPECT_NE(row.plugin_file.empty(), find_plugin_in(row.plugin_file + ".1") == &row) << row.id;
+    } else {
+      EXPECT_TRUE(names.insert(row.library_name).second) << row.id << " twice";
+      EXPECT_EQ(find_provider_named(row.library_name), &row);
+    }
     if (&row == &cpu_provider()) continue;
-    EXPECT_EQ(find_provider_in(row.file), &row) << row.id;
+    EXPECT_NE(row.plugin, find_provider_in(row.file) == &row) << row.id;
     ASSERT_FALSE(row.fallbacks.empty()) << row.id;
     EXPECT_EQ(row.fallbacks.back(), cpu_provider().id) << row.id;
     for (const auto& fallback : row.fallbacks) EXPECT_NE(find_provider(fallback), nullptr) << row.id;
@@ -37,7 +45,7 @@ TEST(ExecutionProviders, the_usual_one_comes_first_and_the_slow_starter_only_whe
   for (const auto* row : auto_providers()) wanted.push_back(row->id);
   EXPECT_EQ(wanted, (std::vector<std::string>{"cuda", "cpu"}));
   EXPECT_EQ(usual_gpu_provider().id, "cuda");
-  EXPECT_EQ(provider_ids(), (std::vector<std::string>{"cpu", "cuda", "tensorrt"}));
+  EXPECT_EQ(provider_ids().front(), "cpu");
 }
 
 TEST(ExecutionProviders, what_compiles_is_held_against_the_next_that_does_not) {
@@ -52,7 +60,26 @@ TEST(ExecutionProviders, an_unknown_one_can_do_nothing) {
   EXPECT_FALSE(provider_of("quantum").takes_device_tensors);
   EXPECT_TRUE(runs_on_gpu("tensorrt"));
   // Known by name alone.
-  EXPECT_EQ(find_provider_named("OpenVINOExecutionProvider")->title, "OpenVINO");
+  EXPECT_EQ(find_provider_named("ROCMExecutionProvider")->title, "ROCm");
+}
+
+TEST(ExecutionProviders, a_plug_in_has_the_row_of_its_name_or_the_one_for_all_others) {
+  EXPECT_EQ(plugin_provider("OpenVINOExecutionProvider").id, "openvino-plugin");
+  EXPECT_EQ(find_provider_named("OpenVINOExecutionProvider")->id, "openvino");
+  EXPECT_EQ(plugin_provider("QNNExecutionProvider").id, "plugin");
+  EXPECT_EQ(find_plugin_in("libonnxruntime_providers_openvino_plugin.so.1.8.1")->id, "openvino-plugin");
+  EXPECT_EQ(find_plugin_in("libonnxruntime_providers_openvino.so"), nullptr);
+  EXPECT_EQ(namesake_ids("openvino"), (std::vector<std::string>{"openvino", "openvino-plugin"}));
+}
+
+TEST(ExecutionProviders, a_runtime_offers_a_plug_in_where_a_library_of_it_has_a_device) {
+  RuntimeIdentity runtime;
+  runtime.providers = {"CPUExecutionProvider", "OpenVINOExecutionProvider"};
+  EXPECT_TRUE(runtime.offers(provider_of("openvino")));
+  EXPECT_FALSE(runtime.offers(provider_of("openvino-plugin"))) << "the built-in one is another";
+  runtime.plugins = {{"/x.so", "", "", {{"/x.so", "", "WebGpuExecutionProvider", "", "GPU"}}}};
+  EXPECT_TRUE(runtime.offers(provider_of("webgpu")));
+  EXPECT_FALSE(runtime.offers(provider_of("plugin")));
 }
 
 }  // namespace

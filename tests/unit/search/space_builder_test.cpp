@@ -31,8 +31,7 @@ SpaceInput input_with_cores(int physical, int logical, double usable) {
                    .library_path = "",
                    .library_sha256 = "",
                    .providers = {},
-                   .loaded_libraries = {},
-                   .supported_options = {}};
+                   .loaded_libraries = {}};
   return input;
 }
 
@@ -103,11 +102,40 @@ TEST(SpaceBuilder, what_the_loaded_version_does_not_know_is_dropped) {
   EXPECT_NE(reason(build(input), "intra_op_spin_duration_us").find("unknown to this version"), std::string::npos);
   input.runtime.version = "1.26.0";
   EXPECT_TRUE(reason(build(input), "intra_op_spin_duration_us").empty());
-  input.runtime.supported_options = {"session.dynamic_block_base"};
+  input.provider = "openvino";
+  input.runtime.version = "1.22.0";
+  EXPECT_NE(reason(build(input), "openvino_threads").find("1.23.0 is needed"), std::string::npos);
+  EXPECT_FALSE(values(build(input), "openvino_num_of_threads").empty());
+  input.runtime.version = "1.24.1";
+  EXPECT_NE(reason(build(input), "openvino_num_of_threads").find("1.23.0 replaced it"), std::string::npos);
+  EXPECT_FALSE(values(build(input), "openvino_threads").empty());
+}
+
+TEST(SpaceBuilder, what_the_cpu_provider_works_with_is_not_searched_for_one_with_threads_of_its_own) {
+  auto input = input_with_cores(4, 4, 4);
+  input.provider = "openvino";
+  input.runtime.version = "1.24.1";
+  input.model.node_counts = {{"Conv", 50}, {"Add", 50}};
   const auto built = build(input);
-  EXPECT_NE(reason(built, "disable_prepacking").find("unknown to this version"), std::string::npos);
-  EXPECT_FALSE(values(built, "dynamic_block_base").empty());
-  EXPECT_FALSE(values(built, "graph_optimization_level").empty()) << "a setter of the C API, not a string key";
+  EXPECT_NE(reason(built, "intra_op_num_threads").find("threads and memory of its own"), std::string::npos);
+  EXPECT_EQ(values(built, "graph_optimization_level"), (std::vector<Value>{"disable_all", "basic"}));
+  EXPECT_NE(reason(built, "openvino_precision").find("no bf16"), std::string::npos);
+  input.environment.isa = {"avx512_bf16"};
+  EXPECT_EQ(values(build(input), "openvino_precision"), std::vector<Value>{"bf16"});
+  input.provider = "openvino-plugin";
+  EXPECT_EQ(values(build(input), "openvino_precision"), (std::vector<Value>{"f32", "bf16"}))
+      << "its default depends on the CPU";
+  input.request.values = {{"openvino_device", {"CPU"}}};
+  EXPECT_NE(reason(build(input), "openvino_device").find("no such setting"), std::string::npos);
+}
+
+TEST(SpaceBuilder, a_level_that_the_release_refuses_is_left_out) {
+  auto input = input_with_cores(4, 4, 4);
+  input.model.node_counts = {{"Conv", 50}, {"Add", 50}};
+  input.runtime.version = "1.19.2";
+  EXPECT_EQ(values(build(input), "graph_optimization_level"), (std::vector<Value>{"disable_all", "basic", "extended"}));
+  input.runtime.version = "1.23.0";
+  EXPECT_EQ(values(build(input), "graph_optimization_level").size(), 4U);
 }
 
 TEST(SpaceBuilder, the_model_decides_what_can_matter) {

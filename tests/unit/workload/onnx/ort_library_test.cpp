@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/hash.hpp"
-#include "schema/catalog.hpp"
 #include "unit/workload/onnx/ort_fixture.hpp"
 #include "workload/onnx/ort_environment.hpp"
 
@@ -35,32 +34,6 @@ TEST(OrtLibrary, the_real_library_says_who_it_is) {
   EXPECT_EQ(identity->name, "onnxruntime");
   EXPECT_EQ(identity->library_sha256, base::sha256_file(identity->library_path).value());
   EXPECT_TRUE(has(identity->providers, "CPUExecutionProvider"));
-  EXPECT_TRUE(has(identity->supported_options, "session.intra_op.allow_spinning"));
-  EXPECT_TRUE(has(identity->supported_options, "parallel_sessions"));
-}
-
-TEST(OrtLibrary, every_cpu_row_of_the_catalogue_is_known_to_the_release_it_was_written_for) {
-  const auto library = OrtLibrary::open("", test_search());
-  ASSERT_TRUE(library);
-  if (library->version() != "1.29.0")
-    GTEST_SKIP() << "the catalogue was written for 1.29.0, this is " << library->version();
-  const auto known = supported_options({library->path()}, FileMemo({})).value();
-  for (const auto& param : schema::catalog())
-    if (param.providers.empty() || has(param.providers, "cpu")) {
-      EXPECT_TRUE(has(known, param.target)) << param.target;
-    }
-}
-
-TEST(OrtLibrary, a_name_is_known_only_as_a_whole_string) {
-  const TempFolder folder;
-  const auto file = folder.write(
-      "lib.so",
-      std::string("xx\0session.force_spinning_stopper\0session.session.dynamic_block_base\0session.disable_prepacking",
-                  96));
-  const auto known = supported_options({file}, FileMemo({})).value();
-  EXPECT_FALSE(has(known, "session.force_spinning_stop"));
-  EXPECT_TRUE(has(known, "session.dynamic_block_base"));
-  EXPECT_TRUE(has(known, "session.intra_op_num_threads"));  // has a setter in the API
 }
 
 TEST(OrtLibrary, its_environment_turns_the_reporting_of_usage_off) {

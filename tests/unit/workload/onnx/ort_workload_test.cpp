@@ -213,14 +213,17 @@ TEST_F(OrtWorkload, what_was_set_is_read_back) {
   EXPECT_EQ(settings.at("dynamic_block_base"), "4");
 }
 
-TEST_F(OrtWorkload, a_setting_that_the_runtime_does_not_know_is_flagged) {
-  auto trial = spec(relu_model(), one_thread().with("dynamic_block_base", 4));
+TEST_F(OrtWorkload, the_files_that_ran_are_read_from_the_process) {
+  auto trial = spec(relu_model(), one_thread());
   trial.workload.shapes = {{{"x", {1, 4}}}};
-  trial.runtime.supported_options = {"session.intra_op_num_threads"};
   const auto made = workload(trial);
   ASSERT_TRUE(made->prepare());
-  ASSERT_EQ(made->flags().size(), 1U);
-  EXPECT_EQ(made->flags()[0].code, "unknown_setting");
+  const auto ran = made->ran_on();
+  const auto library = OrtLibrary::open("", test_search());
+  ASSERT_TRUE(library);
+  const auto file = std::filesystem::canonical(library->path()).string();
+  EXPECT_NE(std::find(ran.libraries.begin(), ran.libraries.end(), file), ran.libraries.end());
+  EXPECT_TRUE(ran.nodes.empty()) << "the CPU has them all";
 }
 
 TEST_F(OrtWorkload, an_npy_file_feeds_an_input_and_is_repeated_for_a_batch) {

@@ -9,9 +9,12 @@ namespace {
 
 class SessionSettingsTest : public ::testing::Test {
  protected:
-  SessionSettingsTest() : library_(OrtLibrary::open("", test_search())) {}
-  void SetUp() override { ASSERT_TRUE(library_) << library_.error().message; }
-  base::Result<OrtLibrary> library_;
+  void SetUp() override {
+    auto library = OrtLibrary::open("", test_search());
+    ASSERT_TRUE(library) << library.error().message;
+    environment_ = OrtEnvironment::create(std::move(*library)).value();
+  }
+  std::unique_ptr<OrtEnvironment> environment_;
 };
 
 /// A legal value of every catalogue row.
@@ -25,7 +28,7 @@ TEST_F(SessionSettingsTest, every_row_of_the_catalogue_is_applied) {
   for (const auto& param : schema::catalog()) {
     if (!param.providers.empty()) continue;
     for (const auto& value : param.choices.empty() ? std::vector<schema::Value>{legal_value(param)} : param.choices) {
-      const auto settings = SessionSettings::make(*library_, {{param.key, value}}, "cpu");
+      const auto settings = SessionSettings::make(*environment_, {{param.key, value}}, "cpu");
       ASSERT_TRUE(settings) << settings.error().message;
       const bool has_entry = param.scope == schema::ParamScope::session_config;
       EXPECT_EQ(settings->read_back().count(param.key), has_entry ? 1U : 0U) << param.key;
@@ -36,17 +39,17 @@ TEST_F(SessionSettingsTest, every_row_of_the_catalogue_is_applied) {
 }
 
 TEST_F(SessionSettingsTest, an_empty_text_leaves_the_entry_unset) {
-  const auto settings = SessionSettings::make(*library_, {{"intra_op_thread_affinities", ""}}, "cpu");
+  const auto settings = SessionSettings::make(*environment_, {{"intra_op_thread_affinities", ""}}, "cpu");
   ASSERT_TRUE(settings);
   EXPECT_TRUE(settings->read_back().empty());
 }
 
 TEST_F(SessionSettingsTest, an_illegal_value_or_key_is_named) {
-  const auto value = SessionSettings::make(*library_, {{"intra_op_num_threads", -3}}, "cpu");
+  const auto value = SessionSettings::make(*environment_, {{"intra_op_num_threads", -3}}, "cpu");
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, base::ErrorCode::invalid_argument);
   EXPECT_NE(value.error().message.find("intra_op_num_threads=-3"), std::string::npos);
-  const auto key = SessionSettings::make(*library_, {{"enable_mem_patern", true}}, "cpu");
+  const auto key = SessionSettings::make(*environment_, {{"enable_mem_patern", true}}, "cpu");
   ASSERT_FALSE(key);
   EXPECT_NE(key.error().hint.find("enable_mem_pattern"), std::string::npos);
 }
