@@ -353,8 +353,10 @@ class OutsideArm final : public PairedArm {
 schema::PairedMeasurement measured_beside(ProcessUse per_block) {
   OutsideArm a({});
   OutsideArm b(per_block);
+  auto plan = plan_of(4);
+  plan.max_time_s = 0;  // four ABBA rounds, also where others disturb them
   MeasureControl control;
-  auto result = measure_paired(a, b, plan_of(4), control);
+  auto result = measure_paired(a, b, plan, control);
   EXPECT_TRUE(result);
   return result ? std::move(*result) : schema::PairedMeasurement{};
 }
@@ -368,7 +370,9 @@ TEST(MeasurePaired, does_not_take_the_work_of_an_arms_process_for_that_of_others
 }
 
 TEST(MeasurePaired, counts_the_switches_of_an_arms_process) {
-  EXPECT_TRUE(schema::has_flag(measured_beside({0, 100'000}).flags, "disturbed"));
+  const auto flags = measured_beside({0, 100'000}).flags;
+  if (schema::has_flag(flags, "stolen")) GTEST_SKIP() << "the hypervisor takes processor time, which is said instead";
+  EXPECT_TRUE(schema::has_flag(flags, "disturbed"));
 }
 
 }  // namespace
