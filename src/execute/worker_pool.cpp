@@ -21,8 +21,9 @@ WorkerPool::Slot& WorkerPool::find(Role role, const std::optional<std::string>& 
   if (found == entries_.end()) found = entries_.insert(entries_.begin(), {role, runtime, nullptr});
   if (runtime) found->runtime = runtime;
   entries_.splice(entries_.begin(), entries_, found);
+  const std::size_t most = role == Role::trials ? kMostRuntimes : 1;
   std::size_t seen = 0;
-  entries_.remove_if([&](const Entry& entry) { return entry.role == role && ++seen > kMostRuntimes; });
+  entries_.remove_if([&](const Entry& entry) { return entry.role == role && ++seen > most; });
   return entries_.front().worker;
 }
 

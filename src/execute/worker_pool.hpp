@@ -22,7 +22,8 @@ class WorkerPool {
     apart,  ///< of TrialRequest::apart
   };
   using Slot = std::unique_ptr<WorkerConnection>;
-  static constexpr std::size_t kMostRuntimes = 3;  ///< of one role; the least recently used one ends first
+  /// Of trials, one of another role; the least recently used one ends first.
+  static constexpr std::size_t kMostRuntimes = 3;
 
   /// What a worker of that spec's trials has loaded.
   [[nodiscard]] static std::string runtime_of(const schema::TrialSpec& spec);

@@ -109,16 +109,6 @@ TEST_F(AcrossTest, a_waiting_arm_that_computes_is_reported) {
   }));
 }
 
-TEST_F(AcrossTest, the_work_of_the_arms_is_not_taken_for_that_of_others) {
-  const auto executor = make_local_executor(worker_options());
-  auto spec = across_spec("clock=real,base=2ms,fault=spin@warmup", "clock=real,base=2ms,fault=spin@warmup");
-  spec.plan.block_time_s = 0.05;
-  const auto outcome = execute::run_pair(*executor, spec);
-  ASSERT_TRUE(outcome && outcome->measurement);
-  // Two threads at least compute all the time: as others', they would fill two of two CPUs.
-  for (const auto& block : outcome->measurement->blocks) EXPECT_LT(block.taken, 1.5);
-}
-
 struct ArmDeath {
   const char* fault;
   TrialStatus status;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fakes/fake_nvml.h"
+#include "fakes/fake_nvml.hpp"
 
 namespace ridgeline::execute {
 namespace {
@@ -66,6 +66,25 @@ TEST(WorkerOnGpu, watches_comparisons_too) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
   EXPECT_TRUE(schema::has_flag(outcome->measurement->flags, "gpu_shared"));
+}
+
+TEST(WorkerOnGpu, is_watched_from_the_parent_when_it_runs_one_arm_only) {
+  fakes::FakeNvml nvml(std::string(RL_TEST_FAKE_NVML_FOLDER) + "/libnvidia-ml.so.1");  // of this process from now on
+  const auto executor = make_local_executor(options_with_gpu(fmt::format(",{}=4711", static_cast<int>(kFakeOtherPid))));
+  schema::PairedSpec spec;
+  spec.base = synthetic_spec("clock=real");
+  spec.across = gpu_spec("clock=real");
+  spec.plan.rounds = spec.plan.max_rounds = 1;
+  spec.plan.abba_rounds = spec.plan.max_abba_rounds = 4;
+  spec.plan.min_time_s = 0;
+  spec.plan.max_time_s = 1;
+  for (const bool shared : {false, true}) {
+    nvml.set(kFakeOtherPid, shared ? 4711 : 0);
+    const auto outcome = execute::run_pair(*executor, spec);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_TRUE(outcome->measurement) << outcome->failure->message;
+    EXPECT_EQ(schema::has_flag(outcome->measurement->flags, "gpu_shared"), shared);
+  }
 }
 
 TEST(WorkerOnGpu, is_there_alone) {

@@ -30,6 +30,8 @@ constexpr FlagText kTexts[] = {
     {"throttled", "ran at a reduced clock",
      "Where heat holds it down, improve cooling and repeat; at its power limit a card does no better under full load"},
     {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},
+    {"waiting_arm_computed", "had an arm that computed while the other one was timed",
+     "Repeat; a process that was to stand still went on"},
     {"few_rounds", "were over fewer pairs of sessions than planned", "Raise --max-time, then repeat"},
     {"cancelled", "were cut short", "Run the same command again: it continues where it stopped"},
 };

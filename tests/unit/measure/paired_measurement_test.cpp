@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -317,6 +318,61 @@ TEST(MeasurePaired, returns_an_arms_error) {
   const auto result = measure_paired(a, b, plan_of(8), control);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, base::ErrorCode::out_of_memory);
+}
+
+/// An arm that says what the process that it runs in has used.
+class OutsideArm final : public PairedArm {
+ public:
+  explicit OutsideArm(ProcessUse per_block) : per_block_(per_block) {}
+  base::Result<std::optional<schema::QualityFlag>> warm_up(const schema::MeasurementPlan& /*plan*/) override {
+    return std::nullopt;
+  }
+  base::Result<TimedBlock> run_block(const schema::PairedPlan& /*plan*/) override {
+    base::system_clock().sleep_for(std::chrono::milliseconds(30));
+    ++blocks_;
+    TimedBlock block;
+    block.complete = true;
+    block.latency_ns = {30 * kMillisecond};
+    block.wall_ns = 30 * kMillisecond;
+    block.timed_s = 0.03;
+    return block;
+  }
+  double items_per_inference() const override { return 1; }
+  bool real_time() const override { return true; }
+  std::vector<schema::QualityFlag> flags() const override { return {}; }
+  ProcessUse outside_use() const override {
+    return {per_block_.cpu_s * blocks_, per_block_.involuntary_switches * blocks_};
+  }
+
+ private:
+  const ProcessUse per_block_;
+  int blocks_ = 0;
+};
+
+/// With one arm that used nothing.
+schema::PairedMeasurement measured_beside(ProcessUse per_block) {
+  OutsideArm a({});
+  OutsideArm b(per_block);
+  auto plan = plan_of(4);
+  plan.max_time_s = 0;  // four ABBA rounds, also where others disturb them
+  MeasureControl control;
+  auto result = measure_paired(a, b, plan, control);
+  EXPECT_TRUE(result);
+  return result ? std::move(*result) : schema::PairedMeasurement{};
+}
+
+TEST(MeasurePaired, does_not_take_the_work_of_an_arms_process_for_that_of_others) {
+  // More than any host could do, and less than nothing: what others really do meanwhile does not matter.
+  const auto working = measured_beside({1e4, 0});
+  ASSERT_EQ(working.blocks.size(), 16U);
+  for (const auto& block : working.blocks) EXPECT_EQ(block.taken, 0);
+  for (const auto& block : measured_beside({-1e4, 0}).blocks) EXPECT_GT(block.taken, 1000);
+}
+
+TEST(MeasurePaired, counts_the_switches_of_an_arms_process) {
+  const auto flags = measured_beside({0, 100'000}).flags;
+  if (schema::has_flag(flags, "stolen")) GTEST_SKIP() << "the hypervisor takes processor time, which is said instead";
+  EXPECT_TRUE(schema::has_flag(flags, "disturbed"));
 }
 
 }  // namespace
