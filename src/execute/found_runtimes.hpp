@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "execute/calls.hpp"
@@ -15,12 +16,16 @@ namespace ridgeline::execute {
 /// Of a plug-in: the package that it came with, or its file.
 [[nodiscard]] std::string plugin_title(const schema::PluginLibrary& plugin);
 
+/// What trials call a provider of a plug-in; nullptr: they cannot run on it.
+[[nodiscard]] const schema::ExecutionProvider* plugin_row(std::string_view ep_name);
+
 /// A runtime to run on, and which of its providers.
 struct ChosenRuntime {
   schema::RuntimeIdentity runtime;
-  std::string provider;            ///< ExecutionProvider::id
-  std::size_t index = 0;           ///< in FoundRuntimes::all
-  std::vector<std::string> notes;  ///< for the user: what was passed over, what else there is
+  std::string provider;                            ///< ExecutionProvider::id
+  std::optional<schema::ProviderPlugin> plugin{};  ///< where the runtime does not carry it
+  std::size_t index = 0;                           ///< in FoundRuntimes::all
+  std::vector<std::string> notes;                  ///< for the user: what was passed over, what else there is
 };
 
 /// The runtimes of a machine. Each is asked in a process of its own when its answer matters, so that one that crashes

@@ -28,8 +28,7 @@ void add_plugins(std::size_t index, const schema::RuntimeIdentity& runtime, Runt
       out.passed_over.push_back(fmt::format("{} with {}: {}", plugin_title(plugin), runtime.library_path,
                                             plugin.note ? plugin.note->reason() : "it offers no device here"));
     for (const auto& offer : plugin.offers) {
-      const auto* row = schema::find_provider_named(offer.ep_name);
-      if (row != nullptr && schema::find_provider(row->id) != nullptr)
+      if (const auto* row = plugin_row(offer.ep_name); row != nullptr)
         out.usable.push_back({index, runtime, row->id, offer});
       else
         out.passed_over.push_back(fmt::format("{}: trials cannot run on {}", plugin_title(plugin), offer.ep_name));

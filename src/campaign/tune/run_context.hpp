@@ -40,6 +40,7 @@ struct RunContext {
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
   std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
+  std::optional<schema::ProviderPlugin> plugin;    ///< of the run's provider, where its runtime does not carry it
   search::SearchSpace space;                       ///< empty until it is built
   TuneBudget budget{clock, request, result, space};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
