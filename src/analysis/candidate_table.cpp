@@ -51,6 +51,7 @@ schema::Candidate candidate_in(const schema::TuneRun& run, const schema::Configu
   current.engine = run.runtime.name;
   current.runtime = run.runtime;
   current.provider = run.provider;
+  current.plugin = run.plugin;
   current.device = run.device;
   return current;
 }

@@ -18,6 +18,16 @@ using base::Result;
 /// A cold CUDA build loads in 5 s; what takes longer hangs.
 constexpr double kAskDeadlineS = 30;
 
+std::optional<schema::ProviderPlugin> plugin_of(const schema::RuntimeIdentity& runtime, const std::string& provider) {
+  const auto& row = schema::provider_of(provider);
+  const auto& own = runtime.providers;
+  if (std::find(own.begin(), own.end(), row.library_name) != own.end()) return std::nullopt;
+  for (const auto& library : runtime.plugins)
+    for (const auto& offer : library.offers)
+      if (&schema::plugin_provider(offer.ep_name) == &row) return offer;
+  return std::nullopt;
+}
+
 /// Why a GPU's user passes it over.
 std::string lacking(const schema::RuntimeIdentity& runtime) {
   const auto& wanted = schema::usual_gpu_provider();
@@ -116,10 +126,11 @@ Result<ChosenRuntime> FoundRuntimes::choose(const std::string& provider, const s
     if (taken) continue;
     const auto usable = usable_provider(i, provider, environment);
     if (usable && (!automatic || schema::runs_on_gpu(*usable) || environment.gpus.empty())) {
-      taken = ChosenRuntime{*ask(i), *usable, i, {}};
+      const auto& runtime = *ask(i);
+      taken = ChosenRuntime{runtime, *usable, plugin_of(runtime, *usable), i, {}};
       continue;
     }
-    if (usable && !first) first = ChosenRuntime{*identity, *usable, i, {}};
+    if (usable && !first) first = ChosenRuntime{*identity, *usable, {}, i, {}};
     if (!usable && !refusal) refusal = usable.error();
     passed_over.push_back(usable ? fmt::format("{}: {}", found.title(), lacking(*identity)) : usable.error().message);
   }

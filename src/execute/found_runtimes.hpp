@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "execute/calls.hpp"
@@ -18,9 +19,10 @@ namespace ridgeline::execute {
 /// A runtime to run on, and which of its providers.
 struct ChosenRuntime {
   schema::RuntimeIdentity runtime;
-  std::string provider;            ///< ExecutionProvider::id
-  std::size_t index = 0;           ///< in FoundRuntimes::all
-  std::vector<std::string> notes;  ///< for the user: what was passed over, what else there is
+  std::string provider;                            ///< ExecutionProvider::id
+  std::optional<schema::ProviderPlugin> plugin{};  ///< where the runtime does not carry it
+  std::size_t index = 0;                           ///< in FoundRuntimes::all
+  std::vector<std::string> notes;                  ///< for the user: what was passed over, what else there is
 };
 
 /// The runtimes of a machine. Each is asked in a process of its own when its answer matters, so that one that crashes

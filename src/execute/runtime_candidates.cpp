@@ -14,7 +14,7 @@ using base::Result;
 void add_own_providers(std::size_t index, const schema::RuntimeIdentity& runtime,
                        const schema::Environment& environment, RuntimeCandidates& out) {
   for (const auto& row : schema::execution_providers()) {
-    if (!runtime.offers(row) || (row.on_gpu() && environment.gpus.empty())) continue;
+    if (row.plugin || !runtime.offers(row) || (row.on_gpu() && environment.gpus.empty())) continue;
     if (const auto usable = resolve_provider(row.id, runtime, environment))
       out.usable.push_back({index, runtime, row.id});
     else
@@ -27,13 +27,8 @@ void add_plugins(std::size_t index, const schema::RuntimeIdentity& runtime, Runt
     if (plugin.offers.empty())
       out.passed_over.push_back(fmt::format("{} with {}: {}", plugin_title(plugin), runtime.library_path,
                                             plugin.note ? plugin.note->reason() : "it offers no device here"));
-    for (const auto& offer : plugin.offers) {
-      const auto* row = schema::find_provider_named(offer.ep_name);
-      if (row != nullptr && schema::find_provider(row->id) != nullptr)
-        out.usable.push_back({index, runtime, row->id, offer});
-      else
-        out.passed_over.push_back(fmt::format("{}: trials cannot run on {}", plugin_title(plugin), offer.ep_name));
-    }
+    for (const auto& offer : plugin.offers)
+      out.usable.push_back({index, runtime, schema::plugin_provider(offer.ep_name).id, offer});
   }
 }
 

@@ -157,6 +157,7 @@ struct TuneRun {
   ModelDescription model;
   WorkloadRef workload;
   RuntimeIdentity runtime;
+  std::optional<ProviderPlugin> plugin{};  ///< of `provider`, where the runtime does not carry it
   /// Beside what `runtime`, `provider` and `device` say, which is the first of them; empty: nothing else was tried.
   std::vector<Candidate> candidates{};
   MeasurementPlan plan;

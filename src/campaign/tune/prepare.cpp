@@ -145,6 +145,7 @@ Result<void> prepare(RunContext& context) {
   RL_TRY(context.runtimes->check_named_plugins(chosen.index));
   run.runtime = *context.runtimes->ask(chosen.index);
   run.provider = std::move(chosen.provider);
+  run.plugin = std::move(chosen.plugin);
   RL_TRY(check_provider(request, run));
   run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                              : "gpu:" + run.environment.gpus.front().uuid;

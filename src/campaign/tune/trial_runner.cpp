@@ -59,6 +59,7 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
   spec.provider = run.provider;
   spec.device = run.device;
   spec.runtime = run.runtime;
+  spec.plugin = run.plugin;
   spec.configuration = schema::without_candidate(configuration);
   spec.plan = run.plan;
   spec.tensor_location = run.tensor_location;

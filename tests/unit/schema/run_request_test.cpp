@@ -52,6 +52,8 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   request.provider = "cuda";
   request.tensor_location = "device";
   request.ort_library = "ort.so";
+  request.runtimes = {"/venv"};
+  request.plugins.emplace_back().library_path = "/plugin.so";
   request.search = "random";
   request.objective = Objective::p99;
   request.constraints = {{"gpu_memory_gb", true, 2}};

@@ -70,6 +70,7 @@ TEST_F(OrtSearch, a_named_folder_may_be_that_of_an_archive_a_package_or_an_envir
   for (const auto* folder :
        {"venv", "venv/lib/python3.11/site-packages", "venv/lib/python3.11/site-packages/onnxruntime"})
     EXPECT_EQ(files({(folder_ / folder).string(), {}, {}}), std::vector<std::string>{wheel}) << folder;
+  std::filesystem::create_directories(folder_ / "app");
   const auto none = find({(folder_ / "app").string(), {}, {}});
   ASSERT_EQ(none.size(), 1U);
   EXPECT_NE(none[0].problem.find("no libonnxruntime.so in that folder"), std::string::npos) << none[0].problem;
