@@ -13,9 +13,8 @@
 //   ... --slower N                       with a model: so many with the slow-down, 0 for none (default: as many)
 //   ... --other KEY=VALUE                with a model, repeatable: instead of all that, the configuration of --set with
 //                                        the one that has these settings too
-//   ... --across                         with a model: each arm in worker processes of its own, as runtimes are
-//   compared;
-//                                        without the slow-down
+//   ... --across                         with a model: each session in a worker process of its own, as runtimes are
+//                                        compared; without the slow-down
 //   ... --throughput                     with a model: by wall time an item instead of median latencies
 // Exit code 3 when a goal was missed.
 #include <cmath>
