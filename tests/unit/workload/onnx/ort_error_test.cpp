@@ -25,9 +25,10 @@ TEST(OrtError, of_openvino_the_reason_is_left) {
       "Network for graph g_0: Exception from src/inference/src/cpp/core.cpp:114:\nException from "
       "src/plugins/intel_cpu/src/config.cpp:475:\nNotFound: Unsupported property X by CPU plugin.\n\n\n");
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(error.message,
-            "onnxruntime: Exception during initialization: [OpenVINO-EP] Exception while Loading Network for graph g_0: "
-            "NotFound: Unsupported property X by CPU plugin");
+  EXPECT_EQ(
+      error.message,
+      "onnxruntime: Exception during initialization: [OpenVINO-EP] Exception while Loading Network for graph g_0: "
+      "NotFound: Unsupported property X by CPU plugin");
 }
 
 TEST(OrtError, classes_follow_text_and_code) {
