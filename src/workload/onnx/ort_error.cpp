@@ -43,6 +43,7 @@ constexpr Rule kRules[] = {
     {"not implemented", ErrorCode::unsupported},
     {"is not enabled in this build", ErrorCode::unsupported},
     {"Unknown provider option", ErrorCode::invalid_argument},
+    {"Unsupported property", ErrorCode::invalid_argument},  // OpenVINO's load_config
     {"thread_affinities", ErrorCode::invalid_argument},
     {"Number of affinities", ErrorCode::invalid_argument},
     {"Failed to load shared library", ErrorCode::unavailable},
@@ -126,6 +127,17 @@ std::string without_source_positions(std::string text) {
   return text;
 }
 
+/// OpenVINO names each place that an exception went through in a line of its own, and the reason in the last.
+std::string without_exception_places(std::string text) {
+  constexpr std::string_view kPlace = "Exception from src/";
+  for (auto at = text.find(kPlace); at != std::string::npos; at = text.find(kPlace, at)) {
+    const auto end = text.find(":\n", at);
+    if (end == std::string::npos) break;
+    text.erase(at, end + 2 - at);
+  }
+  return text;
+}
+
 /// What follows `marker` up to a character of `ends`; "" without the marker.
 std::string_view after(std::string_view text, std::string_view marker, std::string_view ends) {
   const auto at = text.find(marker);
@@ -172,7 +184,7 @@ base::Error explain_opset(std::string_view message) {
 std::string shorten_ort_message(std::string_view message) {
   constexpr std::size_t kLongest = 300;
   std::string line;
-  for (const char c : without_source_positions(std::string(base::trim(message)))) {
+  for (const char c : without_source_positions(without_exception_places(std::string(base::trim(message))))) {
     const char shown = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     if (shown == ' ' && (line.empty() || line.back() == ' ')) continue;
     line += shown;

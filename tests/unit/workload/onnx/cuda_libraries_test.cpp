@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "workload/onnx/elf_file.hpp"
 #include "workload/onnx/gpu_library_names.hpp"
 #include "workload/onnx/loaded_gpu_libraries.hpp"
+#include "workload/onnx/ort_library.hpp"
 
 namespace ridgeline::workload {
 namespace {
@@ -192,6 +194,25 @@ TEST(ElfFile, names_are_read_without_loading) {
   ASSERT_TRUE(dynamic) << dynamic.error().message;
   EXPECT_EQ(dynamic->soname, "libcublas.so.991");
   EXPECT_NE(std::find(dynamic->needed.begin(), dynamic->needed.end(), "libcublasLt.so.991"), dynamic->needed.end());
+}
+
+TEST(TensorrtProvider, without_tensorrt_names_the_file_and_the_fix) {
+  const char* capi = std::getenv("RIDGELINE_TEST_GPU_CAPI");
+  if (capi == nullptr)
+    GTEST_SKIP()
+        << "RIDGELINE_TEST_GPU_CAPI names no folder of onnxruntime-gpu: scripts/test_tensorrt_message.sh FOLDER";
+  const auto library = OrtLibrary::open(capi, OrtSearchEnvironment());
+  ASSERT_TRUE(library) << library.error().message;
+  const auto identity = library->identity(OrtSearchEnvironment());
+  ASSERT_TRUE(identity) << identity.error().message;
+  const auto* note = identity->why_not(*schema::find_provider("tensorrt"));
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->reason().find("libnvinfer.so.10 (needed by libonnxruntime_providers_tensorrt.so) is not found"),
+            std::string::npos)
+      << note->reason();
+  EXPECT_EQ(note->reason().find('\n'), std::string::npos);
+  EXPECT_NE(note->hint.find("pip install --extra-index-url https://pypi.nvidia.com tensorrt-cu13"), std::string::npos)
+      << note->hint;
 }
 
 TEST(ElfFile, a_file_cut_short_anywhere_is_refused_or_read_but_never_harms) {

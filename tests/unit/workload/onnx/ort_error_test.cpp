@@ -17,6 +17,20 @@ constexpr int kInvalidProtobuf = 7;
 constexpr int kNotImplemented = 9;
 constexpr int kInvalidGraph = 10;
 
+TEST(OrtError, of_openvino_the_reason_is_left) {
+  const auto error = classify_ort_error(
+      kFail,
+      "Exception during initialization: /onnxruntime/core/providers/openvino/backends/basic_backend.cc:136 "
+      "onnxruntime::openvino_ep::BasicBackend::BasicBackend(ptr_stream_t&) [OpenVINO-EP] Exception while Loading "
+      "Network for graph g_0: Exception from src/inference/src/cpp/core.cpp:114:\nException from "
+      "src/plugins/intel_cpu/src/config.cpp:475:\nNotFound: Unsupported property X by CPU plugin.\n\n\n");
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      error.message,
+      "onnxruntime: Exception during initialization: [OpenVINO-EP] Exception while Loading Network for graph g_0: "
+      "NotFound: Unsupported property X by CPU plugin");
+}
+
 TEST(OrtError, classes_follow_text_and_code) {
   struct Case {
     int code;
