@@ -20,8 +20,7 @@ constexpr double kAskDeadlineS = 30;
 
 std::optional<schema::ProviderPlugin> plugin_of(const schema::RuntimeIdentity& runtime, const std::string& provider) {
   const auto& row = schema::provider_of(provider);
-  const auto& own = runtime.providers;
-  if (std::find(own.begin(), own.end(), row.library_name) != own.end()) return std::nullopt;
+  if (!row.plugin) return std::nullopt;
   for (const auto& library : runtime.plugins)
     for (const auto& offer : library.offers)
       if (&schema::plugin_provider(offer.ep_name) == &row) return offer;

@@ -22,6 +22,23 @@ std::string unseen_gpu_note(const schema::RuntimeIdentity& runtime, const schema
   return fmt::format("{}; the CPU is tuned", note);
 }
 
+base::Error no_plugin(const schema::ExecutionProvider& provider, const schema::RuntimeIdentity& runtime) {
+  for (const auto& library : runtime.plugins) {
+    const auto file = library.library_path.substr(library.library_path.rfind('/') + 1);
+    if (schema::find_plugin_in(file) != &provider) continue;
+    const bool hinted = library.note && !library.note->hint.empty();
+    return {ErrorCode::unavailable,
+            fmt::format("provider \"{}\" cannot be used with {} {} at {}: {}", provider.id, runtime.name,
+                        runtime.version, runtime.library_path,
+                        library.note ? library.note->reason() : library.library_path + " offers no device here"),
+            hinted ? library.note->hint : provider.instead};
+  }
+  return {ErrorCode::unavailable,
+          fmt::format("provider \"{}\": no plug-in was found beside {} {} at {} that offers it", provider.id,
+                      runtime.name, runtime.version, runtime.library_path),
+          "install its package in the same Python environment, or name its library with --ep-library FILE"};
+}
+
 }  // namespace
 
 base::Result<std::string> resolve_provider(const std::string& asked, const schema::RuntimeIdentity& runtime,
@@ -34,11 +51,12 @@ base::Result<std::string> resolve_provider(const std::string& asked, const schem
     return schema::cpu_provider().id;
   }
   const auto& provider = schema::provider_of(asked);
-  if (provider.file.empty()) return asked;
+  if (provider.file.empty() && !provider.plugin) return asked;
   if (provider.on_gpu() && environment.gpus.empty())
     return base::fail(ErrorCode::unavailable, "provider \"{}\" needs an NVIDIA GPU, none was found{}{}", asked,
                       environment.gpu_note.empty() ? "" : ": ", environment.gpu_note)
         .hint("use --provider cpu, or see ridgeline doctor");
+  if (provider.plugin && !runtime.offers(provider)) return tl::unexpected(no_plugin(provider, runtime));
   if (!runtime.offers(provider))
     return base::fail(ErrorCode::unavailable, "provider \"{}\": {} {} at {} was built without {}", asked, runtime.name,
                       runtime.version, runtime.library_path, provider.library_name)

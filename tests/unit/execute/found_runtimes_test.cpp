@@ -242,14 +242,14 @@ TEST_F(RuntimeCandidatesTest, are_every_provider_and_plug_in_of_every_runtime) {
   const auto found = candidates();
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(titles_, (Lines{"CPU of ONNX Runtime 1.24.1 at /a", "CUDA of ONNX Runtime 1.24.1 at /a",
-                            "CUDA (GPU) of ONNX Runtime 1.24.1 at /a", "CPU of ONNX Runtime 1.24.1 at /b"}));
-  ASSERT_EQ(found->usable.size(), 4U);
+                            "CUDA plug-in (GPU) of ONNX Runtime 1.24.1 at /a",
+                            "a plug-in (NPU) of ONNX Runtime 1.24.1 at /a", "CPU of ONNX Runtime 1.24.1 at /b"}));
+  ASSERT_EQ(found->usable.size(), 5U);
   EXPECT_EQ(found->usable[2].plugin->library_path, "/p");
   EXPECT_FALSE(found->usable[1].plugin);
-  EXPECT_EQ(
-      found->passed_over,
-      (Lines{"/p: trials cannot run on NobodysExecutionProvider", "/q with /x: the worker died of SIGSEGV",
-             "/x: provider \"cuda\" cannot be used: libcudart.so.13 is not found", "/c: the worker died of SIGSEGV"}));
+  EXPECT_EQ(found->passed_over, (Lines{"/q with /x: the worker died of SIGSEGV",
+                                       "/x: provider \"cuda\" cannot be used: libcudart.so.13 is not found",
+                                       "/c: the worker died of SIGSEGV"}));
 }
 
 TEST_F(RuntimeCandidatesTest, without_a_gpu_are_those_of_the_cpu) {
