@@ -165,6 +165,7 @@ Json verdict_json(const TuneView& view) {
           {"trial_id", verdict.trial_id},
           {"configuration", verdict.configuration},
           {"candidate", candidate_json(analysis::candidate_in(run, verdict.configuration))},
+          {"code", verdict.code},
           {"changed", changed},
           {"gain", optional_comparison(verdict.gain)},
           {"isolated", isolated_json(isolated.recommended)},

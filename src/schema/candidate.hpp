@@ -28,6 +28,14 @@ struct Candidate {
 };
 RL_DECLARE_JSON(Candidate)
 
+/// Source code that makes what a configuration runs on, and what has to be installed for it.
+struct LoadingCode {
+  std::string install;  ///< "pip install onnxruntime-openvino==1.24.1"; "": not of Python's packages
+  std::string python;
+  std::string cpp;
+};
+RL_DECLARE_JSON(LoadingCode)
+
 /// Candidate::id of what the configuration runs on.
 [[nodiscard]] std::string candidate_of(const Configuration& configuration);
 [[nodiscard]] Configuration without_candidate(const Configuration& configuration);

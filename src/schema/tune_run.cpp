@@ -16,7 +16,7 @@ RL_DEFINE_JSON(SpeedRecord, reference, tracks, taken_again)
 RL_DEFINE_JSON(TunedTrial, id, stage, key, configuration, cached, started_s, reason, corrected, takes, device)
 RL_DEFINE_JSON(TunedPair, purpose, key, a, b, setting, status, comparison, failure, cached, flags)
 RL_DEFINE_JSON(TuneVerdict, decision, configuration, trial_id, gain, tied_with, reason, unproven, isolated_key,
-               isolated_current_key)
+               isolated_current_key, code)
 RL_DEFINE_JSON(TuneRun, id, command_line, started_utc, finished_utc, duration_s, interrupted, request, objective,
                constraints, min_effect, accuracy_tolerance, search, seed, provider, tensor_location, device,
                environment, model, workload, runtime, plugin, candidates, plan, current, current_origins, space,

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/ranges.h>
+
 #include "execute/runtime_candidates.hpp"
+#include "workload/onnx/loading_code.hpp"
 
 namespace ridgeline::campaign {
 namespace {
@@ -54,6 +57,22 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
   for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));
   if (run.candidates.empty()) context.note("no other runtime or provider was found that could run this model");
   return {};
+}
+
+void add_code(RunContext& context, const schema::TrialSpec& spec) {
+  auto& run = context.result.run;
+  if (!run.verdict || run.verdict->decision != schema::Decision::change) return;
+  const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
+  if (candidate == nullptr) return;
+  auto code = workload::loading_code(spec);
+  if (!code) return context.note("no code that loads it: " + code.error().message);
+  std::vector<std::string> packages;
+  for (auto package : candidate->packages) {
+    if (const auto space = package.find(' '); space != std::string::npos) package.replace(space, 1, "==");
+    packages.push_back(std::move(package));
+  }
+  if (!packages.empty()) code->install = fmt::format("pip install {}", fmt::join(packages, " "));
+  run.verdict->code = std::move(*code);
 }
 
 }  // namespace ridgeline::campaign

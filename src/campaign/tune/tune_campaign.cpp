@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/tune/tune_campaign.hpp"
 
+#include "campaign/tune/candidates.hpp"
 #include "campaign/tune/decision_maker.hpp"
 #include "campaign/tune/device_memory.hpp"
 #include "campaign/tune/explain.hpp"
@@ -78,6 +79,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
       return tl::unexpected(error);
     }
   }
+  if (context.result.run.verdict) add_code(context, runner.spec_for(context.result.run.verdict->configuration));
   learn_of_device(context);
   RL_TRY(context.frame.end());
   return std::move(context.result);

@@ -259,7 +259,15 @@ Section verdict_section(const TuneView& view) {
   }
   section.blocks.emplace_back(
       Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
-  section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(spelled_out(view.run), "onnxruntime")});
+  section.blocks.emplace_back(
+      CodeBlock{"yaml", to_yaml(schema::without_candidate(spelled_out(view.run)), "onnxruntime")});
+  if (verdict->code) {
+    const auto& code = *verdict->code;
+    section.blocks.emplace_back(Paragraph{"It runs on another runtime or provider; code that loads it:"});
+    if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
+    section.blocks.emplace_back(CodeBlock{"python", code.python});
+    section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
+  }
   return section;
 }
 

@@ -81,18 +81,11 @@ base::Result<ReadBack> append_tensorrt(const OrtEnvironment& environment, OrtSes
   return read_back;
 }
 
-/// The device that properties are for: "GPU" of "GPU.1", "AUTO" of "AUTO:GPU,CPU".
-std::string device_of(const ProviderOptions& options) {
-  for (const auto& [name, value] : options)
-    if (name == "device_type" && !value.empty()) return value.substr(0, value.find_first_of(":."));
-  return "CPU";
-}
-
 /// The provider does not tell what it holds, and the status of a failure does not tell why: the log does.
 base::Result<ReadBack> append_openvino(const OrtEnvironment& environment, OrtSessionOptions* session,
                                        const ProviderOptions& options, void* /*compute_stream*/) {
   const auto& api = environment.api();
-  RL_TRY_ASSIGN(const auto folded, fold_properties(options, device_of(options)));
+  RL_TRY_ASSIGN(const auto folded, fold_properties(options, property_device(options)));
   const KeysAndValues texts(folded);
   base::Result<void> appended;
   const auto logged = environment.logged_by([&] {

@@ -41,6 +41,12 @@ base::Result<ProviderOptions> fold_properties(const ProviderOptions& options, co
   return folded;
 }
 
+std::string property_device(const ProviderOptions& options) {
+  for (const auto& [name, value] : options)
+    if (name == "device_type" && !value.empty()) return value.substr(0, value.find_first_of(":."));
+  return "CPU";
+}
+
 void unfold_properties(std::map<std::string, std::string>& options, const std::string& device) {
   std::map<std::string, std::string> found;
   for (const auto& [name, text] : options) {

@@ -17,6 +17,10 @@ using ProviderOptions = std::vector<std::pair<std::string, std::string>>;
 /// invalid_argument for a text that is no JSON object.
 [[nodiscard]] base::Result<ProviderOptions> fold_properties(const ProviderOptions& options, const std::string& device);
 
+/// The device that properties of these options are for: "GPU" of device_type "GPU.1", "AUTO" of "AUTO:GPU,CPU"; "CPU"
+/// without one.
+[[nodiscard]] std::string property_device(const ProviderOptions& options);
+
 /// The other way: of the texts that are JSON objects also the properties of `device`, by name.
 void unfold_properties(std::map<std::string, std::string>& options, const std::string& device);
 

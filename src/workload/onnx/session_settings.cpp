@@ -96,14 +96,13 @@ base::Error in_setting(base::Error error, const schema::ParamDef& param, const V
   return std::move(error).in(fmt::format("{}={}", param.key, value.to_text()));
 }
 
-/// Sizes are GB for people and bytes for the runtime.
-std::string provider_text(const schema::ParamDef& param, const Value& value) {
-  return param.unit == "GB" ? fmt::format("{:.0f}", value.as_number() * 1e9) : ort_text(value);
-}
-
 }  // namespace
 
 std::string ort_text(const Value& value) { return value.is_bool() ? (value.as_bool() ? "1" : "0") : value.to_text(); }
+
+std::string provider_text(const schema::ParamDef& param, const Value& value) {
+  return param.unit == "GB" ? fmt::format("{:.0f}", value.as_number() * 1e9) : ort_text(value);
+}
 
 base::Result<SessionSettings> SessionSettings::make(const OrtEnvironment& environment,
                                                     const schema::Configuration& configuration,

@@ -61,5 +61,7 @@ class SessionSettings {
 
 /// The text the runtime expects for a value: booleans are "1" and "0".
 [[nodiscard]] std::string ort_text(const schema::Value& value);
+/// The same of a provider's option: sizes are GB for people and bytes for the runtime.
+[[nodiscard]] std::string provider_text(const schema::ParamDef& param, const schema::Value& value);
 
 }  // namespace ridgeline::workload
