@@ -96,6 +96,8 @@ def picked(run, binary):
         raise SystemExit(f"error: the pick's provider is {candidate['provider']}; expected one of {', '.join(names)}. Name a plug-in by --candidate")
     params = {param["key"]: param for param in json.loads(subprocess.run([binary, "params", "--json"], stdout=subprocess.PIPE, check=True).stdout)}
     for key, value in run["verdict"]["configuration"].items():
+        if key == "candidate":
+            continue
         param = params[key]
         target, scope = param["target"], param["scope"]
         text = str(int(value)) if isinstance(value, bool) else str(value)

@@ -231,6 +231,9 @@ Json trial_json(const TuneView& view, const schema::TunedTrial& trial) {
   out["peak_rss_bytes"] = measured.peak_rss_bytes;
   out["flags"] = measured.flags;
   out["effective_settings"] = measured.effective_settings;
+  if (!measured.ran_on.libraries.empty())
+    out["ran_on"] = {
+        {"libraries", measured.ran_on.libraries}, {"nodes", measured.ran_on.nodes}, {"parts", measured.ran_on.parts}};
   if (view.on_gpu()) add_gpu(out, measured);
   return out;
 }

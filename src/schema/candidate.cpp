@@ -5,6 +5,8 @@
 
 namespace ridgeline::schema {
 
+std::string Candidate::name() const { return id.empty() ? provider + "@" + runtime.version : id; }
+
 std::string candidate_of(const Configuration& configuration) {
   const auto* id = configuration.find(std::string(kCandidateKey));
   return id == nullptr ? std::string() : id->to_text();

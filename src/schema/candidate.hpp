@@ -17,7 +17,7 @@ inline constexpr std::string_view kCandidateKey = "candidate";
 
 /// What trials of a run may run on: an engine, a runtime of it, and one of the runtime's execution providers.
 struct Candidate {
-  std::string id;  ///< "onnxruntime-openvino 1.24.1, OpenVINO"; "" for what the user has now
+  std::string id;  ///< "openvino@1.24.1", a second one "openvino@1.24.1#2"; "" for what the user has now
   std::string engine = "onnxruntime";
   RuntimeIdentity runtime;
   std::string provider;  ///< ExecutionProvider::id
@@ -25,6 +25,9 @@ struct Candidate {
   std::string device;                   ///< TrialSpec::device
   std::vector<std::string> packages{};  ///< that bring it: "onnxruntime-openvino 1.24.1"
   std::string source;                   ///< where the runtime was found, for people
+
+  /// "openvino@1.24.1", also of what the user has now.
+  [[nodiscard]] std::string name() const;
 };
 RL_DECLARE_JSON(Candidate)
 

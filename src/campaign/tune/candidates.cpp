@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "analysis/candidate_table.hpp"
 #include "execute/runtime_candidates.hpp"
 #include "workload/onnx/loading_code.hpp"
 
@@ -27,19 +28,13 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
   context.observer.stage("asking every runtime what it offers");
   RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*context.runtimes, run.environment));
   std::map<std::string, int> names;
-  const auto name = [&](const std::string& provider, const schema::RuntimeIdentity& runtime) {
-    const auto id = fmt::format("{}@{}", provider, runtime.version);
-    const int count = ++names[id];
-    return count == 1 ? id : fmt::format("{}#{}", id, count);
-  };
-  static_cast<void>(name(run.provider, run.runtime));  // taken by what the user has now
+  names[analysis::candidate_in(run, {}).name()] = 1;
   for (auto& one : found.usable) {
     const auto& row = schema::provider_of(one.provider);
     if (one.index == current && one.provider == run.provider && !one.plugin) continue;
     if (!suits(run, row)) continue;
     const auto& where = context.runtimes->all()[one.index];
     schema::Candidate candidate;
-    candidate.id = name(one.provider, one.runtime);
     candidate.engine = one.runtime.name;
     candidate.provider = one.provider;
     candidate.device = row.on_gpu() && !run.environment.gpus.empty() ? "gpu:" + run.environment.gpus.front().uuid
@@ -52,6 +47,9 @@ base::Result<void> add_candidates(RunContext& context, std::size_t current) {
     candidate.source = where.place;
     candidate.plugin = std::move(one.plugin);
     candidate.runtime = std::move(one.runtime);
+    auto id = candidate.name();
+    const int count = ++names[id];
+    candidate.id = count == 1 ? std::move(id) : fmt::format("{}#{}", id, count);
     run.candidates.push_back(std::move(candidate));
   }
   for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));

@@ -14,8 +14,13 @@ bool concerns(const schema::TuneRun& run, const std::string& key) {
     return std::any_of(run.space.begin(), run.space.end(), [&](const auto& one) { return one.key == key; });
   const auto* param = schema::find_param(key);
   if (param == nullptr) return false;
-  return param->providers.empty() ||
-         std::find(param->providers.begin(), param->providers.end(), run.provider) != param->providers.end();
+  const auto is_of = [&](const std::string& provider) {
+    return std::find(param->providers.begin(), param->providers.end(), provider) != param->providers.end();
+  };
+  if (param->providers.empty() || is_of(run.provider)) return true;
+  if (!run.verdict) return false;
+  const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
+  return candidate != nullptr && is_of(candidate->provider);
 }
 
 std::vector<std::string> changed_keys(const schema::TuneRun& run, const schema::Configuration& current) {

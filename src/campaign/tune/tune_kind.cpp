@@ -7,6 +7,7 @@
 #include "campaign/tune/compare_runs.hpp"
 #include "campaign/tune/recommendation.hpp"
 #include "campaign/tune/tune_campaign.hpp"
+#include "config/provider_patch.hpp"
 #include "report/format.hpp"
 #include "report/json_report.hpp"
 #include "report/tune_report.hpp"
@@ -118,10 +119,23 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
     change.before.push_back(
         fmt::format("note: the run compared with {}, but {} has {}: how much faster it gets was not measured",
                     run.current.to_text(), target.file, current.to_text()));
-  RL_TRY_ASSIGN(change.patch, config::patch_settings(text, target.file, wanted, options));
-  change.write = [file = target.file, wanted, options](std::string_view utc) {
-    return config::apply_patch(file, wanted, options, utc);
+  const auto* candidate = schema::find_candidate(run.candidates, schema::candidate_of(run.verdict->configuration));
+  const auto make = [file = target.file, wanted, options,
+                     provider = candidate != nullptr ? candidate->provider : std::string()](
+                        std::string_view before) -> Result<config::PatchResult> {
+    RL_TRY_ASSIGN(auto patch, config::patch_settings(before, file, wanted, options));
+    if (provider.empty()) return patch;
+    RL_TRY_ASSIGN(auto whole, config::patch_provider(patch.text, file, schema::provider_of(provider)));
+    whole.edits.insert(whole.edits.begin(), patch.edits.begin(), patch.edits.end());
+    return whole;
   };
+  RL_TRY_ASSIGN(change.patch, make(text));
+  change.write = [file = target.file, make](std::string_view utc) { return config::apply_patch(file, make, utc); };
+  if (candidate != nullptr && run.verdict->code)
+    change.before.push_back(
+        fmt::format("the recommendation runs on {}{}{}; `ridgeline report {}` has the code that "
+                    "loads it",
+                    candidate->id, run.verdict->code->install.empty() ? "" : ": ", run.verdict->code->install, run.id));
   return change;
 }
 

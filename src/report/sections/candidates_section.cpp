@@ -9,10 +9,20 @@ namespace ridgeline::report {
 namespace {
 
 std::string name_of(const analysis::CandidateRow& row) {
-  const auto& runtime = row.candidate.runtime;
-  const auto own = fmt::format("{}@{}", row.candidate.provider, runtime.version);
-  return code_mark(row.candidate.id.empty() ? own : row.candidate.id) +
-         (row.candidate.id.empty() ? " (**in use now**)" : "");
+  return code_mark(row.candidate.name()) + (row.candidate.id.empty() ? " (**in use now**)" : "");
+}
+
+/// "328 of 328", with the parts where there are several.
+std::string nodes_of(const analysis::CandidateRow& row, const schema::Measurement* measured) {
+  if (measured == nullptr || measured->ran_on.nodes.empty()) return std::string(kAbsent);
+  std::int64_t all = 0;
+  for (const auto& [who, count] : measured->ran_on.nodes) all += count;
+  const auto& name =
+      row.candidate.plugin ? row.candidate.plugin->ep_name : schema::provider_of(row.candidate.provider).library_name;
+  const auto own = measured->ran_on.nodes.find(name);
+  const auto count = own == measured->ran_on.nodes.end() ? 0 : own->second;
+  return fmt::format("{} of {}{}", count, all,
+                     measured->ran_on.parts > 1 ? fmt::format(" in {} parts", measured->ran_on.parts) : "");
 }
 
 /// What is to be said of the candidate beside its numbers.
@@ -30,6 +40,7 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
                {"Ratio", Align::right},
                {"95 % interval", Align::right},
                {"Output error", Align::right, true},
+               {"Nodes", Align::right, true},
                {"Load, ms", Align::right, true},
                {"Memory, MiB", Align::right, true},
                {"What became of it"}},
@@ -48,6 +59,7 @@ Table candidates_table(const TuneView& view, const std::vector<analysis::Candida
     out.cells.push_back(row.outcome != nullptr && row.outcome->output_error
                             ? fmt::format("{:.1e}", row.outcome->output_error->scaled_max_abs)
                             : absent);
+    out.cells.push_back(nodes_of(row, measured));
     out.cells.push_back(timed ? fmt::format("{:.0f}", (measured->session_create_ns + measured->first_run_ns) * 1e-6)
                               : absent);
     out.cells.push_back(timed ? fmt::format("{:.0f}", static_cast<double>(measured->peak_rss_bytes) / (1024.0 * 1024.0))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analysis/candidate_table.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/comparison_text.hpp"
 #include "base/text.hpp"
@@ -190,7 +191,8 @@ KeyFigures key_figures(const TuneView& view) {
   return out;
 }
 
-std::string value_text(const schema::Configuration& configuration, const std::string& key) {
+std::string value_text(const schema::TuneRun& run, const schema::Configuration& configuration, const std::string& key) {
+  if (key == schema::kCandidateKey) return value_mark(analysis::candidate_in(run, configuration).name());
   const auto value = schema::effective_value(configuration, key);
   if (!value) return "default";
   return value_mark(value->to_text()) + (configuration.contains(key) ? "" : " (default)");
@@ -220,8 +222,8 @@ void add_changes(Section& section, const TuneView& view) {
   for (const auto& key : schema::differing_keys(view.run.current, view.run.verdict->configuration)) {
     auto contribution = contribution_of(view, key);
     absent += contribution == kAbsent ? 1 : 0;
-    table.rows.push_back({{code_mark(key), value_text(view.run.current, key),
-                           value_text(view.run.verdict->configuration, key), std::move(contribution)},
+    table.rows.push_back({{code_mark(key), value_text(view.run, view.run.current, key),
+                           value_text(view.run, view.run.verdict->configuration, key), std::move(contribution)},
                           Tone::neutral,
                           ""});
   }
