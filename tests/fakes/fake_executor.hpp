@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,8 +31,10 @@ class FakeExecutor final : public TypedExecutor {
   std::function<double(const schema::Configuration&)> setup_s = [](const auto&) { return 0.0; };
   std::function<double(int)> duration_s = [](int) { return 1.0; };  ///< of the n-th trial, as the outcome says
   std::vector<std::string> loaded_by_trials;                        ///< RuntimeIdentity::loaded_libraries after one
-  double isolated_pace = 1;                                         ///< of TrialSpec::isolated; 0.9: takes so much less
-  bool stops_losers = false;                                        ///< trials that lose the race they are in
+  /// Runtimes beside the usual one, by their file: how many times as long an inference takes there.
+  std::map<std::string, double> other_runtimes;
+  double isolated_pace = 1;   ///< of TrialSpec::isolated; 0.9: takes so much less
+  bool stops_losers = false;  ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -67,8 +70,14 @@ class FakeExecutor final : public TypedExecutor {
     return model;
   }
 
-  base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string&) override {
+  schema::RuntimeSearch find_runtimes(const schema::RuntimeRequest& where) override {
+    auto search = TypedExecutor::find_runtimes(where);
+    for (const auto& [path, pace] : other_runtimes) search.runtimes.emplace_back().library_path = path;
+    return search;
+  }
+  base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string& library) override {
     schema::RuntimeIdentity identity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
+    if (other_runtimes.count(library) != 0) identity.library_path = identity.library_sha256 = library;
     if (trials_run > 0) identity.loaded_libraries = loaded_by_trials;
     return identity;
   }
@@ -101,6 +110,7 @@ class FakeExecutor final : public TypedExecutor {
     }
     auto& measurement = outcome.measurement.emplace();
     measurement.latency_ns = samples(spec.configuration, 200);
+    for (double& latency : measurement.latency_ns) latency *= pace_of(spec);
     if (spec.isolated)
       for (double& latency : measurement.latency_ns) latency *= isolated_pace;
     for (const double latency : measurement.latency_ns) measurement.wall_ns += latency;
@@ -129,6 +139,8 @@ class FakeExecutor final : public TypedExecutor {
         block.latency_ns = samples(arm == 'A' || ratio ? spec.base.configuration : spec.other, 30);
         if (arm == 'B' && ratio)
           for (double& latency : block.latency_ns) latency /= *ratio;
+        const auto& runs_on = arm == 'B' && spec.across ? *spec.across : spec.base;
+        for (double& latency : block.latency_ns) latency *= pace_of(runs_on);
         for (const double latency : block.latency_ns) block.wall_ns += latency;
         measurement.blocks.push_back(std::move(block));
       }
@@ -152,6 +164,10 @@ class FakeExecutor final : public TypedExecutor {
     const bool ends = left.seconds + left.grace_s < 3600;
     return base::fail(ends ? base::ErrorCode::out_of_time : base::ErrorCode::internal,
                       "ended in phase measure, in which nothing moved");
+  }
+  [[nodiscard]] double pace_of(const schema::TrialSpec& spec) const {
+    const auto found = other_runtimes.find(spec.runtime.library_path);
+    return found == other_runtimes.end() ? 1 : found->second;
   }
   std::vector<double> samples(const schema::Configuration& configuration, int count) {
     std::vector<double> out;

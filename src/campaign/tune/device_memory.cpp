@@ -26,7 +26,12 @@ void recall_device(RunContext& context) {
 }
 
 void learn_of_device(RunContext& context) {
-  const auto& run = context.result.run;
+  auto run = context.result.run;
+  // What other candidates taught is of their providers, not of the run's.
+  std::erase_if(run.trials, [](const auto& trial) { return !schema::candidate_of(trial.configuration).empty(); });
+  std::erase_if(run.pairs, [](const auto& pair) {
+    return !schema::candidate_of(pair.a).empty() || !schema::candidate_of(pair.b).empty();
+  });
   const auto learned = analysis::learned_from(run, context.result.outcomes, context.result.pairs);
   if (learned.empty()) return;
   if (const auto saved = context.store.learn(run.device, run.provider, taught_by(run), learned); !saved)

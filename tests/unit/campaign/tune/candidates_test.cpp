@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/candidates.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "analysis/candidate_table.hpp"
+#include "campaign/tune/tune_kind.hpp"
+#include "fakes/tune_campaign_fixture.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+using schema::Configuration;
+
+/// Beside the usual runtime one that takes a third longer and one that takes ten times as long.
+class CandidatesTest : public fakes::TuneCampaignFixture {
+ protected:
+  void SetUp() override {
+    TuneCampaignFixture::SetUp();
+    executor_.other_runtimes = {{"/fast.so", 0.6}, {"/hopeless.so", 10}};
+    request_.provider = "auto";
+  }
+  static std::size_t trials_of(const schema::TuneRun& run, const std::string& id) {
+    return static_cast<std::size_t>(std::count_if(run.trials.begin(), run.trials.end(), [&](const auto& trial) {
+      return schema::candidate_of(trial.configuration) == id;
+    }));
+  }
+};
+
+TEST_F(CandidatesTest, without_being_asked_for_nothing_else_is_tried) {
+  request_.provider = "";
+  const auto run = must_run().run;
+  EXPECT_TRUE(run.candidates.empty());
+  EXPECT_EQ(trials_of(run, ""), run.trials.size());
+}
+
+TEST_F(CandidatesTest, the_fastest_runtime_is_recommended_with_its_settings_and_its_code) {
+  const auto result = must_run();
+  const auto& run = result.run;
+  ASSERT_EQ(run.candidates.size(), 2U);
+  EXPECT_EQ(run.candidates[0].id, "cpu@1.29.0#2");
+  EXPECT_EQ(run.candidates[0].runtime.library_path, "/fast.so");
+  ASSERT_TRUE(run.verdict);
+  EXPECT_EQ(run.verdict->decision, schema::Decision::change);
+  EXPECT_EQ(run.verdict->configuration, (Configuration{{"candidate", "cpu@1.29.0#2"}, {"intra_op_num_threads", 2}}));
+  ASSERT_TRUE(run.verdict->gain);
+  EXPECT_NEAR(run.verdict->gain->ratio, 2 / 0.6, 0.05);
+  ASSERT_TRUE(run.verdict->code);
+  EXPECT_NE(run.verdict->code->cpp.find("/fast.so"), std::string::npos);
+  // Trials are stored as what they are, so that a plain run on that runtime knows them.
+  EXPECT_EQ(store_->find_trial(run.trials[1].key).value()->spec.configuration.find("candidate"), nullptr);
+  const auto again = load_result(*store_, run.id);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->run.verdict->code->python, run.verdict->code->python);
+}
+
+TEST_F(CandidatesTest, what_is_hopeless_at_its_defaults_is_not_searched) {
+  const auto result = must_run();
+  EXPECT_EQ(trials_of(result.run, "cpu@1.29.0#3"), 1U);
+  EXPECT_GT(trials_of(result.run, "cpu@1.29.0#2"), 4U);
+  const auto table = analysis::candidate_table(result.run, result.outcomes);
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0].candidate.id, "");
+  EXPECT_EQ(table[1].candidate.runtime.library_path, "/fast.so");
+  EXPECT_NEAR(table[1].against_current->ratio, 1 / 0.6, 0.1);
+  EXPECT_NE(table[2].left.find("times the leader's time after 1 of its configurations"), std::string::npos)
+      << table[2].left;
+}
+
+TEST_F(CandidatesTest, a_change_of_runtime_is_not_recommended_where_it_is_no_faster) {
+  executor_.other_runtimes = {{"/same.so", 1}};
+  const auto run = must_run().run;
+  EXPECT_EQ(run.verdict->configuration, (Configuration{{"intra_op_num_threads", 2}}));
+}
+
+TEST_F(CandidatesTest, a_settings_contribution_is_measured_on_the_winners_runtime) {
+  request_.current = {{"enable_mem_pattern", false}};
+  const auto result = must_run();
+  std::vector<std::string> settings;
+  for (const auto& pair : result.run.pairs) {
+    if (pair.purpose != schema::PairPurpose::leave_one_out) continue;
+    EXPECT_EQ(schema::candidate_of(pair.b), "cpu@1.29.0#2") << pair.b.to_text();
+    settings.push_back(pair.setting);
+  }
+  EXPECT_EQ(settings, std::vector<std::string>{"intra_op_num_threads"});
+}
+
+TEST_F(CandidatesTest, applying_writes_the_provider_but_no_candidate) {
+  const auto run = must_run().run;
+  const auto change = tune_change(run, "provider: cpu\nintra_op_num_threads: 4\n", {.file = "config.yaml"});
+  ASSERT_TRUE(change) << change.error().message;
+  EXPECT_EQ(change->patch.text, "provider: cpu\nintra_op_num_threads: 2\n");
+  auto elsewhere = run;
+  elsewhere.candidates[0].provider = "openvino";
+  EXPECT_EQ(tune_change(elsewhere, "provider: cpu\n", {.file = "config.yaml"})->patch.text,
+            "provider: openvino\nonnxruntime:\n  intra_op_num_threads: 2\n");
+}
+
+}  // namespace
+}  // namespace ridgeline::campaign
