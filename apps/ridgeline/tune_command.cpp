@@ -174,7 +174,8 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(tune, context, "--provider", flags.provider, providers,
-             "Execution provider (default: CUDA where it can be used, else the CPU)");
+             "Execution provider (default: CUDA where it can be used, else the CPU; auto: the best of all runtimes and "
+             "providers)");
   add_choice(tune, context, "--objective", flags.objective, {"latency", "p99", "throughput"}, "What \"fastest\" means");
   tune.add_option("--constraint", flags.constraints, "Limit on a metric, for example 'latency_p99_ms<=20'; repeatable")
       ->type_name("METRIC<=N")

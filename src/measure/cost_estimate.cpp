@@ -156,6 +156,16 @@ PairCost pair_cost(const TrialCosts& made, const TrialCost& a, const TrialCost& 
   return cost;
 }
 
+PairCost in_own_processes(PairCost cost, bool on_gpu) {
+  const double start_s = on_gpu ? kStartOnGpuS : kStartOnCpuS;
+  cost.start_s = 0;
+  for (auto* arm : {&cost.a, &cost.b}) {
+    arm->setup_s += start_s;
+    arm->session_s += start_s;
+  }
+  return cost;
+}
+
 double expected_pair_s(const schema::PairedPlan& plan, const PairCost& cost) {
   const double tail_s = std::min(samples_s(plan, cost.a) + samples_s(plan, cost.b), plan.min_samples_time_s);
   return cost.start_s + sessions_s(plan, cost.a, cost.b) + std::max(blocks_s(plan, cost), tail_s);

@@ -54,6 +54,9 @@ struct PairCost {
 [[nodiscard]] PairCost pair_cost(const TrialCosts& made, const TrialCost& a, const TrialCost& b, bool on_gpu,
                                  bool fresh_process);
 
+/// The same where each session is made in a fresh process, PairedSpec::across.
+[[nodiscard]] PairCost in_own_processes(PairCost cost, bool on_gpu);
+
 /// Seconds that a comparison may take: the sessions of each round, as many blocks as an uneven machine asks for, and
 /// the start of the process.
 [[nodiscard]] double expected_pair_s(const schema::PairedPlan& plan, const PairCost& cost);

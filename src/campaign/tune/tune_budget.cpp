@@ -143,7 +143,9 @@ measure::TrialCost TuneBudget::cost_of(const Configuration& configuration) const
 }
 
 measure::PairCost TuneBudget::pair_cost(bool fresh_process, const Configuration& a, const Configuration& b) const {
-  return measure::pair_cost(costs(false), cost_of(a), cost_of(b), result_.run.on_gpu(), fresh_process);
+  const bool on_gpu = result_.run.on_gpu();
+  const auto cost = measure::pair_cost(costs(false), cost_of(a), cost_of(b), on_gpu, fresh_process);
+  return schema::candidate_of(a) == schema::candidate_of(b) ? cost : measure::in_own_processes(cost, on_gpu);
 }
 
 }  // namespace ridgeline::campaign

@@ -171,5 +171,20 @@ TEST_F(TuneBudgetTest, max_time_bounds_both_ends_of_a_forecast) {
   EXPECT_EQ(time.high_s, 3);
 }
 
+TEST_F(TuneBudgetTest, a_comparison_across_candidates_starts_two_processes_a_round) {
+  const Configuration current;
+  const Configuration same{{"intra_op_num_threads", 2}};
+  const Configuration other{{"candidate", "openvino@1.24.1"}};
+  for (const auto& configuration : {current, same, other}) add(configuration);
+  auto plan = request_.paired;
+  plan.rounds = plan.max_rounds = 4;
+  const double within_s = budget().expected_pair_s(plan, true, current, same);
+  const double across_s = budget().expected_pair_s(plan, true, current, other);
+  plan.rounds = plan.max_rounds = 8;
+  const double twice_as_many_s = budget().expected_pair_s(plan, true, current, other);
+  EXPECT_GT(across_s, within_s);
+  EXPECT_GT(twice_as_many_s - across_s, budget().expected_pair_s(plan, true, current, same) - within_s);
+}
+
 }  // namespace
 }  // namespace ridgeline::campaign
