@@ -43,11 +43,11 @@ base::Result<Assignment> read_profile(const std::filesystem::path& profile) {
   Assignment found;
   std::set<std::string> seen;
   for (const auto& event : events) {
-    const auto args = event.is_object() ? event.find("args") : events.end();
-    if (!event.is_object() || args == event.end() || !args->is_object() || !args->contains("provider")) continue;
+    if (!event.is_object()) continue;
+    const auto args = event.value("args", base::Json::object());
+    if (!args.is_object() || !args.contains("provider")) continue;
     const auto name = event.value("name", "");
-    if (seen.insert(name).second)
-      found.nodes.push_back({name, args->value("op_name", ""), args->value("provider", "")});
+    if (seen.insert(name).second) found.nodes.push_back({name, args.value("op_name", ""), args.value("provider", "")});
   }
   return found;
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "schema/configuration.hpp"
+#include "schema/param_def.hpp"
 #include "workload/onnx/ort_plugins.hpp"
 
 struct OrtApi;
