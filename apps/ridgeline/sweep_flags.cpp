@@ -103,7 +103,7 @@ class SweepReader {
   /// Found out now and not once a run has begun.
   static Result<void> check_program(const std::string& name) {
     if (!schema::placeholders(name).empty()) return {};
-    const auto path = campaign::find_program(name);
+    const auto path = base::find_program(name);
     if (!path.empty()) return {};
     const bool by_path = name.find('/') != std::string::npos;
     return fail(ErrorCode::not_found, "program {}: {}", name,

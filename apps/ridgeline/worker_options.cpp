@@ -29,6 +29,8 @@ std::function<bool()> interrupt() { return &base::cancel_requested; }
 
 std::string slot_name(const std::string& gpu_uuid) { return gpu_uuid.empty() ? "cpu" : "gpu:" + gpu_uuid; }
 
+std::vector<std::string> supervisor() { return {base::executable_path().string(), "supervise", "--"}; }
+
 /// A transport on this machine whose jobs are answered by what `add` adds.
 template <typename Options>
 SlotExecutor::MakeTransport local_maker(Options options, void (*add)(LocalTransport&, Options)) {
@@ -57,7 +59,17 @@ std::unique_ptr<execute::Executor> make_executor(execute::Isolation isolation, c
       options.clock = simulated;
     }
     if (slots.empty()) options.on_progress = on_progress;
-    slots.push_back({device, local_maker(std::move(options), &execute::add_worker_jobs)});
+    slots.push_back({device, [options = std::move(options)](std::function<bool()> cancelled) mutable {
+                       auto transport = std::make_unique<LocalTransport>();
+                       execute::CommandOptions commands;
+                       commands.supervisor = supervisor();
+                       commands.environment = options.environment;
+                       commands.cancelled = cancelled;
+                       execute::add_command_jobs(*transport, std::move(commands));
+                       options.cancelled = std::move(cancelled);
+                       execute::add_worker_jobs(*transport, std::move(options));
+                       return transport;
+                     }});
   }
   return std::make_unique<SlotExecutor>(
       std::move(slots), interrupt(),
@@ -100,7 +112,7 @@ std::unique_ptr<execute::Executor> make_command_executor(const std::vector<Comma
   std::vector<SlotExecutor::Slot> slots;
   for (const auto& place : places) {
     execute::CommandOptions options;
-    options.supervisor = {base::executable_path().string(), "supervise", "--"};
+    options.supervisor = supervisor();
     options.environment = place.environment;
     options.gpu_uuids = place.gpu_uuids;
     if (slots.empty()) options.on_progress = on_progress;

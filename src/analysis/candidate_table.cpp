@@ -33,11 +33,13 @@ CandidateRow row_of(const schema::TuneRun& run, const OutcomesByKey& outcomes, s
 
 std::optional<schema::Comparison> compared(const schema::TuneRun& run, const CandidateRow& current,
                                            const CandidateRow& row) {
+  std::optional<schema::Comparison> surest;
   for (const auto& pair : run.pairs) {
     if (!pair.comparison || pair.comparison->abba_rounds == 0) continue;
-    if (pair.a == current.trial->configuration && pair.b == row.trial->configuration) return pair.comparison;
-    if (pair.b == current.trial->configuration && pair.a == row.trial->configuration) return inverted(*pair.comparison);
+    if (pair.a != current.trial->configuration || pair.b != row.trial->configuration) continue;
+    if (!surest || pair.comparison->abba_rounds > surest->abba_rounds) surest = pair.comparison;
   }
+  if (surest) return surest;
   if (!is_timed(current) || !is_timed(row)) return std::nullopt;
   return compare_separate(*current.outcome->measurement, *row.outcome->measurement, run.objective, run.min_effect);
 }

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/text.hpp"
+
 namespace ridgeline::base {
 namespace {
 
@@ -114,6 +116,18 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view bytes)
 
 fs::path state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
 fs::path cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
+
+std::string find_program(const std::string& name) {
+  const auto executable = [](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return executable(name) ? name : std::string();
+  const char* path = std::getenv("PATH");
+  for (const auto& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':'))
+    if (auto candidate = (folder.empty() ? "." : folder) + "/" + name; executable(candidate)) return candidate;
+  return {};
+}
 
 fs::path executable_path() {
   std::error_code ignored;

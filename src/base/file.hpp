@@ -27,6 +27,9 @@ namespace ridgeline::base {
 [[nodiscard]] std::filesystem::path state_folder();
 [[nodiscard]] std::filesystem::path cache_folder();
 
+/// The program's path as a shell would find it in PATH; "" when there is none that may be executed.
+[[nodiscard]] std::string find_program(const std::string& name);
+
 /// The running executable's path.
 [[nodiscard]] std::filesystem::path executable_path();
 

@@ -31,11 +31,21 @@ struct Candidate {
 };
 RL_DECLARE_JSON(Candidate)
 
+/// What became of code when it was run, one inference at a time with generated inputs.
+struct CodeRun {
+  std::string command;             ///< "/x/bin/python3"; "": it was not run
+  std::optional<double> median_s;  ///< of an inference; unset where it failed or was not run
+  std::string problem;             ///< why, one line
+};
+RL_DECLARE_JSON(CodeRun)
+
 /// Source code that makes what a configuration runs on, and what has to be installed for it.
 struct LoadingCode {
   std::string install;  ///< "pip install onnxruntime-openvino==1.24.1"; "": not of Python's packages
   std::string python;
   std::string cpp;
+  std::optional<CodeRun> python_run{};  ///< unset in the records of earlier versions
+  std::optional<CodeRun> cpp_run{};     ///< the same
 };
 RL_DECLARE_JSON(LoadingCode)
 

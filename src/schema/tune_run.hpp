@@ -98,6 +98,7 @@ enum class PairPurpose {
   leave_one_out,  ///< the winner against the winner with one setting back at the current value
   head_to_head,   ///< one against another that may be as fast: nearest trials, the winner with and without settings
   retake,         ///< the reference configuration against a trial, shortly, as the machine had changed under it
+  candidate,      ///< current configuration against another candidate at its defaults, shortly
 };
 
 struct TunedPair {
@@ -196,7 +197,8 @@ RL_NAMES(Verdict, std::pair{faster, "faster"}, std::pair{slower, "slower"}, std:
 RL_NAMES(TrialStage, std::pair{current, "current"}, std::pair{baseline, "baseline"}, std::pair{screening, "screening"},
          std::pair{search, "search"}, std::pair{finalist, "finalist"});
 RL_NAMES(PairPurpose, std::pair{finalist, "finalist"}, std::pair{leave_one_out, "leave_one_out"},
-         std::pair{head_to_head, "head_to_head"}, std::pair{head_to_head, "duel"}, std::pair{retake, "retake"});
+         std::pair{head_to_head, "head_to_head"}, std::pair{head_to_head, "duel"}, std::pair{retake, "retake"},
+         std::pair{candidate, "candidate"});
 RL_NAMES(Decision, std::pair{change, "change"}, std::pair{keep, "keep"}, std::pair{none, "none"});
 #undef RL_NAMES
 

@@ -52,6 +52,8 @@ class FakeExecutor final : public TypedExecutor {
   int references_made = 0;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
+  /// Unset: nothing here runs commands.
+  std::function<base::Result<schema::SweepOutcome>(const execute::CommandTrial&)> command;
   /// Unset: what is run here has no graph.
   std::function<base::Result<schema::RuntimeGraph>(const schema::TrialSpec&)> graph;
 
@@ -89,6 +91,10 @@ class FakeExecutor final : public TypedExecutor {
     return *ceilings;
   }
 
+  base::Result<schema::SweepOutcome> run_command(const execute::CommandTrial& trial,
+                                                 const execute::TimeLeft& left) override {
+    return command ? command(trial) : TypedExecutor::run_command(trial, left);
+  }
   base::Result<schema::RuntimeGraph> runtime_graph(const schema::TrialSpec& spec) override {
     return graph ? graph(spec) : TypedExecutor::runtime_graph(spec);
   }

@@ -2,31 +2,17 @@
 #include "campaign/sweep/sweep_files.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "base/hash.hpp"
-#include "base/text.hpp"
 #include "schema/sweep_command.hpp"
 
 namespace ridgeline::campaign {
-
-std::string find_program(const std::string& name) {
-  const auto executable = [](const std::string& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) return executable(name) ? name : std::string();
-  const char* path = std::getenv("PATH");
-  for (const auto& folder : base::split(path != nullptr ? path : "/usr/bin:/bin", ':'))
-    if (auto candidate = (folder.empty() ? "." : folder) + "/" + name; executable(candidate)) return candidate;
-  return {};
-}
 
 std::string SweepFiles::fingerprint(const std::string& path) {
   struct stat info {};
@@ -46,7 +32,7 @@ std::vector<schema::SweepFile> SweepFiles::named_by(const schema::SweepTrialSpec
   std::vector<std::string> names;
   for (std::size_t i = 0; i < spec.job.command.size(); ++i) {
     const auto word = schema::substitute(spec.job.command[i], values);
-    names.push_back(i == 0 ? find_program(word) : word);
+    names.push_back(i == 0 ? base::find_program(word) : word);
     if (const auto equals = word.find('='); i > 0 && equals != std::string::npos)
       names.push_back(word.substr(equals + 1));
   }

@@ -10,9 +10,6 @@
 
 namespace ridgeline::campaign {
 
-/// The program's path as a shell would find it in PATH; "" when there is none that may be executed.
-[[nodiscard]] std::string find_program(const std::string& name);
-
 /// Tells whether the files that a command rests on are still what they were. Remembers what it has read, so that asking
 /// again costs one stat. Not thread-safe.
 class SweepFiles {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/candidate_table.hpp"
+#include "campaign/tune/loading_check.hpp"
 #include "execute/runtime_candidates.hpp"
 #include "workload/onnx/loading_code.hpp"
 
@@ -70,6 +71,7 @@ void add_code(RunContext& context, const schema::TrialSpec& spec) {
     packages.push_back(std::move(package));
   }
   if (!packages.empty()) code->install = fmt::format("pip install {}", fmt::join(packages, " "));
+  run_code(context, spec, *code);
   run.verdict->code = std::move(*code);
 }
 

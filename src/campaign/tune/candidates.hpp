@@ -12,7 +12,8 @@ namespace ridgeline::campaign {
 /// execute::runtime_candidates.
 [[nodiscard]] base::Result<void> add_candidates(RunContext& context, std::size_t current);
 
-/// Adds the code that loads the recommended configuration to the verdict, where it runs on another candidate. `spec`: a
+/// Adds the code that loads the recommended configuration to the verdict, and runs it, where that is on another
+/// candidate. `spec`: a
 /// trial of it.
 void add_code(RunContext& context, const schema::TrialSpec& spec);
 

@@ -58,4 +58,16 @@ schema::PairedPlan pair_plan(const TuneResult& result, schema::PairedPlan plan, 
   return plan;
 }
 
+schema::PairedPlan short_pair_plan(const TuneResult& result, schema::PairedPlan plan, const schema::Configuration& a,
+                                   const schema::Configuration& b) {
+  plan.rounds = plan.max_rounds = 2;
+  plan.abba_rounds = std::min(plan.abba_rounds, 8);
+  plan.max_abba_rounds = std::min(plan.max_abba_rounds, 32);
+  plan.target_half_width = 0.008;
+  plan.min_time_s = std::min(plan.min_time_s, 0.3);
+  plan.max_time_s = std::min(plan.max_time_s, 3.0);
+  plan.min_samples = 0;
+  return pair_plan(result, plan, a, b, 1);
+}
+
 }  // namespace ridgeline::campaign

@@ -13,4 +13,8 @@ namespace ridgeline::campaign {
                                            const schema::Configuration& a, const schema::Configuration& b,
                                            double share);
 
+/// The same of two pairs of sessions and a few seconds: it says what is worth a comparison that decides.
+[[nodiscard]] schema::PairedPlan short_pair_plan(const TuneResult& result, schema::PairedPlan plan,
+                                                 const schema::Configuration& a, const schema::Configuration& b);
+
 }  // namespace ridgeline::campaign

@@ -53,18 +53,6 @@ bool tries(const std::vector<search::Proposal>& batch, const schema::Configurati
                      [&](const auto& proposal) { return proposal.configuration == configuration; });
 }
 
-/// Short, and of two pairs of sessions: it says which trial is worth a comparison that decides.
-schema::PairedPlan retake_plan(schema::PairedPlan plan) {
-  plan.rounds = plan.max_rounds = 2;
-  plan.abba_rounds = std::min(plan.abba_rounds, 8);
-  plan.max_abba_rounds = std::min(plan.max_abba_rounds, 32);
-  plan.target_half_width = 0.008;
-  plan.min_time_s = std::min(plan.min_time_s, 0.3);
-  plan.max_time_s = std::min(plan.max_time_s, 3.0);
-  plan.min_samples = 0;
-  return plan;
-}
-
 }  // namespace
 
 bool SearchLoop::has_current() const {
@@ -82,6 +70,7 @@ const std::string& SearchLoop::device_of(std::size_t at) const {
 }
 
 Result<bool> SearchLoop::run() {
+  take_in({});  // those of the decision, where it sends the search on
   revise();
   for (auto batch = search::next_batch(searcher_, runner_.device_slots()); !batch.empty();
        batch = search::next_batch(searcher_, runner_.device_slots())) {
@@ -102,6 +91,7 @@ Result<bool> SearchLoop::run() {
   if (!has_current())
     RL_TRY(
         runner_.trial(result_.run.current, schema::TrialStage::current, "the current configuration", std::nullopt, 0));
+  take_in({});
   revise();
   return cut_short_;
 }
@@ -140,17 +130,7 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
                     "measures them again",
                     measured.error().message));
   }
-  for (auto at = before; at < run.trials.size(); ++at) {
-    auto& trial = run.trials[at];
-    const auto& outcome = result_.outcomes[trial.key];
-    if (trial.cached) trial.corrected = earlier_.corrected(trial.key);
-    Seen seen;
-    seen.observation = observation_of(run, trial, outcome);
-    for (const auto& proposal : chosen)
-      if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
-    seen_.push_back(std::move(seen));
-    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
-  }
+  take_in(chosen);
   RL_TRY(look_at_the_machine(before));
   auto at = before;
   for (const auto& proposal : batch) {
@@ -159,6 +139,21 @@ Result<bool> SearchLoop::measure(const std::vector<search::Proposal>& batch) {
     if (was_tried) ++at;
   }
   return true;
+}
+
+void SearchLoop::take_in(const std::vector<search::Proposal>& proposals) {
+  auto& run = result_.run;
+  for (auto at = seen_.size(); at < run.trials.size(); ++at) {
+    auto& trial = run.trials[at];
+    const auto& outcome = result_.outcomes[trial.key];
+    if (trial.cached) trial.corrected = earlier_.corrected(trial.key);
+    Seen seen;
+    seen.observation = observation_of(run, trial, outcome);
+    for (const auto& proposal : proposals)
+      if (proposal.configuration == trial.configuration) seen.limit = proposal.stop_above;
+    seen_.push_back(std::move(seen));
+    if (seen_.back().observation.cost && !trial.cached) speed_.begin(trial, outcome);
+  }
 }
 
 bool SearchLoop::has_time_to_read(const std::vector<search::Proposal>& before) const {
@@ -339,7 +334,7 @@ Result<bool> SearchLoop::interleave(std::size_t at) {
   const auto& reference = run.speed->reference;
   const auto& trial = run.trials[at];
   observer_.stage(fmt::format("trial {} again, beside the reference, as the machine is uneven", trial.id));
-  const auto plan = pair_plan(result_, retake_plan(request_.paired), reference, trial.configuration, 1);
+  const auto plan = short_pair_plan(result_, request_.paired, reference, trial.configuration);
   if (budget_.is_up(budget_.expected_pair_s(plan, false, reference, trial.configuration), {})) return false;
   const double begun_s = budget_.elapsed_s();
   RL_TRY_ASSIGN(const auto pair, runner_.pair(schema::PairPurpose::retake, reference, trial.configuration, "", plan,

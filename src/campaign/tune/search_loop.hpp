@@ -42,6 +42,8 @@ class SearchLoop : private RunPart {
   };
 
   [[nodiscard]] base::Result<bool> measure(const std::vector<search::Proposal>& batch);
+  /// The run's trials that are not in seen_ yet. `proposals`: theirs.
+  void take_in(const std::vector<search::Proposal>& proposals);
   [[nodiscard]] bool has_time_to_read(const std::vector<search::Proposal>& before) const;
   [[nodiscard]] base::Result<void> look_at_the_machine(std::size_t first);
   /// What the searcher and the ranking learn of a trial.

@@ -64,9 +64,11 @@ class TrialRunner : private RunPart {
 
   /// Takes the latest comparison out of the run again.
   void forget_pair() { result_.run.pairs.pop_back(); }
-  /// And all but retakes.
+  /// And all that the search did not make itself.
   void forget_verdicts() {
-    std::erase_if(result_.run.pairs, [](const auto& pair) { return pair.purpose != schema::PairPurpose::retake; });
+    std::erase_if(result_.run.pairs, [](const auto& pair) {
+      return pair.purpose != schema::PairPurpose::retake && pair.purpose != schema::PairPurpose::candidate;
+    });
   }
   /// Of the latest comparison, in this run only: the store keeps what was measured.
   void flag_pair(schema::QualityFlag flag) { result_.run.pairs.back().flags.push_back(std::move(flag)); }

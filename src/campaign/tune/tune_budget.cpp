@@ -14,6 +14,7 @@ using schema::Configuration;
 namespace {
 
 constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
+constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candidates at their defaults
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
 // for 9 s took up to 9.3 (benchmarks/results/h200/README.md).
@@ -58,7 +59,39 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
       pair_s = std::max(pair_s, expected_pair_s(plan, request_.fresh_finals, run.current, proposal.configuration));
     }
   }
-  return plannable_s() < next_s + pair_s;
+  return plannable_s() < next_s + pair_s + candidates_s();
+}
+
+std::vector<Configuration> TuneBudget::candidates_to_compare() const {
+  const auto& run = result_.run;
+  std::vector<Configuration> out;
+  // A short comparison has no 99th percentile.
+  if (request_.finalists == 0 || has_one_pair() || run.objective == schema::Objective::p99) return out;
+  const auto was_timed = [&](const auto& trial) {
+    const auto found = result_.outcomes.find(trial.key);
+    return found != result_.outcomes.end() && found->second.status == schema::TrialStatus::ok;
+  };
+  if (std::none_of(run.trials.begin(), run.trials.end(),
+                   [&](const auto& trial) { return trial.configuration == run.current && was_timed(trial); }))
+    return out;
+  for (const auto& candidate : run.candidates) {
+    const Configuration defaults{{std::string(schema::kCandidateKey), candidate.id}};
+    if (std::any_of(run.pairs.begin(), run.pairs.end(),
+                    [&](const auto& pair) { return pair.a == run.current && pair.b == defaults; }))
+      continue;
+    if (std::any_of(run.trials.begin(), run.trials.end(),
+                    [&](const auto& trial) { return trial.configuration == defaults && was_timed(trial); }))
+      out.push_back(defaults);
+  }
+  return out;
+}
+
+double TuneBudget::candidates_s() const {
+  const auto& current = result_.run.current;
+  double sum = 0;
+  for (const auto& defaults : candidates_to_compare())
+    sum += expected_pair_s(short_pair_plan(result_, request_.paired, current, defaults), false, current, defaults);
+  return std::min(sum, kCandidatesShare * limit_s());
 }
 
 bool TuneBudget::is_up(const std::vector<search::Proposal>& next) const {

@@ -238,6 +238,15 @@ void add_changes(Section& section, const TuneView& view) {
         Paragraph{"A dash: not measured separately, as another setting needs it or the time was up."});
 }
 
+/// What became of the lines that load the recommendation.
+std::string run_text(std::string_view language, const schema::CodeRun& run) {
+  if (run.median_s)
+    return fmt::format("The {} lines were run with {}: {} an inference (median, one at a time).", language, run.command,
+                       base::format_duration(*run.median_s * 1e9));
+  if (run.command.empty()) return fmt::format("The {} lines were not run: {}.", language, run.problem);
+  return fmt::format("The {} lines failed with {}: {}.", language, run.command, run.problem);
+}
+
 }  // namespace
 
 Section verdict_section(const TuneView& view) {
@@ -268,7 +277,9 @@ Section verdict_section(const TuneView& view) {
     section.blocks.emplace_back(Paragraph{"It runs on another runtime or provider; code that loads it:"});
     if (!code.install.empty()) section.blocks.emplace_back(CodeBlock{"sh", code.install + "\n"});
     section.blocks.emplace_back(CodeBlock{"python", code.python});
+    if (code.python_run) section.blocks.emplace_back(Paragraph{run_text("Python", *code.python_run)});
     section.blocks.emplace_back(CodeBlock{"cpp", code.cpp});
+    if (code.cpp_run) section.blocks.emplace_back(Paragraph{run_text("C++", *code.cpp_run)});
   }
   return section;
 }

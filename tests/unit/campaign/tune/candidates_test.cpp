@@ -2,10 +2,12 @@
 #include "campaign/tune/candidates.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "analysis/candidate_table.hpp"
+#include "base/file.hpp"
 #include "campaign/tune/tune_kind.hpp"
 #include "fakes/tune_campaign_fixture.hpp"
 
@@ -67,6 +69,53 @@ TEST_F(CandidatesTest, what_is_hopeless_at_its_defaults_is_not_searched) {
   EXPECT_NEAR(table[1].against_current->ratio, 1 / 0.6, 0.1);
   EXPECT_NE(table[2].left.find("times the leader's time after 1 of its configurations"), std::string::npos)
       << table[2].left;
+}
+
+TEST_F(CandidatesTest, the_code_of_the_recommendation_is_run_by_the_interpreter_that_has_its_package) {
+  const auto site = folder_ / "env/lib/python3.11/site-packages";
+  const auto library = (site / "onnxruntime/capi/libonnxruntime.so.1.24.1").string();
+  std::filesystem::create_directories(folder_ / "env/bin");
+  std::ofstream(folder_ / "env/bin/python3.11") << "";
+  executor_.other_runtimes = {{library, 0.6}};
+  std::vector<std::string> programs;
+  executor_.command = [&](const execute::CommandTrial& trial) -> base::Result<schema::SweepOutcome> {
+    schema::SweepOutcome outcome;
+    if (trial.spec.job.command.front() == "/bin/sh") {
+      outcome.status = schema::TrialStatus::failed;
+      outcome.failure.emplace().message = "no such header";
+      return outcome;
+    }
+    programs = trial.spec.job.command;
+    programs.push_back(base::read_file(programs.back()).value_or(""));
+    outcome.metrics["median_s"] = 0.0006;
+    return outcome;
+  };
+  const auto run = must_run().run;
+  ASSERT_TRUE(run.verdict && run.verdict->code && run.verdict->code->python_run);
+  EXPECT_EQ(run.verdict->code->python_run->command, (folder_ / "env/bin/python3.11").string());
+  EXPECT_EQ(run.verdict->code->python_run->median_s, 0.0006);
+  ASSERT_EQ(programs.size(), 3U);
+  EXPECT_EQ(programs[2].find(run.verdict->code->python), 0U) << "the lines themselves, then the loop that times them";
+  EXPECT_NE(run.verdict->code->cpp_run->problem, "") << "no compiler, no headers, or what the compiler said";
+}
+
+TEST_F(CandidatesTest, every_candidate_meets_the_current_configuration_at_its_defaults_in_turns) {
+  const auto result = must_run();
+  const auto table = analysis::candidate_table(result.run, result.outcomes);
+  ASSERT_EQ(table.size(), 3U);
+  for (const auto& row : {table[1], table[2]}) {
+    ASSERT_TRUE(row.against_current);
+    EXPECT_GE(row.against_current->abba_rounds, 4U) << row.candidate.id << ": separate trials have none";
+  }
+  EXPECT_NEAR(table[2].against_current->ratio, 0.1, 0.005);
+  EXPECT_EQ(std::count_if(result.run.pairs.begin(), result.run.pairs.end(),
+                          [](const auto& pair) { return pair.purpose == schema::PairPurpose::candidate; }),
+            2);
+}
+
+TEST_F(CandidatesTest, without_time_for_it_no_candidate_is_compared_at_its_defaults) {
+  request_.max_time = std::chrono::seconds(5);
+  for (const auto& pair : must_run().run.pairs) EXPECT_NE(pair.purpose, schema::PairPurpose::candidate);
 }
 
 TEST_F(CandidatesTest, a_change_of_runtime_is_not_recommended_where_it_is_no_faster) {

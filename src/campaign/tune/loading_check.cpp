@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/tune/loading_check.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "execute/calls.hpp"
+#include "workload/onnx/loading_program.hpp"
+
+namespace ridgeline::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kLongestS = 60;   // for compiling, opening a session and timing it
+constexpr double kShortestS = 10;  // below which it is not begun
+
+/// Of a program that has to be there, else why it is not.
+struct Command {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::string name;  ///< for people
+  std::string missing;
+};
+
+/// The folder of Python packages that the runtime's library lies in; "": none.
+fs::path packages_of(const std::string& library) {
+  const auto at = library.rfind("/onnxruntime/capi/");
+  return at == std::string::npos ? fs::path() : fs::path(library.substr(0, at));
+}
+
+Command python_command(const schema::TrialSpec& spec, const fs::path& folder) {
+  const auto site = packages_of(spec.runtime.library_path);
+  if (site.empty()) return {{}, {}, "", fmt::format("{} is of no Python package", spec.runtime.library_path)};
+  // PREFIX/lib/python3.11/site-packages
+  const auto version = site.parent_path().filename().string();
+  const bool versioned = version.rfind("python3.", 0) == 0;
+  const auto own = site.parent_path().parent_path().parent_path() / "bin" / version;
+  Command command;
+  if (std::error_code error; versioned && fs::exists(own, error)) {
+    command.name = own.string();
+  } else {
+    command.name = base::find_program(versioned ? version : "python3");
+    command.environment.emplace_back("PYTHONPATH", site.string());
+  }
+  if (command.name.empty())
+    return {{}, {}, "", fmt::format("there is no {} for {}", versioned ? version : "python3", site.string())};
+  command.words = {command.name, (folder / "program.py").string()};
+  return command;
+}
+
+/// A folder with ONNX Runtime's headers of C++; "": none is known.
+fs::path headers_for(const schema::TrialSpec& spec) {
+  std::vector<fs::path> folders{fs::path(spec.runtime.library_path).parent_path().parent_path() / "include"};
+  if (const char* root = std::getenv("ONNXRUNTIME_ROOT")) folders.push_back(fs::path(root) / "include");
+  std::error_code error;
+  std::vector<fs::path> cached;
+  for (const auto& entry : fs::directory_iterator(base::cache_folder() / "onnxruntime", error))
+    cached.push_back(entry.path() / "include");
+  std::sort(cached.rbegin(), cached.rend());
+  folders.insert(folders.end(), cached.begin(), cached.end());
+  for (const auto* folder : {"/usr/local/include/onnxruntime", "/usr/include/onnxruntime"}) folders.emplace_back(folder);
+  for (const auto& folder : folders)
+    if (fs::exists(folder / "onnxruntime_cxx_api.h", error)) return folder;
+  return {};
+}
+
+Command cpp_command(const schema::TrialSpec& spec, const fs::path& folder) {
+  const auto compiler = base::find_program("c++");
+  if (compiler.empty()) return {{}, {}, "", "there is no c++ in PATH"};
+  const auto headers = headers_for(spec);
+  if (headers.empty())
+    return {{}, {}, "", "ONNX Runtime's headers are not here; ONNXRUNTIME_ROOT may name a folder that has include"};
+  return {{"/bin/sh", "-c", R"("$0" -std=c++17 -O1 -I "$1" -o "$2/program" "$2/program.cpp" -ldl && exec "$2/program")",
+           compiler, headers.string(), folder.string()},
+          {},
+          fmt::format("{} with the headers of {}", compiler, headers.string()),
+          ""};
+}
+
+class CodeCheck {
+ public:
+  CodeCheck(RunContext& context, const schema::TrialSpec& spec, fs::path folder)
+      : context_(context), spec_(spec), folder_(std::move(folder)) {}
+
+  [[nodiscard]] schema::CodeRun run(const std::string& file, const std::string& source, const Command& command) const {
+    schema::CodeRun out;
+    out.problem = command.missing;
+    if (!out.problem.empty()) return out;
+    const double left_s = std::min(kLongestS, context_.budget.left_s());
+    if (left_s < kShortestS) {
+      out.problem = "--max-time had no more for it";
+      return out;
+    }
+    if (auto written = base::write_file_atomically(folder_ / file, source); !written) {
+      out.problem = written.error().message;
+      return out;
+    }
+    schema::SweepTrialSpec trial;
+    trial.job.command = command.words;
+    trial.job.environment = command.environment;
+    trial.job.environment.emplace_back("ORT_DISABLE_TELEMETRY", "1");
+    trial.job.timeout_s = left_s;
+    out.command = command.name;
+    const auto ran = execute::run_command_trial(context_.executor, trial, folder_, std::nullopt);
+    if (!ran) {
+      out.problem = ran.error().message;
+    } else if (ran->failure) {
+      out.problem = schema::failure_line(*ran->failure);
+    } else if (const auto found = ran->metrics.find("median_s"); found != ran->metrics.end()) {
+      out.median_s = found->second;
+    } else {
+      out.problem = "it wrote no time";
+    }
+    return out;
+  }
+
+ private:
+  RunContext& context_;
+  const schema::TrialSpec& spec_;
+  fs::path folder_;
+};
+
+}  // namespace
+
+void run_code(RunContext& context, const schema::TrialSpec& spec, schema::LoadingCode& code) {
+  context.observer.stage("running the code that loads the recommendation");
+  std::string pattern = (fs::temp_directory_path() / "ridgeline-code-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    code.python_run = code.cpp_run = schema::CodeRun{"", std::nullopt, "no temporary folder can be made: " + pattern};
+    return;
+  }
+  const fs::path folder = pattern;
+  const CodeCheck check(context, spec, folder);
+  code.python_run = check.run("program.py", workload::python_program(code, spec), python_command(spec, folder));
+  code.cpp_run = check.run("program.cpp", workload::cpp_program(code, spec), cpp_command(spec, folder));
+  std::error_code error;
+  fs::remove_all(folder, error);
+}
+
+}  // namespace ridgeline::campaign
