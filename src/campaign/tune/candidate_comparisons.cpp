@@ -10,13 +10,12 @@ base::Result<void> CandidateComparisons::run() {
     RL_TRY(context_.check_cancelled());
     const auto& current = result_.run.current;
     const auto plan = short_pair_plan(result_, request_.paired, current, defaults);
-    if (pairs_.expected_s(current, defaults, plan, false) + budget_.expected_final_s() > budget_.plannable_s())
+    if (budget_.expected_pair_s(plan, false, current, defaults) + budget_.expected_final_s() > budget_.plannable_s())
       continue;
     observer_.stage(fmt::format("{} against the current configuration, at its defaults, interleaved",
                                 schema::candidate_of(defaults)));
-    const auto measured = pairs_.measure(schema::PairPurpose::candidate, current, defaults, "", plan);
-    if (!measured && pairs_.was_cut(measured.error())) return {};
-    RL_TRY(measured);
+    const auto measured = runner_.pair(schema::PairPurpose::candidate, current, defaults, "", plan);
+    if (!measured && measured.error().code != base::ErrorCode::out_of_time) return tl::unexpected(measured.error());
   }
   return {};
 }

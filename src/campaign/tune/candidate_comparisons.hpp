@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "campaign/tune/pair_schedule.hpp"
+#include "campaign/tune/trial_runner.hpp"
 
 namespace ridgeline::campaign {
 
@@ -10,13 +10,13 @@ namespace ridgeline::campaign {
 class CandidateComparisons : private RunPart {
  public:
   /// Both must outlive this.
-  CandidateComparisons(RunContext& context, PairSchedule& pairs) : RunPart(context), pairs_(pairs) {}
+  CandidateComparisons(RunContext& context, TrialRunner& runner) : RunPart(context), runner_(runner) {}
 
-  /// Those that were not compared yet, as time allows. Errors: those of PairSchedule::measure.
+  /// Those that were not compared yet, the fastest first, as time allows. Errors: those of TrialRunner::pair.
   [[nodiscard]] base::Result<void> run();
 
  private:
-  PairSchedule& pairs_;
+  TrialRunner& runner_;
 };
 
 }  // namespace ridgeline::campaign

@@ -13,9 +13,8 @@ namespace ridgeline::campaign {
 /// comparison of the two, however many simplifications led to it.
 class DecisionMaker : private RunPart {
  public:
-  /// All must outlive this.
-  DecisionMaker(RunContext& context, TrialRunner& runner, SpeedWatch& speed, PairSchedule& pairs)
-      : RunPart(context), runner_(runner), speed_(speed), pairs_(pairs) {}
+  DecisionMaker(RunContext& context, TrialRunner& runner, SpeedWatch& speed)
+      : RunPart(context), runner_(runner), speed_(speed), pairs_(context, runner, speed) {}
 
   /// Sets run.verdict and returns true; false and no verdict where the machine turned out to be so much faster than in
   /// all of the search that this has to go on first, which happens kMostReturns times at most. `cut_short`: the time
@@ -74,7 +73,7 @@ class DecisionMaker : private RunPart {
 
   TrialRunner& runner_;
   SpeedWatch& speed_;
-  PairSchedule& pairs_;
+  PairSchedule pairs_;
   schema::Configuration fastest_;  ///< of those that met each other, before any simplification
   double quiet_cost_ = 0;          ///< SpeedWatch::lowest_quiet_cost when decide began
   int returns_ = 0;

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kLongestS = 60;   // for compiling, opening a session and timing it
-constexpr double kShortestS = 10;  // below which it is not begun
+constexpr double kLongestS = 60;  // for compiling, opening a session and timing it
+constexpr double kShortestS = 3;  // below which it is not begun
 
 /// Of a program that has to be there, else why it is not.
 struct Command {
@@ -44,7 +44,8 @@ Command python_command(const schema::TrialSpec& spec, const fs::path& folder) {
     command.name = own.string();
   } else {
     command.name = base::find_program(versioned ? version : "python3");
-    command.environment.emplace_back("PYTHONPATH", site.string());
+    const char* others = std::getenv("PYTHONPATH");
+    command.environment.emplace_back("PYTHONPATH", site.string() + (others != nullptr ? ":" + std::string(others) : ""));
   }
   if (command.name.empty())
     return {{}, {}, "", fmt::format("there is no {} for {}", versioned ? version : "python3", site.string())};
@@ -62,7 +63,8 @@ fs::path headers_for(const schema::TrialSpec& spec) {
     cached.push_back(entry.path() / "include");
   std::sort(cached.rbegin(), cached.rend());
   folders.insert(folders.end(), cached.begin(), cached.end());
-  for (const auto* folder : {"/usr/local/include/onnxruntime", "/usr/include/onnxruntime"}) folders.emplace_back(folder);
+  for (const auto* folder : {"/usr/local/include/onnxruntime", "/usr/include/onnxruntime"})
+    folders.emplace_back(folder);
   for (const auto& folder : folders)
     if (fs::exists(folder / "onnxruntime_cxx_api.h", error)) return folder;
   return {};

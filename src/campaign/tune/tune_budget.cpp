@@ -13,8 +13,10 @@ using schema::Configuration;
 
 namespace {
 
-constexpr double kSearchShare = 0.7;  // of --max-time; the rest is for comparisons
+constexpr double kSearchShare = 0.7;      // of --max-time; the rest is for comparisons
 constexpr double kCandidatesShare = 0.2;  // of --max-time, for comparing candidates at their defaults
+constexpr double kCodeS = 8;              // for running the code that loads another candidate
+constexpr double kCodeShare = 0.05;       // of --max-time, for the same, at most
 constexpr double kPlannedShare = 0.97;
 // Where all of the time is for one comparison none can be left out, and on an H200 with an uneven CPU what was planned
 // for 9 s took up to 9.3 (benchmarks/results/h200/README.md).
@@ -35,9 +37,15 @@ execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
 
 double TuneBudget::pair_reserve_s() const { return by_user_ && request_.finalists > 0 ? expected_final_s() : 0; }
 
-double TuneBudget::plannable_s() const { return left_s(has_one_pair() ? kPlannedShareForOnePair : kPlannedShare); }
+double TuneBudget::plannable_s() const {
+  return left_s(has_one_pair() ? kPlannedShareForOnePair : kPlannedShare) - code_s();
+}
 
-double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare); }
+double TuneBudget::whole_plannable_s() const { return left_s(kPlannedShare) - code_s(); }
+
+double TuneBudget::code_s() const {
+  return result_.run.candidates.empty() || !is_limited() ? 0 : std::min(kCodeS, kCodeShare * limit_s());
+}
 
 bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next) const {
   if (!is_limited()) return false;
@@ -64,24 +72,20 @@ bool TuneBudget::is_up(double next_s, const std::vector<search::Proposal>& next)
 
 std::vector<Configuration> TuneBudget::candidates_to_compare() const {
   const auto& run = result_.run;
-  std::vector<Configuration> out;
   // A short comparison has no 99th percentile.
-  if (request_.finalists == 0 || has_one_pair() || run.objective == schema::Objective::p99) return out;
-  const auto was_timed = [&](const auto& trial) {
-    const auto found = result_.outcomes.find(trial.key);
-    return found != result_.outcomes.end() && found->second.status == schema::TrialStatus::ok;
-  };
-  if (std::none_of(run.trials.begin(), run.trials.end(),
-                   [&](const auto& trial) { return trial.configuration == run.current && was_timed(trial); }))
-    return out;
-  for (const auto& candidate : run.candidates) {
-    const Configuration defaults{{std::string(schema::kCandidateKey), candidate.id}};
-    if (std::any_of(run.pairs.begin(), run.pairs.end(),
-                    [&](const auto& pair) { return pair.a == run.current && pair.b == defaults; }))
-      continue;
-    if (std::any_of(run.trials.begin(), run.trials.end(),
-                    [&](const auto& trial) { return trial.configuration == defaults && was_timed(trial); }))
-      out.push_back(defaults);
+  if (run.candidates.empty() || request_.finalists == 0 || has_one_pair() || run.objective == schema::Objective::p99)
+    return {};
+  const auto ranking = analysis::rank(run, result_.outcomes);
+  if (std::none_of(ranking.begin(), ranking.end(),
+                   [&](const auto& ranked) { return ranked.trial->configuration == run.current; }))
+    return {};
+  std::vector<Configuration> out;
+  for (const auto& ranked : ranking) {
+    const auto& configuration = ranked.trial->configuration;
+    const bool compared = std::any_of(run.pairs.begin(), run.pairs.end(), [&](const auto& pair) {
+      return pair.a == run.current && pair.b == configuration;
+    });
+    if (configuration != run.current && spaces_.is_defaults(configuration) && !compared) out.push_back(configuration);
   }
   return out;
 }

@@ -62,7 +62,7 @@ class TuneBudget : public Budget {
   /// Of comparing `b` with `a`.
   [[nodiscard]] double expected_pair_s(const schema::PairedPlan& plan, bool fresh_process,
                                        const schema::Configuration& a, const schema::Configuration& b) const;
-  /// Other candidates' defaults that ran and did not meet the current configuration yet.
+  /// Defaults, of other candidates too, that ran and did not meet the current configuration yet, the fastest first.
   [[nodiscard]] std::vector<schema::Configuration> candidates_to_compare() const;
   /// Of comparing the best trial so far with the current configuration; 0 before any trial went well.
   [[nodiscard]] double expected_final_s() const;
@@ -73,6 +73,8 @@ class TuneBudget : public Budget {
  private:
   /// A search for one answer that nothing explains.
   [[nodiscard]] bool has_one_pair() const { return request_.finalists == 1 && !request_.leave_one_out; }
+  /// What everything leaves for running the code that loads another candidate.
+  [[nodiscard]] double code_s() const;
   /// What a search leaves for comparing these, a share of the limit at most.
   [[nodiscard]] double candidates_s() const;
   [[nodiscard]] measure::TrialCosts costs(bool with_stored) const;

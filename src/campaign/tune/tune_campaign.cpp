@@ -33,14 +33,14 @@ void allow_for_slow_start(RunContext& context) {
 
 /// The phases that an interrupt may end and keep what was found.
 Result<void> search_and_decide(RunContext& context, TrialRunner& runner, SpeedWatch& speed, search::Searcher& searcher,
-                               PairSchedule& pairs, DecisionMaker& decision) {
+                               DecisionMaker& decision) {
   RL_TRY(runner.prepare_reference());
   allow_for_slow_start(context);
   Explainer explainer(context, runner);
   SearchLoop loop(context, runner, speed, searcher, [&] { explainer.look_at_current(); });
   RL_TRY_ASSIGN(bool cut_short, loop.run());
   explainer.look_at_fastest();
-  RL_TRY(CandidateComparisons(context, pairs).run());
+  RL_TRY(CandidateComparisons(context, runner).run());
   auto decided = decision.decide(cut_short);
   while (decided && !*decided) {
     RL_TRY_ASSIGN(cut_short, loop.run());
@@ -68,9 +68,8 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
   observer_.space_ready(context.result.run, forecast);
 
   SpeedWatch speed(context, runner);
-  PairSchedule pairs(context, runner, speed);
-  DecisionMaker decision(context, runner, speed, pairs);
-  if (auto done = search_and_decide(context, runner, speed, *searcher, pairs, decision); !done) {
+  DecisionMaker decision(context, runner, speed);
+  if (auto done = search_and_decide(context, runner, speed, *searcher, decision); !done) {
     const auto& error = done.error();
     if (error.code == ErrorCode::cancelled) {
       context.result.run.interrupted = true;
