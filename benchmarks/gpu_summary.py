@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 FIRST_FOUR = ["resnet50", "rtdetr_r50", "vitpose_b", "mobilenetv3_large"]
-LABELS = ["classic", "quick", "adaptive", "device", "batch64", "exhaustive", "pair"]
+LABELS = ["classic", "quick", "adaptive", "device", "runtimes", "batch64", "exhaustive", "pair"]
 
 
 def read(folder, model, label):
@@ -142,6 +142,27 @@ def device_section(folder):
         return ""
     return ("## Batch 1, `--io device`\nThe application keeps its data on the GPU: both sides are bound to GPU memory and no copy is "
             "timed.\n\n" + table(["model", "defaults, ms", "adaptive", "trials", "settings"], rows) + "\n" + gain_goals(gains) + "\n")
+
+
+def runtimes_section(folder):
+    """Each candidate of `--provider auto` at its defaults against the first, and what was recommended."""
+    rows = []
+    for name in models_of(folder, "runtimes"):
+        run = read(folder, name, "runtimes")
+        for candidate in run["candidates"]:
+            found = candidate["against_current"]
+            rows.append([name if not rows or rows[-1][-1] != name else "", f"{candidate['provider']} {candidate['version']}",
+                         milliseconds(ranked(run, candidate["trial_id"])),
+                         f"{found['ratio']:.3f} [{found['interval'][0]:.3f}, {found['interval'][1]:.3f}]" if found else "1",
+                         candidate["left"] or f"{candidate['trials']} trials", name])
+        chosen = (run.get("verdict") or {}).get("candidate") or {}
+        rows.append(["", f"recommended: {chosen.get('provider', '-')} {chosen.get('version', '')}", "", ratio_text(gain(run)),
+                     settings(run), name])
+    if not rows:
+        return ""
+    return ("## Runtimes, batch 1, `--io device`\n`--provider auto`: every candidate at its defaults against the first, in two processes "
+            "that take turns, then the recommendation against the first's defaults.\n\n"
+            + table(["model", "candidate", "defaults, ms", "times as fast", "what became of it"], [row[:-1] for row in rows]) + "\n")
 
 
 def batch_section(folder):
@@ -270,7 +291,7 @@ def faults_section(folder):
 
 
 def summary(folder):
-    print(host_section(folder) + latency_section(folder) + device_section(folder) + batch_section(folder)
+    print(host_section(folder) + latency_section(folder) + device_section(folder) + runtimes_section(folder) + batch_section(folder)
           + exhaustive_section(folder) + pairs_section(folder) + faults_section(folder) + outcome_section(folder), end="")
     return 0
 
@@ -343,7 +364,7 @@ def landscape(folder, model):
 
 
 # The steps of a job of benchmark_gpu.sh.
-STEPS_OF = {"pairs": ["pairs"], "pairs_1": ["pairs"], "pairs_2": ["pairs_2"], "faults": ["faults"], "latency": ["classic", "quick", "adaptive", "device"], "exhaustive": ["exhaustive", "pair"],
+STEPS_OF = {"pairs": ["pairs"], "pairs_1": ["pairs"], "pairs_2": ["pairs_2"], "faults": ["faults"], "latency": ["classic", "quick", "adaptive", "device", "runtimes"], "exhaustive": ["exhaustive", "pair"],
             "batch": ["batch64"]}
 
 

@@ -7,17 +7,19 @@
 # Several GPUs share the models; CUDA_VISIBLE_DEVICES chooses among them.
 #   scripts/benchmark_gpu.sh [--ridgeline BIN] [--ort DIR] [--models DIR] [--out DIR] [--only MODEL]... [--steps LIST]
 #                            [--minutes N] [--quick] [--paired-verdicts BIN] [--pairs N] [--provider NAME]
+#                            [--runtime PATH]...
 #   --ridgeline        the program (default: build/release/bin, install/bin, then PATH)
 #   --ort              folder or file of a GPU build of ONNX Runtime (default: what ridgeline finds)
 #   --models           folder of NAME.onnx; missing ones are written by benchmarks/models/export.py (default: OUT/models)
 #   --out              (default: build/benchmark_gpu)
 #   --only             one model of the list below; repeatable
-#   --steps            of: classic,quick,adaptive,batch,device,pairs,exhaustive,faults (default: all)
+#   --steps            of: classic,quick,adaptive,batch,device,runtimes,pairs,exhaustive,faults (default: all but runtimes)
 #   --minutes          no further step begins after this, and the steps that were left out are named (default: 8)
 #   --quick            two models, steps quick and classic: does everything work?
 #   --paired-verdicts  the benchmark program of that name, for step pairs; without it the step is left out
 #   --pairs            comparisons of a configuration with itself in step pairs, for each of two models (default: 25), and
 #                      a fifth as many with an injected slow-down
+#   --runtime          for step runtimes: a library, folder or virtual environment beside --ort; repeatable
 #   --provider         (default: cuda; cpu tries the script itself on a host without a GPU)
 set -uo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,7 +31,7 @@ die() {
 }
 
 ridgeline="" ort="" models="" out="$ROOT/build/benchmark_gpu" verdicts="" pairs=25 minutes=8 provider=cuda
-only=() steps=classic,quick,adaptive,batch,device,pairs,exhaustive,faults
+runtimes=() only=() steps=classic,quick,adaptive,batch,device,pairs,exhaustive,faults
 while [ $# -gt 0 ]; do
   flag=$1
   case $flag in
@@ -39,7 +41,8 @@ while [ $# -gt 0 ]; do
       shift
       continue
       ;;
-    --ridgeline | --ort | --models | --out | --only | --steps | --minutes | --paired-verdicts | --pairs | --provider)
+    --ridgeline | --ort | --models | --out | --only | --steps | --minutes | --paired-verdicts | --pairs | --provider | \
+      --runtime)
       [ $# -ge 2 ] || die "$flag: its value is missing"
       ;;
     -h | --help)
@@ -59,6 +62,7 @@ while [ $# -gt 0 ]; do
     --paired-verdicts) verdicts=$2 ;;
     --pairs) pairs=$2 ;;
     --provider) provider=$2 ;;
+    --runtime) runtimes+=(--runtime "$2") ;;
   esac
   shift 2
 done
@@ -75,8 +79,8 @@ done
 [[ $minutes =~ ^[0-9]+$ && $pairs =~ ^[0-9]+$ ]] || die "--minutes and --pairs are whole numbers"
 for step in ${steps//,/ }; do
   case $step in
-    classic | quick | adaptive | batch | device | pairs | exhaustive | faults) ;;
-    *) die "--steps $step: no such step; expected some of classic,quick,adaptive,batch,device,pairs,exhaustive,faults" ;;
+    classic | quick | adaptive | batch | device | runtimes | pairs | exhaustive | faults) ;;
+    *) die "--steps $step: no such step; expected some of classic,quick,adaptive,batch,device,runtimes,pairs,exhaustive,faults" ;;
   esac
 done
 wanted() { # wanted MODEL
@@ -203,6 +207,8 @@ measure_latency() {
   asked quick && tune "$1" quick --quick
   asked adaptive && tune "$1" adaptive --search adaptive --max-time 30s
   asked device && [ "$provider" != cpu ] && tune "$1" device --search adaptive --io device --max-time 30s --no-ablation
+  asked runtimes && provider=auto tune "$1" runtimes ${runtimes[@]+"${runtimes[@]}"} --search adaptive --io device \
+    --max-time 60s --no-ablation
   return 0
 }
 batch() { tune "$1" batch64 --search adaptive --batch 64 --objective throughput --max-time 30s; }

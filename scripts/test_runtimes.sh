@@ -105,6 +105,15 @@ done
 
 $short && finish
 
+# The lines that load the winner, run in Python and in C++, take about what its trial took. On Intel's CPUs OpenVINO may not win.
+PYTHONPATH=$WHEELS/numpy-1.26.4/lib/python3.11/site-packages run 0 tune "$MODELS/ch_PP-OCRv4_det_infer.onnx" --shape x:1x3x320x320 \
+  --provider auto --runtime "$WHEELS/onnxruntime-openvino-1.24.1" --ort-library "$(capi onnxruntime-1.23.2)" --max-time 100s --db code.db --json
+for language in python cpp; do
+  json ".verdict.code.${language}_run.problem" ""
+  json "(.verdict.trial_id as \$id | [.ranking[] | select(.trial_id == \$id)][0].median_ns * 1e-9) as \$trial |
+    .verdict.code.${language}_run.median_s / \$trial | . > 0.4 and . < 2.5" true
+done
+
 # Plug-ins for a newer release, and without a device of theirs.
 webgpu=$(file_of onnxruntime-ep-webgpu-0.4.0 'libonnxruntime_providers_webgpu.so')
 bad "$webgpu" "1.24.4" -- tune "$CLASSIFY" "${QUICK[@]}" --provider webgpu --ort-library "$(capi onnxruntime-1.23.2)" --ep-library "$webgpu"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/ranges.h>
+
 #include "analysis/comparison_text.hpp"
 #include "analysis/degradation_cause.hpp"
 #include "analysis/summary.hpp"
@@ -154,6 +156,12 @@ void TerminalProgress::space_ready(const schema::TuneRun& run, const campaign::T
                                  base::format_count(run.space_size), run.search);
   if (run.search == "grid") text += fmt::format(", {} of them left by the rules", time.trials);
   fact("space", text);
+  if (!run.candidates.empty()) {
+    std::vector<std::string> names;
+    for (const auto& candidate : run.candidates) names.push_back(candidate.id);
+    fact("others", fmt::format("{}, at their defaults first, then the settings of those that are near the fastest",
+                               fmt::join(names, ", ")));
+  }
   fact("time", forecast_text(run, time));
   fact("current", run.current_origins.empty() ? "the runtime's defaults" : run.current.to_text());
   if (verbosity_ >= 2)

@@ -113,6 +113,7 @@ TimeForecast TuneBudget::forecast(std::size_t trials, std::size_t concurrency) c
   TimeForecast out;
   out.trials = trials;
   if (request_.finalists > 0) out.comparisons = request_.finalists + (request_.leave_one_out ? kMostAblations : 0);
+  if (request_.finalists > 0 && !has_one_pair()) out.comparisons += result_.run.candidates.size();
   const auto& plan = request_.plan;
   const auto& paired = request_.paired;
   const auto rounds = static_cast<double>((trials + concurrency - 1) / std::max<std::size_t>(concurrency, 1));
