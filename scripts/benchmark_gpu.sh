@@ -322,7 +322,9 @@ rm -rf "$out/db"
 prefix=$(python3 -c 'import sys; print(sys.prefix)')
 ort_folder=${ort%/}
 [ -f "$ort_folder" ] && ort_folder=$(dirname "$ort_folder")
-for pair in "$models=models" "$out=results" "$ort_folder=onnxruntime" "$prefix=PYTHON" "$HOME=~"; do
+renames=("$models=models" "$out=results" "$ort_folder=onnxruntime" "$prefix=PYTHON" "$HOME=~")
+for path in ${runtimes[@]+"${runtimes[@]}"}; do renames=("${path%/}=$(basename -- "$path")" "${renames[@]}"); done
+for pair in "${renames[@]}"; do
   case ${pair%%=*} in # a whole path, never "" or "/usr"
     /root | /?*/?*) ours "${chosen[@]}" | tr '\n' '\0' | xargs -0 -r sed -i "s|${pair%%=*}|${pair#*=}|g" ;;
   esac

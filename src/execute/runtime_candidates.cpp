@@ -15,10 +15,14 @@ void add_own_providers(std::size_t index, const schema::RuntimeIdentity& runtime
                        const schema::Environment& environment, RuntimeCandidates& out) {
   for (const auto& row : schema::execution_providers()) {
     if (row.plugin || !runtime.offers(row) || (row.on_gpu() && environment.gpus.empty())) continue;
-    if (const auto usable = resolve_provider(row.id, runtime, environment))
+    const auto usable = resolve_provider(row.id, runtime, environment);
+    if (usable) {
       out.usable.push_back({index, runtime, row.id});
-    else
-      out.passed_over.push_back(fmt::format("{}: {}", runtime.library_path, usable.error().message));
+      continue;
+    }
+    const auto* note = runtime.why_not(row);  // without the places that were looked in, which doctor lists
+    out.passed_over.push_back(fmt::format("{} of {}: {}", row.title, runtime.library_path,
+                                          note != nullptr ? note->message : usable.error().message));
   }
 }
 
@@ -26,7 +30,7 @@ void add_plugins(std::size_t index, const schema::RuntimeIdentity& runtime, Runt
   for (const auto& plugin : runtime.plugins) {
     if (plugin.offers.empty())
       out.passed_over.push_back(fmt::format("{} with {}: {}", plugin_title(plugin), runtime.library_path,
-                                            plugin.note ? plugin.note->reason() : "it offers no device here"));
+                                            plugin.note ? plugin.note->message : "it offers no device here"));
     for (const auto& offer : plugin.offers)
       out.usable.push_back({index, runtime, schema::plugin_provider(offer.ep_name).id, offer});
   }
