@@ -242,7 +242,7 @@ base::Result<schema::PairedMeasurement> measure_paired(PairedArm& a, PairedArm& 
   else if (auto flag = log.budget().flag(abba_rounds))
     result.flags.push_back(std::move(*flag));
   if (real_time)
-    if (auto flag = judge_disturbance(before, disturbance_of(a, b), session.timed_s(), log.inferences()))
+    if (auto flag = judge_disturbance(before, disturbance_of(a, b), session.spent_s(), log.inferences()))
       result.flags.push_back(std::move(*flag));
   for (auto& flag : a.flags()) result.flags.push_back(std::move(flag));
   for (auto& flag : b.flags()) result.flags.push_back(std::move(flag));
