@@ -70,8 +70,8 @@ struct ExecutionProvider {
 /// What "auto" takes on a GPU where everything is installed.
 [[nodiscard]] const ExecutionProvider& usual_gpu_provider();
 
-/// The provider itself, or the first that it falls back to, that runs the model's nodes one by one: the reference for
-/// what compiles them.
+/// The provider itself, or the first that it falls back to, that is no plug-in and runs the model's nodes one by one:
+/// the reference for the others.
 [[nodiscard]] const ExecutionProvider& plain_provider_of(std::string_view id);
 
 [[nodiscard]] std::vector<std::string> provider_ids();

@@ -27,7 +27,8 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   const auto* batch = like.configuration.find("batch_size");
   const double flops = run.model.flops * (batch != nullptr ? batch->as_number(1) : 1);
   // Another device's kernels are the better witness, but one CPU thread must not take longer than the trials.
-  const bool on_gpu = run.on_gpu() && (flops > kMostFlopsOnOneThread || flops <= 0);
+  const auto& witness = schema::plain_provider_of(run.provider);
+  const bool on_gpu = witness.on_gpu() && (flops > kMostFlopsOnOneThread || flops <= 0);
   auto spec = like;
   spec.configuration = on_gpu ? request_.gpu_reference : request_.reference;
   spec.device = run.device;
@@ -36,7 +37,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   spec.plugin.reset();
   // Outputs of another batch have another shape, so each batch has a reference of its own.
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
-  spec.provider = on_gpu ? schema::plain_provider_of(run.provider).id : schema::cpu_provider().id;
+  spec.provider = on_gpu ? witness.id : schema::cpu_provider().id;
   spec.tensor_location = "host";
   spec.plan = {};
   spec.plan.runs = 0;  // sets its key apart from that of a timed trial

@@ -163,9 +163,10 @@ const ExecutionProvider& usual_gpu_provider() {
 
 const ExecutionProvider& plain_provider_of(std::string_view id) {
   const auto& row = provider_of(id);
-  if (!row.compiles_graph) return row;
+  const auto plain = [](const ExecutionProvider& one) { return !one.compiles_graph && !one.plugin; };
+  if (plain(row)) return row;
   for (const auto& fallback : row.fallbacks)
-    if (const auto& next = provider_of(fallback); !next.compiles_graph) return next;
+    if (const auto& next = provider_of(fallback); plain(next)) return next;
   return cpu_provider();
 }
 

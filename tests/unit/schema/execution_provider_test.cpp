@@ -52,6 +52,8 @@ TEST(ExecutionProviders, what_compiles_is_held_against_the_next_that_does_not) {
   EXPECT_EQ(plain_provider_of("tensorrt").id, "cuda");
   EXPECT_EQ(plain_provider_of("cuda").id, "cuda");
   EXPECT_EQ(plain_provider_of("cpu").id, "cpu");
+  for (const auto& row : execution_providers())
+    EXPECT_FALSE(plain_provider_of(row.id).plugin) << row.id << ": a reference has no plug-in registered";
 }
 
 TEST(ExecutionProviders, an_unknown_one_can_do_nothing) {
