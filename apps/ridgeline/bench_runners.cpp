@@ -2,13 +2,13 @@
 #include "ridgeline/bench_runners.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "execute/kept_training_child.hpp"
+#include "ridgeline/python_packages.hpp"
 #include "workload/training/plugin_library.hpp"
 #include "workload/training/synthetic_step_runner.hpp"
 
@@ -20,34 +20,19 @@ using base::Result;
 
 constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 
-/// The folder that holds the package ridgeline_train: RIDGELINE_PYTHON_FOLDER, beside the installed program, else that
-/// of the source tree this program was built from.
-Result<std::string> package_folder() {
-  std::vector<std::filesystem::path> places;
-  if (const char* set = std::getenv("RIDGELINE_PYTHON_FOLDER"); set != nullptr && *set != '\0')
-    places.emplace_back(set);
-  places.push_back(base::executable_path().parent_path().parent_path() / "share/ridgeline/python");
-  places.emplace_back(RIDGELINE_SOURCE_PYTHON);
-  std::error_code ignored;
-  for (const auto& place : places)
-    if (std::filesystem::exists(place / "ridgeline_train/__main__.py", ignored)) return place.string();
-  return base::fail(ErrorCode::not_found, "the Python package ridgeline_train is not at {}", places.front().string())
-      .hint("install Ridgeline again, or set RIDGELINE_PYTHON_FOLDER");
-}
-
-Result<execute::TrainingChildOptions> python_child(const std::string& interpreter) {
-  RL_TRY_ASSIGN(auto folder, package_folder());
+Result<execute::JsonChildOptions> python_child(const std::string& interpreter) {
+  RL_TRY_ASSIGN(auto folder, python_packages());
   if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') folder += ":" + std::string(set);
-  execute::TrainingChildOptions options;
+  execute::JsonChildOptions options;
   options.command = {interpreter, "-m", "ridgeline_train"};
   options.environment = {{"PYTHONPATH", folder}, {"PYTHONUNBUFFERED", "1"}};
   options.cancelled = &base::cancel_requested;
   return options;
 }
 
-Result<execute::TrainingChildOptions> native_child(const std::string& plugin) {
+Result<execute::JsonChildOptions> native_child(const std::string& plugin) {
   RL_TRY_ASSIGN(const auto plugins, workload::find_torch_plugins(plugin));
-  execute::TrainingChildOptions options;
+  execute::JsonChildOptions options;
   options.command = {base::executable_path().string(), "train-worker"};
   for (const auto& path : plugins) {
     options.command.emplace_back("--plugin");
@@ -58,14 +43,14 @@ Result<execute::TrainingChildOptions> native_child(const std::string& plugin) {
 }
 
 /// A process for each trial: what a user's own code leaves behind is not known.
-BenchRunners runners_in_children(const execute::TrainingChildOptions& options) {
+BenchRunners runners_in_children(const execute::JsonChildOptions& options) {
   return {[options](const schema::TrainingTrialSpec&) -> Result<std::unique_ptr<workload::StepRunner>> {
             return std::make_unique<execute::TrainingChild>(options);
           },
           nullptr, nullptr};
 }
 
-BenchRunners runners_in_one_child(execute::TrainingChildOptions options) {
+BenchRunners runners_in_one_child(execute::JsonChildOptions options) {
   const auto child = std::make_shared<execute::KeptTrainingChild>(std::move(options));
   return {child->factory(), nullptr, [child] { return child->waits(); }};
 }

@@ -171,8 +171,14 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.add_option("MODEL", flags.model, "ONNX file, or synthetic:OPTIONS for a simulated workload")->type_name("FILE");
   tune.add_option("--model", flags.model_option, "The same as an option")->type_name("FILE");
   tune.option_defaults()->group("What is tuned");
-  auto providers = schema::provider_ids();
-  providers.insert(providers.begin(), "auto");
+  tune.add_option("--python", flags.python,
+                  "In place of MODEL: a function that returns a PyTorch model and inputs for it")
+      ->type_name("FILE.py:FUNCTION");
+  tune.add_option("--python-exe", flags.python_exe, "Python interpreter that has torch (default: python3)")
+      ->type_name("PATH");
+  std::vector<std::string> providers{"auto"};
+  for (const auto& provider : schema::execution_providers())
+    if (provider.engine == schema::cpu_provider().engine) providers.push_back(provider.id);
   add_choice(tune, context, "--provider", flags.provider, providers,
              "Execution provider (default: CUDA where it can be used, else the CPU; auto: the best of all runtimes and "
              "providers)");
@@ -257,6 +263,7 @@ void add_tune(CLI::App& app, Context& context) {
       "  ridgeline tune model.onnx --shape images:1x3x640x640 --objective p99 --max-time 5m\n"
       "  ridgeline tune model.onnx --objective throughput --batch 1,4,8 --constraint 'latency_p99_ms<=50'\n"
       "  ridgeline tune model.onnx --devices all            (spreads the trials over all GPUs)\n"
+      "  ridgeline tune --python infer.py:make              (a PyTorch model, see examples/infer.py)\n"
       "  ridgeline tune synthetic:surface=conv --quick      (no model needed: a simulated workload)\n"
       "\nExit code 1: nothing to recommend (all trials failed, none met the constraints, or the time was over), or "
       "the\n"

@@ -13,7 +13,7 @@
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "stats/quantile.hpp"
-#include "workload/workload_registry.hpp"
+#include "ridgeline/workloads.hpp"
 
 namespace ridgeline::app {
 
@@ -24,6 +24,7 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
+constexpr const char* kPythonKind = "python";
 
 Result<std::pair<std::string, std::string>> name_and_rest(const std::string& text, std::string_view flag,
                                                           std::string_view example) {
@@ -194,10 +195,37 @@ Result<std::string> model_of(const TuneFlags& flags) {
     return fail(ErrorCode::invalid_argument, "two models are named: {} and --model {}", flags.model, flags.model_option)
         .hint("give one");
   const auto& model = flags.model.empty() ? flags.model_option : flags.model;
+  if (!flags.python.empty() && !model.empty())
+    return fail(ErrorCode::invalid_argument, "two models are named: {} and --python {}", model, flags.python)
+        .hint("give one");
+  if (!flags.python.empty()) return flags.python;
+  if (!flags.python_exe.empty())
+    return fail(ErrorCode::invalid_argument, "--python-exe {}: only --python FILE.py:FUNCTION runs an interpreter",
+                flags.python_exe)
+        .hint("leave it out");
   if (model.empty())
     return fail(ErrorCode::invalid_argument, "no model is named")
         .hint("name one, for example: ridgeline tune model.onnx");
   return model;
+}
+
+schema::WorkloadRef python_workload(const std::string& target) {
+  schema::WorkloadRef workload;
+  workload.kind = kPythonKind;
+  workload.location = target;
+  return workload;
+}
+
+/// What the function decides: inputs, their shapes and the device.
+Result<void> check_for_python(const TuneFlags& flags) {
+  const auto refuse = [&](std::string_view given, std::string_view why) {
+    return fail(ErrorCode::invalid_argument, "{}: {} {}", given, flags.python, why).hint("leave it out");
+  };
+  if (!flags.shapes.empty()) return refuse("--shape " + flags.shapes.front(), "returns its inputs");
+  if (!flags.inputs.empty()) return refuse("--input " + flags.inputs.front(), "returns its inputs");
+  if (const auto text = flags.where.text(); !text.empty()) return refuse(text, "runs in PyTorch, not in ONNX Runtime");
+  if (!flags.provider.empty()) return refuse("--provider " + flags.provider, "decides on which device its model is");
+  return {};
 }
 
 }  // namespace
@@ -216,7 +244,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   TunePlan plan;
   auto& request = plan.request;
   RL_TRY_ASSIGN(const auto model, model_of(flags));
-  request.workload = workload_of(model);
+  request.workload = flags.python.empty() ? workload_of(model) : python_workload(model);
   request.workload.seed = request.seed = flags.seed;
   RL_TRY_ASSIGN(request.workload.shapes, read_shapes(flags.shapes));
   for (const auto& text : flags.inputs) {
@@ -231,10 +259,11 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
     return fail(ErrorCode::invalid_argument, "{}: {} is simulated and has no use for it",
                 flags.inputs.empty() ? flags.where.text() : "--input " + flags.inputs.front(), model)
         .hint("leave it out, or name an ONNX file");
+  if (request.workload.kind == kPythonKind) RL_TRY(check_for_python(flags));
   request.provider = flags.provider;
   request.tensor_location = flags.tensor_location;
   RL_TRY_ASSIGN(auto where, read_runtime_flags(flags.where));
-  request.ort_library = std::move(where.library);
+  request.ort_library = flags.python.empty() ? std::move(where.library) : flags.python_exe;
   request.runtimes = std::move(where.runtimes);
   request.plugins = std::move(where.plugins);
   request.search = flags.quick && flags.search == "adaptive" ? "quick" : flags.search;
@@ -271,6 +300,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
         .hint("leave one of them out");
   RL_TRY(read_plan(flags, request));
   plan.patch.section = flags.config_section;
+  if (!flags.python.empty() && plan.patch.section == TuneFlags{}.config_section) plan.patch.section = "torch";
   RL_TRY(read_space(flags, request, plan.patch));
   RL_TRY(read_batch(flags, request.objective, request.space));
   if (request.space.only_listed && request.space.values.empty() && request.space.fixed.empty())
@@ -283,7 +313,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   read_common(flags, flags.devices, context, request);
   request.reference_folder = base::cache_folder() / "references";
   request.ceilings_folder = base::cache_folder() / "gpu_ceilings";
-  const auto registry = workload::make_default_registry();
+  const auto registry = known_workloads();
   RL_TRY_ASSIGN(const auto* kind, registry.find(request.workload.kind));
   request.reference = kind->reference;
   request.gpu_reference = kind->gpu_reference;

@@ -20,6 +20,8 @@ namespace ridgeline::app {
 struct TuneFlags : OutputFlags {
   std::string model;
   std::string model_option;
+  std::string python;      ///< "infer.py:make"
+  std::string python_exe;  ///< "": python3 of PATH
   std::string config_section = "onnxruntime";
   bool quick = false;
   std::optional<std::int64_t> warmup;

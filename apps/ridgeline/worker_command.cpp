@@ -5,7 +5,7 @@
 #include "doctor/gather/library_facts.hpp"
 #include "execute/worker_jobs.hpp"
 #include "ridgeline/subcommand.hpp"
-#include "workload/workload_registry.hpp"
+#include "ridgeline/workloads.hpp"
 
 namespace ridgeline::app {
 
@@ -14,7 +14,7 @@ void add_worker(CLI::App& app, Context& context) {
   auto* command =
       add_subcommand(app, context, "worker", "Runs trials for a parent process", "", [library]() -> base::Result<int> {
         if (!library->empty()) return doctor::open_library_main(*library);
-        return execute::worker_main(workload::make_default_registry());
+        return execute::worker_main(known_workloads());
       });
   command->add_option("--open-library", *library, "Only opens a shared library and says what became of it")
       ->type_name("FILE");

@@ -20,6 +20,8 @@ class Clock {
   virtual void sleep_for(Nanoseconds duration) const = 0;
   /// "2026-11-21T08:15:00Z".
   [[nodiscard]] virtual std::string utc_now() const = 0;
+  /// Whether it shows what passes outside as well, so that what else runs on the machine shows in it.
+  [[nodiscard]] virtual bool is_real() const noexcept { return false; }
 };
 
 class SystemClock final : public Clock {
@@ -27,6 +29,7 @@ class SystemClock final : public Clock {
   [[nodiscard]] Nanoseconds now() const noexcept override;
   void sleep_for(Nanoseconds duration) const override;
   [[nodiscard]] std::string utc_now() const override;
+  [[nodiscard]] bool is_real() const noexcept override { return true; }
 };
 
 /// The process-wide system clock (stateless).

@@ -213,7 +213,7 @@ Result<schema::PairedOutcome> run_across(const WorkerOptions& options, const Job
   other.configuration = spec.other;
   ArmProcesses processes(options, job);
   GpuObserver gpu([&] { return processes.pids(); });
-  if (options.clock == &base::system_clock()) gpu.begin(spec.base.on_gpu() ? spec.base : other);
+  if (options.clock->is_real()) gpu.begin(spec.base.on_gpu() ? spec.base : other);
   measure::MeasureControl control;
   control.clock = options.clock;
   control.gpu = gpu.watch();

@@ -6,7 +6,7 @@
 namespace ridgeline::execute {
 
 struct KeptTrainingChild::State {
-  explicit State(TrainingChildOptions given) : options(std::move(given)) {}
+  explicit State(JsonChildOptions given) : options(std::move(given)) {}
   ~State() { end(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -16,7 +16,7 @@ struct KeptTrainingChild::State {
     waits = false;
   }
 
-  const TrainingChildOptions options;
+  const JsonChildOptions options;
   std::unique_ptr<TrainingChild> child;  ///< waiting, or lent
   int repeat = 0;                        ///< of the trials that it serves
   bool waits = false;                    ///< it has served one
@@ -56,7 +56,7 @@ class KeptTrainingChild::Lent final : public workload::StepRunner {
   bool closed_ = false;
 };
 
-KeptTrainingChild::KeptTrainingChild(TrainingChildOptions options)
+KeptTrainingChild::KeptTrainingChild(JsonChildOptions options)
     : state_(std::make_shared<State>(std::move(options))) {}
 
 workload::StepRunnerFactory KeptTrainingChild::factory() const {

@@ -12,7 +12,7 @@ namespace ridgeline::execute {
 /// again rest on no process that the search has worn. On a CPU every trial has its own: its memory is the process's.
 class KeptTrainingChild {
  public:
-  explicit KeptTrainingChild(TrainingChildOptions options);
+  explicit KeptTrainingChild(JsonChildOptions options);
 
   /// Runners for one trial after another, each closed before the next is made. They may outlive this object.
   [[nodiscard]] workload::StepRunnerFactory factory() const;

@@ -131,7 +131,7 @@ Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schem
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(auto workload, kind->make(spec));
   // On a virtual clock nothing runs on the GPU that the spec names.
-  if (watch_gpu && &workload->clock() == &base::system_clock()) gpu_.begin(spec);
+  if (watch_gpu && workload->clock().is_real()) gpu_.begin(spec);
   workload->share_phase(status_.control.phase);
   heartbeat_.follow(workload.get());
   auto done = workload->prepare();
@@ -146,7 +146,7 @@ Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schem
 std::unique_ptr<workload::Workload> WorkerRequests::take_kept(const schema::TrialSpec& spec) {
   auto kept = std::move(kept_);
   if (!kept || kept_key_ != session_key(spec)) return nullptr;
-  if (&kept->clock() == &base::system_clock()) gpu_.begin(spec);
+  if (kept->clock().is_real()) gpu_.begin(spec);
   return kept;
 }
 
@@ -172,7 +172,7 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
     workload->reset();
     return failed(measurement.error());
   }
-  if (const auto peak = host::peak_rss_bytes()) measurement->peak_rss_bytes = *peak;
+  if (const auto peak = host::peak_rss_bytes()) measurement->peak_rss_bytes = *peak + (*workload)->outside_peak_rss_bytes();
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
     measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",

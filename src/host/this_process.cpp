@@ -97,8 +97,9 @@ bool reset_peak_rss() noexcept {
   return done;
 }
 
-std::optional<std::int64_t> peak_rss_bytes() {
-  const auto kib = own_number("proc/self/status", "VmHWM");
+std::optional<std::int64_t> peak_rss_bytes(pid_t pid) {
+  const auto path = pid > 0 ? fmt::format("proc/{}/status", pid) : std::string("proc/self/status");
+  const auto kib = own_number(path.c_str(), "VmHWM");
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 

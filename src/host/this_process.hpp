@@ -47,7 +47,7 @@ struct StorageBytes {
 /// allow it: the mark then covers the process's whole life.
 bool reset_peak_rss() noexcept;
 
-/// The high-water mark (VmHWM).
-[[nodiscard]] std::optional<std::int64_t> peak_rss_bytes();
+/// The high-water mark (VmHWM) of this process, or of another.
+[[nodiscard]] std::optional<std::int64_t> peak_rss_bytes(pid_t pid = 0);
 
 }  // namespace ridgeline::host

@@ -34,7 +34,7 @@ ConcurrentRunner::ConcurrentRunner(workload::Workload& workload, MeasureControl&
     : workload_(workload),
       control_(control),
       capacity_(capacity),
-      virtual_time_(&workload.clock() != &base::system_clock()),
+      virtual_time_(!workload.clock().is_real()),
       callers_(static_cast<std::size_t>(workload.concurrency())),
       window_(callers_.size()) {
   // Filling with zeros touches every page, so that no page fault falls into a timed inference.

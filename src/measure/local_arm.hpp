@@ -27,7 +27,7 @@ class LocalArm final : public PairedArm {
   [[nodiscard]] base::Result<TimedBlock> run_block(const schema::PairedPlan& plan) override;
   [[nodiscard]] double items_per_inference() const override { return workload_->items_per_step(); }
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return workload_->flags(); }
-  [[nodiscard]] bool real_time() const override { return &workload_->clock() == &base::system_clock(); }
+  [[nodiscard]] bool real_time() const override { return workload_->clock().is_real(); }
 
  private:
   [[nodiscard]] bool cancelled() const noexcept { return control_.cancel.load(std::memory_order_relaxed); }

@@ -77,7 +77,7 @@ base::Result<schema::Measurement> measure(workload::Workload& workload, const sc
 
   StoppingCriterion criterion({plan, result.concurrency, result.items_per_inference, control.stop_above_ns,
                                control.throughput, warmed.expected_latency_ns});
-  const bool real_time = &workload.clock() == &base::system_clock();
+  const bool real_time = workload.clock().is_real();
   const auto before = real_time ? read_disturbance() : DisturbanceCounters{};
   control.phase.store(schema::TrialPhase::measure, std::memory_order_relaxed);
   TimedWindow window(*runner, control.gpu, window_budget_s(plan, warmed.expected_latency_ns));

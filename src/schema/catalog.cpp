@@ -13,7 +13,7 @@ const std::vector<ParamDef>& catalog() {
   static const std::vector<ParamDef> rows = [] {
     auto all = ort_session_params();
     for (auto group : {execution_params, cuda_provider_params, cuda_arena_params, tensorrt_provider_params,
-                       openvino_provider_params, webgpu_provider_params, tensorrt_rtx_provider_params})
+                       openvino_provider_params, webgpu_provider_params, tensorrt_rtx_provider_params, torch_params})
       for (auto& row : group()) all.push_back(std::move(row));
     return all;
   }();

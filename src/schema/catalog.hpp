@@ -39,5 +39,6 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> openvino_provider_params();
 [[nodiscard]] std::vector<ParamDef> webgpu_provider_params();
 [[nodiscard]] std::vector<ParamDef> tensorrt_rtx_provider_params();
+[[nodiscard]] std::vector<ParamDef> torch_params();
 
 }  // namespace ridgeline::schema

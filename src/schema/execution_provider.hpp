@@ -19,6 +19,7 @@ struct ExecutionProvider {
   std::string library_name;  ///< as ONNX Runtime lists it
   std::string title;         ///< for people
   DeviceKind device = DeviceKind::cpu;
+  std::string engine = "onnxruntime";  ///< RuntimeIdentity::name of what has it
   std::string file;  ///< opened from beside the runtime's core library; "": built into it, or a plug-in
   /// Libraries that it opens by name while it runs and cannot do without, so that no DT_NEEDED entry tells of them.
   std::vector<std::string> opens;
@@ -60,6 +61,9 @@ struct ExecutionProvider {
 /// As find_provider; one that can do nothing where the id is unknown.
 [[nodiscard]] const ExecutionProvider& provider_of(std::string_view id);
 [[nodiscard]] inline bool runs_on_gpu(std::string_view id) { return provider_of(id).on_gpu(); }
+
+/// Of the provider's engine, the one that runs on any CPU.
+[[nodiscard]] const ExecutionProvider& cpu_provider_beside(std::string_view id);
 
 /// What every build has, and where nodes end that nobody else runs.
 [[nodiscard]] const ExecutionProvider& cpu_provider();

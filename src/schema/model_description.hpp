@@ -33,6 +33,7 @@ struct ModelDescription {
   std::int64_t file_bytes = 0;
   std::int64_t external_data_bytes = 0;
   std::string producer;
+  std::string provider;  ///< ExecutionProvider::id of the only one that runs it as it is; "": any
   std::int64_t ir_version = 0;
   std::map<std::string, std::int64_t> opsets;  ///< domain ("" = ai.onnx) to version
   std::vector<TensorDescription> inputs;       ///< without initializers

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::schema {
 namespace {
@@ -34,6 +35,11 @@ std::vector<std::string> choice_names(const ParamDef& param) {
 }
 
 }  // namespace
+
+bool is_for(const ParamDef& param, std::string_view provider) {
+  if (param.providers.empty()) return provider_of(provider).engine == cpu_provider().engine;
+  return std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
+}
 
 base::Result<void> check_value(const ParamDef& param, const Value& value) {
   const auto bad = [&](std::string_view hint = {}) {

@@ -21,6 +21,7 @@ enum class ParamScope {
   arena_option,     ///< OrtArenaCfg of an arena of GPU memory that is registered with the OrtEnv
   run_option,       ///< RunOptions
   execution,        ///< Ridgeline's own lever: batch size, sessions in flight, IO binding
+  torch_option,     ///< of a PyTorch model: a switch of torch, or what is made of the model
 };
 
 /// One tunable, one row of the catalogue. All that other modules know of a parameter they read from here.
@@ -42,6 +43,9 @@ struct ParamDef {
   std::string hazard;                  ///< what can go wrong
   bool searched = true;                ///< false: only by --set or --space, never swept on its own
 };
+
+/// Whether the provider has it: one of ONNX Runtime's where the row names none.
+[[nodiscard]] bool is_for(const ParamDef& param, std::string_view provider);
 
 /// Whether a release has it. Releases before 1.17 are never loaded.
 [[nodiscard]] inline bool is_known_to(const ParamDef& param, std::string_view version) {
@@ -70,5 +74,6 @@ struct ridgeline::base::EnumNames<ridgeline::schema::ParamScope> {
   static constexpr std::array names{
       std::pair{session_option, "session option"},   std::pair{session_config, "session config"},
       std::pair{provider_option, "provider option"}, std::pair{arena_option, "arena option"},
-      std::pair{run_option, "run option"},           std::pair{execution, "execution"}};
+      std::pair{run_option, "run option"},           std::pair{execution, "execution"},
+      std::pair{torch_option, "torch option"}};
 };

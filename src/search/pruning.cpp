@@ -162,13 +162,13 @@ constexpr std::array kPrunings{
 }  // namespace
 
 Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
-  if (!param.providers.empty() &&
-      std::find(param.providers.begin(), param.providers.end(), input.provider) == param.providers.end())
+  if (!schema::is_for(param, input.provider))
     return fmt::format("provider {} has no such setting", input.provider);
   // A release ignores a key that it does not know without a word, so only the catalogue can tell.
   if (const std::string_view version = input.runtime.version;
-      is_onnxruntime(input) && !version.empty() && !is_known_to(param, version))
-    return fmt::format("unknown to this version: ONNX Runtime {} is loaded, {} {}", version,
+      input.runtime.name != "synthetic" && !version.empty() && !is_known_to(param, version))
+    return fmt::format("unknown to this version: {} {} is loaded, {} {}",
+                       is_onnxruntime(input) ? "ONNX Runtime" : input.runtime.name, version,
                        in_range(version, {.since = param.since}) ? param.before : param.since,
                        in_range(version, {.since = param.since}) ? "replaced it" : "is needed");
   if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)

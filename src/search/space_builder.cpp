@@ -144,9 +144,7 @@ class SpaceBuild {
     const auto drop = [&](std::string reason) { pruned_.push_back({param.key, {}, std::move(reason)}); };
     if (auto reason = why_impossible(param, input_)) {
       // A setting of another provider is no news, unless the user asked for it.
-      const bool others = !param.providers.empty() && std::find(param.providers.begin(), param.providers.end(),
-                                                                input_.provider) == param.providers.end();
-      if (!others || wanted != nullptr || pin != nullptr) drop(std::move(*reason));
+      if (schema::is_for(param, input_.provider) || wanted != nullptr || pin != nullptr) drop(std::move(*reason));
       return;
     }
     if (pin != nullptr) {

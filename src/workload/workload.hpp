@@ -57,6 +57,8 @@ class Workload {
   /// Further numbers about what was done so far, by MetricDef key ("gpu_weights_gb").
   [[nodiscard]] virtual std::map<std::string, double> metrics() const { return {}; }
   [[nodiscard]] virtual schema::RanOn ran_on() const { return {}; }
+  /// Most memory of another process that does the work, 0 where there is none.
+  [[nodiscard]] virtual std::int64_t outside_peak_rss_bytes() const { return 0; }
   /// The phase as the parent process sees it, even after a death. prepare may publish its own phase there at once (else
   /// `phase` is polled); the measurement publishes the rest. Called before prepare; the cell outlives the workload.
   virtual void share_phase(std::atomic<schema::TrialPhase>& /*cell*/) noexcept {}

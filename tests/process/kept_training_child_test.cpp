@@ -26,10 +26,10 @@ const std::string kScript =
 
 class KeptTrainingChildTest : public ::testing::Test {
  protected:
-  static TrainingChildOptions options(const std::string& release) {
+  static JsonChildOptions options(const std::string& release) {
     auto script = kScript;
     script.replace(script.find("RELEASE"), 7, release);
-    TrainingChildOptions out;
+    JsonChildOptions out;
     out.command = {"python3", "-c", script};
     return out;
   }

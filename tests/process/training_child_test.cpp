@@ -28,8 +28,8 @@ std::string script(const std::string& body) {
          body;
 }
 
-TrainingChildOptions options_of(const std::string& body) {
-  TrainingChildOptions options;
+JsonChildOptions options_of(const std::string& body) {
+  JsonChildOptions options;
   options.command = {"python3", "-c", script(body)};
   return options;
 }
@@ -215,7 +215,7 @@ TEST(TrainingChild, a_signal_to_us_ends_it) {
 }
 
 TEST(TrainingChild, a_missing_interpreter_is_named) {
-  TrainingChildOptions options;
+  JsonChildOptions options;
   options.command = {"no-such-python", "-m", "ridgeline_train"};
   TrainingChild child(options);
   const auto done = child.prepare(quick_spec());

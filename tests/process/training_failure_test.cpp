@@ -49,7 +49,7 @@ class TrainingFailure : public ::testing::TestWithParam<Kind> {
 
   workload::StepError happen() {
     const std::string source = RL_SOURCE_DIR;
-    TrainingChildOptions options;
+    JsonChildOptions options;
     options.command = {"python3", "-B", "-m", "ridgeline_train"};
     options.environment = {{"PYTHONPATH", source + "/python:" + source + "/tests/fakes/faketorch"}};
     options.kernel_kills = [file = kills()]() -> std::optional<std::int64_t> {

@@ -37,7 +37,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   spec.plugin.reset();
   // Outputs of another batch have another shape, so each batch has a reference of its own.
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
-  spec.provider = on_gpu ? witness.id : schema::cpu_provider().id;
+  spec.provider = on_gpu ? witness.id : schema::cpu_provider_beside(run.provider).id;
   spec.tensor_location = "host";
   spec.plan = {};
   spec.plan.runs = 0;  // sets its key apart from that of a timed trial

@@ -141,7 +141,8 @@ Result<void> prepare(RunContext& context) {
   RL_TRY(look_at_model(context));
   RL_TRY_ASSIGN(context.runtimes,
                 execute::FoundRuntimes::find(context.executor, request.workload.kind, request.where()));
-  RL_TRY_ASSIGN(auto chosen, context.runtimes->choose(request.provider, run.environment));
+  const auto& wanted = request.provider.empty() ? run.model.provider : request.provider;
+  RL_TRY_ASSIGN(auto chosen, context.runtimes->choose(wanted, run.environment));
   RL_TRY(context.runtimes->check_named_plugins(chosen.index));
   run.runtime = *context.runtimes->ask(chosen.index);
   run.provider = std::move(chosen.provider);

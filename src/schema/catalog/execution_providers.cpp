@@ -96,6 +96,17 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .own_threads = true,
        .plugin = true,
        .instead = "use another --provider"},
+      {.id = "torch",
+       .library_name = "PyTorch",
+       .title = "PyTorch",
+       .engine = "torch",
+       .own_threads = true},
+      {.id = "torch-cuda",
+       .library_name = "PyTorch with CUDA",
+       .title = "PyTorch with CUDA",
+       .device = DeviceKind::gpu,
+       .engine = "torch",
+       .own_threads = true},
   };
   return rows;
 }
@@ -159,6 +170,13 @@ std::vector<const ExecutionProvider*> auto_providers() {
 const ExecutionProvider& usual_gpu_provider() {
   const auto wanted = auto_providers();
   return **std::find_if(wanted.begin(), wanted.end(), [](const auto* row) { return row->on_gpu(); });
+}
+
+const ExecutionProvider& cpu_provider_beside(std::string_view id) {
+  const auto& engine = provider_of(id).engine;
+  for (const auto& row : execution_providers())
+    if (row.on_cpu() && !row.plugin && row.engine == engine) return row;
+  return cpu_provider();
 }
 
 const ExecutionProvider& plain_provider_of(std::string_view id) {

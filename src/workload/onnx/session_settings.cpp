@@ -88,8 +88,7 @@ base::Result<void> apply_session_option(const schema::ParamDef& param, const Set
 }
 
 bool applies_to(const schema::ParamDef& param, const std::string& provider) {
-  return param.providers.empty() ||
-         std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
+  return schema::is_for(param, provider);
 }
 
 base::Error in_setting(base::Error error, const schema::ParamDef& param, const Value& value) {

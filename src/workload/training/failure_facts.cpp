@@ -153,12 +153,13 @@ StepError judge_failure(const FailureFacts& facts) {
   } else if (facts.exit_code || facts.signal) {
     code = ErrorCode::crashed;
   }
+  for (const auto& line : facts.traceback) message += "\n  " + line;
   out.error = {code, std::move(message), facts.hint};
   return out;
 }
 
 RL_DEFINE_JSON(FailureCause, type, bases, message, cuda_error, system_error)
 RL_DEFINE_JSON(FailureFacts, type, bases, message, cuda_error, ooms_risen, exit_code, signal, kernel_oom_kill,
-               bad_settings, user_error, system_error, causes, hint)
+               bad_settings, user_error, system_error, causes, hint, traceback)
 
 }  // namespace ridgeline::workload

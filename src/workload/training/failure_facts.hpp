@@ -37,6 +37,7 @@ struct FailureFacts {
   std::optional<int> system_error = {};   ///< errno of an OSError
   std::vector<FailureCause> causes = {};  ///< nearest first
   std::string hint = {};                  ///< of an error of ours: what to do next
+  std::vector<std::string> traceback{};   ///< of the user's own code, the outermost call first
 };
 RL_DECLARE_JSON(FailureFacts)
 

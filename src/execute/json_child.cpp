@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/json_child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <signal.h>
+
+#include "execute/classify.hpp"
+#include "execute/process_tree.hpp"
+#include "execute/training_server.hpp"
+#include "host/cgroup_limits.hpp"
+#include "workload/training/failure_facts.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using workload::StepError;
+using workload::StepResult;
+
+constexpr int kChildSocket = 3;
+constexpr const char* kMarkName = "RIDGELINE_TRAINING";  ///< tells what the process started from everybody else's
+constexpr double kCloseLimitS = 2;                       ///< of a polite end; the group is killed afterwards
+constexpr int kChildPollMs = 50;
+
+StepError plain_error(base::Error error) { return StepError{std::move(error), {}, {}, {}, {}}; }
+
+}  // namespace
+
+JsonChild::~JsonChild() { end(); }
+
+void JsonChild::end() noexcept {
+  if (socket_ >= 0) ::close(socket_);
+  socket_ = -1;
+  if (process_) {
+    const bool lives = !process_->poll();
+    (void)end_detached(lives ? std::optional(process_->pid()) : std::nullopt, mark_);
+  }
+  process_.reset();  // kills and reaps the group
+}
+
+base::Result<void> JsonChild::start() {
+  std::array<int, 2> sockets{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    return base::fail(ErrorCode::io, "cannot make a socket for {}: {}", options_.what, std::strerror(errno));
+  base::SubprocessOptions child;
+  child.argv = options_.command;
+  child.environment = options_.environment;
+  child.environment.emplace_back("RIDGELINE_TRAIN_FD", std::to_string(kChildSocket));
+  const auto life = fmt::format("{}-{}", ::getpid(), base::system_clock().now().count());
+  child.environment.emplace_back(kMarkName, life);
+  mark_ = fmt::format("{}={}", kMarkName, life);
+  child.file_descriptors = {{sockets[1], kChildSocket}};
+  oom_kills_before_ = kernel_kills();
+  auto process = base::Subprocess::spawn(child);
+  ::close(sockets[1]);
+  if (!process) {
+    ::close(sockets[0]);
+    return tl::unexpected<base::Error>(std::move(process).error());
+  }
+  socket_ = sockets[0];
+  ::fcntl(socket_, F_SETFL, O_NONBLOCK);
+  process_.emplace(std::move(*process));
+  return {};
+}
+
+std::optional<std::int64_t> JsonChild::kernel_kills() const {
+  return options_.kernel_kills ? options_.kernel_kills() : host::oom_kills();
+}
+
+bool JsonChild::kernel_has_killed() const {
+  const auto kills = kernel_kills();
+  return kills && oom_kills_before_ && *kills > *oom_kills_before_;
+}
+
+bool JsonChild::send(const std::string& line) const {
+  for (std::size_t done = 0; done < line.size();) {
+    const auto sent = ::send(socket_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
+    if (sent > 0) {
+      done += static_cast<std::size_t>(sent);
+    } else if (sent < 0 && errno == EINTR) {
+      continue;
+    } else if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      // Requests are far smaller than a socket's buffer: one that fills it means that nobody reads.
+      pollfd ready{socket_, POLLOUT, 0};
+      if (::poll(&ready, 1, 1000) <= 0) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The process has ended, or is about to: what did it die of?
+StepError JsonChild::died() {
+  const auto status = process_->wait_for(base::from_seconds(kCloseLimitS));
+  if (!status) return reject({ErrorCode::internal, options_.what + " closed its connection and goes on"});
+  output_.drain(process_->output_fd());
+  workload::FailureFacts facts;
+  facts.exit_code = status->exit_code;
+  facts.signal = status->signal;
+  facts.kernel_oom_kill = kernel_has_killed();
+  if (status->signal == SIGABRT) facts.type = workload::uncaught_type(output_.text());
+  auto error = workload::judge_failure(facts);
+  if (error.oom == schema::OomEvidence::exit_status)
+    error.error.message = "the kernel's out-of-memory killer ended " + options_.what;
+  else if (error.oom != schema::OomEvidence::none)
+    error.error.message = fmt::format("{} was ended by an uncaught {}", options_.what, facts.type);
+  else if (status->signal)
+    error.error.message = fmt::format("{} was ended by {}{}", options_.what, signal_name(*status->signal),
+                                      *status->signal == SIGKILL ? "; the kernel reports no out-of-memory kill" : "");
+  else
+    error.error = {ErrorCode::crashed,
+                   fmt::format("{} ended with exit code {}", options_.what, status->exit_code.value_or(0))};
+  if (const auto last = output_.last_line(); !last.empty()) error.error.message += ": " + last;
+  error.output_tail = output_.text();
+  end();
+  return error;
+}
+
+StepError JsonChild::reject(base::Error reason) {
+  if (process_) output_.drain(process_->output_fd());
+  StepError error = plain_error(std::move(reason));
+  error.output_tail = output_.text();
+  end();
+  return error;
+}
+
+StepResult<std::string> JsonChild::receive(double limit_s) {
+  const auto& clock = base::system_clock();
+  const auto deadline = clock.now() + base::from_seconds(limit_s);
+  while (true) {
+    if (const auto end_of_line = buffer_.find('\n'); end_of_line != std::string::npos) {
+      auto line = buffer_.substr(0, end_of_line);
+      buffer_.erase(0, end_of_line + 1);
+      return line;
+    }
+    if (buffer_.size() > kLongestLine)
+      return tl::unexpected(reject({ErrorCode::corrupt, options_.what + " sent a line without end"}));
+    if (options_.cancelled && options_.cancelled())
+      return tl::unexpected(reject({ErrorCode::cancelled, "stopped by a signal"}));
+    if (clock.now() >= deadline)
+      return tl::unexpected(
+          reject({ErrorCode::timeout, fmt::format("no answer from {} within {:.0f} s", options_.what, limit_s)}));
+    std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{process_->output_fd(), POLLIN, 0}};
+    ::poll(ready.data(), ready.size(), kChildPollMs);
+    if (ready[1].revents != 0 && !output_.drain(process_->output_fd())) {
+      // Its output is closed; the answer may still come.
+      pollfd answer{socket_, POLLIN, 0};
+      ::poll(&answer, 1, kChildPollMs);
+    }
+    std::array<char, 65536> piece;
+    const auto got = ::recv(socket_, piece.data(), piece.size(), 0);
+    if (got > 0) buffer_.append(piece.data(), static_cast<std::size_t>(got));
+    const bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    // Its workers may hold the socket open after the process itself has died.
+    if (broken || (got < 0 && process_->poll())) return tl::unexpected(died());
+  }
+}
+
+StepResult<base::Json> JsonChild::ask(const base::Json& request, double limit_s) {
+  if (!process_) {
+    if (auto started = start(); !started) return tl::unexpected(plain_error(std::move(started).error()));
+  }
+  if (!send(base::dump_json(request) + "\n")) return tl::unexpected(died());
+  auto line = receive(limit_s);
+  if (!line) return tl::unexpected(std::move(line).error());
+  const auto answer = base::parse_json(*line, options_.what + "'s answer");
+  if (answer && answer->is_object() && answer->contains("ok")) return answer->at("ok");
+  if (answer && answer->is_object() && answer->contains("error")) {
+    const auto facts = base::json_as<workload::FailureFacts>(answer->at("error"), options_.what + "'s error");
+    if (facts) {
+      auto known = *facts;
+      known.kernel_oom_kill = kernel_has_killed();
+      auto error = workload::judge_failure(known);
+      output_.drain(process_->output_fd());
+      error.output_tail = output_.text();
+      return tl::unexpected(std::move(error));
+    }
+  }
+  return tl::unexpected(reject({ErrorCode::corrupt, options_.what + " answered what is no message of ours"}));
+}
+
+void JsonChild::forget_past() {
+  output_.clear();
+  oom_kills_before_ = kernel_kills();
+}
+
+void JsonChild::close() noexcept {
+  if (process_ && send("{\"op\":\"close\"}\n")) (void)process_->wait_for(base::from_seconds(kCloseLimitS));
+  end();
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/python_kind.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "execute/python_workload.hpp"
+
+namespace ridgeline::execute {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+
+constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
+
+Result<std::string> interpreter(const std::string& named) {
+  auto found = base::find_program(named.empty() ? "python3" : named);
+  if (found.empty())
+    return base::fail(ErrorCode::not_found, "no Python interpreter {}", named.empty() ? "python3 in PATH" : named)
+        .hint("name one that has torch with --python-exe");
+  return found;
+}
+
+JsonChildOptions child_of(const std::string& python, const std::string& package_folder) {
+  JsonChildOptions options;
+  options.command = {python, "-m", "ridgeline_infer"};
+  auto path = package_folder;
+  if (const char* set = std::getenv("PYTHONPATH"); set != nullptr && *set != '\0') path += ":" + std::string(set);
+  options.environment = {{"PYTHONPATH", path}, {"PYTHONUNBUFFERED", "1"}};
+  options.what = "the Python process";
+  return options;
+}
+
+/// One question to a process of its own; whatever goes wrong is for the user to fix.
+Result<Json> asked(const std::string& python, const std::string& package_folder, const Json& request) {
+  JsonChild child(child_of(python, package_folder));
+  auto answer = child.ask(request, kDescribeLimitS);
+  if (!answer) {
+    auto error = std::move(answer).error().error;
+    if (error.code == ErrorCode::internal) error.code = ErrorCode::invalid_argument;
+    return tl::unexpected<base::Error>(std::move(error));
+  }
+  child.close();
+  return std::move(*answer);
+}
+
+/// "2.11.0" of "2.11.0+cu130".
+std::string plain_version(const std::string& version) { return version.substr(0, version.find('+')); }
+
+Result<schema::ModelDescription> describe(const std::string& package_folder, const workload::InspectRequest& request) {
+  const auto& target = request.workload.location;
+  const auto colon = target.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == target.size())
+    return base::fail(ErrorCode::invalid_argument, "--python {}: expected FILE.py:FUNCTION or MODULE:FUNCTION", target)
+        .hint("for example: ridgeline tune --python infer.py:make");
+  RL_TRY_ASSIGN(const auto python, interpreter(request.runtime_library));
+  auto answer = asked(python, package_folder, {{"op", "describe"}, {"target", target}});
+  if (!answer) return tl::unexpected(std::move(answer).error().in("--python " + target));
+  schema::ModelDescription model;
+  model.path = target;
+  model.sha256 = answer->value("source_sha256", "");
+  model.producer = "torch " + answer->value("torch", "");
+  model.provider = answer->value("device", "cpu").rfind("cuda", 0) == 0 ? "torch-cuda" : "torch";
+  model.parameters = answer->value("parameters", std::int64_t{0});
+  model.parameter_bytes = answer->value("parameter_bytes", std::int64_t{0});
+  for (const auto& set : answer->value("sets", Json::array())) {
+    schema::ShapeSet shapes;
+    for (const auto& input : set) {
+      schema::TensorDescription tensor;
+      tensor.name = input.value("name", "");
+      tensor.element_type = input.value("element_type", "");
+      tensor.dims = input.value("dims", std::vector<std::int64_t>());
+      tensor.dim_names.resize(tensor.dims.size());
+      shapes.push_back({tensor.name, tensor.dims});
+      if (model.shapes.empty()) model.inputs.push_back(std::move(tensor));
+    }
+    model.shapes.push_back(std::move(shapes));
+  }
+  model.notes = answer->value("notes", std::vector<std::string>());
+  return model;
+}
+
+Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const std::string& library) {
+  RL_TRY_ASSIGN(const auto python, interpreter(library));
+  RL_TRY_ASSIGN(const auto answer, asked(python, package_folder, {{"op", "runtime"}}));
+  schema::RuntimeIdentity identity;
+  identity.name = "torch";
+  identity.version = plain_version(answer.value("torch", ""));
+  identity.library_path = python;
+  identity.library_sha256 =
+      base::sha256_hex(fmt::format("torch {} python {}", answer.value("torch", ""), answer.value("python", "")));
+  for (const auto* id : {"torch", "torch-cuda"})
+    if (const auto& row = schema::provider_of(id); row.on_cpu() || answer.value("gpus", 0) > 0)
+      identity.providers.push_back(row.library_name);
+  return identity;
+}
+
+}  // namespace
+
+workload::WorkloadKind make_python_kind(std::string package_folder) {
+  workload::WorkloadKind kind;
+  kind.name = "python";
+  kind.inspect = [package_folder](const workload::InspectRequest& request) { return describe(package_folder, request); };
+  kind.find = [](const schema::RuntimeRequest& request) {
+    schema::RuntimeSearch search;
+    schema::FoundRuntime runtime;
+    const auto python = interpreter(request.library);
+    runtime.library_path = python ? *python : request.library;
+    runtime.place = request.library.empty() ? "PATH" : "--python-exe " + request.library;
+    runtime.named = runtime.pinned = !request.library.empty();
+    if (!python) runtime.problem = python.error().message;
+    search.runtimes.push_back(std::move(runtime));
+    search.looked_in = "PATH";
+    return search;
+  };
+  kind.probe = [package_folder](const std::string& library, const std::vector<schema::PluginLibrary>& /*plugins*/) {
+    return probe(package_folder, library);
+  };
+  kind.make = [package_folder](const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
+    return std::make_unique<PythonWorkload>(child_of(spec.runtime.library_path, package_folder), spec);
+  };
+  kind.reference = {{"grad_mode", "no_grad"}};
+  kind.gpu_reference = {{"allow_tf32", false}, {"grad_mode", "no_grad"}};
+  return kind;
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+
+#include "execute/child_clock.hpp"
+#include "execute/json_child.hpp"
+#include "workload/workload.hpp"
+
+namespace ridgeline::execute {
+
+/// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
+/// from before the call until the device is done with it. Messages beside those of JsonChild:
+///   {"op":"prepare","target":T,"settings":{..},"seed":N} -> {"make_s":..,"compile_s":..,"notes":[..]}
+///   {"op":"call","count":N}                              -> {"ns":[..]}
+///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..]}
+///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect
+class PythonWorkload final : public workload::Workload {
+ public:
+  PythonWorkload(JsonChildOptions child, schema::TrialSpec spec);
+
+  /// Errors beside those of Workload: unsupported where it ran otherwise than the settings say (PyTorch goes on without
+  /// compiled code where it cannot compile).
+  [[nodiscard]] base::Result<void> prepare() override;
+  [[nodiscard]] schema::TrialPhase phase() const noexcept override { return phase_.load(); }
+  [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return create_time_; }
+  [[nodiscard]] int concurrency() const noexcept override { return 1; }
+  [[nodiscard]] double items_per_step() const noexcept override { return 1; }
+  [[nodiscard]] bool step(int caller) noexcept override;
+  [[nodiscard]] base::Error last_error(int /*caller*/) const override { return error_; }
+  [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
+  [[nodiscard]] base::Result<workload::OutputSet> outputs() override;
+  [[nodiscard]] std::map<std::string, std::string> effective_settings() const override { return effective_; }
+  [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return flags_; }
+  [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
+  [[nodiscard]] std::int64_t outside_peak_rss_bytes() const override;
+
+ private:
+  [[nodiscard]] base::Result<base::Json> ask(const base::Json& request, double limit_s);
+  [[nodiscard]] base::Result<void> check_proof();
+
+  schema::TrialSpec spec_;
+  JsonChild child_;
+  ChildClock clock_;
+  std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};
+  base::Nanoseconds create_time_{0};
+  base::Error error_{base::ErrorCode::internal, "", ""};
+  std::map<std::string, std::string> effective_;
+  std::vector<schema::QualityFlag> flags_;
+};
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# `ridgeline tune --python` on a small model in Debian's PyTorch, and what users get wrong.
+source "$(dirname "$0")/lib.sh"
+PYTHON=${RIDGELINE_TEST_PYTHON:-/usr/bin/python3}
+bad "two models" -- tune model.onnx --python infer.py:make
+bad "--python-exe" "only --python" -- tune model.onnx --python-exe "$PYTHON"
+bad "expected FILE.py:FUNCTION" -- tune --python infer.py --python-exe "$PYTHON"
+bad "--shape x:1x3" -- tune --python infer.py:make --shape x:1x3
+bad "--provider openvino" -- tune --python infer.py:make --provider openvino
+bad "no-such-python" -- tune --python infer.py:make --python-exe no-such-python
+"$PYTHON" -c 'import torch' 2>/dev/null || finish
+
+cat >infer.py <<'PY'
+import torch
+
+def make():
+    torch.manual_seed(1)
+    layers = [torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(16, 16, 3), torch.nn.Flatten()]
+    return torch.nn.Sequential(*layers).eval(), torch.randn(1, 3, 32, 32)
+
+def nothing():
+    return None
+
+def raises():
+    return helper()
+
+def helper():
+    raise ValueError("the weights are not here")
+
+def random():
+    return torch.nn.Dropout(), torch.ones(64)
+PY
+printf 'torch:\n  channels_last: false   # ours\n' >config.yaml
+run '0|1' tune --python infer.py:make --python-exe "$PYTHON" --trial-time 100ms --max-time 60s --db r.db --json --config config.yaml
+json '.runtime.name' torch
+json '.workload.kind' python
+json '[.trials[] | select(.status == "ok")] | length >= 4' true
+json '[.trials[] | select(.configuration.grad_mode == "inference_mode" and .status == "ok")] | length >= 1' true
+json '[.trials[] | select(.configuration.torchscript == "freeze" and .status == "ok")] | length >= 1' true
+json 'all(.trials[] | select(.status == "ok"); .output_error.scaled_max_abs < 1e-3)' true
+json '[.trials[] | select(.configuration.intra_op_num_threads or .configuration.graph_optimization_level)] | length' 0
+json '[.trials[] | select(.status == "ok")][0].peak_rss_bytes > 50e6' true
+run 0 report latest --db r.db --output report.md
+checks=$((checks + 1))
+grep -q "torch" report.md || problem "the report does not name torch"
+
+bad "has no function 'mkae'" -- tune --python infer.py:mkae --python-exe "$PYTHON"
+bad "no file gone.py" -- tune --python gone.py:make --python-exe "$PYTHON"
+bad "infer.py:nothing" "(model, inputs)" -- tune --python infer.py:nothing --python-exe "$PYTHON"
+bad "ValueError: the weights are not here" "infer.py:15 in helper" -- tune --python infer.py:raises --python-exe "$PYTHON"
+run '0|1' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --max-time 10s --db random.db
+err "training mode"
+finish
