@@ -105,6 +105,8 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
     return change;
   }
   auto options = target.options;
+  if (options.section == config::PatchOptions{}.section)
+    options.section = schema::provider_of(run.provider).engine;  // nothing else was named
   if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
   schema::Configuration in_file;
