@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serves one inference trial to `ridgeline tune`: JSON lines on the file descriptor that RIDGELINE_TRAIN_FD names. Standard
+output stays the user's own."""
+
+import sys
+import traceback
+
+from ridgeline_train import channel
+from ridgeline_train.failures import UserError, facts_of
+
+from .user_frames import user_frames
+
+
+class Server:
+    """Answers requests; torch is imported by the first of them, so that its absence is an answer too."""
+
+    def __init__(self):
+        self.functions = {}  # target: function and its file
+        self.trial = None
+        self.prepared = False
+
+    def _load(self, target):
+        from ridgeline_train.target import load
+
+        if ":" not in target:
+            raise UserError("target %r names no function; expected FILE.py:FUNCTION or MODULE:FUNCTION" % target)
+        if target not in self.functions:
+            try:
+                import torch  # noqa: F401
+            except ImportError as error:
+                raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
+            self.functions[target] = load(target)
+        return self.functions[target]
+
+    def describe(self, request):
+        function, path = self._load(request["target"])
+        from .description import describe
+
+        return describe(function, request["target"], path)
+
+    def prepare(self, request):
+        if self.prepared:
+            raise ValueError("this process has prepared a trial already; expected a process a trial")
+        from . import settings
+
+        chosen = settings.checked(request.get("settings", {}))
+        self.prepared = True  # also a trial that fails below leaves its switches behind
+        settings.before_make(chosen)
+        function, _ = self._load(request["target"])
+        from .trial import Trial
+
+        trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)))
+        answer = trial.prepare()
+        self.trial = trial
+        return answer
+
+    def answer(self, request):
+        op = request.get("op")
+        if op == "describe":
+            return self.describe(request)
+        if op == "prepare":
+            return self.prepare(request)
+        if op not in ("call", "outputs", "proof"):
+            raise ValueError("unknown request %r" % op)
+        if self.trial is None:
+            raise ValueError("%r before prepare" % op)
+        if op == "call":
+            return {"ns": self.trial.call(int(request["count"]))}
+        if op == "outputs":
+            return self.trial.outputs(request["path"])
+        return self.trial.proof()
+
+
+def num_ooms():
+    """Failed allocations on the GPUs so far; None where there are none or a broken CUDA context cannot be asked."""
+    torch = sys.modules.get("torch")
+    try:
+        if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+            return None
+        return sum(torch.cuda.memory_stats(index).get("num_ooms", 0) for index in range(torch.cuda.device_count()))
+    except Exception:
+        return None
+
+
+def failure(error, ooms_before):
+    if isinstance(error, SystemExit):  # of a script that parses arguments or is its own program
+        ended = UserError("the script ended the process (exit code %r); expected it to return from its function" % (error.code,))
+        ended.__cause__ = error
+        error = ended
+    after = num_ooms()
+    facts = facts_of(error, None if after is None else after - (ooms_before or 0))
+    frames = user_frames(error)
+    if frames:
+        facts["traceback"] = frames
+    return facts
+
+
+def serve(connection):
+    server = Server()
+    while True:
+        request = connection.receive()
+        if request is None:
+            return
+        if request.get("op") == "close":
+            connection.send({"ok": {}})
+            return
+        ooms = num_ooms()
+        try:
+            answer = server.answer(request)
+        except (Exception, SystemExit) as error:  # every failure is the trial's outcome
+            traceback.print_exc()
+            sys.stderr.flush()
+            connection.send({"error": failure(error, ooms)})
+        else:
+            connection.send({"ok": answer})
+
+
+if __name__ == "__main__":
+    sys.exit(channel.run(serve, "ridgeline_infer is started by `ridgeline tune FILE.py:FUNCTION`"))

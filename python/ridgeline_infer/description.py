@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user's model is, before any setting."""
+
+import gc
+import hashlib
+import platform
+
+import torch
+
+from ridgeline_train.failures import type_name
+
+from . import tensors
+from .attempt import OUT_OF_MEMORY
+from .made import make
+from .trial import output_tensors, synchronizer
+
+SEED = 1
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _device_name(device):
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else _processor() if device.type == "cpu" else device.type
+
+
+def _mode_notes(made):
+    if made.module is None:
+        return []
+    if made.module.training:
+        return ["the model is in training mode: dropout and batch statistics are active; call model.eval() for inference"]
+    parts = [name for name, part in made.module.named_modules() if part.training]
+    if parts:
+        return ["%d part%s of the model, %s first, %s in training mode: dropout and batch statistics are active there"
+                % (len(parts), "" if len(parts) == 1 else "s", parts[0], "is" if len(parts) == 1 else "are")]
+    return []
+
+
+def _device_notes(made, device):
+    others = sorted(str(one) for one in made.devices() if one != device)
+    if not others:
+        return []
+    return ["the model is on %s, other weights or inputs on %s: calls may copy between them" % (device, ", ".join(others))]
+
+
+def _needs_gradients(made):
+    """Whether calls fail without gradients only; a failure with them is the model's own."""
+    args, kwargs = made.sets[0]
+    try:
+        with torch.no_grad():
+            made.model(*args, **kwargs)
+        return False
+    except OUT_OF_MEMORY:
+        raise
+    except Exception:
+        made.model(*args, **kwargs)
+        return True
+
+
+def _called(made, wait, seed, gradients):
+    args, kwargs = made.sets[0]
+    torch.manual_seed(seed)
+    with torch.set_grad_enabled(gradients):
+        returned = made.model(*args, **kwargs)
+    if wait is not None:
+        wait()
+    output_tensors(returned)
+    return tensors.kept(returned)
+
+
+def _call_notes(made, device):
+    """A first call, which may be unlike all others, and two under different seeds; another where these differ."""
+    wait = synchronizer(device)
+    before = tensors.kept(made.sets[0])
+    gradients = _needs_gradients(made)
+    notes = ["the model computes gradients: no_grad and inference_mode are not possible"] if gradients else []
+    first = _called(made, wait, SEED, gradients)
+    changes = tensors.difference(before, made.sets[0]) is not None
+    if changes:
+        notes.append("the model changes its inputs: calls are not alike")
+    second = _called(made, wait, SEED + 1, gradients)
+    gap = tensors.difference(first, second)
+    if gap is not None and not changes:
+        again = tensors.difference(first, _called(made, wait, SEED, gradients))
+        if again is None:
+            notes.append("outputs differ between two eager calls (random): the same seed gives the same outputs")
+        else:
+            notes.append("outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again)
+    return notes
+
+
+def _first_dtype(made):
+    for tensor in made.parameters() + [tensor for one in made.inputs() for _, tensor in one]:
+        if tensor.is_floating_point():
+            return tensor.dtype
+    return made.first().dtype
+
+
+def describe(function, target, path):
+    torch.manual_seed(SEED)
+    made = make(function, target)
+    device = made.device()
+    digest = ""
+    if path:
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+    parameters = made.parameters()
+    answer = {
+        "torch": str(torch.__version__),
+        "python": platform.python_version(),
+        "cuda": getattr(torch.version, "cuda", None) or "",
+        "device": str(device),
+        "device_name": _device_name(device),
+        "dtype": str(_first_dtype(made)).replace("torch.", ""),
+        "source_sha256": digest,
+        "model_class": type_name(type(made.model)),
+        "training": bool(made.module is not None and made.module.training),
+        "parameters": sum(one.numel() for one in parameters),
+        "parameter_bytes": sum(one.numel() * one.element_size() for one in parameters),
+        "sets": [tensors.facts(one) for one in made.inputs()],
+        "has_metric": made.metric is not None,
+        "notes": _mode_notes(made) + _device_notes(made, device),
+    }
+    answer["notes"] += _call_notes(made, device)
+    del made
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    return answer
