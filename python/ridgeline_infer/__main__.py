@@ -11,6 +11,19 @@ from ridgeline_train.failures import UserError, facts_of
 from .user_frames import user_frames
 
 
+def runtime():
+    """What trials would run on, whatever the model."""
+    try:
+        import torch
+    except ImportError as error:
+        raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
+    return {
+        "torch": torch.__version__,
+        "python": "%d.%d.%d" % tuple(sys.version_info[:3]),
+        "gpus": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+    }
+
+
 class Server:
     """Answers requests; torch is imported by the first of them, so that its absence is an answer too."""
 
@@ -56,6 +69,8 @@ class Server:
 
     def answer(self, request):
         op = request.get("op")
+        if op == "runtime":
+            return runtime()
         if op == "describe":
             return self.describe(request)
         if op == "prepare":

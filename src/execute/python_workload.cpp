@@ -66,7 +66,7 @@ Result<void> PythonWorkload::prepare() {
     if (param->scope != schema::ParamScope::torch_option)
       return base::fail(ErrorCode::invalid_argument, "{}={}: a PyTorch model has no such setting", key, value.to_text())
           .hint("leave it out");
-    settings[key] = json_of(value);
+    if (value != param->default_value) settings[key] = json_of(value);
   }
   phase_ = schema::TrialPhase::create_session;
   RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},
