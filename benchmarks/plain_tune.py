@@ -4,7 +4,7 @@
 
     benchmarks/plain_tune.py BEFORE AFTER MODEL.onnx [--pairs 5] [-- ARGUMENT...]
 The two take turns, B A A B ..., each time with a new results file; the arguments after -- go to both, and by default fix the
-work: a list of trials of equal length and one comparison, so that the difference is what the program does besides.
+work: one trial of the defaults, whose machine is not taken for uneven; the difference is what the program does besides.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-FIXED = "--search random --seed 1 --trials 8 --runs 60 --no-ablation".split()
+FIXED = "--search random --trials 1 --runs 500 --no-comparisons".split()
 
 
 def seconds(binary, model, arguments):

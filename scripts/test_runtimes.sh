@@ -120,7 +120,7 @@ bad "$webgpu" "1.24.4" -- tune "$CLASSIFY" "${QUICK[@]}" --provider webgpu --ort
 rtx=$(file_of onnxruntime-ep-nv-tensorrt-rtx-cu13-0.5.0 'libonnxruntime_providers_nv_tensorrt_rtx.so')
 if ! [ -e /dev/nvidiactl ]; then
   bad "$webgpu" "no device" -- tune "$CLASSIFY" "${QUICK[@]}" --provider webgpu --ort-library "$(capi onnxruntime-1.32.0)" --ep-library "$webgpu"
-  bad "$rtx" -- tune "$CLASSIFY" "${QUICK[@]}" --provider nv-tensorrt-rtx --ort-library "$(capi onnxruntime-1.32.0)" --ep-library "$rtx"
+  bad "nv-tensorrt-rtx" "needs an NVIDIA GPU" -- tune "$CLASSIFY" "${QUICK[@]}" --provider nv-tensorrt-rtx --ort-library "$(capi onnxruntime-1.32.0)" --ep-library "$rtx"
 fi
 # TensorRT's provider without TensorRT, where nothing else of CUDA is missing: empty libraries stand for it.
 mkdir stubs

@@ -45,7 +45,8 @@ Command python_command(const schema::TrialSpec& spec, const fs::path& folder) {
   } else {
     command.name = base::find_program(versioned ? version : "python3");
     const char* others = std::getenv("PYTHONPATH");
-    command.environment.emplace_back("PYTHONPATH", site.string() + (others != nullptr ? ":" + std::string(others) : ""));
+    command.environment.emplace_back("PYTHONPATH",
+                                     site.string() + (others != nullptr ? ":" + std::string(others) : ""));
   }
   if (command.name.empty())
     return {{}, {}, "", fmt::format("there is no {} for {}", versioned ? version : "python3", site.string())};

@@ -248,8 +248,7 @@ TEST_F(RuntimeCandidatesTest, are_every_provider_and_plug_in_of_every_runtime) {
   EXPECT_EQ(found->usable[2].plugin->library_path, "/p");
   EXPECT_FALSE(found->usable[1].plugin);
   EXPECT_EQ(found->passed_over, (Lines{"/q with /x: the worker died of SIGSEGV",
-                                       "/x: provider \"cuda\" cannot be used: libcudart.so.13 is not found",
-                                       "/c: the worker died of SIGSEGV"}));
+                                       "CUDA of /x: libcudart.so.13 is not found", "/c: the worker died of SIGSEGV"}));
 }
 
 TEST_F(RuntimeCandidatesTest, without_a_gpu_are_those_of_the_cpu) {

@@ -122,27 +122,6 @@ TEST_F(UnevenMachineTest, a_search_in_one_slow_stretch_goes_on_when_it_is_over) 
   EXPECT_LT(truth(result.run.verdict->configuration), 1.05 * truth(quiet.run.verdict->configuration));
 }
 
-// The trials that the decision made in between belong to the search that goes on.
-TEST_F(UnevenMachineTest, a_search_that_goes_on_corrects_each_trial_by_its_own_time) {
-  int gone_on = 0;
-  for (int end_s = 14; end_s <= 40; end_s += 2) {
-    const auto result = run("conv", fmt::format("noise=1%,step=3x@0s..{}s", end_s));
-    const auto& run = result.run;
-    const bool went_on = std::any_of(run.notes.begin(), run.notes.end(), [](const auto& note) {
-      return note.find("which went on") != std::string::npos;
-    });
-    if (!went_on) continue;
-    ++gone_on;
-    double quiet = HUGE_VAL;
-    for (const auto& reading : run.speed->tracks.front().readings) quiet = std::min(quiet, reading.cost);
-    for (const auto& trial : run.trials)
-      if (trial.corrected && result.outcomes.at(trial.key).measurement->stop_reason != schema::StopReason::stopped_early)
-        EXPECT_NEAR(trial.corrected->value / quiet / (truth(trial.configuration) / truth(run.speed->reference)), 1, 0.15)
-            << end_s << " s, trial " << trial.id << ": " << trial.configuration.to_text();
-  }
-  EXPECT_GT(gone_on, 0);
-}
-
 TEST_F(UnevenMachineTest, where_nothing_helps_nothing_is_recommended) {
   for (const std::string machine : {"drift=50%,drift_period=60s", "bursts=2x,duty=30%,mean=5s", "step=2x@5s..15s"})
     for (std::uint64_t seed = 1; seed <= 2; ++seed)
