@@ -139,9 +139,11 @@ void TerminalProgress::model_ready(const schema::TuneRun& run) {
   const auto batch = other_batch ? fmt::format(", batch {}", *batch_) : std::string();
   const double flops =
       other_batch ? model.flops * static_cast<double>(*batch_) / static_cast<double>(inspected) : model.flops;
-  fact("model",
-       fmt::format("{}: {} nodes, {} parameters, {} FLOP per inference", report::one_line(run.workload.location),
-                   model.nodes, base::format_count(static_cast<double>(model.parameters)), base::format_count(flops)));
+  std::vector<std::string> facts;  // of code only that can be said which was seen when it ran
+  if (model.nodes > 0) facts.push_back(fmt::format("{} nodes", model.nodes));
+  facts.push_back(base::format_count(static_cast<double>(model.parameters)) + " parameters");
+  if (flops > 0) facts.push_back(base::format_count(flops) + " FLOP per inference");
+  fact("model", fmt::format("{}: {}", report::one_line(run.workload.location), fmt::join(facts, ", ")));
   for (const auto& text : model.shape_notes)
     fact("shapes", text + (batch.empty() ? "" : "; run with" + batch.substr(1)));
   if (model.shape_notes.empty() || model.shapes.size() > 1)

@@ -176,9 +176,8 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->type_name("FILE.py:FUNCTION");
   tune.add_option("--python-exe", flags.python_exe, "Python interpreter that has torch (default: python3)")
       ->type_name("PATH");
-  std::vector<std::string> providers{"auto"};
-  for (const auto& provider : schema::execution_providers())
-    if (provider.engine == schema::cpu_provider().engine) providers.push_back(provider.id);
+  auto providers = schema::provider_ids();
+  providers.insert(providers.begin(), "auto");
   add_choice(tune, context, "--provider", flags.provider, providers,
              "Execution provider (default: CUDA where it can be used, else the CPU; auto: the best of all runtimes and "
              "providers)");

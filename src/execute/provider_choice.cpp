@@ -48,9 +48,8 @@ base::Result<std::string> resolve_provider(const std::string& asked, const schem
       if (provider->on_gpu() && !environment.gpus.empty() && runtime.offers(*provider) &&
           runtime.why_not(*provider) == nullptr)
         return provider->id;
-    for (const auto& provider : schema::execution_providers())
-      if (provider.on_cpu() && !provider.plugin && provider.engine == runtime.name) return provider.id;
-    return schema::cpu_provider().id;
+    const auto& torch = schema::torch_providers().front();
+    return runtime.name == torch.engine ? torch.id : schema::cpu_provider().id;
   }
   const auto& provider = schema::provider_of(asked);
   if (provider.file.empty() && !provider.plugin) return asked;

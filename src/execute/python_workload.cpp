@@ -22,7 +22,7 @@ using base::Result;
 
 constexpr double kPrepareLimitS = 900;  ///< max-autotune of a large model takes ten minutes
 constexpr double kCallLimitS = 600;
-constexpr double kQuestionLimitS = 120;
+constexpr double kProofLimitS = 120;
 
 Json json_of(const schema::Value& value) { return Json(value); }
 
@@ -81,9 +81,10 @@ Result<void> PythonWorkload::prepare() {
 }
 
 Result<void> PythonWorkload::check_proof() {
-  RL_TRY_ASSIGN(const auto proof, ask({{"op", "proof"}}, kQuestionLimitS));
+  RL_TRY_ASSIGN(const auto proof, ask({{"op", "proof"}}, kProofLimitS));
   effective_.clear();
-  for (const auto& [key, value] : proof.value("settings", Json::object()).items())
+  const auto settings = proof.value("settings", Json::object());
+  for (const auto& [key, value] : settings.items())
     effective_[key] = value.is_string() ? value.get<std::string>() : value.dump();
   if (const auto problems = proof.value("problems", std::vector<std::string>()); !problems.empty())
     return base::fail(ErrorCode::unsupported, "it did not run as its settings say: {}", fmt::join(problems, "; "));

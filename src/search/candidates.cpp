@@ -101,7 +101,7 @@ std::vector<Value> gpu_candidates(const schema::ParamDef& param, const SpaceInpu
 
 std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInput& input) {
   const auto cpu = cpu_budget(input.environment);
-  for (const auto* key : {"intra_op_num_threads", "openvino_threads", "openvino_num_of_threads"})
+  for (const auto* key : {"intra_op_num_threads", "openvino_threads", "openvino_num_of_threads", "torch_threads"})
     if (param.key == key) return as_values(thread_counts(cpu));
   if (param.key == "inter_op_num_threads") return as_values(inter_counts(cpu));
   if (param.key == "parallel_sessions" || param.key == "concurrent_runs") return as_values(session_counts(cpu));

@@ -165,6 +165,8 @@ Result<void> prepare(RunContext& context) {
         fmt::format("workers go without {}: only settings of a configuration are compared", fmt::join(ignored, ", ")));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
   context.observer.model_ready(run);
+  if (!run.model.provider.empty())  // code of the user's, not a file: what was seen when it ran
+    for (const auto& note : run.model.notes) context.note(note);
   recall_device(context);
   return {};
 }

@@ -96,6 +96,12 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .own_threads = true,
        .plugin = true,
        .instead = "use another --provider"},
+  };
+  return rows;
+}
+
+const std::vector<ExecutionProvider>& torch_providers() {
+  static const std::vector<ExecutionProvider> rows{
       {.id = "torch",
        .library_name = "PyTorch",
        .title = "PyTorch",
@@ -106,8 +112,7 @@ const std::vector<ExecutionProvider>& execution_providers() {
        .title = "PyTorch with CUDA",
        .device = DeviceKind::gpu,
        .engine = "torch",
-       .own_threads = true},
-  };
+       .own_threads = true}};
   return rows;
 }
 
@@ -125,7 +130,8 @@ const std::vector<ExecutionProvider>& other_providers() {
 }
 
 const ExecutionProvider* find_provider(std::string_view id) {
-  return find(execution_providers(), &ExecutionProvider::id, id);
+  const auto* row = find(execution_providers(), &ExecutionProvider::id, id);
+  return row != nullptr ? row : find(torch_providers(), &ExecutionProvider::id, id);
 }
 
 const ExecutionProvider* find_provider_named(std::string_view library_name) {
@@ -173,10 +179,7 @@ const ExecutionProvider& usual_gpu_provider() {
 }
 
 const ExecutionProvider& cpu_provider_beside(std::string_view id) {
-  const auto& engine = provider_of(id).engine;
-  for (const auto& row : execution_providers())
-    if (row.on_cpu() && !row.plugin && row.engine == engine) return row;
-  return cpu_provider();
+  return provider_of(id).engine == cpu_provider().engine ? cpu_provider() : torch_providers().front();
 }
 
 const ExecutionProvider& plain_provider_of(std::string_view id) {

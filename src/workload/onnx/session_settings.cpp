@@ -141,7 +141,8 @@ base::Result<SessionSettings> SessionSettings::make(const OrtEnvironment& enviro
           setup.options.emplace_back(param->target, std::move(text));
         break;
       case ParamScope::arena_option: break;  // registered with the environment: SharedArena
-      case ParamScope::execution: break;
+      case ParamScope::execution:
+      case ParamScope::torch_option: break;  // of no provider here
     }
     if (!applied) return tl::unexpected<base::Error>(in_setting(std::move(applied).error(), *param, value));
     if (param->scope == ParamScope::session_config && !ort_text(value).empty()) {
