@@ -7,8 +7,8 @@
 
 namespace ridgeline::app {
 
-/// The folder that holds the packages ridgeline_train and ridgeline_infer: RIDGELINE_PYTHON_FOLDER, beside the installed
-/// program, else that of the source tree this program was built from. Errors: not_found.
+/// The folder that holds the packages ridgeline_train and ridgeline_infer: RIDGELINE_PYTHON_FOLDER, beside the
+/// installed program, else that of the source tree this program was built from. Errors: not_found.
 [[nodiscard]] base::Result<std::string> python_packages();
 
 }  // namespace ridgeline::app

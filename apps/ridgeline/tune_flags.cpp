@@ -10,10 +10,10 @@
 #include "config/space_file.hpp"
 #include "ridgeline/common_request.hpp"
 #include "ridgeline/flag_values.hpp"
+#include "ridgeline/workloads.hpp"
 #include "schema/catalog.hpp"
 #include "search/named_space.hpp"
 #include "stats/quantile.hpp"
-#include "ridgeline/workloads.hpp"
 
 namespace ridgeline::app {
 

@@ -23,8 +23,8 @@ struct JsonChildOptions {
   std::string what = "the training process";  ///< for messages
 };
 
-/// A process that answers one request at a time, killed with all that it started, also what made itself a session of its
-/// own (execute::end_detached). Requests and answers are JSON lines on one socket, whose number in the child is in
+/// A process that answers one request at a time, killed with all that it started, also what made itself a session of
+/// its own (execute::end_detached). Requests and answers are JSON lines on one socket, whose number in the child is in
 /// RIDGELINE_TRAIN_FD; the child's output is kept for failure records only. An answer is {"ok":...} or
 /// {"error":workload::FailureFacts}.
 class JsonChild {

@@ -56,8 +56,7 @@ class KeptTrainingChild::Lent final : public workload::StepRunner {
   bool closed_ = false;
 };
 
-KeptTrainingChild::KeptTrainingChild(JsonChildOptions options)
-    : state_(std::make_shared<State>(std::move(options))) {}
+KeptTrainingChild::KeptTrainingChild(JsonChildOptions options) : state_(std::make_shared<State>(std::move(options))) {}
 
 workload::StepRunnerFactory KeptTrainingChild::factory() const {
   return

@@ -64,7 +64,9 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   model.path = target;
   model.sha256 = answer->value("source_sha256", "");
   model.producer = "torch " + answer->value("torch", "");
-  model.provider = answer->value("device", "cpu").rfind("cuda", 0) == 0 ? "torch-cuda" : "torch";
+  const bool on_gpu = answer->value("device", "cpu").rfind("cuda", 0) == 0;
+  for (const auto& row : schema::torch_providers())
+    if (row.on_gpu() == on_gpu) model.provider = row.id;
   model.parameters = answer->value("parameters", std::int64_t{0});
   model.parameter_bytes = answer->value("parameter_bytes", std::int64_t{0});
   for (const auto& set : answer->value("sets", Json::array())) {
@@ -93,9 +95,8 @@ Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const s
   identity.library_path = python;
   identity.library_sha256 =
       base::sha256_hex(fmt::format("torch {} python {}", answer.value("torch", ""), answer.value("python", "")));
-  for (const auto* id : {"torch", "torch-cuda"})
-    if (const auto& row = schema::provider_of(id); row.on_cpu() || answer.value("gpus", 0) > 0)
-      identity.providers.push_back(row.library_name);
+  for (const auto& row : schema::torch_providers())
+    if (row.on_cpu() || answer.value("gpus", 0) > 0) identity.providers.push_back(row.library_name);
   return identity;
 }
 
@@ -104,7 +105,9 @@ Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const s
 workload::WorkloadKind make_python_kind(std::string package_folder) {
   workload::WorkloadKind kind;
   kind.name = "python";
-  kind.inspect = [package_folder](const workload::InspectRequest& request) { return describe(package_folder, request); };
+  kind.inspect = [package_folder](const workload::InspectRequest& request) {
+    return describe(package_folder, request);
+  };
   kind.find = [](const schema::RuntimeRequest& request) {
     schema::RuntimeSearch search;
     schema::FoundRuntime runtime;

@@ -172,7 +172,8 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
     workload->reset();
     return failed(measurement.error());
   }
-  if (const auto peak = host::peak_rss_bytes()) measurement->peak_rss_bytes = *peak + (*workload)->outside_peak_rss_bytes();
+  if (const auto peak = host::peak_rss_bytes())
+    measurement->peak_rss_bytes = *peak + (*workload)->outside_peak_rss_bytes();
   if (again) measurement->session_create_ns = 0;
   if (!fresh_mark)
     measurement->flags.push_back({schema::FlagLevel::notice, "peak_rss_of_earlier_trials",

@@ -44,15 +44,15 @@ struct ExecutionProvider {
 /// Every provider of ONNX Runtime that a trial can run on, the CPU's first.
 [[nodiscard]] const std::vector<ExecutionProvider>& execution_providers();
 
-/// What a PyTorch model runs on, the CPU first: no provider of ONNX Runtime's, but trials, devices and settings have it in
-/// the same place.
+/// What a PyTorch model runs on, the CPU first: no provider of ONNX Runtime's, but trials, devices and settings have it
+/// in the same place.
 [[nodiscard]] const std::vector<ExecutionProvider>& torch_providers();
 
 /// What an ONNX Runtime may have beside them: named where it is found, run by no trial.
 [[nodiscard]] const std::vector<ExecutionProvider>& other_providers();
 
-/// nullptr when there is none of that id, PyTorch's included; by the name in the library or by the file (of no plug-in) also one of
-/// other_providers().
+/// nullptr when there is none of that id, PyTorch's included; by the name in the library or by the file (of no plug-in)
+/// also one of other_providers().
 [[nodiscard]] const ExecutionProvider* find_provider(std::string_view id);
 [[nodiscard]] const ExecutionProvider* find_provider_named(std::string_view library_name);
 [[nodiscard]] const ExecutionProvider* find_provider_in(std::string_view file);

@@ -162,8 +162,7 @@ constexpr std::array kPrunings{
 }  // namespace
 
 Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
-  if (!schema::is_for(param, input.provider))
-    return fmt::format("provider {} has no such setting", input.provider);
+  if (!schema::is_for(param, input.provider)) return fmt::format("provider {} has no such setting", input.provider);
   // A release ignores a key that it does not know without a word, so only the catalogue can tell.
   if (const std::string_view version = input.runtime.version;
       input.runtime.name != "synthetic" && !version.empty() && !is_known_to(param, version))

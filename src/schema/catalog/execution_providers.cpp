@@ -102,12 +102,8 @@ const std::vector<ExecutionProvider>& execution_providers() {
 
 const std::vector<ExecutionProvider>& torch_providers() {
   static const std::vector<ExecutionProvider> rows{
-      {.id = "torch",
-       .library_name = "PyTorch",
-       .title = "PyTorch",
-       .engine = "torch",
-       .own_threads = true},
-      {.id = "torch-cuda",
+      {.id = "pytorch", .library_name = "PyTorch", .title = "PyTorch", .engine = "torch", .own_threads = true},
+      {.id = "pytorch-cuda",
        .library_name = "PyTorch with CUDA",
        .title = "PyTorch with CUDA",
        .device = DeviceKind::gpu,

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switches of PyTorch, and what can be made of a model before it is called. Versions are torch's.
 #include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::schema {
 
 std::vector<ParamDef> torch_params() {
   using enum ParamScope;
   using enum ParamType;
-  const std::vector<std::string> both{"torch", "torch-cuda"};
-  const std::vector<std::string> cuda{"torch-cuda"};
-  const std::vector<std::string> cpu{"torch"};
+  std::vector<std::string> both;
+  std::vector<std::string> cuda;
+  std::vector<std::string> cpu;
+  for (const auto& row : torch_providers()) {
+    both.push_back(row.id);
+    (row.on_gpu() ? cuda : cpu).push_back(row.id);
+  }
   const std::string compiled = "2.1.0";
   return {
       {.key = "grad_mode",

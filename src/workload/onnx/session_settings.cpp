@@ -87,9 +87,7 @@ base::Result<void> apply_session_option(const schema::ParamDef& param, const Set
   return base::fail(ErrorCode::unsupported, "this build has no setter for it");
 }
 
-bool applies_to(const schema::ParamDef& param, const std::string& provider) {
-  return schema::is_for(param, provider);
-}
+bool applies_to(const schema::ParamDef& param, const std::string& provider) { return schema::is_for(param, provider); }
 
 base::Error in_setting(base::Error error, const schema::ParamDef& param, const Value& value) {
   return std::move(error).in(fmt::format("{}={}", param.key, value.to_text()));
