@@ -24,8 +24,6 @@ constexpr double kPrepareLimitS = 900;  ///< max-autotune of a large model takes
 constexpr double kCallLimitS = 600;
 constexpr double kProofLimitS = 120;
 
-Json json_of(const schema::Value& value) { return Json(value); }
-
 /// The tensors of one call, cut from the file that holds them one after another.
 Result<workload::OutputSet> tensors_of(const Json& answer, std::string_view bytes) {
   workload::OutputSet out;
@@ -66,7 +64,7 @@ Result<void> PythonWorkload::prepare() {
     if (param->scope != schema::ParamScope::torch_option)
       return base::fail(ErrorCode::invalid_argument, "{}={}: a PyTorch model has no such setting", key, value.to_text())
           .hint("leave it out");
-    if (value != param->default_value) settings[key] = json_of(value);
+    if (value != param->default_value) settings[key] = value;
   }
   phase_ = schema::TrialPhase::create_session;
   RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},

@@ -86,8 +86,7 @@ Command cpp_command(const schema::TrialSpec& spec, const fs::path& folder) {
 
 class CodeCheck {
  public:
-  CodeCheck(RunContext& context, const schema::TrialSpec& spec, fs::path folder)
-      : context_(context), spec_(spec), folder_(std::move(folder)) {}
+  CodeCheck(RunContext& context, fs::path folder) : context_(context), folder_(std::move(folder)) {}
 
   [[nodiscard]] schema::CodeRun run(const std::string& file, const std::string& source, const Command& command) const {
     schema::CodeRun out;
@@ -123,7 +122,6 @@ class CodeCheck {
 
  private:
   RunContext& context_;
-  const schema::TrialSpec& spec_;
   fs::path folder_;
 };
 
@@ -137,7 +135,7 @@ void run_code(RunContext& context, const schema::TrialSpec& spec, schema::Loadin
     return;
   }
   const fs::path folder = pattern;
-  const CodeCheck check(context, spec, folder);
+  const CodeCheck check(context, folder);
   code.python_run = check.run("program.py", workload::python_program(code, spec), python_command(spec, folder));
   code.cpp_run = check.run("program.cpp", workload::cpp_program(code, spec), cpp_command(spec, folder));
   std::error_code error;
