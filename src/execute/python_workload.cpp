@@ -72,6 +72,7 @@ Result<void> PythonWorkload::prepare() {
                                       {"settings", std::move(settings)},
                                       {"seed", spec_.workload.seed}},
                                      kPrepareLimitS));
+  process_ = made.value("pid", child_.pid());
   create_time_ = base::from_seconds(made.value("make_s", 0.0) + made.value("compile_s", 0.0));
   for (const auto& note : made.value("notes", std::vector<std::string>()))
     flags_.push_back({schema::FlagLevel::info, "torch_note", note});
@@ -108,7 +109,7 @@ bool PythonWorkload::step(int /*caller*/) noexcept {
 }
 
 std::int64_t PythonWorkload::outside_peak_rss_bytes() const {
-  return child_.is_running() ? host::peak_rss_bytes(child_.pid()).value_or(0) : 0;
+  return child_.is_running() ? host::peak_rss_bytes(process_).value_or(0) : 0;
 }
 
 Result<workload::OutputSet> PythonWorkload::outputs() {

@@ -46,6 +46,7 @@ class PythonWorkload final : public workload::Workload {
   ChildClock clock_;
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};
   base::Nanoseconds create_time_{0};
+  pid_t process_ = -1;  ///< that makes the calls
   base::Error error_{base::ErrorCode::internal, "", ""};
   std::map<std::string, std::string> effective_;
   std::vector<schema::QualityFlag> flags_;

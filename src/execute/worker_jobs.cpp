@@ -101,9 +101,9 @@ class WorkerJobs {
   }
 
  private:
-  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
+  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run and may hold memory.
   static void mark(const WorkerPool::Slot& slot, const schema::TrialSpec& spec) {
-    if (slot && spec.on_gpu()) slot->came_to_gpu();
+    if (slot && spec.on_gpu() && !schema::provider_of(spec.provider).own_process) slot->came_to_gpu();
   }
 
   Result<JobAnswer> across(const Job& job, const schema::PairedSpec& spec) {
