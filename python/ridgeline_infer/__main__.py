@@ -71,7 +71,7 @@ class Server:
         function, _ = self._load(request["target"])
         from .trial import Trial
 
-        trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)))
+        trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)), request.get("io") == "host")
         answer = trial.prepare()
         answer["pid"] = os.getpid()  # a forked process is another than the one that the parent started
         self.trial = trial

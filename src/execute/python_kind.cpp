@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "execute/python_export.hpp"
 #include "execute/python_workload.hpp"
 
 namespace ridgeline::execute {
@@ -136,6 +137,10 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
       server = std::make_shared<PythonForkServer>(python, package_folder, spec.workload.location, child.environment);
     child.fork_server = server;
     return std::make_unique<PythonWorkload>(std::move(child), spec);
+  };
+  kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
+                                        const std::string& folder) {
+    return export_models(child_of(library, package_folder), workload, folder);
   };
   kind.reference = {{"grad_mode", "no_grad"}};
   kind.gpu_reference = {{"allow_tf32", false}, {"grad_mode", "no_grad"}};

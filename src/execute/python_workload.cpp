@@ -70,6 +70,7 @@ Result<void> PythonWorkload::prepare() {
   RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},
                                       {"target", spec_.workload.location},
                                       {"settings", std::move(settings)},
+                                      {"io", spec_.tensor_location},
                                       {"seed", spec_.workload.seed}},
                                      kPrepareLimitS));
   process_ = made.value("pid", child_.pid());

@@ -13,7 +13,8 @@ namespace ridgeline::execute {
 
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
-///   {"op":"prepare","target":T,"settings":{..},"seed":N} -> {"make_s":..,"compile_s":..,"notes":[..]}
+///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
+///     {"make_s":..,"compile_s":..,"notes":[..],"pid":..}
 ///   {"op":"call","count":N}                              -> {"ns":[..]}
 ///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..]}
 ///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect

@@ -198,7 +198,8 @@ class WorkerJobs {
 
 void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
   const auto workers = std::make_shared<WorkerJobs>(std::move(options));
-  for (const auto kind : {job_kind::kFind, job_kind::kInspect, job_kind::kReference, job_kind::kGraph})
+  for (const auto kind :
+       {job_kind::kFind, job_kind::kInspect, job_kind::kExport, job_kind::kReference, job_kind::kGraph})
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
   for (const auto kind : {job_kind::kProbe, job_kind::kCeilings})
     transport.add(kind, [workers](const Job& job) { return workers->by_itself(job); });

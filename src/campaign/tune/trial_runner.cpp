@@ -68,6 +68,7 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
     spec.device = candidate->device;
     spec.runtime = candidate->runtime;
     spec.plugin = candidate->plugin;
+    if (candidate->workload) spec.workload = *candidate->workload;
   }
   return spec;
 }

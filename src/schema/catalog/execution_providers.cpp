@@ -112,6 +112,7 @@ const std::vector<ExecutionProvider>& torch_providers() {
                                                     .title = "PyTorch with CUDA",
                                                     .device = DeviceKind::gpu,
                                                     .engine = "torch",
+                                                    .takes_device_tensors = true,
                                                     .own_threads = true,
                                                     .own_process = true}};
   return rows;
