@@ -49,6 +49,24 @@ if python3 -m pip --version >/dev/null 2>&1; then
   err "pip could not fetch numpy 1.26.4: "
   err "Connection refused"
 fi
+# torch: no Python of that version, an index out of reach.
+torch() {
+  checks=$((checks + 1))
+  "$SOURCE/scripts/fetch_torch.sh" >"$WORK/out" 2>"$WORK/err"
+  local code=$?
+  LAST="fetch_torch.sh"
+  [ "$code" -eq 69 ] || problem "$LAST: exit code $code, expected 69"
+  [ "$(grep -c '^error: ' "$WORK/err")" -eq 1 ] || problem "$LAST: expected one error line"
+  [ -z "$(ls -A "$XDG_CACHE_HOME/ridgeline" | grep torch)" ] || problem "$LAST: something was left in the cache"
+}
+PYTHON=no-such-python torch
+err "no Python 3.11 with venv here (no-such-python)"
+python311=$(for python in python3.11 /usr/bin/python3 python3; do "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo "$python"; done | head -n 1)
+if [ -n "$python311" ] && [ "$(df -Pm "$WORK" | awk 'NR == 2 { print $4 }')" -gt 12000 ]; then
+  PYTHON=$python311 PIP_RETRIES=1 PIP_INDEX_URL=http://127.0.0.1:9/ torch
+  err "pip could not fetch torch 2."
+  err "Connection refused"
+fi
 cat >bin/python3 <<'PIP'
 #!/bin/sh
 case $* in *download*) echo other >"$TMPDIR/numpy-1.26.4-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl" ;; esac
