@@ -29,6 +29,7 @@ TrialStatus status_of(const base::Error& error) {
     case ErrorCode::unsupported: return TrialStatus::unsupported;
     case ErrorCode::invalid_argument: return TrialStatus::invalid;
     case ErrorCode::timeout: return TrialStatus::timeout;
+    case ErrorCode::crashed: return TrialStatus::crashed;
     default: return tells_of_failed_allocation(error.message) ? TrialStatus::out_of_memory : TrialStatus::failed;
   }
 }

@@ -12,11 +12,14 @@ constexpr double kStartUpS = 120;  ///< a large model's graph optimization takes
 /// Who compiles the graph times kernels while it builds its engines: minutes, more at
 /// trt_builder_optimization_level=5.
 constexpr double kStartUpWithEnginesS = 1800;
+constexpr double kStartUpWithCompilerS = 900;  ///< max-autotune of a large model takes ten minutes
 constexpr double kVerifyS = 60;
 constexpr double kFixedRunsS = 3600;
 
 double start_up_s(std::string_view provider) {
-  return schema::provider_of(provider).compiles_graph ? kStartUpWithEnginesS : kStartUpS;
+  const auto& row = schema::provider_of(provider);
+  if (row.compiles_graph) return kStartUpWithEnginesS;
+  return row.compiles_calls ? kStartUpWithCompilerS : kStartUpS;
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -10,8 +12,9 @@
 
 namespace ridgeline::execute {
 
-/// Tells the parent ten times a second that this process runs, from a thread of its own. Writes memory only, so a timed
-/// inference never waits for it.
+/// Tells the parent ten times a second that this process runs, from a thread of its own. Writes memory only while
+/// inferences are timed, which so never wait for it; at other times it also looks at the processes of this one, which
+/// may be what works.
 class Heartbeat {
  public:
   explicit Heartbeat(WorkerStatus& status);
@@ -25,11 +28,15 @@ class Heartbeat {
 
  private:
   void run(const std::stop_token& stop);
+  void look_at_children();
 
   WorkerStatus& status_;
   std::mutex mutex_;  ///< guards followed_
   std::condition_variable_any changed_;
   const workload::Workload* followed_ = nullptr;
+  std::chrono::steady_clock::time_point looked_;
+  std::int64_t children_ns_ = 0;  ///< processor time of those that there were at the last look
+  std::int64_t outside_ns_ = 0;   ///< that all have used, as far as looks saw it
   std::jthread thread_;
 };
 

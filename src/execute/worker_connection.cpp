@@ -38,11 +38,6 @@ steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(std::clamp(value, 0.0, 1e8)));
 }
 
-/// Session creation and the verification report no steps; there, using the processor counts as progress.
-bool works_without_steps(schema::TrialPhase phase) noexcept {
-  return phase != schema::TrialPhase::warmup && phase != schema::TrialPhase::measure;
-}
-
 std::string command_text(const std::vector<std::string>& command) {
   std::string text;
   for (const auto& word : command) text += (text.empty() ? "" : " ") + word;

@@ -27,6 +27,7 @@ struct ExecutionProvider {
   int auto_rank = 0;                   ///< "auto" takes the usable one of the highest; 0: only who is asked for
   bool takes_device_tensors = false;   ///< inputs and outputs may stay in its device's memory
   bool compiles_graph = false;    ///< into engines: nobody can read their nodes, and a session takes minutes to make
+  bool compiles_calls = false;    ///< the first calls may take minutes, as they are compiled
   bool weights_in_arena = false;  ///< of its device's memory
   bool graph_per_shape = false;   ///< captures a CUDA graph for each input shape of a session, not one for all
   bool own_threads = false;       ///< runs nodes on threads of its own: what the runtime's do is left to other nodes

@@ -9,6 +9,7 @@
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
 #include "campaign/tune/stored_failure.hpp"
+#include "execute/deadline.hpp"
 
 namespace ridgeline::campaign {
 
@@ -28,6 +29,16 @@ constexpr std::string_view kDefaults = "the runtime's defaults";
 
 std::string name_of(const schema::Configuration& configuration) {
   return configuration.empty() ? std::string(kDefaults) : configuration.to_text();
+}
+
+/// Of a trial that its share of --max-time ended.
+void name_share(schema::TrialOutcome& outcome, double share_s, double limit_s) {
+  if (outcome.status != schema::TrialStatus::timeout || !outcome.failure || share_s <= 0) return;
+  if (outcome.duration_s < share_s) return;  // it stood still for too long before that
+  outcome.failure->message =
+      fmt::format("not done after {:.3g} s, in phase {}: one trial gets no more of the {:.3g} s of --max-time", share_s,
+                  base::enum_name(outcome.failure->phase), limit_s);
+  outcome.failure->hint = "a longer --max-time gives it more";
 }
 
 /// Whether a comparison with more time would have had more pairs of sessions.
@@ -225,6 +236,7 @@ Result<TrialRunner::PendingTrial> TrialRunner::begin(const search::Proposal& pro
   PendingTrial trial;
   trial.spec = spec_for(proposal.configuration);
   trial.limit = proposal.stop_above;
+  trial.remaining = remaining;
   trial.options.throughput = result_.run.objective == schema::Objective::throughput;
   auto& entry = trial.entry;
   entry.id = static_cast<int>(result_.run.trials.size() + place) + 1;
@@ -310,6 +322,9 @@ Result<void> TrialRunner::measure(std::vector<PendingTrial>& trials) {
       const auto slot = slots[i - at];
       if (schema::candidate_of(open[i]->entry.configuration).empty()) open[i]->spec.device = devices[slot];
       open[i]->options.time_left = budget_.time_left(pair_s, 0);
+      if (const auto most_s = budget_.trial_limit_s(open[i]->remaining))
+        open[i]->options.deadline_s =
+            std::min(*most_s, execute::derived_deadline_s(open[i]->spec.plan, open[i]->spec.provider));
       open[i]->options.stop_above_ns = open[i]->limit;
       if (open[i]->limit) *open[i]->options.stop_above_ns *= allowance_(devices[slot]);
       open[i]->entry.started_s = budget_.elapsed_s();
@@ -318,6 +333,7 @@ Result<void> TrialRunner::measure(std::vector<PendingTrial>& trials) {
     auto outcomes = execute::run_trials(executor_, jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (outcomes[i]) {
+        name_share(*outcomes[i], jobs[i].options.deadline_s, budget_.limit_s());
         RL_TRY(store_.save_trial(jobs[i].spec, *outcomes[i]));
         open[at + i]->outcome = std::move(*outcomes[i]);
       }

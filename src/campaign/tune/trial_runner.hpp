@@ -82,6 +82,7 @@ class TrialRunner : private RunPart {
     execute::TrialOptions options;
     std::optional<schema::TrialOutcome> outcome;
     std::optional<double> limit;  ///< Proposal::stop_above
+    std::size_t remaining = 0;    ///< trials after it
   };
 
   [[nodiscard]] base::Result<PendingTrial> begin(const search::Proposal& proposal, std::size_t place,

@@ -6,6 +6,7 @@
 #include "analysis/ranking.hpp"
 #include "campaign/tune/pair_plan.hpp"
 #include "campaign/tune/session_limit.hpp"
+#include "schema/execution_provider.hpp"
 
 namespace ridgeline::campaign {
 
@@ -23,6 +24,8 @@ constexpr double kPlannedShare = 0.97;
 constexpr double kPlannedShareForOnePair = 0.9;
 constexpr double kGraphShare = 0.05;                     // the most for reading the runtime's graph
 constexpr std::int64_t kMostGraphBytes = 2'000'000'000;  // of weights, which go through a temporary file
+constexpr double kTrialShare = 0.4;                      // of the search's time, for one trial that compiles
+constexpr double kLeastTrialS = 20;                      // importing torch and an ordinary compilation
 constexpr double kGraceS = 1;                            // for creating the session and checking the outputs
 constexpr double kSessionS = 0.3;                        // loading the runtime and creating a session of a small model
 constexpr std::size_t kMostAblations = 4;                // settings of a usual winner that are taken out once each
@@ -33,6 +36,12 @@ execute::TimeLeft TuneBudget::time_left(double reserve_s, double more_s) const {
   if (!by_user_) return {};
   const auto& plan = result_.run.plan;
   return {std::max(0.0, left_s() - reserve_s), reserve_s + more_s + plan.warmup_max_s + plan.max_time_s + kGraceS};
+}
+
+std::optional<double> TuneBudget::trial_limit_s(std::size_t remaining) const {
+  if (!by_user_ || !schema::provider_of(result_.run.provider).compiles_calls) return std::nullopt;
+  const double share = std::max(kTrialShare, 1 / (1 + static_cast<double>(remaining)));
+  return std::max(kLeastTrialS, share * left_s(kSearchShare));
 }
 
 double TuneBudget::pair_reserve_s() const { return by_user_ && request_.finalists > 0 ? expected_final_s() : 0; }

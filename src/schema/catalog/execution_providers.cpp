@@ -105,7 +105,8 @@ const std::vector<ExecutionProvider>& torch_providers() {
                                                     .library_name = "PyTorch",
                                                     .title = "PyTorch",
                                                     .engine = "torch",
-                                                    .own_threads = true,
+                                                    .compiles_calls = true,
+                                                     .own_threads = true,
                                                     .own_process = true},
                                                    {.id = "pytorch-cuda",
                                                     .library_name = "PyTorch with CUDA",
@@ -113,7 +114,8 @@ const std::vector<ExecutionProvider>& torch_providers() {
                                                     .device = DeviceKind::gpu,
                                                     .engine = "torch",
                                                     .takes_device_tensors = true,
-                                                    .own_threads = true,
+                                                    .compiles_calls = true,
+                                                     .own_threads = true,
                                                     .own_process = true}};
   return rows;
 }

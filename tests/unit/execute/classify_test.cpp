@@ -14,6 +14,7 @@ TEST(Classify, error_codes_map_to_statuses) {
   EXPECT_EQ(status_of(base::Error{ErrorCode::unsupported, ""}), TrialStatus::unsupported);
   EXPECT_EQ(status_of(base::Error{ErrorCode::invalid_argument, ""}), TrialStatus::invalid);
   EXPECT_EQ(status_of(base::Error{ErrorCode::timeout, ""}), TrialStatus::timeout);
+  EXPECT_EQ(status_of(base::Error{ErrorCode::crashed, ""}), TrialStatus::crashed) << "a process of the worker's";
   EXPECT_EQ(status_of(base::Error{ErrorCode::internal, "node failed"}), TrialStatus::failed);
   EXPECT_EQ(status_of(base::Error{ErrorCode::unavailable, "no library"}), TrialStatus::failed);
 }

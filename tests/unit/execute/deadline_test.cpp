@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/deadline.hpp"
 
+#include "schema/execution_provider.hpp"
+
 namespace ridgeline::execute {
 namespace {
 
@@ -45,6 +47,11 @@ TEST(Deadline, tensorrt_has_the_time_to_build_its_engines) {
             derived_deadline_s(schema::MeasurementPlan{}, "cuda") + 1200);
   EXPECT_GE(derived_deadline_s(schema::PairedPlan{}, "tensorrt"),
             derived_deadline_s(schema::PairedPlan{}, "cuda") + 1200);
+}
+
+TEST(Deadline, a_compiler_has_the_time_to_try_its_kernels) {
+  for (const auto& row : schema::torch_providers())
+    EXPECT_GE(derived_deadline_s(schema::MeasurementPlan{}, row.id), 900) << row.id;
 }
 
 }  // namespace
