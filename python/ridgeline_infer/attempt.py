@@ -8,8 +8,13 @@ import torch
 from ridgeline_train.failures import OWN, BadSettings
 
 
+HEADING = "The following operation failed in the TorchScript interpreter."  # above a traceback; the reason comes last
+
+
 def first_line(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and lines[0] == HEADING:
+        lines = lines[-1:]
     return (lines[0] if lines else type(error).__name__)[:300]
 
 

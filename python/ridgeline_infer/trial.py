@@ -215,6 +215,9 @@ class Trial:
             if self.chosen.get("compile_fullgraph") and isinstance(error, compiling.graph_break_kind()):
                 with attempt("compile_fullgraph"):
                     raise
+            if "torchscript" in self.chosen:  # a trace fits the first input set, and others only perhaps
+                with attempt("torchscript %s" % self.chosen["torchscript"]):
+                    raise
             raise
         self._wait()
 

@@ -349,6 +349,13 @@ class SettingsTest(Served):
                       "def make():\n    return Net(), torch.ones(2)\n")
         self.assertIn("torchscript trace is not possible", self.refused(odd, torchscript="trace"))
 
+    def test_a_trace_that_fits_the_first_input_set_only(self):
+        code = HEAD + ("class Net(nn.Module):\n    def forward(self, x):\n        return sum(x.unbind(0))\n"
+                       "def make():\n    return Net().eval(), [torch.ones(3, 2), torch.ones(5, 2)]\n")
+        message = self.refused(code, torchscript="trace")
+        self.assertTrue(message.startswith("torchscript trace is not possible here: "), message)
+        self.assertIn("Expected 3 elements in a list but found 5", message)
+
     def test_threads(self):
         self.assertEqual(self.trial(CNN, torch_threads=2)[3]["settings"], {"torch_threads": 2})
 
