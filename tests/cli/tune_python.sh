@@ -29,7 +29,25 @@ def helper():
 
 def random():
     return torch.nn.Dropout(), torch.ones(64)
+
+class Broken(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.linear(x, torch.ones(3, 5))
+
+def broken():
+    return Broken(), torch.ones(1, 4)
+
+def ends():
+    raise SystemExit(3)
+
+def number():
+    return 5, torch.ones(1)
+
+def needs(size):
+    return torch.nn.ReLU(), torch.ones(size)
 PY
+printf 'import torch\n\ndef make():\n    return torch.nn.ReLU(, torch.ones(1)\n' >syntax.py
+printf 'import no_such_package\n\ndef make():\n    pass\n' >package.py
 printf 'torch:\n  channels_last: false   # ours\n' >config.yaml
 run '0|1' tune --python infer.py:make --python-exe "$PYTHON" --trial-time 100ms --max-time 60s --db r.db --json --config config.yaml
 json '.runtime.name' torch
@@ -47,9 +65,26 @@ grep -q "torch" report.md || problem "the report does not name torch"
 bad "has no function 'mkae'" -- tune --python infer.py:mkae --python-exe "$PYTHON"
 bad "no file gone.py" -- tune --python gone.py:make --python-exe "$PYTHON"
 bad "infer.py:nothing" "(model, inputs)" -- tune --python infer.py:nothing --python-exe "$PYTHON"
-run 2 tune --python infer.py:raises --python-exe "$PYTHON"
-err "ValueError: the weights are not here"
-err "infer.py:15 in helper"
+# users_error TEXT... -- TARGET: exit code 2, and all that is told of the traceback are the user's own frames.
+users_error() {
+  local texts=()
+  while [ "$1" != -- ]; do
+    texts+=("$1")
+    shift
+  done
+  run 2 tune --python "$2" --python-exe "$PYTHON"
+  local text
+  for text in "${texts[@]}"; do err "$text"; done
+  checks=$((checks + 1))
+  ! grep -qE 'ridgeline_(infer|train)|dist-packages|site-packages|Traceback' "$WORK/err" || problem "$LAST: frames of others"
+}
+users_error "ValueError: the weights are not here" "infer.py:12 in raises" "infer.py:15 in helper" -- infer.py:raises
+users_error "RuntimeError: " "infer.py:22 in forward" -- infer.py:broken
+users_error "SyntaxError" "syntax.py:4" -- syntax.py:make
+users_error "No module named 'no_such_package'" "package.py:1" -- package.py:make
+users_error "exit code 3" "infer.py:28 in ends" -- infer.py:ends
+users_error "infer.py:number" "expected a torch.nn.Module or another callable" -- infer.py:number
+users_error "infer.py:needs" "takes arguments" -- infer.py:needs
 run '0|1' tune --python infer.py:random --python-exe "$PYTHON" --trial-time 50ms --no-comparisons --max-time 10s --db random.db
 err "training mode"
 finish
