@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `ridgeline tune --python` on this host's GPU against an independent loop, for models of benchmarks/models/torch_models.py: tunes the
+# model, then times what was recommended, eager PyTorch and the loop's own candidates in fresh processes (benchmarks/torch_loop.py).
+# Writes MODEL.PRECISION.json, .tune.json and .txt, and summary.md over all that lie there, into OUT. Under 8 minutes a model and precision.
+#   benchmarks/torch_gpu.sh MODEL...     of: convnext_tiny, swin_tiny, efficientnet_v2_s, whisper_tiny_encoder, segformer_b0
+# By environment: OUT (default: torch-results), RIDGELINE (the program; default: build/release/bin, build/bench/bin, build/ci/bin, then PATH),
+# PYTHON (which has torch; default: python3), PRECISIONS (default: fp32 auto), MAX_TIME (of tune, default: 4m40s), BUDGET (of the loop in
+# seconds, default: 180), TUNE and LOOP (more arguments, for example TUNE="--also onnx"), ONNXRUNTIME (a site-packages folder).
+set -uo pipefail
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+OUT=${OUT:-torch-results} PYTHON=${PYTHON:-python3}
+if [ $# -eq 0 ]; then
+  echo "error: name the models; see the head of $0" >&2
+  exit 2
+fi
+for place in "$ROOT"/build/{release,bench,ci}/bin/ridgeline "$(command -v ridgeline)"; do [ -x "$place" ] && RIDGELINE=${RIDGELINE:-$place}; done
+[ -x "${RIDGELINE:-}" ] || { echo "error: no program; name it in RIDGELINE" >&2; exit 2; }
+mkdir -p "$OUT" || exit 2
+OUT=$(cd "$OUT" && pwd)
+read -ra tune <<<"${TUNE:-}"
+read -ra loop <<<"${LOOP:-}"
+[ -z "${ONNXRUNTIME:-}" ] || loop+=(--onnxruntime "$ONNXRUNTIME")
+failed=0
+for model in "$@"; do
+  for precision in ${PRECISIONS:-fp32 auto}; do
+    target=$ROOT/benchmarks/models/torch_models.py:$model
+    name=$OUT/$model.$precision
+    # FP32 is what tune does without being asked.
+    wanted=()
+    [ "$precision" = fp32 ] || wanted=(--precision "$precision")
+    begin=$SECONDS code=0
+    "$RIDGELINE" tune --python "$target" --python-exe "$PYTHON" --max-time "${MAX_TIME:-4m40s}" --db "$OUT/ridgeline.db" --fresh --json \
+      ${wanted[@]+"${wanted[@]}"} ${tune[@]+"${tune[@]}"} >"$name.tune.json" 2>"$name.tune.txt" || code=$?
+    printf '%s %s: tune ended with %d after %d s\n' "$model" "$precision" $code $((SECONDS - begin)) | tee "$name.txt"
+    if [ $code -gt 1 ]; then
+      tail -n 5 "$name.tune.txt"
+      failed=1
+      continue
+    fi
+    "$PYTHON" "$ROOT/benchmarks/torch_loop.py" "$target" --precision "$precision" --pick "$name.tune.json" --ridgeline "$RIDGELINE" \
+      --budget "${BUDGET:-180}" --json "$name.json" ${loop[@]+"${loop[@]}"} 2>"$name.loop.txt" | tee -a "$name.txt"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || { tail -n 3 "$name.loop.txt"; failed=1; }
+    printf '%s %s: %d s in all\n' "$model" "$precision" $((SECONDS - begin)) | tee -a "$name.txt"
+  done
+done
+results=()
+for file in "$OUT"/*.json; do [[ $file == *.tune.json ]] || results+=("$file"); done
+[ -e "${results[0]:-}" ] && "$PYTHON" "$ROOT/benchmarks/torch_loop.py" --summary "${results[@]}" | tee "$OUT/summary.md"
+exit $failed
