@@ -106,7 +106,7 @@ const std::vector<ExecutionProvider>& torch_providers() {
                                                     .title = "PyTorch",
                                                     .engine = "torch",
                                                     .compiles_calls = true,
-                                                     .own_threads = true,
+                                                    .own_threads = true,
                                                     .own_process = true},
                                                    {.id = "pytorch-cuda",
                                                     .library_name = "PyTorch with CUDA",
@@ -115,7 +115,7 @@ const std::vector<ExecutionProvider>& torch_providers() {
                                                     .engine = "torch",
                                                     .takes_device_tensors = true,
                                                     .compiles_calls = true,
-                                                     .own_threads = true,
+                                                    .own_threads = true,
                                                     .own_process = true}};
   return rows;
 }
