@@ -117,8 +117,10 @@ def picked(run, binary):
     from provider_loop import picked as of_onnxruntime
 
     made = of_onnxruntime(run, binary)
+    # A library without Python's package beside it: that of --onnxruntime or of torch's Python has to do.
+    packages = made["packages"] if (pathlib.Path(made["packages"]) / "onnxruntime" / "__init__.py").is_file() else ""
     return candidate("pick", {"torch_precision": chosen["precision"]} if chosen.get("precision") in ("fp16", "bf16") else {},
-                     engine="onnxruntime", packages=made["packages"], provider=made["provider"], options=made["options"])
+                     engine="onnxruntime", packages=packages, provider=made["provider"], options=made["options"])
 
 
 def end_with_parent():
