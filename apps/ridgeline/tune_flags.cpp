@@ -239,6 +239,10 @@ Result<void> check_export(const TuneFlags& flags) {
   if (!flags.save_onnx.empty() && flags.also.empty())
     return fail(ErrorCode::invalid_argument, "--save-onnx {}: nothing is exported", flags.save_onnx)
         .hint("add --python FILE.py:FUNCTION --also onnx");
+  const auto folder = std::filesystem::path(flags.save_onnx).parent_path();
+  if (std::error_code error; !folder.empty() && !std::filesystem::is_directory(folder, error))
+    return fail(ErrorCode::not_found, "--save-onnx {}: no folder {}", flags.save_onnx, folder.string())
+        .hint("make it, or name another file");
   return {};
 }
 

@@ -14,19 +14,6 @@ from .user_frames import user_frames
 USAGE = "ridgeline_infer is started by `ridgeline tune --python FILE.py:FUNCTION`"
 
 
-def runtime():
-    """What trials would run on, whatever the model."""
-    try:
-        import torch
-    except ImportError as error:
-        raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
-    return {
-        "torch": torch.__version__,
-        "python": "%d.%d.%d" % tuple(sys.version_info[:3]),
-        "gpus": torch.cuda.device_count() if torch.cuda.is_available() else 0,
-    }
-
-
 def load_function(target):
     """The user's function and its file."""
     from ridgeline_train.target import load
@@ -86,6 +73,8 @@ class Server:
     def answer(self, request):
         op = request.get("op")
         if op == "runtime":
+            from .runtime import runtime
+
             return runtime()
         if op == "describe":
             return self.describe(request)

@@ -7,6 +7,7 @@ Each message on socket N carries one socket, the other end of which a fork_relay
 not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew without the file."""
 
 import ctypes
+import gc
 import json
 import os
 import select
@@ -22,7 +23,7 @@ from .fork_relay import receive
 
 KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 PLAIN = "--plain"
-DYNAMO = ("torch._dynamo", "torch._inductor.config", "torch._functorch.aot_autograd")  # what torch.compile imports at once
+COMPILER = ("torch._dynamo", "torch._inductor.compile_fx", "torch._functorch.aot_autograd")  # what torch.compile imports
 
 
 def _imported(names):
@@ -57,7 +58,7 @@ def preload(target):
     except ImportError:
         return {}
     if hasattr(torch, "compile"):
-        _imported(DYNAMO)
+        _imported(COMPILER)
     if not target:
         return {}
     # Lets the file ask whether there is a GPU without starting CUDA.
@@ -167,6 +168,8 @@ def main(arguments):
     os.set_inheritable(number, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the end of the socket is ours
     functions = preload(arguments[0] if arguments else "")
+    gc.collect()
+    gc.freeze()  # else each fork's collector would look through, and so copy, all that was imported
     if functions is None:
         os.set_inheritable(number, True)
         os.environ.pop("PYTORCH_NVML_BASED_CUDA_CHECK", None)

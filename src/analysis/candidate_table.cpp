@@ -58,6 +58,10 @@ schema::Candidate candidate_in(const schema::TuneRun& run, const schema::Configu
   return current;
 }
 
+std::string config_section(const schema::TuneRun& run, const schema::Configuration& configuration) {
+  return schema::provider_of(candidate_in(run, configuration).provider).engine;
+}
+
 std::vector<CandidateRow> candidate_table(const schema::TuneRun& run, const OutcomesByKey& outcomes) {
   std::vector<CandidateRow> rows;
   if (run.candidates.empty()) return rows;

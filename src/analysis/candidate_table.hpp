@@ -26,5 +26,7 @@ struct CandidateRow {
 
 /// What the configuration runs on, also where it is what the user has now.
 [[nodiscard]] schema::Candidate candidate_in(const schema::TuneRun& run, const schema::Configuration& configuration);
+/// Of config.yaml, where its settings belong: the name of its engine.
+[[nodiscard]] std::string config_section(const schema::TuneRun& run, const schema::Configuration& configuration);
 
 }  // namespace ridgeline::analysis

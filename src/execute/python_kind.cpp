@@ -101,7 +101,7 @@ Result<schema::RuntimeIdentity> probe(const std::string& package_folder, const s
   identity.library_sha256 =
       base::sha256_hex(fmt::format("torch {} python {}", answer.value("torch", ""), answer.value("python", "")));
   for (const auto& row : schema::torch_providers())
-    if (row.on_cpu() || answer.value("gpus", 0) > 0) identity.providers.push_back(row.library_name);
+    if (row.on_cpu() || answer.value("cuda", false)) identity.providers.push_back(row.library_name);
   return identity;
 }
 

@@ -18,6 +18,10 @@ namespace ridgeline::campaign {
 /// execute::runtime_candidates.
 [[nodiscard]] base::Result<void> add_exported_candidates(RunContext& context);
 
+/// Copies the exported model that the recommendation runs, or else the first that ran, to TuneRequest::save_onnx, where
+/// that is set; from then on the run names that file. A note says what came of it.
+void save_exported(RunContext& context);
+
 /// What a provider of a runtime that was found is to this run; nullopt: it cannot do what was asked for.
 [[nodiscard]] std::optional<schema::Candidate> candidate_of(const RunContext& context,
                                                             const schema::FoundRuntime& where,

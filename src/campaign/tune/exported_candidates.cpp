@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <system_error>
 
+#include "analysis/candidate_table.hpp"
 #include "base/hash.hpp"
 #include "campaign/tune/candidates.hpp"
 #include "campaign/tune/input_checks.hpp"
@@ -78,6 +79,36 @@ Result<void> add_exported_candidates(RunContext& context) {
     }
   }
   return {};
+}
+
+void save_exported(RunContext& context) {
+  auto& run = context.result.run;
+  const auto& file = context.request.save_onnx;
+  if (file.empty()) return;
+  const auto chosen = run.verdict ? schema::candidate_of(run.verdict->configuration) : std::string();
+  const schema::Candidate* source = nullptr;
+  for (const auto& row : analysis::candidate_table(run, context.result.outcomes)) {
+    const bool ran = row.outcome != nullptr && row.outcome->status == schema::TrialStatus::ok;
+    const auto* candidate = schema::find_candidate(run.candidates, row.candidate.id);
+    if (candidate == nullptr || !candidate->workload || !ran) continue;
+    if (source == nullptr || candidate->id == chosen) source = candidate;
+  }
+  if (source == nullptr) return context.note(fmt::format("--save-onnx {}: not written: no exported model ran", file));
+  const auto from = source->workload->location;
+  std::error_code error;
+  std::filesystem::copy_file(from, file, std::filesystem::copy_options::overwrite_existing, error);
+  // Weights of large models lie beside it, under the name that the model has for them.
+  const auto weights = from + ".data";
+  if (!error && std::filesystem::exists(weights))
+    std::filesystem::copy_file(weights, std::filesystem::path(file).parent_path() / std::filesystem::path(weights).filename(),
+                               std::filesystem::copy_options::overwrite_existing, error);
+  if (error)
+    return context.note(
+        fmt::format("--save-onnx {}: cannot be written: {}; the exported model is {}", file, error.message(), from));
+  for (auto& candidate : run.candidates)
+    if (candidate.workload && candidate.workload->location == from)
+      candidate.workload->location = std::filesystem::absolute(file).string();
+  context.note(fmt::format("the model that {} runs was written to {}", source->id, file));
 }
 
 }  // namespace ridgeline::campaign

@@ -81,6 +81,7 @@ Result<TuneResult> TuneCampaign::run(const TuneRequest& request) {
       return tl::unexpected(error);
     }
   }
+  save_exported(context);
   if (context.result.run.verdict) add_code(context, runner.spec_for(context.result.run.verdict->configuration));
   learn_of_device(context);
   RL_TRY(context.frame.end());

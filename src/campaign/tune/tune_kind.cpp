@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/candidate_table.hpp"
 #include "analysis/comparison.hpp"
 #include "campaign/tune/compare_runs.hpp"
 #include "campaign/tune/recommendation.hpp"
@@ -106,7 +107,7 @@ Result<run::Change> tune_change(const schema::TuneRun& run, std::string_view tex
   }
   auto options = target.options;
   if (options.section == config::PatchOptions{}.section)
-    options.section = schema::provider_of(run.provider).engine;  // nothing else was named
+    options.section = analysis::config_section(run, run.verdict->configuration);  // nothing else was named
   if (target.provenance) options.provenance = fmt::format("ridgeline {} trial {}", run.id, run.verdict->trial_id);
   RL_TRY_ASSIGN(const auto found, config::read_settings(text, target.file, options));
   schema::Configuration in_file;

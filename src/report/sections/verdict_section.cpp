@@ -271,7 +271,7 @@ Section verdict_section(const TuneView& view) {
   section.blocks.emplace_back(
       Paragraph{"The recommended configuration; a setting that is absent stays at the runtime's default:"});
   section.blocks.emplace_back(CodeBlock{"yaml", to_yaml(schema::without_candidate(spelled_out(view.run)),
-                                                        schema::provider_of(view.run.provider).engine)});
+                                                        analysis::config_section(view.run, verdict->configuration))});
   if (verdict->code) {
     const auto& code = *verdict->code;
     section.blocks.emplace_back(Paragraph{"It runs on another runtime or provider; code that loads it:"});
