@@ -69,8 +69,10 @@ class Served(unittest.TestCase):
             with ours, ours.makefile("rw") as stream:
                 for request in requests:
                     request = dict(request)
-                    if request["op"] in ("describe", "prepare"):
+                    if request["op"] in ("describe", "prepare", "export"):
                         request["target"] = target
+                    if request["op"] == "export":
+                        request["folder"] = folder
                     if request["op"] == "outputs":
                         request["path"] = os.path.join(folder, "outputs")
                     stream.write(json.dumps(request) + "\n")

@@ -100,7 +100,8 @@ void save_exported(RunContext& context) {
   // Weights of large models lie beside it, under the name that the model has for them.
   const auto weights = from + ".data";
   if (!error && std::filesystem::exists(weights))
-    std::filesystem::copy_file(weights, std::filesystem::path(file).parent_path() / std::filesystem::path(weights).filename(),
+    std::filesystem::copy_file(weights,
+                               std::filesystem::path(file).parent_path() / std::filesystem::path(weights).filename(),
                                std::filesystem::copy_options::overwrite_existing, error);
   if (error)
     return context.note(
