@@ -276,7 +276,7 @@ class Trial:
                 returned = self._output(index)
                 named = output_tensors(returned)
                 if self.made.metric is not None:
-                    whole.append(tensors.kept(returned))
+                    whole.append(self._for_metric(returned))
                 facts = []
                 for name, tensor in named:
                     tensor = tensors.plain(tensor)
@@ -293,6 +293,13 @@ class Trial:
             else:  # JSON has no NaN
                 answer["metric_not_finite"] = True
         return answer
+
+    def _for_metric(self, returned):
+        """Half-precision outputs as FP32, which is what the metric was written for."""
+        kept = tensors.kept(returned)
+        if not self.chosen.get("torch_precision"):
+            return kept
+        return tensors.mapped(kept, lambda tensor: tensor.float() if tensor.dtype in modes.DTYPES.values() else tensor)
 
     def _metric(self, outputs):
         value = self.made.metric(outputs)

@@ -51,6 +51,15 @@ Result<Json> asked(const std::string& python, const std::string& package_folder,
 /// "2.11.0" of "2.11.0+cu130".
 std::string plain_version(const std::string& version) { return version.substr(0, version.find('+')); }
 
+schema::TensorDescription tensor_of(const Json& described) {
+  schema::TensorDescription tensor;
+  tensor.name = described.value("name", "");
+  tensor.element_type = described.value("element_type", "");
+  tensor.dims = described.value("dims", std::vector<std::int64_t>());
+  tensor.dim_names.resize(tensor.dims.size());
+  return tensor;
+}
+
 Result<schema::ModelDescription> describe(const std::string& package_folder, const workload::InspectRequest& request) {
   const auto& target = request.workload.location;
   const auto colon = target.rfind(':');
@@ -72,16 +81,14 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   for (const auto& set : answer->value("sets", Json::array())) {
     schema::ShapeSet shapes;
     for (const auto& input : set) {
-      schema::TensorDescription tensor;
-      tensor.name = input.value("name", "");
-      tensor.element_type = input.value("element_type", "");
-      tensor.dims = input.value("dims", std::vector<std::int64_t>());
-      tensor.dim_names.resize(tensor.dims.size());
+      auto tensor = tensor_of(input);
       shapes.push_back({tensor.name, tensor.dims});
       if (model.shapes.empty()) model.inputs.push_back(std::move(tensor));
     }
     model.shapes.push_back(std::move(shapes));
   }
+  for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
+  model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
   model.notes = answer->value("notes", std::vector<std::string>());
   return model;
 }

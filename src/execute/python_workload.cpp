@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -84,6 +85,9 @@ Result<void> PythonWorkload::check_proof() {
   const auto settings = proof.value("settings", Json::object());
   for (const auto& [key, value] : settings.items())
     effective_[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  // Also where no setting chose it: cuDNN's is on unless the user switches it off.
+  if (const auto tf32 = proof.find("tf32"); tf32 != proof.end() && tf32->is_boolean())
+    effective_.try_emplace("allow_tf32", tf32->dump());
   if (const auto problems = proof.value("problems", std::vector<std::string>()); !problems.empty())
     return base::fail(ErrorCode::unsupported, "it did not run as its settings say: {}", fmt::join(problems, "; "));
   return {};
@@ -123,6 +127,10 @@ Result<workload::OutputSet> PythonWorkload::outputs() {
   RL_TRY_ASSIGN(const auto described, std::move(answer));
   RL_TRY_ASSIGN(const auto content, std::move(bytes));
   RL_TRY(check_proof());  // what was compiled may have been given up since
+  metric_.reset();
+  if (const auto metric = described.find("metric"); metric != described.end() && metric->is_number())
+    metric_ = metric->get<double>();
+  if (described.value("metric_not_finite", false)) metric_ = std::numeric_limits<double>::quiet_NaN();
   return tensors_of(described, content);
 }
 

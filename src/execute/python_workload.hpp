@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "execute/child_clock.hpp"
@@ -15,7 +16,8 @@ namespace ridgeline::execute {
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N} -> {"make_s":..,"compile_s":..,"notes":[..]}
 ///   {"op":"call","count":N}                              -> {"ns":[..]}
-///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..]}
+///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..],
+///                                                            "metric":NUMBER or null,"metric_not_finite":true}
 ///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect
 class PythonWorkload final : public workload::Workload {
  public:
@@ -32,6 +34,7 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] base::Error last_error(int /*caller*/) const override { return error_; }
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
   [[nodiscard]] base::Result<workload::OutputSet> outputs() override;
+  [[nodiscard]] std::optional<double> metric() const override { return metric_; }
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override { return effective_; }
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return flags_; }
   [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
@@ -47,6 +50,7 @@ class PythonWorkload final : public workload::Workload {
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};
   base::Nanoseconds create_time_{0};
   base::Error error_{base::ErrorCode::internal, "", ""};
+  std::optional<double> metric_;
   std::map<std::string, std::string> effective_;
   std::vector<schema::QualityFlag> flags_;
 };

@@ -60,6 +60,8 @@ struct TuneRequest : RunRequest {
   double min_effect = 0.02;
   std::optional<double> accuracy_tolerance;  ///< nullopt: the default
   bool check_accuracy = true;                ///< false: outputs are not compared at all
+  std::string precision{};                   ///< of a PyTorch model: "fp32" (or ""), "auto", "fp16", "bf16"
+  std::optional<double> metric_loss{};       ///< AccuracyGate::metric_loss; nullopt: the default
   std::uint64_t seed = 1;
 
   [[nodiscard]] RuntimeRequest where() const { return {ort_library, runtimes, plugins}; }

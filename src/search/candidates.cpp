@@ -114,6 +114,9 @@ std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInpu
 
 std::vector<Value> candidates(const schema::ParamDef& param, const SpaceInput& input) {
   auto values = on_gpu(input) ? gpu_candidates(param, input) : cpu_candidates(param, input);
+  // "fp16" is for autocast to it and for weights in it.
+  if (param.key == "torch_precision" && input.precision != "auto")
+    std::erase_if(values, [&](const Value& value) { return !value.as_text().ends_with(input.precision); });
   std::erase_if(values, [&](const Value& value) { return is_default(param.key, value) || !check_value(param, value); });
   return values;
 }

@@ -139,6 +139,8 @@ class DescribeTest(Served):
         self.assertEqual(facts["model_class"], "torch.nn.modules.linear.Linear")
         self.assertEqual(facts["notes"], [])
         self.assertEqual(len(facts["source_sha256"]), 64)
+        self.assertEqual(facts["outputs"], [{"name": "0", "element_type": "float", "dims": [1, 2]}])
+        self.assertEqual(facts["parameter_types"], {"float": 10})
         self.assertTrue(facts["device_name"])
 
     def test_training_mode_and_random_outputs_are_noted(self):
@@ -222,7 +224,7 @@ class TrialTest(Served):
         self.assertTrue(all(one > 0 for one in called["ns"]))
         self.assertEqual(outputs, {"sets": [[{"name": "0", "element_type": "float", "dims": [3, 2], "bytes": 24}]], "metric": None})
         self.assertEqual(proof, {"settings": {}, "compiled_frames": 0, "graph_breaks": 0, "break_reasons": [], "recompiles": 0,
-                                 "graph_captured": False, "sdpa": "", "peak_gpu_bytes": None, "problems": []})
+                                 "graph_captured": False, "sdpa": "", "tf32": None, "peak_gpu_bytes": None, "problems": []})
 
     def test_sets_are_called_in_turn_and_go_on(self):
         code = HEAD + ("seen = []\ndef model(x):\n    seen.append(int(x))\n    return torch.tensor(seen)\n"
@@ -260,6 +262,10 @@ class TrialTest(Served):
         self.assertEqual(self.trial(LINEAR % "torch.ones(1, 4), (lambda out: out.numpy().sum() * 0 + 2)")[2]["metric"], 2.0)
         bad = self.trial(LINEAR % "torch.ones(3, 4), (lambda out: float('nan'))")[2]
         self.assertEqual((bad["metric"], bad["metric_not_finite"]), (None, True))
+        halves = LINEAR % "torch.ones(3, 4), (lambda out: 1 if out.dtype == torch.float32 else 0)"
+        self.assertEqual(self.trial(halves, torch_precision="bf16")[2]["metric"], 1)
+        own = (LINEAR % "torch.ones(3, 4).bfloat16(), (lambda out: 1 if out.dtype == torch.bfloat16 else 0)").replace(".eval()", ".bfloat16()")
+        self.assertEqual(self.trial(own)[2]["metric"], 1)
         requests = [{"op": "prepare", "settings": {}}, {"op": "outputs"}, {"op": "close"}]
         answers = self.talk(LINEAR % "torch.ones(3, 4), (lambda out: 'good')", requests)
         self.assertIn("the metric of infer.py:make returned a str; expected a number", answers[1]["error"]["message"])
@@ -487,6 +493,14 @@ class DeviceTest(Served):
         chosen = {"allow_tf32": True, "cudnn_benchmark": True, "grad_mode": "no_grad"}
         proof = self.trial(self.CODE, **chosen)[3]
         self.assertEqual((proof["settings"], proof["problems"]), (chosen, []))
+
+    def test_tf32_is_told_where_nothing_chose_it(self):
+        self.assertEqual(self.trial(self.CODE)[3]["tf32"], True)  # cuDNN's default
+        self.assertEqual(self.trial(self.CODE, allow_tf32=False)[3]["tf32"], False)
+        off = self.CODE.replace("def make():", "def make():\n    torch.backends.cudnn.allow_tf32 = False")
+        self.assertEqual(self.trial(off)[3]["tf32"], False)
+        matmul = off.replace("allow_tf32 = False", "allow_tf32 = False\n    torch.set_float32_matmul_precision('high')")
+        self.assertEqual(self.trial(matmul)[3]["tf32"], True)
 
 
 @unittest.skipUnless(NEW_TORCH, "needs torch 2")
