@@ -71,7 +71,8 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   if (!answer) return tl::unexpected(std::move(answer).error().in("--python " + target));
   schema::ModelDescription model;
   model.path = target;
-  model.sha256 = answer->value("source_sha256", "");
+  // One file may have several functions, each with a model of its own.
+  model.sha256 = base::sha256_hex(answer->value("source_sha256", "") + target.substr(colon));
   model.producer = "torch " + answer->value("torch", "");
   const bool on_gpu = answer->value("device", "cpu").rfind("cuda", 0) == 0;
   for (const auto& row : schema::torch_providers())
