@@ -67,6 +67,7 @@ READERS = {
     "compile_freezing": _freezing,
     "cuda_graph": lambda trial: bool(trial.graphs),
     "torch_threads": lambda _: torch.get_num_threads(),
+    "batch_size": lambda trial: trial.made.rows(),
     "torch_precision": _precision,
     "torchscript": _torchscript,
 }

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
@@ -60,6 +61,18 @@ schema::TensorDescription tensor_of(const Json& described) {
   return tensor;
 }
 
+/// The first dimension of all input tensors in all sets, scalars aside; unset where they differ.
+std::optional<std::int64_t> rows_of(const std::vector<schema::ShapeSet>& sets) {
+  std::optional<std::int64_t> rows;
+  for (const auto& set : sets)
+    for (const auto& shape : set) {
+      if (shape.dims.empty()) continue;
+      if (shape.dims[0] < 1 || (rows && *rows != shape.dims[0])) return std::nullopt;
+      rows = shape.dims[0];
+    }
+  return rows;
+}
+
 Result<schema::ModelDescription> describe(const std::string& package_folder, const workload::InspectRequest& request) {
   const auto& target = request.workload.location;
   const auto colon = target.rfind(':');
@@ -88,6 +101,8 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
     }
     model.shapes.push_back(std::move(shapes));
   }
+  model.batch_axis_size = rows_of(model.shapes);
+  model.batch_is_dynamic = model.batch_axis_size.has_value();
   for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
   model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
   model.notes = answer->value("notes", std::vector<std::string>());

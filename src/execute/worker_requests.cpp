@@ -197,7 +197,8 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
       workload->reset();
       return failed(outputs.error());
     }
-    RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
+    RL_TRY_ASSIGN(auto reference, workload::load_outputs(request.reference));
+    if (const auto rows = (*workload)->repeated_rows(); rows > 0) reference = workload::repeat_rows(reference, rows);
     outcome.output_error = workload::compare_outputs(reference, *outputs);
     add_metric(*outcome.output_error, **workload);
   }

@@ -152,7 +152,7 @@ struct TuneRun {
   /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
   std::optional<AccuracyGate> accuracy_gate{};  ///< unset: the tolerance alone
-  std::string search;  ///< "adaptive", "grid", "quick", "random"
+  std::string search;                           ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial

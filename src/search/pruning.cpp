@@ -198,12 +198,16 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
                        is_onnxruntime(input) ? "ONNX Runtime" : input.runtime.name, version,
                        in_range(version, {.since = param.since}) ? param.before : param.since,
                        in_range(version, {.since = param.since}) ? "replaced it" : "is needed");
-  if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)
-    return std::string("the model's batch dimension is fixed or not recognised");
+  if (param.key == "batch_size" && !why_batch_fixed(input).empty())
+    return is_code(input.model) ? why_batch_fixed(input)
+                                : std::string("the model's batch dimension is fixed or not recognised");
   return why_impossible_on_gpu(param, input);
 }
 
 Reason why_impossible(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
+  if (const auto rows = input.model.batch_axis_size.value_or(1);
+      param.key == "batch_size" && is_code(input.model) && rows > 1 && value == schema::Value(1))
+    return fmt::format("1 stands for the {} rows that the function returns", rows);
   return why_impossible_on_gpu(param, value, input);
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "workload/element_type.hpp"
 #include "workload/half.hpp"
@@ -201,6 +202,19 @@ bool same_form(const NamedTensor& a, const NamedTensor& b) {
 }
 
 }  // namespace
+
+OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows) {
+  auto repeated = outputs;
+  for (auto& tensor : repeated) {
+    if (tensor.dims.empty() || tensor.dims[0] <= 0 || rows < 0) continue;
+    const auto whole = std::exchange(tensor.bytes, {});
+    const auto row = whole.size() / static_cast<std::size_t>(tensor.dims[0]);
+    const auto size = row * static_cast<std::size_t>(rows);
+    while (tensor.bytes.size() < size) tensor.bytes.append(whole, 0, size - tensor.bytes.size());
+    tensor.dims[0] = rows;
+  }
+  return repeated;
+}
 
 OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate) {
   OutputError output_error;

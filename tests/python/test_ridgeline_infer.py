@@ -291,6 +291,50 @@ class TrialTest(Served):
         self.assertEqual(child.wait(timeout=60), 0)
 
 
+class BatchTest(Served):
+    CODE = HEAD + "def make():\n    torch.manual_seed(0)\n    return nn.Linear(4, 2).eval(), %s\n"
+    TWO = "torch.arange(8.).reshape(2, 4)"
+
+    def test_rows_are_repeated_and_outputs_with_them(self):
+        prepared, _, _, _ = self.trial(self.CODE % self.TWO)
+        own = self.floats()
+        self.assertEqual((prepared["items"], len(own)), (2, 4))
+        prepared, _, outputs, proof = self.trial(self.CODE % self.TWO, batch_size=5)
+        self.assertEqual((prepared["items"], outputs["sets"][0][0]["dims"]), (5, [5, 2]))
+        self.assertEqual((proof["settings"], proof["problems"]), ({"batch_size": 5}, []))
+        for a, b in zip(self.floats(), (own * 3)[:10]):
+            self.assertAlmostEqual(a, b, 5)
+
+    def test_every_input_of_every_set_and_no_scalar(self):
+        code = HEAD + ("def model(x, scale, more):\n    return x * scale + more['y']\n"
+                       "def make():\n    return model, [(torch.ones(3, 2), torch.tensor(2.), dict(y=torch.ones(3, 2)))] * 2\n")
+        prepared, _, outputs, _ = self.trial(code, batch_size=6, torchscript="trace")
+        self.assertEqual(prepared["items"], 6)
+        self.assertEqual([one_set[0]["dims"] for one_set in outputs["sets"]], [[6, 2], [6, 2]])
+        self.assertEqual(self.floats(), [3.0] * 24)
+
+    def test_the_metric_sees_the_users_rows(self):
+        code = self.CODE % (self.TWO + ", (lambda out: len(out))")
+        self.assertEqual(self.trial(code, batch_size=8)[2]["metric"], 2)
+        self.assertIn("less than the 2 rows that the metric is of", self.refused(code, batch_size=1))
+
+    def test_layout_is_kept(self):
+        code = HEAD + ("def model(x):\n    return torch.full(x.shape[:1], float(x.is_contiguous(memory_format=torch.channels_last)))\n"
+                       "def make():\n    return model, torch.ones(1, 3, 4, 4).contiguous(memory_format=torch.channels_last)\n")
+        self.trial(code, batch_size=2)
+        self.assertEqual(self.floats(), [1.0, 1.0])
+
+    def test_what_cannot_be_batched(self):
+        differing = HEAD + "def make():\n    return (lambda x, y: x @ y), (torch.ones(2, 3), torch.ones(3, 2))\n"
+        self.assertIn("inputs with one first dimension", self.refused(differing, batch_size=4))
+        self.assertEqual(self.trial(differing)[0]["items"], 1)
+        mean = HEAD + "def make():\n    return (lambda x: x.mean(0, keepdim=True)), torch.ones(1, 3)\n"
+        self.assertIn("batch_size 4: output 0 does not follow: of 1 rows its shape is [1, 3], of 4 rows [1, 3]",
+                      self.refused(mean, batch_size=4))
+        fixed = HEAD + "def make():\n    return (lambda x: x.reshape(1, 6)), torch.ones(1, 6)\n"
+        self.assertIn("batch_size 2 is not possible here: shape '[1, 6]' is invalid", self.refused(fixed, batch_size=2))
+
+
 class SettingsTest(Served):
     def plain(self):
         self.trial(CNN)
@@ -493,6 +537,17 @@ class DeviceTest(Served):
         chosen = {"allow_tf32": True, "cudnn_benchmark": True, "grad_mode": "no_grad"}
         proof = self.trial(self.CODE, **chosen)[3]
         self.assertEqual((proof["settings"], proof["problems"]), (chosen, []))
+
+    def test_a_block_of_calls_has_one_wait(self):
+        requests = [{"op": "prepare", "settings": {}}, {"op": "call", "count": 3, "one_wait": True},
+                    {"op": "call", "count": 5, "one_wait": True}, {"op": "outputs"}, {"op": "close"}]
+        answers = [answer["ok"] for answer in self.talk(self.CODE, requests)]
+        self.assertEqual([len(answer["ns"]) for answer in answers[1:3]], [3, 5])
+        self.assertEqual(len(set(answers[2]["ns"])), 1)  # as the events say
+        self.assertLess(sum(answers[2]["ns"]), 50e6)  # by the clock, not by the events' 10 ms
+        few = answers[3]["metric"] // 1000
+        requests[2]["count"] = 50
+        self.assertEqual(self.talk(self.CODE, requests)[3]["ok"]["metric"] // 1000, few)
 
     def test_tf32_is_told_where_nothing_chose_it(self):
         self.assertEqual(self.trial(self.CODE)[3]["tf32"], True)  # cuDNN's default

@@ -25,6 +25,7 @@ const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
                                            .min_time_s = 0.08,
                                            .max_time_s = 0.6,
                                            .target_interval_ratio = 0.01};
+constexpr std::int64_t kCallsPerWait = 16;
 constexpr std::string_view kDefaults = "the runtime's defaults";
 
 std::string name_of(const schema::Configuration& configuration) {
@@ -71,6 +72,8 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
     spec.device = candidate->device;
     spec.runtime = candidate->runtime;
     spec.plugin = candidate->plugin;
+  } else if (!run.model.provider.empty() && run.on_gpu() && run.objective == schema::Objective::throughput) {
+    spec.calls_per_wait = kCallsPerWait;
   }
   return spec;
 }

@@ -12,8 +12,8 @@
 
 namespace ridgeline::campaign {
 
-/// The outcome as the run sees it: an ok one whose outputs its limits do not accept becomes rejected_accuracy. The store
-/// keeps the outcome unjudged, so that other limits need no new measurement. A run that does not compare outputs
+/// The outcome as the run sees it: an ok one whose outputs its limits do not accept becomes rejected_accuracy. The
+/// store keeps the outcome unjudged, so that other limits need no new measurement. A run that does not compare outputs
 /// (TuneRun::accuracy_tolerance is 0) accepts everything.
 [[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun& run);
 
