@@ -176,6 +176,9 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->type_name("FILE.py:FUNCTION");
   tune.add_option("--python-exe", flags.python_exe, "Python interpreter that has torch (default: python3)")
       ->type_name("PATH");
+  add_choice(tune, context, "--also", flags.also, {"onnx"},
+             "With --python: the exported model in every ONNX Runtime found, in the same ranking");
+  tune.add_option("--save-onnx", flags.save_onnx, "With --also onnx: keep the exported model here")->type_name("FILE");
   auto providers = schema::provider_ids();
   providers.insert(providers.begin(), "auto");
   add_choice(tune, context, "--provider", flags.provider, providers,
@@ -194,8 +197,10 @@ void add_what_is_tuned(CLI::App& tune, Context& context, TuneFlags& flags) {
       ->allow_extra_args(false);
   add_number(tune, "--seed", flags.seed, 0, kMostSeed, "Of generated inputs and random search");
   add_runtime_flags(tune, flags.where);
-  add_choice(tune, context, "--io", flags.tensor_location, {"host", "device"},
-             "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay");
+  add_choice(
+      tune, context, "--io", flags.tensor_location, {"host", "device"},
+      "Where inputs start and outputs end: host memory, with every copy timed, or the GPU, where they stay (default: "
+      "host; with --python where the function has put them)");
   tune.add_option(
           "--devices", flags.devices,
           "GPUs to spread trials over, as nvidia-smi counts; each model is tuned separately (default: the first)")

@@ -223,7 +223,11 @@ Result<void> check_for_python(const TuneFlags& flags) {
   };
   if (!flags.shapes.empty()) return refuse("--shape " + flags.shapes.front(), "returns its inputs");
   if (!flags.inputs.empty()) return refuse("--input " + flags.inputs.front(), "returns its inputs");
-  if (const auto text = flags.where.text(); !text.empty()) return refuse(text, "runs in PyTorch, not in ONNX Runtime");
+  if (const auto text = flags.where.text(); !text.empty() && flags.also.empty())
+    return fail(ErrorCode::invalid_argument, "{}: {} runs in PyTorch, not in ONNX Runtime", text, flags.python)
+        .hint("leave it out, or add --also onnx");
+  if (!flags.where.library.empty())
+    return refuse("--ort-library " + flags.where.library, "runs in PyTorch; --runtime names an ONNX Runtime beside it");
   if (!flags.provider.empty()) return refuse("--provider " + flags.provider, "decides on which device its model is");
   return {};
 }
@@ -245,6 +249,16 @@ Result<void> read_precision(const TuneFlags& flags, campaign::TuneRequest& reque
                   "with " + precision + " outputs are judged by their cosine similarity, or by the model's metric");
   request.precision = flags.precision.empty() ? "fp32" : flags.precision;
   request.metric_loss = flags.metric_loss;
+  return {};
+}
+
+Result<void> check_export(const TuneFlags& flags) {
+  if (!flags.also.empty() && flags.python.empty())
+    return fail(ErrorCode::invalid_argument, "--also {}: only a PyTorch model (--python) is exported", flags.also)
+        .hint("leave it out; --provider auto compares every runtime and provider for an ONNX file");
+  if (!flags.save_onnx.empty() && flags.also.empty())
+    return fail(ErrorCode::invalid_argument, "--save-onnx {}: nothing is exported", flags.save_onnx)
+        .hint("add --python FILE.py:FUNCTION --also onnx");
   return {};
 }
 
@@ -282,6 +296,10 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
   if (request.workload.kind == kPythonKind) RL_TRY(check_for_python(flags));
   request.provider = flags.provider;
   request.tensor_location = flags.tensor_location;
+  if (flags.python.empty() && request.tensor_location.empty()) request.tensor_location = "host";
+  RL_TRY(check_export(flags));
+  request.also = flags.also;
+  request.save_onnx = flags.save_onnx;
   RL_TRY_ASSIGN(auto where, read_runtime_flags(flags.where));
   request.ort_library = flags.python.empty() ? std::move(where.library) : flags.python_exe;
   request.runtimes = std::move(where.runtimes);

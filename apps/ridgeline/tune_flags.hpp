@@ -22,12 +22,14 @@ struct TuneFlags : OutputFlags {
   std::string model_option;
   std::string python;      ///< "infer.py:make"
   std::string python_exe;  ///< "": python3 of PATH
+  std::string also;
+  std::string save_onnx;
   std::string config_section = "onnxruntime";
   bool quick = false;
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> runs;
   std::string provider;
-  std::string tensor_location = "host";
+  std::string tensor_location;  ///< "": not given
   std::string search = "adaptive";
   std::string space;
   std::vector<std::string> set;

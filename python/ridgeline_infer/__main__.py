@@ -2,6 +2,7 @@
 """Serves one inference trial to `ridgeline tune`: JSON lines on the file descriptor that RIDGELINE_TRAIN_FD names. Standard
 output stays the user's own."""
 
+import os
 import sys
 import traceback
 
@@ -9,6 +10,8 @@ from ridgeline_train import channel
 from ridgeline_train.failures import UserError, facts_of
 
 from .user_frames import user_frames
+
+USAGE = "ridgeline_infer is started by `ridgeline tune --python FILE.py:FUNCTION`"
 
 
 def runtime():
@@ -24,25 +27,31 @@ def runtime():
     }
 
 
-class Server:
-    """Answers requests; torch is imported by the first of them, so that its absence is an answer too."""
+def load_function(target):
+    """The user's function and its file."""
+    from ridgeline_train.target import load
 
-    def __init__(self):
-        self.functions = {}  # target: function and its file
+    if ":" not in target:
+        raise UserError("target %r names no function; expected FILE.py:FUNCTION or MODULE:FUNCTION" % target)
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
+    return load(target)
+
+
+class Server:
+    """Answers requests; torch is imported by the first of them, so that its absence is an answer too. `functions`: those
+    that are loaded already, by their targets."""
+
+    def __init__(self, functions):
+        self.functions = dict(functions)
         self.trial = None
         self.prepared = False
 
     def _load(self, target):
-        from ridgeline_train.target import load
-
-        if ":" not in target:
-            raise UserError("target %r names no function; expected FILE.py:FUNCTION or MODULE:FUNCTION" % target)
         if target not in self.functions:
-            try:
-                import torch  # noqa: F401
-            except ImportError as error:
-                raise UserError("%s has no torch (%s); name another interpreter with --python-exe" % (sys.executable, error))
-            self.functions[target] = load(target)
+            self.functions[target] = load_function(target)
         return self.functions[target]
 
     def describe(self, request):
@@ -62,10 +71,17 @@ class Server:
         function, _ = self._load(request["target"])
         from .trial import Trial
 
-        trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)))
+        trial = Trial(function, request["target"], chosen, int(request.get("seed", 1)), request.get("io") == "host")
         answer = trial.prepare()
+        answer["pid"] = os.getpid()  # a forked process is another than the one that the parent started
         self.trial = trial
         return answer
+
+    def export(self, request):
+        function, _ = self._load(request["target"])
+        from .onnx_export import export
+
+        return export(function, request["target"], request["exporter"], int(request.get("seed", 1)), request["folder"])
 
     def answer(self, request):
         op = request.get("op")
@@ -75,6 +91,8 @@ class Server:
             return self.describe(request)
         if op == "prepare":
             return self.prepare(request)
+        if op == "export":
+            return self.export(request)
         if op not in ("call", "outputs", "proof"):
             raise ValueError("unknown request %r" % op)
         if self.trial is None:
@@ -111,8 +129,8 @@ def failure(error, ooms_before):
     return facts
 
 
-def serve(connection):
-    server = Server()
+def serve(connection, functions=()):
+    server = Server(functions)
     while True:
         request = connection.receive()
         if request is None:
@@ -132,4 +150,4 @@ def serve(connection):
 
 
 if __name__ == "__main__":
-    sys.exit(channel.run(serve, "ridgeline_infer is started by `ridgeline tune FILE.py:FUNCTION`"))
+    sys.exit(channel.run(serve, USAGE))

@@ -9,7 +9,7 @@ from . import tensors
 from .attempt import attempt
 
 
-def _repeated(tensor, rows):
+def repeated(tensor, rows):
     if not tensor.dim():
         return tensor
     chosen = torch.arange(rows, device=tensor.device) % tensor.shape[0]
@@ -19,25 +19,25 @@ def _repeated(tensor, rows):
     return out
 
 
-def _shapes(made, call):
-    return [[(name, list(tensor.shape)) for name, tensor in tensors.leaves(call(*args, **kwargs))] for args, kwargs in made.sets]
+def _shapes(made, named):
+    return [[(name, list(tensor.shape)) for name, tensor in named(made.model(*args, **kwargs))] for args, kwargs in made.sets]
 
 
-def apply(made, rows, call):
-    """Gives the inputs so many rows. `call` is the model's, whose outputs have to follow."""
+def apply(made, rows, named):
+    """Gives the inputs so many rows. The model's outputs, of which `named` makes (name, tensor), have to follow."""
     own = made.rows()
     if own is None:
         raise BadSettings("batch_size needs inputs with one first dimension; theirs differ")
-    if made.metric is not None and rows < own:
-        raise BadSettings("batch_size %d is less than the %d rows that the metric is of" % (rows, own))
-    before = _shapes(made, call)
+    if rows < own:
+        raise BadSettings("batch_size %d is less than the %d rows of the inputs" % (rows, own))
+    before = _shapes(made, named)
     with attempt("batch_size %d" % rows):
-        made.map_inputs(lambda tensor: _repeated(tensor, rows))
-        after = _shapes(made, call)
+        made.map_inputs(lambda tensor: repeated(tensor, rows))
+        after = _shapes(made, named)
     for old, new in zip(before, after):
         for (name, shape), (_, seen) in zip(old, new):
             if shape[:1] != [own] or seen != [rows] + shape[1:]:
-                raise BadSettings("batch_size %d: output %s does not follow: of %d rows its shape is %s, of %d rows %s"
+                raise BadSettings("batch_size %d: %s does not follow: of %d rows its shape is %s, of %d rows %s"
                                   % (rows, name, own, shape, rows, seen))
 
 

@@ -95,7 +95,7 @@ def _call_notes(made, device):
             notes.append("outputs differ between two eager calls (random): the same seed gives the same outputs")
         else:
             notes.append("outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again)
-    return notes, tensors.facts(tensors.leaves(first))
+    return notes, tensors.facts(output_tensors(first))
 
 
 def _parameter_types(parameters):

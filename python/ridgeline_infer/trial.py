@@ -11,7 +11,7 @@ import torch
 
 from ridgeline_train.failures import BadSettings, UserError, type_name
 
-from . import batch, compiling, cuda_graph, modes, proof, settings, tensors, torchscript
+from . import batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
 from .attempt import OUT_OF_MEMORY, attempt
 from .made import make
 
@@ -31,11 +31,12 @@ def synchronizer(device):
 
 
 class Trial:
-    def __init__(self, function, target, chosen, seed):
+    def __init__(self, function, target, chosen, seed, host_io=False):
         self.function = function
         self.target = target
         self.chosen = chosen
         self.seed = seed
+        self.host_io = host_io  # inputs start and outputs end in host memory; else they stay where the user has put them
         self.notes = []
         self.turn = 0  # the input set of the next call
         self.graphs = []  # (graph, its outputs) for each input set
@@ -58,7 +59,7 @@ class Trial:
         self.own_rows = self.made.rows()
         if "batch_size" in self.chosen:
             with modes.grad(self.chosen.get("grad_mode")):
-                batch.apply(self.made, self.chosen["batch_size"], self.made.model)
+                batch.apply(self.made, self.chosen["batch_size"], output_tensors)
         self.model = self.made.model
         self._apply_eager()
         begin = time.perf_counter()
@@ -66,6 +67,8 @@ class Trial:
         self._build()
         self._wait()
         compiled_s = time.perf_counter() - begin if builds else 0.0
+        if self.host_io and self.device.type == "cuda":
+            self._feed_from_host()
         self._settle()
         return {"make_s": made_s, "compile_s": compiled_s, "items": self.made.rows() or 1, "notes": self.notes}
 
@@ -194,6 +197,7 @@ class Trial:
             run = self.model  # the trace holds autocast's conversions
         else:
             run = self._with_autocast(self.model)
+        self.sets = list(sets)
         self.calls = [(run, args, kwargs) for args, kwargs in sets]
         with self.modes():
             for _ in range(WARM_UPS if run is not self.made.model else 1):
@@ -217,6 +221,12 @@ class Trial:
                     raise
             raise
         self._wait()
+
+    def _feed_from_host(self):
+        for index, (call, args, kwargs) in enumerate(self.calls):
+            outputs = self.graphs[index][1] if self.graphs else None
+            run, self.sets[index] = host_io.from_host(functools.partial(call, *args, **kwargs), self.sets[index], outputs)
+            self.calls[index] = (run, (), {})
 
     def _settle(self):
         """What making and compiling left behind is no part of the calls' memory, nor of the collector's work."""
@@ -301,7 +311,7 @@ class Trial:
         with self.modes():
             returned = run(*args, **kwargs)
         self._wait()
-        return self.graphs[index][1] if self.graphs else returned
+        return self.graphs[index][1] if self.graphs and not self.host_io else returned
 
     def outputs(self, path):
         torch.manual_seed(self.seed)
@@ -309,17 +319,13 @@ class Trial:
         with open(path, "wb") as file:
             for index in range(len(self.calls)):
                 returned = self._output(index)
-                named = output_tensors(returned)
                 if self.made.metric is not None:
                     whole.append(self._for_metric(returned))
-                facts = []
-                for name, tensor in named:
-                    tensor = tensors.plain(tensor)
-                    fact = tensors.facts([(name, tensor)])[0]
-                    fact["bytes"] = tensors.write(file, tensor)
-                    facts.append(fact)
+                facts = self._written(file, returned, "")
+                del returned  # graphs of torch.compile look at what is still held
+                with fresh_inputs.instead(self.sets[index], self.own_rows if "batch_size" in self.chosen else None):
+                    facts += self._written(file, self._output(index), " (second inputs)")
                 sets.append(facts)
-                del returned, named, tensor  # graphs of torch.compile look at what is still held
         answer = {"sets": sets, "metric": None}
         if self.made.metric is not None:
             value = self._metric(whole if self.made.several else whole[0])
@@ -338,6 +344,16 @@ class Trial:
             return kept
         return tensors.mapped(kept, lambda tensor: tensor.float() if tensor.dtype in modes.DTYPES.values() else tensor)
 
+    @staticmethod
+    def _written(file, returned, mark):
+        facts = []
+        for name, tensor in output_tensors(returned):
+            tensor = tensors.plain(tensor)
+            fact = tensors.facts([(name + mark, tensor)])[0]
+            fact["bytes"] = tensors.write(file, tensor)
+            facts.append(fact)
+        return facts
+
     def _metric(self, outputs):
         value = self.made.metric(outputs)
         try:
@@ -350,7 +366,10 @@ class Trial:
 
 
 def output_tensors(returned):
+    """All tensors as (name, tensor). A place is no name, as an exported model could not have it."""
     named = tensors.leaves(returned)
     if not named:
         raise UserError("the model returned a %s without tensors; expected at least one" % type_name(type(returned)))
-    return named
+    if isinstance(returned, torch.Tensor):
+        return [("output", returned)]
+    return [("output_" + name if name[0].isdigit() else name, tensor) for name, tensor in named]

@@ -83,6 +83,14 @@ Result<schema::ModelDescription> inspect(Executor& executor, const workload::Ins
                        fmt::format("reading {}", request.workload.location)));
 }
 
+Result<std::vector<schema::ExportedModel>> export_models(Executor& executor, const schema::WorkloadRef& workload,
+                                                         const std::string& library, const std::string& folder,
+                                                         const TimeLeft& time_left) {
+  return call<std::vector<schema::ExportedModel>>(
+      executor, job_of(job_kind::kExport, ExportRequest{workload, library, folder}, kInspectDeadlineS,
+                       fmt::format("exporting {}", workload.location), time_left));
+}
+
 Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec, const TrialOptions& options,
                                        std::size_t slot) {
   return call<schema::TrialOutcome>(executor, trial_job(spec, options, slot));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "execute/executor.hpp"
+#include "schema/exported_model.hpp"
 #include "schema/found_runtime.hpp"
 #include "schema/gpu_ceilings.hpp"
 #include "schema/model_description.hpp"
@@ -58,6 +59,13 @@ struct ProbeOptions {
                                                           const ProbeOptions& options = {});
 [[nodiscard]] base::Result<schema::ModelDescription> inspect(Executor& executor,
                                                              const workload::InspectRequest& request);
+/// The workload's model as ONNX files in `folder`, which is there; `library`: of the runtime that the run is on.
+/// Errors: unsupported (this kind has no other form).
+[[nodiscard]] base::Result<std::vector<schema::ExportedModel>> export_models(Executor& executor,
+                                                                             const schema::WorkloadRef& workload,
+                                                                             const std::string& library,
+                                                                             const std::string& folder,
+                                                                             const TimeLeft& time_left = {});
 [[nodiscard]] base::Result<schema::TrialOutcome> run_trial(Executor& executor, const schema::TrialSpec& spec,
                                                            const TrialOptions& options, std::size_t slot = 0);
 /// Side by side, at most one a slot; answers in their order once all have ended.

@@ -29,6 +29,7 @@ namespace job_kind {
 inline constexpr std::string_view kFind = "find";                ///< which runtimes there are
 inline constexpr std::string_view kProbe = "probe";              ///< which runtime is loaded
 inline constexpr std::string_view kInspect = "inspect";          ///< what a model is
+inline constexpr std::string_view kExport = "export";            ///< the model as ONNX files
 inline constexpr std::string_view kTrial = "trial";              ///< one configuration, timed
 inline constexpr std::string_view kPair = "pair";                ///< two configurations, compared
 inline constexpr std::string_view kArm = "arm";                  ///< one side of a pair over two processes

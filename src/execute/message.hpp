@@ -18,7 +18,7 @@
 namespace ridgeline::execute {
 
 /// Changes whenever frames or messages do; a worker with another number is refused.
-inline constexpr int kProtocolVersion = 7;
+inline constexpr int kProtocolVersion = 8;
 
 /// What errors call a message of the worker.
 inline constexpr std::string_view kWorkerAnswer = "worker's answer";
@@ -53,6 +53,13 @@ struct InspectMessage {
   std::string library;
 };
 RL_DECLARE_JSON(InspectMessage)
+
+struct ExportRequest {
+  schema::WorkloadRef workload;
+  std::string library;
+  std::string folder;
+};
+RL_DECLARE_JSON(ExportRequest)
 
 struct TrialRequest {
   schema::TrialSpec spec;

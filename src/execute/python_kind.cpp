@@ -2,11 +2,13 @@
 #include "execute/python_kind.hpp"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "execute/python_export.hpp"
 #include "execute/python_workload.hpp"
 
 namespace ridgeline::execute {
@@ -15,6 +17,9 @@ namespace {
 using base::ErrorCode;
 using base::Json;
 using base::Result;
+
+/// By interpreter and target.
+using ForkServers = std::map<std::pair<std::string, std::string>, std::shared_ptr<PythonForkServer>>;
 
 constexpr double kDescribeLimitS = 300;  ///< importing torch from a cold network file system takes minutes
 
@@ -146,8 +151,19 @@ workload::WorkloadKind make_python_kind(std::string package_folder) {
   kind.probe = [package_folder](const std::string& library, const std::vector<schema::PluginLibrary>& /*plugins*/) {
     return probe(package_folder, library);
   };
-  kind.make = [package_folder](const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
-    return std::make_unique<PythonWorkload>(child_of(spec.runtime.library_path, package_folder), spec);
+  kind.make = [package_folder, servers = std::make_shared<ForkServers>()](
+                  const schema::TrialSpec& spec) -> Result<std::unique_ptr<workload::Workload>> {
+    const auto& python = spec.runtime.library_path;
+    auto child = child_of(python, package_folder);
+    auto& server = (*servers)[{python, spec.workload.location}];
+    if (!server)
+      server = std::make_shared<PythonForkServer>(python, package_folder, spec.workload.location, child.environment);
+    child.fork_server = server;
+    return std::make_unique<PythonWorkload>(std::move(child), spec);
+  };
+  kind.export_models = [package_folder](const schema::WorkloadRef& workload, const std::string& library,
+                                        const std::string& folder) {
+    return export_models(child_of(library, package_folder), workload, folder);
   };
   kind.reference = {{"grad_mode", "no_grad"}};
   kind.gpu_reference = {{"allow_tf32", false}, {"grad_mode", "no_grad"}};

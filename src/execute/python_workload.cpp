@@ -72,10 +72,12 @@ Result<void> PythonWorkload::prepare() {
   RL_TRY_ASSIGN(const auto made, ask({{"op", "prepare"},
                                       {"target", spec_.workload.location},
                                       {"settings", std::move(settings)},
+                                      {"io", spec_.tensor_location},
                                       {"seed", spec_.workload.seed}},
                                      kPrepareLimitS));
   items_ = made.value("items", 1.0);
   if (const auto* batch = spec_.configuration.find("batch_size")) rows_ = batch->as_integer();
+  process_ = made.value("pid", child_.pid());
   create_time_ = base::from_seconds(made.value("make_s", 0.0) + made.value("compile_s", 0.0));
   for (const auto& note : made.value("notes", std::vector<std::string>()))
     flags_.push_back({schema::FlagLevel::info, "torch_note", note});
@@ -136,7 +138,7 @@ bool PythonWorkload::step(int /*caller*/) noexcept {
 }
 
 std::int64_t PythonWorkload::outside_peak_rss_bytes() const {
-  return child_.is_running() ? host::peak_rss_bytes(child_.pid()).value_or(0) : 0;
+  return child_.is_running() ? host::peak_rss_bytes(process_).value_or(0) : 0;
 }
 
 Result<workload::OutputSet> PythonWorkload::outputs() {

@@ -15,7 +15,8 @@ namespace ridgeline::execute {
 
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
-///   {"op":"prepare","target":T,"settings":{..},"seed":N} -> {"make_s":..,"compile_s":..,"items":..,"notes":[..]}
+///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
+///     {"make_s":..,"compile_s":..,"items":..,"notes":[..],"pid":..}
 ///   {"op":"call","count":N,"one_wait":true}              -> {"ns":[..]}; one_wait: only after the last of them
 ///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..],
 ///                                                            "metric":NUMBER or null,"metric_not_finite":true}
@@ -53,6 +54,7 @@ class PythonWorkload final : public workload::Workload {
   ChildClock clock_;
   std::atomic<schema::TrialPhase> phase_{schema::TrialPhase::load_runtime};
   base::Nanoseconds create_time_{0};
+  pid_t process_ = -1;  ///< that makes the calls
   base::Error error_{base::ErrorCode::internal, "", ""};
   double items_ = 1;
   std::int64_t rows_ = 0;           ///< of a batch that was asked for

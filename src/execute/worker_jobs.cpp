@@ -101,9 +101,9 @@ class WorkerJobs {
   }
 
  private:
-  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run.
+  /// Notes that the worker in `slot`, if there still is one, has been where the spec's trials run and may hold memory.
   static void mark(const WorkerPool::Slot& slot, const schema::TrialSpec& spec) {
-    if (slot && spec.on_gpu()) slot->came_to_gpu();
+    if (slot && spec.on_gpu() && !schema::provider_of(spec.provider).own_process) slot->came_to_gpu();
   }
 
   Result<JobAnswer> across(const Job& job, const schema::PairedSpec& spec) {
@@ -198,7 +198,8 @@ class WorkerJobs {
 
 void add_worker_jobs(LocalTransport& transport, WorkerOptions options) {
   const auto workers = std::make_shared<WorkerJobs>(std::move(options));
-  for (const auto kind : {job_kind::kFind, job_kind::kInspect, job_kind::kReference, job_kind::kGraph})
+  for (const auto kind :
+       {job_kind::kFind, job_kind::kInspect, job_kind::kExport, job_kind::kReference, job_kind::kGraph})
     transport.add(kind, [workers](const Job& job) { return workers->plain(job); });
   for (const auto kind : {job_kind::kProbe, job_kind::kCeilings})
     transport.add(kind, [workers](const Job& job) { return workers->by_itself(job); });

@@ -107,6 +107,7 @@ Result<JobAnswer> WorkerRequests::dispatch(const std::string& kind, const base::
   if (kind == job_kind::kFind) return by(&WorkerRequests::find);
   if (kind == job_kind::kProbe) return by(&WorkerRequests::probe);
   if (kind == job_kind::kInspect) return by(&WorkerRequests::inspect);
+  if (kind == job_kind::kExport) return by(&WorkerRequests::export_models);
   if (kind == job_kind::kPair) return by(&WorkerRequests::pair);
   if (kind == job_kind::kArm) return by(&WorkerRequests::arm);
   if (kind == job_kind::kReference) return by(&WorkerRequests::reference);
@@ -133,6 +134,14 @@ Result<JobAnswer> WorkerRequests::inspect(const InspectMessage& request) {
   enter(TrialPhase::load_runtime);
   RL_TRY_ASSIGN(const auto model, kind->inspect({request.workload, request.library}));
   return JobAnswer{model, {}};
+}
+
+Result<JobAnswer> WorkerRequests::export_models(const ExportRequest& request) {
+  RL_TRY_ASSIGN(const auto* kind, registry_.find(request.workload.kind));
+  if (!kind->export_models)
+    return base::fail(ErrorCode::unsupported, "a workload of kind {} is not exported", request.workload.kind);
+  enter(TrialPhase::create_session);
+  return JobAnswer{kind->export_models(request.workload, request.library, request.folder), {}};
 }
 
 Result<std::unique_ptr<workload::Workload>> WorkerRequests::prepared(const schema::TrialSpec& spec, bool watch_gpu) {

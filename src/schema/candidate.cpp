@@ -23,6 +23,6 @@ const Candidate* find_candidate(const std::vector<Candidate>& candidates, std::s
 
 RL_DEFINE_JSON(CodeRun, command, median_s, problem)
 RL_DEFINE_JSON(LoadingCode, install, python, cpp, python_run, cpp_run)
-RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, packages, source)
+RL_DEFINE_JSON(Candidate, id, engine, runtime, provider, plugin, device, packages, source, workload)
 
 }  // namespace ridgeline::schema

@@ -40,5 +40,8 @@ namespace ridgeline::schema {
 [[nodiscard]] std::vector<ParamDef> webgpu_provider_params();
 [[nodiscard]] std::vector<ParamDef> tensorrt_rtx_provider_params();
 [[nodiscard]] std::vector<ParamDef> torch_params();
+/// What is worth trying on a PyTorch model, each on top of the best before it: cheap and strong first, slow to compile
+/// last. From medians of five models on an H100 (docs/pytorch.md).
+[[nodiscard]] std::vector<Configuration> torch_recipes();
 
 }  // namespace ridgeline::schema

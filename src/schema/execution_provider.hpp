@@ -30,6 +30,7 @@ struct ExecutionProvider {
   bool weights_in_arena = false;  ///< of its device's memory
   bool graph_per_shape = false;   ///< captures a CUDA graph for each input shape of a session, not one for all
   bool own_threads = false;       ///< runs nodes on threads of its own: what the runtime's do is left to other nodes
+  bool own_process = false;       ///< of each session, which ends with it: nothing stays in the worker
   /// Comes as a library that is registered with the runtime (TrialSpec::plugin). Of an empty library_name: any whose
   /// provider has no row.
   bool plugin = false;

@@ -27,7 +27,7 @@ base::Error RuntimeSearch::none_usable(const std::vector<std::string>& reasons) 
           "run scripts/fetch_onnxruntime.sh or give --ort-library FILE"};
 }
 
-RL_DEFINE_JSON(RuntimeRequest, library, runtimes, plugins)
+RL_DEFINE_JSON(RuntimeRequest, library, runtimes, plugins, python)
 RL_DEFINE_JSON(FoundRuntime, library_path, place, version, named, pinned, packages, plugins, problem, hint)
 RL_DEFINE_JSON(RuntimeSearch, runtimes, looked_in)
 

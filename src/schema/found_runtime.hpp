@@ -15,6 +15,7 @@ struct RuntimeRequest {
   std::string library;                 ///< --ort-library: a file or a folder; "": not given
   std::vector<std::string> runtimes;   ///< --runtime: libraries, folders and virtual environments
   std::vector<PluginLibrary> plugins;  ///< --ep-library
+  std::string python{};                ///< an interpreter whose packages are looked at before others; "": none
 };
 RL_DECLARE_JSON(RuntimeRequest)
 

@@ -42,9 +42,9 @@ RL_DECLARE_JSON(SpaceRequest)
 
 /// What a `ridgeline tune` was asked for, as it is stored.
 struct TuneRequest : RunRequest {
-  WorkloadRef workload;                  ///< kind, location, the user's shapes and input files, seed
-  std::string provider;                  ///< ExecutionProvider::id, "auto", or "": the current one
-  std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial
+  WorkloadRef workload;         ///< kind, location, the user's shapes and input files, seed
+  std::string provider;         ///< ExecutionProvider::id, "auto", or "": the current one
+  std::string tensor_location;  ///< TrialSpec::tensor_location of every trial; "": what suits the model
   std::string ort_library;
   std::vector<std::string> runtimes;   ///< --runtime
   std::vector<PluginLibrary> plugins;  ///< --ep-library
@@ -63,6 +63,8 @@ struct TuneRequest : RunRequest {
   std::string precision{};                   ///< of a PyTorch model: "fp32" (or ""), "auto", "fp16", "bf16"
   std::optional<double> metric_loss{};       ///< AccuracyGate::metric_loss; nullopt: the default
   std::uint64_t seed = 1;
+  std::string also;       ///< --also: another form of the model that is a candidate: "onnx"; "": none
+  std::string save_onnx;  ///< --save-onnx: a file for the exported model; "": not kept
 
   [[nodiscard]] RuntimeRequest where() const { return {ort_library, runtimes, plugins}; }
 };

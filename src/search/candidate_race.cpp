@@ -88,7 +88,7 @@ void CandidateRace::end_heat() {
     // What the user has now may fail for its own settings, and its search goes on to the defaults.
     if (!best && !lane.racer.id.empty())
       drop(lane, "its defaults did not run");
-    else if (best && leader && *best > *leader * reach)
+    else if (!lane.racer.searcher->is_opening() && best && leader && *best > *leader * reach)
       drop(lane, fmt::format("{:.2f} times the leader's time after {} of its configurations", *best / *leader,
                              lane.costs.size()));
     lane.heat = 0;

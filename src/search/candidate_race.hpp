@@ -12,9 +12,9 @@ namespace ridgeline::search {
 
 /// Several candidates (runtimes, providers, engines), each with a search of its own, as one search: successive halving
 /// (Jamieson and Talwalkar 2016). First every candidate's own start, its defaults, is measured; then those that are not
-/// hopelessly slower than the leader get a few trials each, those still near get twice as many, and so on, until the
-/// searches of those left have finished. A configuration's candidate is its setting kCandidateKey; the first candidate
-/// is what the user has now, and its configurations leave the key unset.
+/// hopelessly slower than the leader (or whose search is still in its opening) get a few trials each, those still near
+/// get twice as many, and so on, until the searches of those left have finished. A configuration's candidate is its
+/// setting kCandidateKey; the first candidate is what the user has now, and its configurations leave the key unset.
 class CandidateRace final : public Searcher {
  public:
   struct Racer {

@@ -190,6 +190,13 @@ bool searches_gpu(const SearchSpace& space) {
   });
 }
 
+bool searches_torch(const SearchSpace& space) {
+  return std::any_of(space.dimensions().begin(), space.dimensions().end(), [](const Dimension& dimension) {
+    const auto* param = schema::find_param(dimension.key);
+    return param != nullptr && param->scope == schema::ParamScope::torch_option;
+  });
+}
+
 std::size_t likely_level(const Factor& factor) {
   for (const auto* mild : {"extended", "HEURISTIC"})
     for (std::size_t level = 1; level < factor.levels.size(); ++level)

@@ -36,6 +36,8 @@ struct Factor {
 
 /// Whether settings of a GPU provider are searched: a trial is then short, and CPU threads hardly matter.
 [[nodiscard]] bool searches_gpu(const SearchSpace& space);
+/// Whether settings of PyTorch are searched.
+[[nodiscard]] bool searches_torch(const SearchSpace& space);
 
 /// The level most likely to win when only one is tried: the mildest step down of graph optimization or of the search
 /// for convolutions, else the middle candidate.

@@ -78,6 +78,8 @@ constexpr std::array kDependences{
     Dependence{
         "disable_specified_optimizers",
         [](const Configuration& c) { return c.get_or("graph_optimization_level", "all").as_text() != "disable_all"; }},
+    Dependence{"compile_freezing",
+               [](const Configuration& c) { return c.get_or("torch_compile", "off").as_text() != "off"; }},
     Dependence{"gpu_graph_id", [](const Configuration& c) { return is_on(c, "enable_cuda_graph"); }},
     Dependence{"use_ep_level_unified_stream", leaves_streams_open},
     Dependence{"gpu_mem_limit_gb", has_own_arena},
@@ -94,11 +96,13 @@ constexpr std::array kDependences{
         [](const Configuration& c) { return is_on(c, "tunable_op_enable") && is_on(c, "tunable_op_tuning_enable"); }},
 };
 
-constexpr std::array<std::string_view, 13> kDeciders{
-    "execution_mode",          "intra_op_num_threads",      "inter_op_num_threads", "intra_op_allow_spinning",
-    "inter_op_allow_spinning", "intra_op_spin_duration_us", "enable_cuda_graph",    "io_binding",
-    "tunable_op_enable",       "tunable_op_tuning_enable",  "use_cuda_mempool",     "arena_extend_strategy",
-    "graph_optimization_level"};
+constexpr std::array<std::string_view, 14> kDeciders{"execution_mode",           "intra_op_num_threads",
+                                                     "inter_op_num_threads",     "intra_op_allow_spinning",
+                                                     "inter_op_allow_spinning",  "intra_op_spin_duration_us",
+                                                     "enable_cuda_graph",        "io_binding",
+                                                     "tunable_op_enable",        "tunable_op_tuning_enable",
+                                                     "use_cuda_mempool",         "arena_extend_strategy",
+                                                     "graph_optimization_level", "torch_compile"};
 
 }  // namespace
 

@@ -2,10 +2,12 @@
 #include "search/searcher.hpp"
 
 #include "base/text.hpp"
+#include "schema/catalog.hpp"
 #include "search/adaptive_searcher.hpp"
 #include "search/gpu_quick_searcher.hpp"
 #include "search/list_searcher.hpp"
 #include "search/quick_searcher.hpp"
+#include "search/recipe_searcher.hpp"
 
 namespace ridgeline::search {
 
@@ -13,6 +15,8 @@ using base::ErrorCode;
 
 base::Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const SearchSpace& space,
                                                       const SearcherOptions& options) {
+  if ((name == "adaptive" || name == "quick") && searches_torch(space))
+    return std::make_unique<RecipeSearcher>(space, options, schema::torch_recipes(), name == "adaptive");
   if (name == "adaptive") return std::make_unique<AdaptiveSearcher>(space, options);
   if (name == "quick" && searches_gpu(space)) return std::make_unique<GpuQuickSearcher>(space, options);
   if (name == "quick") return std::make_unique<QuickSearcher>(space, options);

@@ -51,6 +51,8 @@ class Searcher {
   virtual void revise(const schema::Configuration& configuration, const Observation& observation) = 0;
   /// Estimate of proposals still to come, for progress display; grows when the search keeps finding gains.
   [[nodiscard]] virtual std::size_t remaining() const = 0;
+  /// Whether what was tried so far tells little of what settings can bring.
+  [[nodiscard]] virtual bool is_opening() const { return false; }
   /// Values that were left out on the way, with the reason: hungrier than what ran out of memory.
   [[nodiscard]] virtual std::vector<schema::PrunedParam> left_out() const = 0;
 };

@@ -15,6 +15,7 @@
 #include "search/named_space.hpp"
 #include "search/pruning.hpp"
 #include "search/relevance.hpp"
+#include "search/torch_rules.hpp"
 
 namespace ridgeline::search {
 namespace {
@@ -217,6 +218,7 @@ class SpaceBuild {
                      affinities_match,
                      {"intra_op_thread_affinities", "intra_op_num_threads"}}));
     for (auto& rule : gpu_rules(input_)) RL_TRY(add_rule(std::move(rule)));
+    for (auto& rule : torch_rules(input_)) RL_TRY(add_rule(std::move(rule)));
     return {};
   }
 

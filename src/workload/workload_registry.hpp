@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "schema/exported_model.hpp"
 #include "schema/found_runtime.hpp"
 #include "schema/model_description.hpp"
 #include "schema/runtime_graph.hpp"
@@ -34,6 +35,10 @@ struct WorkloadKind {
                                                       const std::vector<schema::PluginLibrary>& plugins)>
       probe;
   std::function<base::Result<std::unique_ptr<Workload>>(const schema::TrialSpec&)> make;
+  /// The model as ONNX files in a folder that is there; `library`: of the run's runtime. Null: it is one, or cannot be.
+  std::function<std::vector<schema::ExportedModel>(const schema::WorkloadRef&, const std::string& library,
+                                                   const std::string& folder)>
+      export_models{};
   /// The clock() of the workloads of a spec; null: the system's.
   std::function<const base::Clock*(const schema::TrialSpec&)> clock{};
   /// What the runtime makes of the spec's model before it runs it; null: the kind has no such thing.

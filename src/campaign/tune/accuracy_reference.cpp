@@ -48,6 +48,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   spec.configuration = on_gpu ? request_.gpu_reference : request_.reference;
   spec.device = run.device;
   // One reference for all candidates.
+  spec.workload = run.workload;
   spec.runtime = run.runtime;
   spec.plugin.reset();
   // Outputs of another batch have another shape, so each batch has a reference of its own.

@@ -2,13 +2,11 @@
 #include "campaign/tune/candidates.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/ranges.h>
 
 #include "analysis/candidate_table.hpp"
 #include "campaign/tune/loading_check.hpp"
-#include "execute/runtime_candidates.hpp"
 #include "workload/onnx/loading_code.hpp"
 
 namespace ridgeline::campaign {
@@ -24,34 +22,47 @@ bool suits(const schema::TuneRun& run, const schema::ExecutionProvider& provider
 
 }  // namespace
 
+std::optional<schema::Candidate> candidate_of(const RunContext& context, const schema::FoundRuntime& where,
+                                              execute::UsableProvider usable) {
+  const auto& run = context.result.run;
+  const auto& row = schema::provider_of(usable.provider);
+  if (!suits(run, row)) return std::nullopt;
+  schema::Candidate candidate;
+  candidate.engine = usable.runtime.name;
+  candidate.provider = usable.provider;
+  candidate.device = row.on_gpu() && !run.environment.gpus.empty() ? "gpu:" + run.environment.gpus.front().uuid
+                                                                   : run.environment.cpu_device_id();
+  candidate.packages = where.packages;
+  if (usable.plugin)
+    for (const auto& library : usable.runtime.plugins)
+      if (library.library_path == usable.plugin->library_path && !library.package.empty())
+        candidate.packages.push_back(library.package);
+  candidate.source = where.place;
+  candidate.plugin = std::move(usable.plugin);
+  candidate.runtime = std::move(usable.runtime);
+  return candidate;
+}
+
+std::string add_candidate(RunContext& context, schema::Candidate candidate) {
+  auto& run = context.result.run;
+  const auto name = candidate.name();
+  const auto taken = [&](const std::string& id) {
+    return schema::find_candidate(run.candidates, id) != nullptr || analysis::candidate_in(run, {}).name() == id;
+  };
+  candidate.id = name;
+  for (int count = 2; taken(candidate.id); ++count) candidate.id = fmt::format("{}#{}", name, count);
+  run.candidates.push_back(std::move(candidate));
+  return run.candidates.back().id;
+}
+
 base::Result<void> add_candidates(RunContext& context, std::size_t current) {
   auto& run = context.result.run;
   context.observer.stage("asking every runtime what it offers");
   RL_TRY_ASSIGN(auto found, execute::runtime_candidates(*context.runtimes, run.environment));
-  std::map<std::string, int> names;
-  names[analysis::candidate_in(run, {}).name()] = 1;
   for (auto& one : found.usable) {
-    const auto& row = schema::provider_of(one.provider);
     if (one.index == current && one.provider == run.provider && !one.plugin) continue;
-    if (!suits(run, row)) continue;
     const auto& where = context.runtimes->all()[one.index];
-    schema::Candidate candidate;
-    candidate.engine = one.runtime.name;
-    candidate.provider = one.provider;
-    candidate.device = row.on_gpu() && !run.environment.gpus.empty() ? "gpu:" + run.environment.gpus.front().uuid
-                                                                     : run.environment.cpu_device_id();
-    candidate.packages = where.packages;
-    if (one.plugin)
-      for (const auto& library : one.runtime.plugins)
-        if (library.library_path == one.plugin->library_path && !library.package.empty())
-          candidate.packages.push_back(library.package);
-    candidate.source = where.place;
-    candidate.plugin = std::move(one.plugin);
-    candidate.runtime = std::move(one.runtime);
-    auto id = candidate.name();
-    const int count = ++names[id];
-    candidate.id = count == 1 ? std::move(id) : fmt::format("{}#{}", id, count);
-    run.candidates.push_back(std::move(candidate));
+    if (auto candidate = candidate_of(context, where, std::move(one))) add_candidate(context, std::move(*candidate));
   }
   for (auto& reason : found.passed_over) context.note("not a candidate: " + std::move(reason));
   if (run.candidates.empty()) context.note("no other runtime or provider was found that could run this model");

@@ -109,6 +109,11 @@ Result<void> look_at_model(RunContext& context) {
   return {};
 }
 
+/// Files are fed from the host; inputs of a function of the user's stay where it has put them.
+std::string usual_tensor_location(const schema::TuneRun& run) {
+  return !run.model.provider.empty() && schema::provider_of(run.provider).takes_device_tensors ? "device" : "host";
+}
+
 bool chooses_provider(const TuneRequest& request) { return request.provider.empty() || request.provider == "auto"; }
 
 /// What was asked for that only a GPU has.
@@ -147,6 +152,7 @@ Result<void> prepare(RunContext& context) {
   run.runtime = *context.runtimes->ask(chosen.index);
   run.provider = std::move(chosen.provider);
   run.plugin = std::move(chosen.plugin);
+  if (run.tensor_location.empty()) run.tensor_location = usual_tensor_location(run);
   RL_TRY(check_provider(request, run));
   run.device = !run.on_gpu() || run.environment.gpus.empty() ? run.environment.cpu_device_id()
                                                              : "gpu:" + run.environment.gpus.front().uuid;
@@ -164,6 +170,7 @@ Result<void> prepare(RunContext& context) {
     context.note(
         fmt::format("workers go without {}: only settings of a configuration are compared", fmt::join(ignored, ", ")));
   if (request.provider == "auto") RL_TRY(add_candidates(context, chosen.index));
+  if (!request.also.empty()) RL_TRY(add_exported_candidates(context));
   context.observer.model_ready(run);
   if (!run.model.provider.empty())  // code of the user's, not a file: what was seen when it ran
     for (const auto& note : run.model.notes) context.note(note);

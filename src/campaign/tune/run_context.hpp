@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,8 +41,9 @@ struct RunContext {
   std::function<bool()> cancelled;
   TuneRequest request;  ///< its plans suit the provider and --max-time once the run is prepared
   TuneResult result;
-  std::optional<execute::FoundRuntimes> runtimes;  ///< set once the run is prepared
-  CandidateSpaces spaces;                          ///< none until they are built
+  std::optional<execute::FoundRuntimes> runtimes;            ///< set once the run is prepared
+  std::map<std::string, schema::ModelDescription> exported;  ///< what candidates run that have a workload of their own
+  CandidateSpaces spaces;                                    ///< none until they are built
   TuneBudget budget{clock, request, result, spaces};
   RunFrame<schema::TuneRun> frame{store, clock, budget, result.run, schema::shell_line(request.arguments)};
 };

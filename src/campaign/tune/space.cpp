@@ -64,6 +64,8 @@ Result<std::unique_ptr<search::Searcher>> build_race(RunContext& context, std::u
     auto input = space_input(context);
     input.provider = candidate.provider;
     input.runtime = candidate.runtime;
+    if (const auto found = context.exported.find(candidate.id); found != context.exported.end())
+      input.model = found->second;
     input.request = request_for(input.request, candidate.provider);
     RL_TRY_ASSIGN(auto built, search::build_space(input));
     auto own = options;

@@ -72,6 +72,7 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
     spec.device = candidate->device;
     spec.runtime = candidate->runtime;
     spec.plugin = candidate->plugin;
+    if (candidate->workload) spec.workload = *candidate->workload;
   } else if (!run.model.provider.empty() && run.on_gpu() && run.objective == schema::Objective::throughput) {
     spec.calls_per_wait = kCallsPerWait;
   }

@@ -101,14 +101,20 @@ const std::vector<ExecutionProvider>& execution_providers() {
 }
 
 const std::vector<ExecutionProvider>& torch_providers() {
-  static const std::vector<ExecutionProvider> rows{
-      {.id = "pytorch", .library_name = "PyTorch", .title = "PyTorch", .engine = "torch", .own_threads = true},
-      {.id = "pytorch-cuda",
-       .library_name = "PyTorch with CUDA",
-       .title = "PyTorch with CUDA",
-       .device = DeviceKind::gpu,
-       .engine = "torch",
-       .own_threads = true}};
+  static const std::vector<ExecutionProvider> rows{{.id = "pytorch",
+                                                    .library_name = "PyTorch",
+                                                    .title = "PyTorch",
+                                                    .engine = "torch",
+                                                    .own_threads = true,
+                                                    .own_process = true},
+                                                   {.id = "pytorch-cuda",
+                                                    .library_name = "PyTorch with CUDA",
+                                                    .title = "PyTorch with CUDA",
+                                                    .device = DeviceKind::gpu,
+                                                    .engine = "torch",
+                                                    .takes_device_tensors = true,
+                                                    .own_threads = true,
+                                                    .own_process = true}};
   return rows;
 }
 

@@ -134,4 +134,17 @@ std::vector<ParamDef> torch_params() {
   };
 }
 
+std::vector<Configuration> torch_recipes() {
+  return {{{"grad_mode", "inference_mode"}, {"allow_tf32", true}, {"cudnn_benchmark", true}},
+          {{"cuda_graph", true}},
+          {{"torchscript", "freeze"}},
+          {{"torch_compile", "default"}},
+          {{"torch_precision", "fp16"}},
+          {{"torch_precision", "bf16"}},
+          {{"compile_freezing", true}},
+          {{"channels_last", true}},
+          {{"torch_compile", "reduce-overhead"}, {"cuda_graph", false}},
+          {{"torch_compile", "max-autotune"}, {"cuda_graph", true}}};
+}
+
 }  // namespace ridgeline::schema

@@ -73,6 +73,8 @@ class Finder {
     } else {
       add_variable("RIDGELINE_ORT_LIBRARY", environment_.ort_library);
       add_variable("ONNXRUNTIME_ROOT", environment_.ort_root);
+      if (!request_.python.empty())
+        add_python({"Python environment of " + request_.python, fs::path(request_.python).parent_path().parent_path()});
       for (const auto& python : python_environments(environment_)) add_python(python);
       add_own_copy();
       add_system();

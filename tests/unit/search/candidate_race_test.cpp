@@ -121,5 +121,34 @@ TEST_F(CandidateRaceTest, revised_costs_count) {
   EXPECT_EQ(next.at("a"), 4);
 }
 
+/// Slow until its setting is on, as eager PyTorch beside a compiled graph.
+class LateSearcher final : public Searcher {
+ public:
+  std::optional<Proposal> propose() override {
+    if (at_ == 8) return std::nullopt;
+    Proposal proposal;
+    if (at_ > 0) proposal.configuration.set("intra_op_num_threads", static_cast<int>(at_));
+    ++at_;
+    return proposal;
+  }
+  void observe(const Proposal& /*proposal*/, const Observation& /*observation*/) override {}
+  void revise(const Configuration& /*configuration*/, const Observation& /*observation*/) override {}
+  [[nodiscard]] std::size_t remaining() const override { return 8 - at_; }
+  [[nodiscard]] bool is_opening() const override { return at_ < 7; }
+  [[nodiscard]] std::vector<schema::PrunedParam> left_out() const override { return {}; }
+
+ private:
+  std::size_t at_ = 0;
+};
+
+TEST_F(CandidateRaceTest, WhoIsInTheOpeningIsNotDropped) {
+  racers_.push_back({"", std::make_unique<LateSearcher>()});
+  costs_[""] = [](std::int64_t threads) { return threads == 7 ? 10.0 : 900.0; };
+  add("other", [](std::int64_t) { return 100.0; });
+  const auto trials = run();
+  EXPECT_EQ(trials.at(""), 8U);
+  EXPECT_EQ(winner_, (Configuration{{"intra_op_num_threads", 7}}));
+}
+
 }  // namespace
 }  // namespace ridgeline::search

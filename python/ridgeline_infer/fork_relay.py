@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands for a process that a fork_server makes: hands it its output and its channel, ends as it ends, and ends it by ending.
+
+    RIDGELINE_FORK_FD=N RIDGELINE_TRAIN_FD=M python -S fork_relay.py COMMAND...
+
+N is a socket to the server, which the relay has been announced to. Where there is no server, it becomes COMMAND. Imports next
+to nothing, so that it starts at once."""
+
+import array
+import json
+import os
+import signal
+import socket
+import sys
+
+LONGEST = 1 << 20  # bytes of an environment
+
+
+def receive(connection, most):
+    """One line and the file descriptors, `most` at most, that came with it; b"" at the end."""
+    data, ancillary, _, _ = connection.recvmsg(LONGEST, socket.CMSG_SPACE(most * 4))
+    numbers = array.array("i")
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(content[:len(content) - len(content) % numbers.itemsize])
+    while data and not data.endswith(b"\n"):
+        more = connection.recv(LONGEST)
+        if not more:
+            return b"", []
+        data += more
+    return data, list(numbers)
+
+
+def handed_over(connection, environment, train):
+    request = {"folder": os.getcwd(), "environment": environment}
+    numbers = array.array("i", [1, 2, train])
+    data = (json.dumps(request) + "\n").encode()
+    try:
+        sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+        connection.sendall(data[sent:])
+        return connection.recv(7, socket.MSG_WAITALL) == b"forked\n"
+    except OSError:
+        return False
+
+
+def main(command):
+    train = int(os.environ["RIDGELINE_TRAIN_FD"])
+    connection = socket.socket(fileno=int(os.environ.pop("RIDGELINE_FORK_FD")))
+    if not handed_over(connection, dict(os.environ), train):
+        connection.close()
+        os.set_inheritable(train, True)
+        os.execvp(command[0], command)
+    os.close(train)  # the channel ends with the process that uses it
+    answer = connection.recv(100)
+    if not answer:  # the server was killed, and with it what it had made
+        os.kill(os.getpid(), signal.SIGKILL)
+    status = int(answer)
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return os.WEXITSTATUS(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Python process that has imported torch and the user's file, and forks a process for each trial: importing takes seconds.
+
+    RIDGELINE_FORK_FD=N python -m ridgeline_infer.fork_server TARGET
+
+Each message on socket N carries one socket, the other end of which a fork_relay has. What the user's file leaves behind must
+not reach a fork: with CUDA started or more threads than torch itself has, the server begins anew without the file."""
+
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+
+from ridgeline_train import channel
+
+from . import __main__ as program
+from .fork_relay import receive
+
+KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+PLAIN = "--plain"
+DYNAMO = ("torch._dynamo", "torch._inductor.config", "torch._functorch.aot_autograd")  # what torch.compile imports at once
+
+
+def _imported(names):
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:  # not in this torch; a trial that needs it says so
+            return
+
+
+def _threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+def _touched_cuda():
+    """CUDA, once started, does not work in a fork. NVML leaves this file alone."""
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink("/proc/self/fd/" + name).startswith("/dev/nvidia-uvm"):
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def preload(target):
+    """The user's function as Server.functions has it, or nothing; None where a fork would not be as good as a new process."""
+    try:
+        import torch
+    except ImportError:
+        return {}
+    if hasattr(torch, "compile"):
+        _imported(DYNAMO)
+    if not target:
+        return {}
+    # Lets the file ask whether there is a GPU without starting CUDA.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    _imported(["numpy"])  # whose threads bear forks
+    before = _threads()
+    try:
+        loaded = {target: program.load_function(target)}
+    except (Exception, SystemExit):  # a trial fails with it by itself
+        return None
+    return None if _touched_cuda() or _threads() > before else loaded
+
+
+def become(request, numbers, functions):
+    """In the new process: what `python -m ridgeline_infer` would be."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(KILLED_WITH_PARENT, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    wanted = int(os.environ["RIDGELINE_TRAIN_FD"])
+    high = [os.dup(number) for number in numbers]
+    while min(high) <= max(2, wanted):  # above the numbers that they are to have
+        high = [os.dup(number) for number in high]
+    for number, target in zip(high, (1, 2, wanted)):
+        os.dup2(number, target, inheritable=True)
+    for number in range(3, max(high) + 1):
+        if number != wanted and _is_socket(number):
+            os.close(number)
+    os.chdir(request["folder"])
+    sys.argv = ["ridgeline_infer"]
+    return channel.run(lambda connection: program.serve(connection, functions), program.USAGE)
+
+
+def _is_socket(number):
+    try:
+        return os.readlink("/proc/self/fd/%d" % number).startswith("socket:")
+    except OSError:
+        return False
+
+
+def _kill_group(process):
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except OSError:
+        pass
+
+
+class ForkServer:
+    def __init__(self, control, functions):
+        self.control = control
+        self.functions = functions
+        self.living = {}  # process: its relay's socket
+
+    def serve(self):
+        while True:
+            ready, _, _ = select.select([self.control] + list(self.living.values()), [], [], 0.01 if self.living else None)
+            if self.control in ready and not self._accept():
+                break
+            self._look_after(ready)
+        for process in self.living:
+            _kill_group(process)
+
+    def _accept(self):
+        data, numbers = receive(self.control, 1)
+        if not data:
+            return False
+        relay = socket.socket(fileno=numbers[0])
+        data, numbers = receive(relay, 3)
+        if not data:
+            relay.close()
+            return True
+        sys.stdout.flush()
+        process = os.fork()
+        if process == 0:
+            code = 1
+            try:
+                code = become(json.loads(data), numbers, self.functions)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        for number in numbers:
+            os.close(number)
+        relay.sendall(b"forked\n")
+        self.living[process] = relay
+        return True
+
+    def _look_after(self, ready):
+        for process, relay in list(self.living.items()):
+            if relay in ready:  # a relay says nothing more: it has gone
+                _kill_group(process)
+            done, status = os.waitpid(process, os.WNOHANG)
+            if not done:
+                continue
+            _kill_group(process)  # what it left behind
+            try:
+                relay.sendall(b"%d\n" % status)
+            except OSError:
+                pass
+            relay.close()
+            del self.living[process]
+
+
+def main(arguments):
+    number = int(os.environ["RIDGELINE_FORK_FD"])
+    os.set_inheritable(number, False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the end of the socket is ours
+    functions = preload(arguments[0] if arguments else "")
+    if functions is None:
+        os.set_inheritable(number, True)
+        os.environ.pop("PYTORCH_NVML_BASED_CUDA_CHECK", None)
+        os.execv(sys.executable, [sys.executable, "-m", "ridgeline_infer.fork_server"])
+    ForkServer(socket.socket(fileno=number), functions).serve()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/python_export.hpp"
+
+#include <array>
+#include <future>
+
+namespace ridgeline::execute {
+namespace {
+
+constexpr double kExportLimitS = 120;
+constexpr std::array kExporters{"dynamo", "torchscript"};  // of ridgeline_infer/onnx_export.py, the newer one first
+
+schema::ExportedModel exported(const JsonChildOptions& options, const schema::WorkloadRef& workload,
+                               const std::string& exporter, const std::string& folder) {
+  schema::ExportedModel out;
+  out.exporter = exporter;
+  JsonChild child(options);
+  const auto answer = child.ask({{"op", "export"},
+                                 {"target", workload.location},
+                                 {"exporter", exporter},
+                                 {"seed", workload.seed},
+                                 {"folder", folder}},
+                                kExportLimitS);
+  if (!answer) {
+    out.problem = answer.error().error.message;
+    return out;
+  }
+  out.path = answer->value("model", "");
+  const auto inputs = answer->value("inputs", base::Json::array());
+  for (const auto& input : inputs) out.input_files.push_back({input.value("name", ""), input.value("path", ""), ""});
+  child.close();
+  return out;
+}
+
+}  // namespace
+
+std::vector<schema::ExportedModel> export_models(const JsonChildOptions& child, const schema::WorkloadRef& workload,
+                                                 const std::string& folder) {
+  std::vector<std::future<schema::ExportedModel>> running;
+  for (const auto* exporter : kExporters)
+    running.push_back(std::async(std::launch::async, exported, std::cref(child), std::cref(workload),
+                                 std::string(exporter), std::cref(folder)));
+  std::vector<schema::ExportedModel> out;
+  for (auto& one : running) out.push_back(one.get());
+  return out;
+}
+
+}  // namespace ridgeline::execute

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schema/workload_ref.hpp"
+
+namespace ridgeline::schema {
+
+/// A model as one exporter wrote it, or why it could not.
+struct ExportedModel {
+  std::string exporter;                  ///< "dynamo"
+  std::string path;                      ///< of the file; "": there is none
+  std::vector<InputFile> input_files{};  ///< the inputs that the model was made with
+  std::string problem;                   ///< why there is none
+};
+RL_DECLARE_JSON(ExportedModel)
+
+}  // namespace ridgeline::schema

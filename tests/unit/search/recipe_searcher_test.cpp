@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/recipe_searcher.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "schema/catalog.hpp"
+#include "schema/execution_provider.hpp"
+#include "search/space_builder.hpp"
+
+namespace ridgeline::search {
+namespace {
+
+using schema::Configuration;
+
+class RecipeSearcherTest : public testing::Test {
+ protected:
+  RecipeSearcherTest() {
+    environment_.gpus.emplace_back();
+    runtime_.name = schema::torch_providers().back().engine;
+    runtime_.version = "2.11.0";
+    for (const auto& row : schema::torch_providers()) runtime_.providers.push_back(row.library_name);
+  }
+
+  SearchSpace space(bool on_gpu) {
+    const auto& row = on_gpu ? schema::torch_providers().back() : schema::torch_providers().front();
+    provider_ = row.id;
+    const SpaceInput input{provider_, schema::Objective::latency, environment_, model_, runtime_, request_};
+    auto built = build_space(input);
+    EXPECT_TRUE(built.has_value());
+    return std::move(built->space);
+  }
+
+  /// What was proposed, with what it is thought to take.
+  template <typename Cost>
+  std::vector<Configuration> run(const SearchSpace& space, const std::string& name, Cost cost) {
+    auto searcher = make_searcher(name, space, {});
+    std::vector<Configuration> seen;
+    while (auto proposal = (*searcher)->propose()) {
+      seen.push_back(proposal->configuration);
+      EXPECT_TRUE(space.allows(proposal->configuration)) << proposal->configuration.to_text();
+      Observation observation;
+      observation.cost = cost(proposal->configuration);
+      observation.cost_low = observation.cost_high = observation.cost.value_or(0);
+      (*searcher)->observe(*proposal, observation);
+    }
+    return seen;
+  }
+
+  schema::Environment environment_;
+  schema::ModelDescription model_;
+  schema::RuntimeIdentity runtime_;
+  SpaceRequest request_;
+  std::string provider_;
+};
+
+std::optional<double> of_table(const Configuration& c) {
+  double cost = c.get_or("torch_compile", "off").as_text() == "off" ? 6 : 3;
+  if (c.get_or("cuda_graph", false).as_bool() || c.get_or("torch_compile", "off").as_text() == "reduce-overhead")
+    cost /= 4;
+  if (c.get_or("allow_tf32", false).as_bool()) cost *= 0.7;
+  if (c.get_or("channels_last", false).as_bool()) cost *= 1.1;
+  return cost;
+}
+
+TEST_F(RecipeSearcherTest, StrongSettingsOfGpusAreTogetherAfterAFewTrials) {
+  const auto seen = run(space(true), "adaptive", of_table);
+  ASSERT_GE(seen.size(), 4U);
+  EXPECT_EQ(seen.front(), Configuration{});
+  const auto& fourth = seen[3];
+  EXPECT_EQ(fourth.get_or("torch_compile", "off").as_text(), "default") << fourth.to_text();
+  EXPECT_TRUE(fourth.get_or("cuda_graph", false).as_bool());
+  EXPECT_TRUE(fourth.get_or("allow_tf32", false).as_bool());
+}
+
+TEST_F(RecipeSearcherTest, WhatDoesNotRunIsNotBuiltUpon) {
+  const auto seen = run(space(true), "quick", [](const Configuration& c) {
+    return c.get_or("allow_tf32", false).as_bool() ? std::nullopt : of_table(c);
+  });
+  std::size_t without = 0;
+  for (const auto& one : seen) without += one.get_or("allow_tf32", false).as_bool() ? 0 : 1;
+  EXPECT_EQ(without + 1, seen.size());
+}
+
+TEST_F(RecipeSearcherTest, NothingThatNeedsAGpuIsTriedOnACpu) {
+  for (const auto& one : run(space(false), "adaptive", of_table)) {
+    EXPECT_FALSE(one.contains("cuda_graph")) << one.to_text();
+    EXPECT_NE(one.get_or("torch_compile", "off").as_text(), "reduce-overhead") << one.to_text();
+  }
+}
+
+TEST_F(RecipeSearcherTest, OldTorchIsTracedInPlaceOfCompiled) {
+  runtime_.version = "1.13.1";
+  const auto seen = run(space(false), "adaptive", of_table);
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const auto& one) { return one.contains("torchscript"); }));
+  EXPECT_TRUE(std::none_of(seen.begin(), seen.end(), [](const auto& one) { return one.contains("torch_compile"); }));
+}
+
+}  // namespace
+}  // namespace ridgeline::search
