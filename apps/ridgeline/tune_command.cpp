@@ -235,6 +235,11 @@ void add_measurement(CLI::App& tune, Context& context, TuneFlags& flags) {
   tune.add_option("--accuracy-tolerance", flags.accuracy_tolerance,
                   "Allowed scaled output error (labels, masks, text: share that differs), or off")
       ->type_name("X");
+  add_choice(tune, context, "--precision", flags.precision, {"fp32", "auto", "fp16", "bf16"},
+             "Of --python, beside the model's own: fp32 (default) allows TF32, auto tries autocast and half weights in "
+             "fp16 and bf16");
+  add_share(tune, "--metric-loss", flags.metric_loss,
+            "Of --python, where the function returns a metric: how much of it may be lost (default 1%)");
   add_choice(tune, context, "--isolation", flags.isolation, {"pooled", "trial"},
              "One worker for many trials, or one each");
   tune.add_flag("--no-ablation", flags.no_ablation, "Do not measure what each setting of the winner contributes");

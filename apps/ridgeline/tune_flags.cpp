@@ -232,6 +232,26 @@ Result<void> check_for_python(const TuneFlags& flags) {
   return {};
 }
 
+Result<void> read_precision(const TuneFlags& flags, campaign::TuneRequest& request) {
+  const auto refuse = [](std::string given, std::string_view why) {
+    return fail(ErrorCode::invalid_argument, "{}: {}", given, why).hint("leave it out");
+  };
+  const auto precision = "--precision " + flags.precision;
+  const auto loss = flags.metric_loss ? "--metric-loss " + share_text(*flags.metric_loss) : "";
+  if (flags.python.empty()) {
+    if (!flags.precision.empty()) return refuse(precision, "only for PyTorch models (--python)");
+    if (flags.metric_loss) return refuse(loss, "only for PyTorch models (--python)");
+    return {};
+  }
+  if (flags.metric_loss && !request.check_accuracy) return refuse(loss, "--accuracy-tolerance off checks nothing");
+  if (request.accuracy_tolerance && !flags.precision.empty() && flags.precision != "fp32")
+    return refuse("--accuracy-tolerance " + flags.accuracy_tolerance,
+                  "with " + precision + " outputs are judged by their cosine similarity, or by the model's metric");
+  request.precision = flags.precision.empty() ? "fp32" : flags.precision;
+  request.metric_loss = flags.metric_loss;
+  return {};
+}
+
 Result<void> check_export(const TuneFlags& flags) {
   if (!flags.also.empty() && flags.python.empty())
     return fail(ErrorCode::invalid_argument, "--also {}: only a PyTorch model (--python) is exported", flags.also)
@@ -306,6 +326,7 @@ Result<TunePlan> read_tune_flags(const TuneFlags& flags, const Context& context)
                   flags.accuracy_tolerance);
     request.accuracy_tolerance = *tolerance;
   }
+  RL_TRY(read_precision(flags, request));
   if (flags.trials) request.random_budget = static_cast<std::size_t>(*flags.trials);
   if (flags.trials && request.search != "random")
     return fail(ErrorCode::invalid_argument,

@@ -42,6 +42,8 @@ struct TuneFlags : OutputFlags {
   std::optional<double> trial_time_s;
   double min_effect = 0.02;
   std::string accuracy_tolerance;
+  std::string precision;  ///< "": fp32
+  std::optional<double> metric_loss;
   std::string isolation = "pooled";
   RuntimeFlags where;
   std::string devices;  ///< "": the first GPU

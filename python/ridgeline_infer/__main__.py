@@ -87,7 +87,8 @@ class Server:
         if self.trial is None:
             raise ValueError("%r before prepare" % op)
         if op == "call":
-            return {"ns": self.trial.call(int(request["count"]))}
+            calls = self.trial.block if request.get("one_wait") else self.trial.call
+            return {"ns": calls(int(request["count"]))}
         if op == "outputs":
             return self.trial.outputs(request["path"])
         return self.trial.proof()

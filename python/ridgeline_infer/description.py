@@ -77,7 +77,8 @@ def _called(made, wait, seed, gradients):
 
 
 def _call_notes(made, device):
-    """A first call, which may be unlike all others, and two under different seeds; another where these differ."""
+    """Of a first call, which may be unlike all others, and two under different seeds; another where these differ. With
+    the outputs of one."""
     wait = synchronizer(device)
     before = tensors.kept(made.sets[0])
     gradients = _needs_gradients(made)
@@ -94,7 +95,15 @@ def _call_notes(made, device):
             notes.append("outputs differ between two eager calls (random): the same seed gives the same outputs")
         else:
             notes.append("outputs differ between two eager calls (random), also with the same seed, by up to %.3g" % again)
-    return notes
+    return notes, tensors.facts(output_tensors(first))
+
+
+def _parameter_types(parameters):
+    counts = {}
+    for one in parameters:
+        name = tensors.element_type(one.dtype)
+        counts[name] = counts.get(name, 0) + one.numel()
+    return counts
 
 
 def _first_dtype(made):
@@ -125,11 +134,13 @@ def describe(function, target, path):
         "training": bool(made.module is not None and made.module.training),
         "parameters": sum(one.numel() for one in parameters),
         "parameter_bytes": sum(one.numel() * one.element_size() for one in parameters),
+        "parameter_types": _parameter_types(parameters),
         "sets": [tensors.facts(one) for one in made.inputs()],
         "has_metric": made.metric is not None,
         "notes": _mode_notes(made) + _device_notes(made, device),
     }
-    answer["notes"] += _call_notes(made, device)
+    notes, answer["outputs"] = _call_notes(made, device)
+    answer["notes"] += notes
     del made
     gc.collect()
     if device.type == "cuda":

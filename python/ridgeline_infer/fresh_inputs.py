@@ -6,7 +6,7 @@ import contextlib
 
 import torch
 
-from . import tensors
+from . import batch, tensors
 
 LONG_ENOUGH = 16  # elements: a short integer tensor may be a shape or an axis, whose order means something
 
@@ -15,14 +15,24 @@ def _moves(tensor):
     return tensor.layout == torch.strided and tensor.numel() >= (2 if tensor.is_floating_point() else LONG_ENOUGH)
 
 
+def _moved(values):
+    return torch.roll(values.reshape(-1), -1).reshape(values.shape)
+
+
 @contextlib.contextmanager
-def instead(one_set):
-    """In the tensors of the set themselves, as captured graphs read at their addresses."""
-    found = {id(tensor): tensor for _, tensor in tensors.leaves(one_set) if _moves(tensor)}.values()
+def instead(one_set, rows=None):
+    """In the tensors of the set themselves, as captured graphs read at their addresses. `rows`: of a batch that repeats its
+    first ones, which then repeats them as they are moved alone."""
+
+    def own(tensor):
+        return tensor if rows is None or not tensor.dim() else tensor[:rows]
+
+    found = {id(tensor): tensor for _, tensor in tensors.leaves(one_set) if _moves(own(tensor))}.values()
     with torch.no_grad():
         before = [(tensor, tensor.clone()) for tensor in found]
         for tensor, values in before:
-            tensor.copy_(torch.roll(values.reshape(-1), -1).reshape(tensor.shape))
+            moved = _moved(own(values))
+            tensor.copy_(moved if rows is None else batch.repeated(moved, len(tensor)) if tensor.dim() else moved)
     try:
         yield
     finally:

@@ -52,6 +52,11 @@ class Made:
         every = self.parameters() + [tensor for one in self.inputs() for _, tensor in one]
         return {tensor.device for tensor in every}
 
+    def rows(self):
+        """The first dimension of all input tensors in all sets, scalars aside; None where they differ."""
+        sizes = {tensor.shape[0] for one in self.inputs() for _, tensor in one if tensor.dim()}
+        return sizes.pop() if len(sizes) == 1 and 0 not in sizes else None
+
     def map_inputs(self, change):
         self.sets = [tensors.mapped(one, change) for one in self.sets]
 

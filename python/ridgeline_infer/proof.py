@@ -33,6 +33,12 @@ def _tf32(_):
     return None if state is None or state[0] != state[1] else state[0]
 
 
+def _any_tf32(trial):
+    """Whether FP32 kernels of the model may use TF32; None off the GPU and where it cannot be told."""
+    state = settings.tf32(torch) if trial.device.type == "cuda" else None
+    return None if state is None else state[0] or state[1]
+
+
 def _reference(trial):
     return settings.tf32(torch) == (False, False) and not torch.backends.cudnn.benchmark
 
@@ -61,6 +67,7 @@ READERS = {
     "compile_freezing": _freezing,
     "cuda_graph": lambda trial: bool(trial.graphs),
     "torch_threads": lambda _: torch.get_num_threads(),
+    "batch_size": lambda trial: trial.made.rows(),
     "torch_precision": _precision,
     "torchscript": _torchscript,
 }
@@ -124,4 +131,4 @@ def of(trial):
             problems.append("%s was set to %s and is %s" % (key, trial.chosen[key], value if value not in (None, "") else "unknown"))
     return {"settings": seen, "compiled_frames": counts.frames, "graph_breaks": counts.breaks, "break_reasons": counts.reasons,
             "recompiles": counts.recompiles, "graph_captured": bool(trial.graphs) or recorded, "sdpa": attention,
-            "peak_gpu_bytes": peak, "problems": problems}
+            "tf32": _any_tf32(trial), "peak_gpu_bytes": peak, "problems": problems}

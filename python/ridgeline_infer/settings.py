@@ -20,6 +20,7 @@ VALUES = {
     "cuda_graph": FLAG,
     "sdpa_backend": ("flash", "efficient", "math", "cudnn"),
     "torch_threads": int,
+    "batch_size": int,
     "torch_precision": ("autocast_fp16", "autocast_bf16", "fp16", "bf16"),
     "torchscript": ("trace", "freeze"),
 }

@@ -11,7 +11,7 @@ import torch
 
 from ridgeline_train.failures import BadSettings, UserError, type_name
 
-from . import compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
+from . import batch, compiling, cuda_graph, fresh_inputs, host_io, modes, proof, settings, tensors, torchscript
 from .attempt import OUT_OF_MEMORY, attempt
 from .made import make
 
@@ -56,6 +56,10 @@ class Trial:
         made_s = time.perf_counter() - begin
         self._check()
         settings.apply_global(self.chosen, torch, self.notes)
+        self.own_rows = self.made.rows()
+        if "batch_size" in self.chosen:
+            with modes.grad(self.chosen.get("grad_mode")):
+                batch.apply(self.made, self.chosen["batch_size"], output_tensors)
         self.model = self.made.model
         self._apply_eager()
         begin = time.perf_counter()
@@ -66,7 +70,7 @@ class Trial:
         if self.host_io and self.device.type == "cuda":
             self._feed_from_host()
         self._settle()
-        return {"make_s": made_s, "compile_s": compiled_s, "notes": self.notes}
+        return {"make_s": made_s, "compile_s": compiled_s, "items": self.made.rows() or 1, "notes": self.notes}
 
     def _device(self):
         """Where calls have to be waited for."""
@@ -274,6 +278,37 @@ class Trial:
         self.turn = turn
         return taken
 
+    def block(self, count):
+        """Nanoseconds of each call where the device is waited for after the last only: from the end of the call before
+        it on the device to its own, which in a program that keeps the device busy is what a call costs."""
+        if self.synchronize is None:
+            return self.call(count)
+        calls, sets, turn = self.calls, len(self.calls), self.turn
+        stream = torch.cuda.current_stream(self.device)
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with self.modes():
+                self._wait()
+                begin = time.perf_counter_ns()
+                events[0].record(stream)
+                for index in range(count):
+                    run, args, kwargs = calls[turn]
+                    run(*args, **kwargs)
+                    events[index + 1].record(stream)
+                    turn = (turn + 1) % sets
+                self._wait()
+                whole = time.perf_counter_ns() - begin
+        finally:
+            if collecting:
+                gc.enable()
+        self.turn = turn
+        taken = [before.elapsed_time(after) for before, after in zip(events, events[1:])]
+        # Together they take what the clock says, the wait and work on other streams included.
+        share = whole / sum(taken) if sum(taken) > 0 else 0
+        return [max(1, int(one * share)) for one in taken] if share else [max(1, whole // count)] * count
+
     def _output(self, index):
         run, args, kwargs = self.calls[index]
         with self.modes():
@@ -288,10 +323,10 @@ class Trial:
             for index in range(len(self.calls)):
                 returned = self._output(index)
                 if self.made.metric is not None:
-                    whole.append(tensors.kept(returned))
+                    whole.append(self._for_metric(returned))
                 facts = self._written(file, returned, "")
                 del returned  # graphs of torch.compile look at what is still held
-                with fresh_inputs.instead(self.sets[index]):
+                with fresh_inputs.instead(self.sets[index], self.own_rows if "batch_size" in self.chosen else None):
                     facts += self._written(file, self._output(index), " (second inputs)")
                 sets.append(facts)
         answer = {"sets": sets, "metric": None}
@@ -302,6 +337,15 @@ class Trial:
             else:  # JSON has no NaN
                 answer["metric_not_finite"] = True
         return answer
+
+    def _for_metric(self, returned):
+        """What the metric was written for: outputs of the user's own rows, in FP32 where a setting made them less."""
+        kept = tensors.kept(returned)
+        if "batch_size" in self.chosen:
+            kept = batch.first_rows(kept, self.chosen["batch_size"], self.own_rows)
+        if not self.chosen.get("torch_precision"):
+            return kept
+        return tensors.mapped(kept, lambda tensor: tensor.float() if tensor.dtype in modes.DTYPES.values() else tensor)
 
     @staticmethod
     def _written(file, returned, mark):

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
@@ -56,6 +57,27 @@ Result<Json> asked(const std::string& python, const std::string& package_folder,
 /// "2.11.0" of "2.11.0+cu130".
 std::string plain_version(const std::string& version) { return version.substr(0, version.find('+')); }
 
+schema::TensorDescription tensor_of(const Json& described) {
+  schema::TensorDescription tensor;
+  tensor.name = described.value("name", "");
+  tensor.element_type = described.value("element_type", "");
+  tensor.dims = described.value("dims", std::vector<std::int64_t>());
+  tensor.dim_names.resize(tensor.dims.size());
+  return tensor;
+}
+
+/// The first dimension of all input tensors in all sets, scalars aside; unset where they differ.
+std::optional<std::int64_t> rows_of(const std::vector<schema::ShapeSet>& sets) {
+  std::optional<std::int64_t> rows;
+  for (const auto& set : sets)
+    for (const auto& shape : set) {
+      if (shape.dims.empty()) continue;
+      if (shape.dims[0] < 1 || (rows && *rows != shape.dims[0])) return std::nullopt;
+      rows = shape.dims[0];
+    }
+  return rows;
+}
+
 Result<schema::ModelDescription> describe(const std::string& package_folder, const workload::InspectRequest& request) {
   const auto& target = request.workload.location;
   const auto colon = target.rfind(':');
@@ -67,7 +89,8 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   if (!answer) return tl::unexpected(std::move(answer).error().in("--python " + target));
   schema::ModelDescription model;
   model.path = target;
-  model.sha256 = answer->value("source_sha256", "");
+  // One file may have several functions, each with a model of its own.
+  model.sha256 = base::sha256_hex(answer->value("source_sha256", "") + target.substr(colon));
   model.producer = "torch " + answer->value("torch", "");
   const bool on_gpu = answer->value("device", "cpu").rfind("cuda", 0) == 0;
   for (const auto& row : schema::torch_providers())
@@ -77,16 +100,16 @@ Result<schema::ModelDescription> describe(const std::string& package_folder, con
   for (const auto& set : answer->value("sets", Json::array())) {
     schema::ShapeSet shapes;
     for (const auto& input : set) {
-      schema::TensorDescription tensor;
-      tensor.name = input.value("name", "");
-      tensor.element_type = input.value("element_type", "");
-      tensor.dims = input.value("dims", std::vector<std::int64_t>());
-      tensor.dim_names.resize(tensor.dims.size());
+      auto tensor = tensor_of(input);
       shapes.push_back({tensor.name, tensor.dims});
       if (model.shapes.empty()) model.inputs.push_back(std::move(tensor));
     }
     model.shapes.push_back(std::move(shapes));
   }
+  model.batch_axis_size = rows_of(model.shapes);
+  model.batch_is_dynamic = model.batch_axis_size.has_value();
+  for (const auto& output : answer->value("outputs", Json::array())) model.outputs.push_back(tensor_of(output));
+  model.parameter_types = answer->value("parameter_types", std::map<std::string, std::int64_t>());
   model.notes = answer->value("notes", std::vector<std::string>());
   return model;
 }

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "execute/child_clock.hpp"
 #include "execute/json_child.hpp"
@@ -14,9 +16,10 @@ namespace ridgeline::execute {
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
-///     {"make_s":..,"compile_s":..,"notes":[..],"pid":..}
-///   {"op":"call","count":N}                              -> {"ns":[..]}
-///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..]}
+///     {"make_s":..,"compile_s":..,"items":..,"notes":[..],"pid":..}
+///   {"op":"call","count":N,"one_wait":true}              -> {"ns":[..]}; one_wait: only after the last of them
+///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..],
+///                                                            "metric":NUMBER or null,"metric_not_finite":true}
 ///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect
 class PythonWorkload final : public workload::Workload {
  public:
@@ -28,11 +31,13 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] schema::TrialPhase phase() const noexcept override { return phase_.load(); }
   [[nodiscard]] base::Nanoseconds session_create_time() const noexcept override { return create_time_; }
   [[nodiscard]] int concurrency() const noexcept override { return 1; }
-  [[nodiscard]] double items_per_step() const noexcept override { return 1; }
+  [[nodiscard]] double items_per_step() const noexcept override { return items_; }
   [[nodiscard]] bool step(int caller) noexcept override;
   [[nodiscard]] base::Error last_error(int /*caller*/) const override { return error_; }
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
   [[nodiscard]] base::Result<workload::OutputSet> outputs() override;
+  [[nodiscard]] std::optional<double> metric() const override { return metric_; }
+  [[nodiscard]] std::int64_t repeated_rows() const noexcept override { return rows_; }
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override { return effective_; }
   [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return flags_; }
   [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
@@ -41,6 +46,8 @@ class PythonWorkload final : public workload::Workload {
  private:
   [[nodiscard]] base::Result<base::Json> ask(const base::Json& request, double limit_s);
   [[nodiscard]] base::Result<void> check_proof();
+  /// The next calls, into made_: several where they are short or there is to be one wait for all.
+  [[nodiscard]] base::Result<void> make_calls();
 
   schema::TrialSpec spec_;
   JsonChild child_;
@@ -49,6 +56,12 @@ class PythonWorkload final : public workload::Workload {
   base::Nanoseconds create_time_{0};
   pid_t process_ = -1;  ///< that makes the calls
   base::Error error_{base::ErrorCode::internal, "", ""};
+  double items_ = 1;
+  std::int64_t rows_ = 0;           ///< of a batch that was asked for
+  std::vector<std::int64_t> made_;  ///< calls that were made together, in nanoseconds each
+  std::size_t told_ = 0;            ///< steps of them so far
+  base::Nanoseconds last_step_{0};
+  std::optional<double> metric_;
   std::map<std::string, std::string> effective_;
   std::vector<schema::QualityFlag> flags_;
 };

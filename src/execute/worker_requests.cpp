@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/worker_requests.hpp"
 
+#include <cmath>
 #include <exception>
 #include <new>
 #include <optional>
@@ -37,6 +38,14 @@ Outcome failed_outcome(const base::Error& error, TrialPhase phase, GpuObserver& 
   outcome.failure = failure_of(error, phase);
   outcome.failure->gpu = gpu.take();
   return outcome;
+}
+
+/// Of its latest outputs. JSON has no NaN.
+void add_metric(schema::OutputError& output_error, const workload::Workload& workload) {
+  const auto metric = workload.metric();
+  if (!metric) return;
+  output_error.metric_not_finite = !std::isfinite(*metric);
+  if (!output_error.metric_not_finite) output_error.metric = metric;
 }
 
 /// Reads the request that the method takes, and lets it answer.
@@ -197,8 +206,10 @@ Result<JobAnswer> WorkerRequests::trial(const TrialRequest& request) {
       workload->reset();
       return failed(outputs.error());
     }
-    RL_TRY_ASSIGN(const auto reference, workload::load_outputs(request.reference));
+    RL_TRY_ASSIGN(auto reference, workload::load_outputs(request.reference));
+    if (const auto rows = (*workload)->repeated_rows(); rows > 0) reference = workload::repeat_rows(reference, rows);
     outcome.output_error = workload::compare_outputs(reference, *outputs);
+    add_metric(*outcome.output_error, **workload);
   }
   // Callers step on threads that end with the measurement, and a captured CUDA graph belongs to its thread.
   if (request.keep_session && (*workload)->concurrency() == 1) {
@@ -277,15 +288,22 @@ Result<void> WorkerRequests::advance_arm(const ArmRequest& request, ArmAnswer& a
 
 Result<JobAnswer> WorkerRequests::reference(const ReferenceRequest& request) {
   // Two sessions, not two runs of one: differences between builds of a session belong to the noise as well.
+  schema::OutputError scored;
   const auto run = [&]() -> Result<workload::OutputSet> {
     RL_TRY_ASSIGN(const auto workload, prepared(request.spec));
     enter(TrialPhase::verify);
-    return workload->outputs();
+    RL_TRY_ASSIGN(auto outputs, workload->outputs());
+    add_metric(scored, *workload);
+    return outputs;
   };
   RL_TRY_ASSIGN(const auto first, run());
+  const auto of_first = scored;
   RL_TRY_ASSIGN(const auto second, run());
   RL_TRY(workload::save_outputs(first, request.path));
-  return JobAnswer{workload::compare_outputs(first, second), {}};
+  auto noise = workload::compare_outputs(first, second);
+  noise.metric = of_first.metric;
+  noise.metric_not_finite = of_first.metric_not_finite;
+  return JobAnswer{noise, {}};
 }
 
 Result<JobAnswer> WorkerRequests::ceilings(const ProbeRequest& request) {

@@ -113,6 +113,7 @@ Json run_json(const schema::TuneRun& run) {
           {"constraints", constraints},
           {"min_effect", run.min_effect},
           {"accuracy_tolerance", run.accuracy_tolerance},
+          {"accuracy_gate", run.accuracy_gate},
           {"search", run.search},
           {"seed", run.seed},
           {"provider", run.provider},

@@ -17,7 +17,9 @@ inline constexpr int kTuneJsonVersion = 2;
 ///   schema            "ridgeline.tune", schema_version 2
 ///   run               id, command_line, started_utc, finished_utc, duration_s, interrupted, request (what was asked,
 ///                     schema::TuneRequest), objective, constraints,
-///                     min_effect, accuracy_tolerance, search, seed, provider, device, space_size
+///                     min_effect, accuracy_tolerance, accuracy_gate (of a PyTorch model: least_cosine,
+///                     tf32_tolerance, reference_metric, metric_loss; else null), search, seed, provider, device,
+///                     space_size
 ///   verdict           null, or decision ("change" "keep" "none"), trial_id, configuration, changed {key: {from, to}},
 ///                     gain (a comparison or null), tied_with [trial ids], reason
 ///   current           configuration, trial_id (null: never measured)

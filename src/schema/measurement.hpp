@@ -68,7 +68,7 @@ struct OutputError {
   double max_abs = 0;         ///< largest |a-b| over pairs finite in both
   double max_rel = 0;         ///< largest |a-b| / max(|b|, tiny share of the output's largest magnitude)
   double scaled_max_abs = 0;  ///< largest over outputs of max|a-b| / max(max|b|, floor): what the tolerance applies to
-  double cosine = 1;          ///< smallest over outputs
+  double cosine = 1;          ///< smallest over outputs of real numbers
   std::int64_t elements = 0;
   std::int64_t nan_mismatches = 0;  ///< NaN or Inf in one but not in the other
   std::int64_t nonfinite = 0;       ///< NaN or Inf in the candidate's outputs
@@ -76,6 +76,8 @@ struct OutputError {
   std::int64_t tiny_outputs = 0;  ///< real outputs whose reference stays below the floor (1e-3; 1e-2 for 16 bits): they
                                   ///< say little, real inputs would say more
   std::string worst_output;
+  std::optional<double> metric{};  ///< the user's own of these outputs, higher is better; unset: none, or not finite
+  bool metric_not_finite = false;
 };
 
 /// One block of an interleaved comparison.

@@ -37,7 +37,7 @@ std::vector<std::string> choice_names(const ParamDef& param) {
 }  // namespace
 
 bool is_for(const ParamDef& param, std::string_view provider) {
-  if (param.providers.empty()) return provider_of(provider).engine == cpu_provider().engine;
+  if (param.providers.empty()) return param.any_engine || provider_of(provider).engine == cpu_provider().engine;
   return std::find(param.providers.begin(), param.providers.end(), provider) != param.providers.end();
 }
 

@@ -41,10 +41,11 @@ struct ParamDef {
   std::string summary;                 ///< one line: what it does
   std::string when;                    ///< when it matters
   std::string hazard;                  ///< what can go wrong
+  bool any_engine = false;             ///< where `providers` is empty: also of those that are not ONNX Runtime's
   bool searched = true;                ///< false: only by --set or --space, never swept on its own
 };
 
-/// Whether the provider has it: one of ONNX Runtime's where the row names none.
+/// Whether the provider has it: where the row names none one of ONNX Runtime's, or of any engine.
 [[nodiscard]] bool is_for(const ParamDef& param, std::string_view provider);
 
 /// Whether a release has it. Releases before 1.17 are never loaded.

@@ -29,6 +29,7 @@ base::Json identity(const TrialSpec& spec) {
   json["workload"].erase("dim_names");                   // follows from the model
   if (spec.tensor_location == "host") json.erase("io");  // the only one there is on the CPU, and older than this field
   if (!spec.isolated) json.erase("alone");               // older than this field
+  if (spec.calls_per_wait == 1) json.erase("calls_per_wait");
   if (spec.plugin)
     json["plugin"].erase("library_path");
   else
@@ -100,7 +101,8 @@ RL_DEFINE_JSON(PluginLibrary, library_path, name, package, offers, note)
 RL_DEFINE_JSON(ProviderPlugin, library_path, library_sha256, ep_name, version, device)
 RL_DEFINE_JSON(MeasurementPlan, warmup_runs, warmup_max_s, runs, min_runs, max_runs, min_time_s, max_time_s,
                target_interval_ratio)
-RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, tensor_location, isolated, plugin)
+RL_DEFINE_JSON(TrialSpec, workload, provider, device, runtime, configuration, plan, tensor_location, isolated, plugin,
+               calls_per_wait)
 RL_DEFINE_JSON(PairedPlan, rounds, max_rounds, abba_rounds, max_abba_rounds, target_half_width, block_time_s,
                min_block_runs, settle_s, discard_runs, discard_time_s, min_time_s, max_time_s, min_samples,
                min_samples_time_s, warmup)

@@ -98,6 +98,9 @@ struct TrialSpec {
   /// On a GPU: in a fresh process that works on the session's stream alone. Otherwise as in one that works on several.
   bool isolated = false;
   std::optional<ProviderPlugin> plugin{};  ///< of `provider`, where the runtime does not carry it
+  /// Of a PyTorch model on a GPU: calls between two waits for the device, as a program makes them that keeps it busy
+  /// (throughput); 1: each call is waited for.
+  std::int64_t calls_per_wait = 1;
 
   /// SHA-256 over all of it but paths (workload.location, library_path, input_files.path): the store's key.
   [[nodiscard]] std::string key() const;

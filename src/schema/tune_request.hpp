@@ -60,6 +60,8 @@ struct TuneRequest : RunRequest {
   double min_effect = 0.02;
   std::optional<double> accuracy_tolerance;  ///< nullopt: the default
   bool check_accuracy = true;                ///< false: outputs are not compared at all
+  std::string precision{};                   ///< of a PyTorch model: "fp32" (or ""), "auto", "fp16", "bf16"
+  std::optional<double> metric_loss{};       ///< AccuracyGate::metric_loss; nullopt: the default
   std::uint64_t seed = 1;
   std::string also;       ///< --also: another form of the model that is a candidate: "onnx"; "": none
   std::string save_onnx;  ///< --save-onnx: a file for the exported model; "": not kept

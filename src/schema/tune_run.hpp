@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "schema/accuracy_gate.hpp"
 #include "schema/candidate.hpp"
 #include "schema/configuration.hpp"
 #include "schema/environment.hpp"
@@ -150,7 +151,8 @@ struct TuneRun {
   /// What OutputError::scaled_max_abs may be; 0: outputs were not judged, by --accuracy-tolerance off or in older
   /// runs because they were all integers, bools or text.
   double accuracy_tolerance = 0;
-  std::string search;  ///< "adaptive", "grid", "quick", "random"
+  std::optional<AccuracyGate> accuracy_gate{};  ///< unset: the tolerance alone
+  std::string search;                           ///< "adaptive", "grid", "quick", "random"
   std::uint64_t seed = 1;
   std::string provider = "cpu";
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location of every trial

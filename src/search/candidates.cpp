@@ -48,6 +48,13 @@ double activation_room(const SpaceInput& input) {
 /// Doubling while the activations of one inference have room.
 std::set<int> batch_sizes(const SpaceInput& input) {
   const int largest = on_gpu(input) ? 64 : 32;
+  if (is_code(input.model)) {
+    // What a call needs is not known: one that has no room is a row that says so.
+    const int rows = static_cast<int>(std::min<std::int64_t>(input.model.batch_axis_size.value_or(1), 1 << 14));
+    std::set<int> sizes;
+    for (int size = 2 * rows; size <= std::max(largest, 4 * rows); size *= 2) sizes.insert(size);
+    return sizes;
+  }
   const double activations = std::max(0.0, input.model.min_bytes - static_cast<double>(input.model.parameter_bytes));
   const double room = activation_room(input);
   std::set<int> sizes;
@@ -114,6 +121,9 @@ std::vector<Value> cpu_candidates(const schema::ParamDef& param, const SpaceInpu
 
 std::vector<Value> candidates(const schema::ParamDef& param, const SpaceInput& input) {
   auto values = on_gpu(input) ? gpu_candidates(param, input) : cpu_candidates(param, input);
+  // "fp16" is for autocast to it and for weights in it.
+  if (param.key == "torch_precision" && input.precision != "auto")
+    std::erase_if(values, [&](const Value& value) { return !value.as_text().ends_with(input.precision); });
   std::erase_if(values, [&](const Value& value) { return is_default(param.key, value) || !check_value(param, value); });
   return values;
 }

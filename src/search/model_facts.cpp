@@ -30,6 +30,20 @@ std::vector<std::int64_t> sizes_in_mix(const schema::ModelDescription& model, co
   return sizes;
 }
 
+/// Of the inputs that the user's function returns.
+std::string why_rows_differ(const schema::ModelDescription& model) {
+  const schema::InputShape* first = nullptr;
+  for (const auto& set : model.shapes)
+    for (const auto& shape : set) {
+      if (shape.dims.empty()) continue;
+      if (first == nullptr) first = &shape;
+      if (shape.dims[0] != first->dims[0])
+        return fmt::format("the first dimension of input \"{}\" is {}, of \"{}\" {}: they have no batch in common",
+                           first->name, first->dims[0], shape.name, shape.dims[0]);
+    }
+  return "no input has a first dimension";
+}
+
 }  // namespace
 
 bool knows_model(const SpaceInput& input) { return input.model.nodes > 0; }
@@ -39,6 +53,19 @@ bool is_onnxruntime(const SpaceInput& input) { return input.runtime.name == "onn
 bool on_gpu(const SpaceInput& input) { return schema::runs_on_gpu(input.provider); }
 
 bool data_on_device(const SpaceInput& input) { return on_gpu(input) && input.tensor_location == "device"; }
+
+bool is_code(const schema::ModelDescription& model) { return !model.provider.empty(); }
+
+std::string why_batch_fixed(const SpaceInput& input) {
+  const auto& model = input.model;
+  if (model.batch_is_dynamic) return {};
+  if (is_code(model)) return why_rows_differ(model);
+  if (!knows_model(input)) return {};
+  for (const auto& one : model.inputs)
+    if (!one.dims.empty() && one.dims[0] >= 0)
+      return fmt::format("the model fixes axis 0 of input \"{}\" at {}", one.name, one.dims[0]);
+  return "no input of the model has a first axis known as its batch";
+}
 
 bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators) {
   return std::any_of(operators.begin(), operators.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "search/space_builder.hpp"
@@ -17,6 +18,11 @@ namespace ridgeline::search {
 [[nodiscard]] bool on_gpu(const SpaceInput& input);
 /// Whether inputs and outputs stay in GPU memory (--io device).
 [[nodiscard]] bool data_on_device(const SpaceInput& input);
+
+/// Code of the user's, which returns its inputs with the model.
+[[nodiscard]] bool is_code(const schema::ModelDescription& model);
+/// Why no other batch than the model's own can be run; "": one can, or nothing is known of the model.
+[[nodiscard]] std::string why_batch_fixed(const SpaceInput& input);
 
 /// By operator type, "com.microsoft.Attention" outside ai.onnx.
 [[nodiscard]] bool has_any(const schema::ModelDescription& model, std::initializer_list<const char*> operators);

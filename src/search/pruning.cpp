@@ -45,7 +45,15 @@ bool packs_no_weights(const Model& model) {
 bool lacks_bf16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_bf16", "amx_bf16"}); }
 bool lacks_fp16(const SpaceInput& input) { return !has_any_isa(input, {"avx512_fp16", "amx_fp16"}); }
 
+bool is_before_half_autocast_on_cpus(const SpaceInput& input) {
+  return schema::in_range(input.runtime.version, {.before = "2.2.0"});
+}
+
 constexpr auto kCpu = schema::DeviceKind::cpu;
+constexpr auto kGpu = schema::DeviceKind::gpu;
+constexpr std::string_view kSlowBf16 =
+    "this CPU has no bf16 instructions (avx512_bf16, amx_bf16), without which it is many times slower (--set tries it)";
+constexpr std::string_view kNoBf16 = "GPUs compute in bf16 from compute capability 8.0 on (--set tries it)";
 constexpr std::string_view kOwnThreads =
     "the provider has threads and memory of its own: this serves the nodes that it leaves over (--set tries it)";
 constexpr std::string_view kLeftOver =
@@ -97,6 +105,26 @@ constexpr std::array kPrunings{
                 .value = "f32",
                 .where = {.provider_lacks = &Provider::plugin},
                 .reason = "the built-in provider computes in it unless told otherwise"},
+    PruningRule{.keys = {"torch_precision"},
+                .value = "autocast_fp16",
+                .where = {.device = kCpu, .about = is_before_half_autocast_on_cpus},
+                .reason = "autocast to fp16 on CPUs came with PyTorch 2.2"},
+    PruningRule{.keys = {"torch_precision"},
+                .value = "autocast_bf16",
+                .where = {.device = kCpu, .about = lacks_bf16},
+                .reason = kSlowBf16},
+    PruningRule{.keys = {"torch_precision"},
+                .value = "bf16",
+                .where = {.device = kCpu, .about = lacks_bf16},
+                .reason = kSlowBf16},
+    PruningRule{.keys = {"torch_precision"},
+                .value = "autocast_bf16",
+                .where = {.compute_capability = {.before = "8.0"}, .device = kGpu},
+                .reason = kNoBf16},
+    PruningRule{.keys = {"torch_precision"},
+                .value = "bf16",
+                .where = {.compute_capability = {.before = "8.0"}, .device = kGpu},
+                .reason = kNoBf16},
     PruningRule{.keys = {"openvino_disable_dynamic_shapes"},
                 .where = {.model = [](const Model& m) { return !has_free_dimensions(m); }},
                 .reason = "every dimension of the model's inputs is fixed already"},
@@ -170,18 +198,26 @@ Reason why_impossible(const ParamDef& param, const SpaceInput& input) {
                        is_onnxruntime(input) ? "ONNX Runtime" : input.runtime.name, version,
                        in_range(version, {.since = param.since}) ? param.before : param.since,
                        in_range(version, {.since = param.since}) ? "replaced it" : "is needed");
-  if (param.key == "batch_size" && knows_model(input) && !input.model.batch_is_dynamic)
-    return std::string("the model's batch dimension is fixed or not recognised");
+  if (param.key == "batch_size" && !why_batch_fixed(input).empty())
+    return is_code(input.model) ? why_batch_fixed(input)
+                                : std::string("the model's batch dimension is fixed or not recognised");
   return why_impossible_on_gpu(param, input);
 }
 
 Reason why_impossible(const ParamDef& param, const schema::Value& value, const SpaceInput& input) {
+  if (const auto rows = input.model.batch_axis_size.value_or(1);
+      param.key == "batch_size" && is_code(input.model) && rows > 1 && value == schema::Value(1))
+    return fmt::format("1 stands for the {} rows that the function returns", rows);
   return why_impossible_on_gpu(param, value, input);
 }
 
 Reason why_pointless(const ParamDef& param, const SpaceInput& input) {
   if (auto reason = why_pointless_on_gpu(param, input)) return reason;
-  if (!param.searched) return std::string("not swept on its own; --set or --space tries it");
+  if (param.key == "torch_precision") {
+    if (!tries_half_precision(input)) return std::string("precision fp32 is asked for; --precision auto tries others");
+  } else if (!param.searched) {
+    return std::string("not swept on its own; --set or --space tries it");
+  }
   const bool about_throughput = param.key == "parallel_sessions" || param.key == "batch_size";
   if (about_throughput && input.objective != schema::Objective::throughput)
     return fmt::format("objective {}: one inference at a time is timed, and this only raises throughput",

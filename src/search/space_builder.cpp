@@ -104,16 +104,9 @@ class SpaceBuild {
       return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, *reason).hint("leave it out");
     const auto* pin = request_.fixed.find(param.key);
     if (pin != nullptr && *pin == Value(input_.model.batch_axis_size.value_or(1))) return {};  // what is run anyway
-    return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, why_batch_fixed())
-        .hint("export it with a dynamic batch, or leave {} out",
-              asked->second.substr(0, asked->second.find_first_of(" =")));
-  }
-
-  std::string why_batch_fixed() const {
-    for (const auto& input : input_.model.inputs)
-      if (!input.dims.empty() && input.dims[0] >= 0)
-        return fmt::format("the model fixes axis 0 of input \"{}\" at {}", input.name, input.dims[0]);
-    return "no input of the model has a first axis known as its batch";
+    const auto flag = asked->second.substr(0, asked->second.find_first_of(" ="));
+    return base::fail(ErrorCode::invalid_argument, "{}: {}", asked->second, why_batch_fixed(input_))
+        .hint("{}leave {} out", is_code(input_.model) ? "" : "export it with a dynamic batch, or ", flag);
   }
 
   /// Values that cannot be are left out, but not the last one of those asked for.

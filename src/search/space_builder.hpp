@@ -24,6 +24,7 @@ struct SpaceInput {
   schema::RuntimeIdentity runtime;
   SpaceRequest request;
   std::string tensor_location = "host";  ///< TrialSpec::tensor_location
+  std::string precision{};               ///< TuneRequest::precision
   bool memory_is_bounded = false;        ///< a constraint bounds memory, so that savings matter beside speed
 };
 

@@ -55,6 +55,8 @@ Result<campaign::TuneRequest> RetuneResponder::request() const {
   request.min_effect = run.min_effect;
   request.accuracy_tolerance = run.request.accuracy_tolerance;
   request.check_accuracy = run.request.check_accuracy;
+  request.precision = run.request.precision;
+  request.metric_loss = run.request.metric_loss;
   request.max_time = options_.budget;
   request.seed = run.seed;
   request.watch = true;

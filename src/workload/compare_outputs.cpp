@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "workload/element_type.hpp"
 #include "workload/half.hpp"
@@ -176,13 +177,17 @@ OneOutputError compare_exact(const NamedTensor& reference, const NamedTensor& ca
   }
   output.max_rel = share;
   output.scaled = share;
-  output.cosine = 1 - share;
   return output;
 }
 
-bool same_form(const NamedTensor& a, const NamedTensor& b) {
-  return a.name == b.name && a.element_type == b.element_type && a.dims == b.dims &&
-         (a.bytes.size() == b.bytes.size() || a.element_type == "string");
+bool is_complex_type(const std::string& name) {
+  const auto type = element_type_from_name(name);
+  return type == ElementType::complex64 || type == ElementType::complex128;
+}
+
+/// Of one type, or both of real numbers: a setting may change how exact an output is, not what it is.
+bool same_kind(const std::string& a, const std::string& b) {
+  return a == b || (!is_exact_type(a) && !is_exact_type(b) && is_complex_type(a) == is_complex_type(b));
 }
 
 std::int64_t element_count_of(const NamedTensor& tensor) {
@@ -190,7 +195,26 @@ std::int64_t element_count_of(const NamedTensor& tensor) {
   return count ? *count : 0;
 }
 
+bool same_form(const NamedTensor& a, const NamedTensor& b) {
+  if (a.name != b.name || !same_kind(a.element_type, b.element_type) || a.dims != b.dims) return false;
+  if (a.element_type == b.element_type) return a.bytes.size() == b.bytes.size() || a.element_type == "string";
+  return real_values(a).size() == real_values(b).size();
+}
+
 }  // namespace
+
+OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows) {
+  auto repeated = outputs;
+  for (auto& tensor : repeated) {
+    if (tensor.dims.empty() || tensor.dims[0] <= 0 || rows < 0) continue;
+    const auto whole = std::exchange(tensor.bytes, {});
+    const auto row = whole.size() / static_cast<std::size_t>(tensor.dims[0]);
+    const auto size = row * static_cast<std::size_t>(rows);
+    while (tensor.bytes.size() < size) tensor.bytes.append(whole, 0, size - tensor.bytes.size());
+    tensor.dims[0] = rows;
+  }
+  return repeated;
+}
 
 OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate) {
   OutputError output_error;

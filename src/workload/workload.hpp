@@ -51,6 +51,10 @@ class Workload {
   [[nodiscard]] virtual const base::Clock& clock() const noexcept { return base::system_clock(); }
   /// One inference on each shape set with the seeded inputs.
   [[nodiscard]] virtual base::Result<OutputSet> outputs() = 0;
+  /// Above 0: each output has so many rows, which are those of the reference over and over.
+  [[nodiscard]] virtual std::int64_t repeated_rows() const noexcept { return 0; }
+  /// What the user's own metric says of the latest outputs(), higher is better; unset: there is none. May be NaN.
+  [[nodiscard]] virtual std::optional<double> metric() const { return std::nullopt; }
   /// Settings as the runtime reports them, by parameter key; only those that can be read back.
   [[nodiscard]] virtual std::map<std::string, std::string> effective_settings() const { return {}; }
   [[nodiscard]] virtual std::vector<schema::QualityFlag> flags() const { return {}; }
@@ -64,8 +68,12 @@ class Workload {
   virtual void share_phase(std::atomic<schema::TrialPhase>& /*cell*/) noexcept {}
 };
 
-/// Distance of `candidate` from `reference` (paired by position and name).
+/// Distance of `candidate` from `reference` (paired by position and name). Real numbers may be of another type in each:
+/// half-precision outputs are compared with FP32 ones as numbers.
 [[nodiscard]] schema::OutputError compare_outputs(const OutputSet& reference, const OutputSet& candidate);
+
+/// Each output with `rows` rows (of its first dimension), which are its own over and over, the last time cut short.
+[[nodiscard]] OutputSet repeat_rows(const OutputSet& outputs, std::int64_t rows);
 
 /// The form in which reference outputs go to disk: versioned, checked on load (corrupt).
 [[nodiscard]] base::Result<void> save_outputs(const OutputSet& outputs, const std::filesystem::path& path);

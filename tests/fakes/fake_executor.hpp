@@ -23,6 +23,10 @@ class FakeExecutor final : public TypedExecutor {
   };
   std::optional<schema::GpuTelemetry> failure_gpu;  ///< of every failure
   std::function<double(const schema::Configuration&)> output_error = [](const auto&) { return 0.0; };
+  /// The user's own of a trial's outputs, and (of no settings) the reference's; NaN: not finite.
+  std::function<std::optional<double>(const schema::Configuration&)> metric = [](const auto&) { return std::nullopt; };
+  std::function<double(const schema::Configuration&)> cosine = [](const auto&) { return 1.0; };
+  double reference_noise = 0;  ///< OutputError::scaled_max_abs between two of the reference
   /// When it answers, arm B of a pair is that many times as fast as arm A, whatever cost_ns says: measurements of a
   /// real machine need not agree with each other.
   std::function<std::optional<double>(const schema::Configuration& a, const schema::Configuration& b)> pair_ratio =
@@ -33,8 +37,9 @@ class FakeExecutor final : public TypedExecutor {
   std::vector<std::string> loaded_by_trials;                        ///< RuntimeIdentity::loaded_libraries after one
   /// Runtimes beside the usual one, by their file: how many times as long an inference takes there.
   std::map<std::string, double> other_runtimes;
-  double isolated_pace = 1;   ///< of TrialSpec::isolated; 0.9: takes so much less
-  bool stops_losers = false;  ///< trials that lose the race they are in
+  std::optional<schema::RuntimeIdentity> runtime;  ///< in place of the usual one
+  double isolated_pace = 1;                        ///< of TrialSpec::isolated; 0.9: takes so much less
+  bool stops_losers = false;                       ///< trials that lose the race they are in
   double noise = 0.01;
   std::int64_t reference_nonfinite = 0;
   schema::ModelDescription model = default_model();
@@ -50,6 +55,7 @@ class FakeExecutor final : public TypedExecutor {
   std::vector<schema::PairedPlan> pair_plans;
   std::vector<schema::QualityFlag> pair_flags;  ///< of every comparison
   int references_made = 0;
+  std::vector<schema::TrialSpec> references;
   std::optional<schema::GpuCeilings> ceilings = schema::GpuCeilings{};
   int ceilings_measured = 0;
   /// Unset: nothing here runs commands.
@@ -78,6 +84,7 @@ class FakeExecutor final : public TypedExecutor {
     return search;
   }
   base::Result<schema::RuntimeIdentity> probe(const std::string&, const std::string& library) override {
+    if (runtime) return *runtime;
     schema::RuntimeIdentity identity{"onnxruntime", "1.29.0", "/lib/ort.so", "hash", {"CPUExecutionProvider"}, {}, {}};
     if (other_runtimes.count(library) != 0) identity.library_path = identity.library_sha256 = library;
     if (trials_run > 0) identity.loaded_libraries = loaded_by_trials;
@@ -126,6 +133,8 @@ class FakeExecutor final : public TypedExecutor {
       measurement.stop_reason = schema::StopReason::stopped_early;
     outcome.output_error.emplace().scaled_max_abs = output_error(spec.configuration);
     outcome.output_error->elements = 10;
+    outcome.output_error->cosine = cosine(spec.configuration);
+    add_metric(*outcome.output_error, spec.configuration);
     return outcome;
   }
 
@@ -153,7 +162,7 @@ class FakeExecutor final : public TypedExecutor {
     return outcome;
   }
 
-  base::Result<schema::OutputError> make_reference(const schema::TrialSpec&, const std::filesystem::path& path,
+  base::Result<schema::OutputError> make_reference(const schema::TrialSpec& spec, const std::filesystem::path& path,
                                                    const execute::TimeLeft& left) override {
     if (reference_hangs) return hung(left);
     ++references_made;
@@ -162,6 +171,9 @@ class FakeExecutor final : public TypedExecutor {
     noise_floor.elements = 10;
     noise_floor.nonfinite = reference_nonfinite;
     noise_floor.worst_output = "y";
+    noise_floor.scaled_max_abs = reference_noise;
+    add_metric(noise_floor, {});
+    references.push_back(spec);
     return noise_floor;
   }
 
@@ -170,6 +182,11 @@ class FakeExecutor final : public TypedExecutor {
     const bool ends = left.seconds + left.grace_s < 3600;
     return base::fail(ends ? base::ErrorCode::out_of_time : base::ErrorCode::internal,
                       "ended in phase measure, in which nothing moved");
+  }
+  void add_metric(schema::OutputError& error, const schema::Configuration& configuration) const {
+    error.metric = metric(configuration);
+    error.metric_not_finite = error.metric && !std::isfinite(*error.metric);
+    if (error.metric_not_finite) error.metric.reset();
   }
   [[nodiscard]] double pace_of(const schema::TrialSpec& spec) const {
     const auto found = other_runtimes.find(spec.runtime.library_path);

@@ -141,6 +141,8 @@ class DescribeTest(Served):
         self.assertEqual(facts["model_class"], "torch.nn.modules.linear.Linear")
         self.assertEqual(facts["notes"], [])
         self.assertEqual(len(facts["source_sha256"]), 64)
+        self.assertEqual(facts["outputs"], [{"name": "output", "element_type": "float", "dims": [1, 2]}])
+        self.assertEqual(facts["parameter_types"], {"float": 10})
         self.assertTrue(facts["device_name"])
 
     def test_training_mode_and_random_outputs_are_noted(self):
@@ -224,7 +226,7 @@ class TrialTest(Served):
         self.assertTrue(all(one > 0 for one in called["ns"]))
         self.assertEqual(outputs, {"sets": [[{"name": "0", "element_type": "float", "dims": [3, 2], "bytes": 24}]], "metric": None})
         self.assertEqual(proof, {"settings": {}, "compiled_frames": 0, "graph_breaks": 0, "break_reasons": [], "recompiles": 0,
-                                 "graph_captured": False, "sdpa": "", "peak_gpu_bytes": None, "problems": []})
+                                 "graph_captured": False, "sdpa": "", "tf32": None, "peak_gpu_bytes": None, "problems": []})
 
     def test_sets_are_called_in_turn_and_go_on(self):
         code = HEAD + ("seen = []\ndef model(x):\n    seen.append(int(x))\n    return torch.tensor(seen)\n"
@@ -262,6 +264,10 @@ class TrialTest(Served):
         self.assertEqual(self.trial(LINEAR % "torch.ones(1, 4), (lambda out: out.numpy().sum() * 0 + 2)")[2]["metric"], 2.0)
         bad = self.trial(LINEAR % "torch.ones(3, 4), (lambda out: float('nan'))")[2]
         self.assertEqual((bad["metric"], bad["metric_not_finite"]), (None, True))
+        halves = LINEAR % "torch.ones(3, 4), (lambda out: 1 if out.dtype == torch.float32 else 0)"
+        self.assertEqual(self.trial(halves, torch_precision="bf16")[2]["metric"], 1)
+        own = (LINEAR % "torch.ones(3, 4).bfloat16(), (lambda out: 1 if out.dtype == torch.bfloat16 else 0)").replace(".eval()", ".bfloat16()")
+        self.assertEqual(self.trial(own)[2]["metric"], 1)
         requests = [{"op": "prepare", "settings": {}}, {"op": "outputs"}, {"op": "close"}]
         answers = self.talk(LINEAR % "torch.ones(3, 4), (lambda out: 'good')", requests)
         self.assertIn("the metric of infer.py:make returned a str; expected a number", answers[1]["error"]["message"])
@@ -285,6 +291,53 @@ class TrialTest(Served):
                 stream.flush()
                 self.assertIn("ok", json.loads(stream.readline()))
         self.assertEqual(child.wait(timeout=60), 0)
+
+
+class BatchTest(Served):
+    CODE = HEAD + "def make():\n    torch.manual_seed(0)\n    return nn.Linear(4, 2).eval(), %s\n"
+    TWO = "torch.arange(8.).reshape(2, 4)"
+
+    def test_rows_are_repeated_and_outputs_with_them(self):
+        prepared, _, _, _ = self.trial(self.CODE % self.TWO)
+        own = self.floats()
+        self.assertEqual((prepared["items"], len(own)), (2, 4 + 4))  # the second inputs' outputs too
+        self.assertNotEqual(own[:4], own[4:])
+        prepared, _, outputs, proof = self.trial(self.CODE % self.TWO, batch_size=5)
+        self.assertEqual((prepared["items"], outputs["sets"][0][0]["dims"]), (5, [5, 2]))
+        self.assertEqual((proof["settings"], proof["problems"]), ({"batch_size": 5}, []))
+        expected = (own[:4] * 3)[:10] + (own[4:] * 3)[:10]
+        self.assertEqual(len(self.floats()), len(expected))
+        for a, b in zip(self.floats(), expected):
+            self.assertAlmostEqual(a, b, 5)
+
+    def test_every_input_of_every_set_and_no_scalar(self):
+        code = HEAD + ("def model(x, scale, more):\n    return x * scale + more['y']\n"
+                       "def make():\n    return model, [(torch.ones(3, 2), torch.tensor(2.), dict(y=torch.ones(3, 2)))] * 2\n")
+        prepared, _, outputs, _ = self.trial(code, batch_size=6, torchscript="trace")
+        self.assertEqual(prepared["items"], 6)
+        self.assertEqual([one_set[0]["dims"] for one_set in outputs["sets"]], [[6, 2], [6, 2]])
+        self.assertEqual(set(self.floats()), {3.0})
+
+    def test_the_metric_sees_the_users_rows(self):
+        code = self.CODE % (self.TWO + ", (lambda out: len(out))")
+        self.assertEqual(self.trial(code, batch_size=8)[2]["metric"], 2)
+        self.assertIn("batch_size 1 is less than the 2 rows of the inputs", self.refused(code, batch_size=1))
+
+    def test_layout_is_kept(self):
+        code = HEAD + ("def model(x):\n    return torch.full(x.shape[:1], float(x.is_contiguous(memory_format=torch.channels_last)))\n"
+                       "def make():\n    return model, torch.ones(1, 3, 4, 4).contiguous(memory_format=torch.channels_last)\n")
+        self.trial(code, batch_size=2)
+        self.assertEqual(set(self.floats()), {1.0})
+
+    def test_what_cannot_be_batched(self):
+        differing = HEAD + "def make():\n    return (lambda x, y: x @ y), (torch.ones(2, 3), torch.ones(3, 2))\n"
+        self.assertIn("inputs with one first dimension", self.refused(differing, batch_size=4))
+        self.assertEqual(self.trial(differing)[0]["items"], 1)
+        mean = HEAD + "def make():\n    return (lambda x: x.mean(0, keepdim=True)), torch.ones(1, 3)\n"
+        self.assertIn("batch_size 4: output does not follow: of 1 rows its shape is [1, 3], of 4 rows [1, 3]",
+                      self.refused(mean, batch_size=4))
+        fixed = HEAD + "def make():\n    return (lambda x: x.reshape(1, 6)), torch.ones(1, 6)\n"
+        self.assertIn("batch_size 2 is not possible here: shape '[1, 6]' is invalid", self.refused(fixed, batch_size=2))
 
 
 class SettingsTest(Served):
@@ -496,6 +549,25 @@ class DeviceTest(Served):
         chosen = {"allow_tf32": True, "cudnn_benchmark": True, "grad_mode": "no_grad"}
         proof = self.trial(self.CODE, **chosen)[3]
         self.assertEqual((proof["settings"], proof["problems"]), (chosen, []))
+
+    def test_a_block_of_calls_has_one_wait(self):
+        requests = [{"op": "prepare", "settings": {}}, {"op": "call", "count": 3, "one_wait": True},
+                    {"op": "call", "count": 5, "one_wait": True}, {"op": "outputs"}, {"op": "close"}]
+        answers = [answer["ok"] for answer in self.talk(self.CODE, requests)]
+        self.assertEqual([len(answer["ns"]) for answer in answers[1:3]], [3, 5])
+        self.assertEqual(len(set(answers[2]["ns"])), 1)  # as the events say
+        self.assertLess(sum(answers[2]["ns"]), 50e6)  # by the clock, not by the events' 10 ms
+        few = answers[3]["metric"] // 1000
+        requests[2]["count"] = 50
+        self.assertEqual(self.talk(self.CODE, requests)[3]["ok"]["metric"] // 1000, few)
+
+    def test_tf32_is_told_where_nothing_chose_it(self):
+        self.assertEqual(self.trial(self.CODE)[3]["tf32"], True)  # cuDNN's default
+        self.assertEqual(self.trial(self.CODE, allow_tf32=False)[3]["tf32"], False)
+        off = self.CODE.replace("def make():", "def make():\n    torch.backends.cudnn.allow_tf32 = False")
+        self.assertEqual(self.trial(off)[3]["tf32"], False)
+        matmul = off.replace("allow_tf32 = False", "allow_tf32 = False\n    torch.set_float32_matmul_precision('high')")
+        self.assertEqual(self.trial(matmul)[3]["tf32"], True)
 
 
 @unittest.skipUnless(NEW_TORCH, "needs torch 2")

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/accuracy.hpp"
 #include "analysis/failure_memory.hpp"
 #include "analysis/rules/rule.hpp"
 #include "analysis/rules/wording.hpp"
@@ -116,8 +117,7 @@ std::vector<Finding> failure_rule(const Evidence& evidence) {
       continue;
     const auto& outcome = at->second;
     std::string message = outcome.failure ? outcome.failure->message : "";
-    if (message.empty() && outcome.output_error)
-      message = accuracy_fault(*outcome.output_error, evidence.run.accuracy_tolerance).value_or("");
+    if (message.empty() && outcome.output_error) message = accuracy_fault(evidence.run, outcome).value_or("");
     auto& group = groups[{outcome.status, shape_of(message)}];
     if (group.trials.empty()) {
       group.message = message;

@@ -27,6 +27,8 @@ constexpr FlagText kTexts[] = {
     {"stolen", "had processor time taken by the hypervisor",
      "Repeat at another time, or on a machine whose processors are not shared"},
     {"others_throughout", "were disturbed by other processes all the time", "Repeat while nothing else runs"},
+    {"tf32", "ran in TF32 and differ from FP32 by more than rounding",
+     "allow_tf32=false computes in FP32; with a metric, the model's own measure decides"},
     {"throttled", "ran at a reduced clock",
      "Where heat holds it down, improve cooling and repeat; at its power limit a card does no better under full load"},
     {"gpu_shared", "shared the GPU with other processes", "Stop them, or tune another GPU (--devices)"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/tune/accuracy_reference.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 #include "analysis/comparison.hpp"
@@ -15,6 +16,18 @@ namespace {
 
 constexpr double kMostFlopsOnOneThread = 5e9;
 constexpr std::int64_t kOutputSets = 2;  // of a reference: files with another number of sets have another key
+constexpr double kLeastCosine = 0.999;
+constexpr double kTf32Tolerance = 1e-2;  // 10 bits of mantissa, through the depth of a network
+constexpr double kMetricLoss = 0.01;
+
+/// Whether half precision is tried, or in use: outputs that are as exact as its tolerance asks for do not exist then.
+bool uses_half_precision(const TuneRequest& request) {
+  if (!request.precision.empty() && request.precision != "fp32") return true;
+  const auto& space = request.space;
+  return request.current.contains("torch_precision") || space.fixed.contains("torch_precision") ||
+         std::any_of(space.values.begin(), space.values.end(),
+                     [](const auto& dimension) { return dimension.key == "torch_precision"; });
+}
 
 }  // namespace
 
@@ -24,7 +37,9 @@ base::Error out_of_time_in(base::Error error, std::string_view what) {
 
 schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) const {
   const auto& run = result_.run;
-  const auto* batch = like.configuration.find("batch_size");
+  // The rows of a PyTorch model's batch are those of the reference over and over.
+  const bool repeats = !run.model.provider.empty();
+  const auto* batch = repeats ? nullptr : like.configuration.find("batch_size");
   const double flops = run.model.flops * (batch != nullptr ? batch->as_number(1) : 1);
   // Another device's kernels are the better witness, but one CPU thread must not take longer than the trials.
   const auto& witness = schema::plain_provider_of(run.provider);
@@ -40,6 +55,7 @@ schema::TrialSpec AccuracyReference::spec_for(const schema::TrialSpec& like) con
   if (batch != nullptr) spec.configuration.set("batch_size", *batch);
   spec.provider = on_gpu ? witness.id : schema::cpu_provider_beside(run.provider).id;
   spec.tensor_location = "host";
+  spec.calls_per_wait = 1;
   spec.plan = {};
   spec.plan.runs = 0;  // sets its key apart from that of a timed trial
   spec.plan.max_runs = kOutputSets;
@@ -93,6 +109,8 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   }
   run.accuracy_tolerance = request_.accuracy_tolerance ? *request_.accuracy_tolerance
                                                        : analysis::default_tolerance(run.model, noise.scaled_max_abs);
+  RL_TRY(set_gate(noise));
+  note_noise(noise);
   if (noise.tiny_outputs > 0) {
     context_.note(
         fmt::format("the accuracy check is weak: {} almost zero with the inputs given, so errors hide there; "
@@ -102,11 +120,63 @@ Result<void> AccuracyReference::prepare(const schema::TrialSpec& current, const 
   return {};
 }
 
+void AccuracyReference::note_noise(const schema::OutputError& noise) {
+  const auto& run = result_.run;
+  const auto gate = run.accuracy_gate.value_or(schema::AccuracyGate{});
+  if (gate.reference_metric || request_.accuracy_tolerance) return;
+  if (gate.least_cosine > 0) {
+    if (gate.least_cosine < kLeastCosine)
+      context_.note(
+          fmt::format("outputs of the reference differ from run to run (cosine similarity {:.4g}), so {:.4g} "
+                      "is enough",
+                      noise.cosine, gate.least_cosine));
+  } else if (run.accuracy_tolerance > analysis::default_tolerance(run.model, 0)) {
+    context_.note(
+        fmt::format("outputs of the reference differ by {:.2g} from run to run, so up to {:.2g} is accepted{}",
+                    noise.scaled_max_abs, run.accuracy_tolerance,
+                    run.accuracy_tolerance >= 1 ? ": wrong ones would not be noticed" : ""));
+  }
+}
+
+Result<void> AccuracyReference::set_gate(const schema::OutputError& noise) {
+  auto& run = result_.run;
+  if (run.model.provider.empty()) return {};
+  const auto& model = run.workload.location;
+  auto& gate = run.accuracy_gate.emplace();
+  if (noise.metric_not_finite)
+    return base::fail(
+               ErrorCode::invalid_argument,
+               "{}: the metric of the unchanged model's outputs is not finite; expected a number to compare with",
+               model)
+        .hint("correct the metric, or return none");
+  if (noise.metric && request_.accuracy_tolerance)
+    return base::fail(ErrorCode::invalid_argument,
+                      "--accuracy-tolerance {:g}: {} returns a metric, which outputs are judged by",
+                      *request_.accuracy_tolerance, model)
+        .hint("leave one of the two out");
+  if (!noise.metric && request_.metric_loss)
+    return base::fail(ErrorCode::invalid_argument, "--metric-loss {:g}%: {} returns no metric",
+                      100 * *request_.metric_loss, model)
+        .hint("return (model, inputs, metric), or leave it out");
+  gate.reference_metric = noise.metric;
+  gate.metric_loss = noise.metric ? request_.metric_loss.value_or(kMetricLoss) : 0;
+  constexpr double kAnySimilarity = 1e-6;
+  // Ten times the noise, as of the tolerance.
+  if (uses_half_precision(request_) && !request_.accuracy_tolerance)
+    gate.least_cosine = std::clamp(1 - 10 * (1 - noise.cosine), kAnySimilarity, kLeastCosine);
+  else if (run.on_gpu() && !request_.accuracy_tolerance)
+    gate.tf32_tolerance = kTf32Tolerance;
+  return {};
+}
+
 void AccuracyReference::accept_default_numerics(const schema::OutputError& output_error) {
   constexpr double kHeadroom = 2;            // other kernels of the same numerics round differently
   constexpr double kMostOutputError = 0.05;  // beyond it the defaults themselves are broken, not merely less exact
   auto& run = result_.run;
   const double widened = kHeadroom * output_error.scaled_max_abs;
+  if (const auto& gate = run.accuracy_gate;
+      gate && (gate->reference_metric || gate->least_cosine > 0 || output_error.scaled_max_abs <= gate->tf32_tolerance))
+    return;
   // A check that is off stays off, also where the store knows the output error from a run that had one.
   if (!request_.check_accuracy || request_.accuracy_tolerance || !run.on_gpu()) return;
   if (widened <= run.accuracy_tolerance || widened > kMostOutputError) return;

@@ -19,8 +19,8 @@ class AccuracyReference : private RunPart {
  public:
   explicit AccuracyReference(RunContext& context) : RunPart(context) {}
 
-  /// Sets the run's accuracy tolerance from the reference's run-to-run noise. `current`: the trial of the current
-  /// configuration. Errors: the model cannot run, or its outputs are not finite.
+  /// Sets the run's accuracy tolerance from the reference's run-to-run noise, and its gate. `current`: the trial of the
+  /// current configuration. Errors: the model cannot run, its outputs or the user's metric of them are not finite.
   [[nodiscard]] base::Result<void> prepare(const schema::TrialSpec& current, const execute::TimeLeft& time_left);
   /// The file for trials like that, made where it does not exist yet. Errors: as above.
   [[nodiscard]] base::Result<std::filesystem::path> outputs(const schema::TrialSpec& like,
@@ -30,6 +30,10 @@ class AccuracyReference : private RunPart {
 
  private:
   [[nodiscard]] schema::TrialSpec spec_for(const schema::TrialSpec& like) const;
+  /// Of a PyTorch model, by what was found when the reference was made. Errors: a metric, or the lack of one, that
+  /// does not suit the request.
+  [[nodiscard]] base::Result<void> set_gate(const schema::OutputError& noise);
+  void note_noise(const schema::OutputError& noise);
 
   std::map<std::string, schema::OutputError> noise_;  ///< run-to-run, by key, of references known to exist
 };

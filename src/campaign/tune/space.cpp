@@ -32,6 +32,7 @@ search::SpaceInput space_input(const RunContext& context) {
   const auto& run = context.result.run;
   search::SpaceInput input{run.provider, run.objective, run.environment, run.model, run.runtime, context.request.space};
   input.tensor_location = run.tensor_location;
+  input.precision = context.request.precision;
   input.memory_is_bounded = std::any_of(run.constraints.begin(), run.constraints.end(),
                                         [](const auto& constraint) { return constraint.metric == "gpu_memory_gb"; });
   return input;

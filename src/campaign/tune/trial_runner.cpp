@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/accuracy.hpp"
 #include "analysis/comparison.hpp"
 #include "analysis/device_learning.hpp"
 #include "analysis/summary.hpp"
@@ -25,6 +26,7 @@ const schema::MeasurementPlan kReadingPlan{.warmup_runs = 1,
                                            .min_time_s = 0.08,
                                            .max_time_s = 0.6,
                                            .target_interval_ratio = 0.01};
+constexpr std::int64_t kCallsPerWait = 16;
 constexpr std::string_view kDefaults = "the runtime's defaults";
 
 std::string name_of(const schema::Configuration& configuration) {
@@ -48,9 +50,11 @@ bool lacks_time(const schema::PairedOutcome& outcome) {
 
 }  // namespace
 
-schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance) {
-  if (outcome.status != schema::TrialStatus::ok || !outcome.output_error || tolerance <= 0) return outcome;
-  if (auto fault = analysis::accuracy_fault(*outcome.output_error, tolerance)) {
+schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun& run) {
+  if (outcome.status != schema::TrialStatus::ok) return outcome;
+  if (auto note = analysis::tf32_note(run, outcome))
+    schema::add_flag(outcome, {schema::FlagLevel::notice, "tf32", std::move(*note)});
+  if (auto fault = analysis::accuracy_fault(run, outcome)) {
     outcome.status = schema::TrialStatus::rejected_accuracy;
     outcome.failure = schema::Failure{};
     outcome.failure->phase = schema::TrialPhase::verify;
@@ -80,6 +84,8 @@ schema::TrialSpec TrialRunner::spec_for(const schema::Configuration& configurati
     spec.runtime = candidate->runtime;
     spec.plugin = candidate->plugin;
     if (candidate->workload) spec.workload = *candidate->workload;
+  } else if (!run.model.provider.empty() && run.on_gpu() && run.objective == schema::Objective::throughput) {
+    spec.calls_per_wait = kCallsPerWait;
   }
   return spec;
 }
@@ -96,12 +102,18 @@ bool TrialRunner::failure_stands(const store::StoredTrial& stored) {
 bool TrialRunner::answers(const store::StoredTrial& trial, std::optional<double> stop_above) {
   const auto& stored = trial.outcome;
   if (!stored.measurement) return failure_stands(trial);
-  if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !stored.output_error) return false;
+  if (request_.check_accuracy && stored.status == schema::TrialStatus::ok && !is_compared(stored)) return false;
   if (stored.measurement->stop_reason != schema::StopReason::stopped_early) return true;
   // Stopped early against a threshold of its time: good enough only when it loses against today's as well. By its cost,
   // as the race's interval is not this one: against the same threshold it has to lose again.
   return stop_above && !stored.measurement->latency_ns.empty() &&
          analysis::cost_of(*stored.measurement, result_.run.objective).value > *stop_above;
+}
+
+bool TrialRunner::is_compared(const schema::TrialOutcome& stored) const {
+  if (!stored.output_error) return false;
+  const auto& gate = result_.run.accuracy_gate;
+  return !gate || !gate->reference_metric || stored.output_error->metric || stored.output_error->metric_not_finite;
 }
 
 std::vector<std::string> TrialRunner::devices() const {
@@ -153,7 +165,7 @@ Result<bool> TrialRunner::retake(std::size_t at, std::optional<double> stop_abov
   trial.limit = stop_above;
   trial.options.throughput = result_.run.objective == schema::Objective::throughput;
   RL_TRY(measure(pending));
-  auto verdict = judged(std::move(*trial.outcome), result_.run.accuracy_tolerance);
+  auto verdict = judged(std::move(*trial.outcome), result_.run);
   if (verdict.status != schema::TrialStatus::ok) return false;
   auto& entry = result_.run.trials[at];
   entry.key = trial.spec.key();
@@ -351,7 +363,7 @@ Result<schema::TrialOutcome> TrialRunner::finish(PendingTrial trial) {
   if (trial.spec.device != run.device) trial.entry.device = trial.spec.device;
   if (run.trials.empty() && trial.outcome->output_error)
     reference_.accept_default_numerics(*trial.outcome->output_error);
-  auto verdict = judged(std::move(*trial.outcome), run.accuracy_tolerance);
+  auto verdict = judged(std::move(*trial.outcome), run);
   result_.outcomes[trial.entry.key] = verdict;
   run.trials.push_back(trial.entry);
   RL_TRY(context_.frame.save_when_due());

@@ -12,10 +12,10 @@
 
 namespace ridgeline::campaign {
 
-/// The outcome as the run sees it: an ok one whose drift is past the tolerance becomes rejected_accuracy. The store
-/// keeps the outcome unjudged, so that another tolerance needs no new measurement. A tolerance of 0 or less
-/// (TuneRun::accuracy_tolerance: no check) accepts everything.
-[[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, double tolerance);
+/// The outcome as the run sees it: an ok one whose outputs its limits do not accept becomes rejected_accuracy. The
+/// store keeps the outcome unjudged, so that other limits need no new measurement. A run that does not compare outputs
+/// (TuneRun::accuracy_tolerance is 0) accepts everything.
+[[nodiscard]] schema::TrialOutcome judged(schema::TrialOutcome outcome, const schema::TuneRun& run);
 
 /// Answers single trials and pairs of one run from the store, or by the executor; records them at once.
 class TrialRunner : private RunPart {
@@ -101,6 +101,8 @@ class TrialRunner : private RunPart {
   [[nodiscard]] std::vector<std::string> devices() const;
   /// Slots whose figures can stand beside those of slot 0, which is the first; that one alone until it is known.
   [[nodiscard]] std::vector<std::size_t> admitted() const;
+  /// Whether it has all that the run judges outputs by.
+  [[nodiscard]] bool is_compared(const schema::TrialOutcome& stored) const;
   [[nodiscard]] bool answers(const store::StoredTrial& trial, std::optional<double> stop_above);
   /// Whether a trial without a measurement need not be made again: it would end the same way, or is of this run, or of
   /// the interrupted one that this run goes on with.

@@ -98,7 +98,7 @@ Result<TuneResult> complete_result(store::Store& store, const schema::Run& store
   RL_TRY_ASSIGN(result.run, schema::run_as<schema::TuneRun>(stored));
   for (const auto& trial : result.run.trials) {
     RL_TRY_ASSIGN(auto found, store.find_trial(trial.key));
-    if (found) result.outcomes[trial.key] = judged(std::move(found->outcome), result.run.accuracy_tolerance);
+    if (found) result.outcomes[trial.key] = judged(std::move(found->outcome), result.run);
   }
   const auto verdict = result.run.verdict.value_or(schema::TuneVerdict{});
   for (const auto& key : {verdict.isolated_key, verdict.isolated_current_key}) {

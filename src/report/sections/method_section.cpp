@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/sections/accuracy_columns.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
@@ -28,8 +29,7 @@ Section method_section(const TuneView& view) {
                         percent(plan.target_interval_ratio), base::format_duration(plan.min_time_s * 1e9),
                         base::format_duration(plan.max_time_s * 1e9), plan.min_runs, plan.max_runs));
   add("Smallest effect that counts", percent(run.min_effect));
-  if (run.accuracy_tolerance > 0)
-    add("Output tolerance", fmt::format("{:.1e} of the output's largest magnitude", run.accuracy_tolerance));
+  if (const auto limits = accuracy_limits_text(run); !limits.empty()) add("Output tolerance", limits);
   add("Seed", fmt::format("{}", run.seed));
   add("Started", utc_text(run.started_utc));
   if (!run.finished_utc.empty()) add("Finished", utc_text(run.finished_utc));

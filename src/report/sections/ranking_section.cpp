@@ -3,6 +3,7 @@
 
 #include "report/charts/charts.hpp"
 #include "report/inline_text.hpp"
+#include "report/sections/accuracy_columns.hpp"
 #include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
 
@@ -60,6 +61,8 @@ Table ranking_table(const TuneView& view) {
     gpu.add_titles(table.columns);
   else
     table.columns.push_back({"Memory, MiB", Align::right, true});
+  const AccuracyColumns accuracy(view);
+  accuracy.add_titles(table.columns);
   for (const auto& entry : view.ranking) {
     const auto special = entry.trial == view.current() || entry.trial == view.recommended();
     if (table.rows.size() >= kRowsShown && !special) continue;
@@ -77,6 +80,7 @@ Table ranking_table(const TuneView& view) {
     else
       row.cells.push_back(rss > 0 ? fmt::format("{:.0f}", static_cast<double>(rss) / (1024.0 * 1024.0))
                                   : std::string(kAbsent));
+    accuracy.add_cells(row.cells, entry.outcome);
     row.tone = tone_of(view, entry);
     table.rows.push_back(std::move(row));
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "report/inline_text.hpp"
+#include "report/sections/accuracy_columns.hpp"
 #include "report/sections/gpu_columns.hpp"
 #include "report/sections/sections.hpp"
 
 namespace ridgeline::report {
 namespace {
 
-Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::TunedTrial& trial) {
+Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const AccuracyColumns& accuracy,
+                     const schema::TunedTrial& trial) {
   const auto dash = std::string(kAbsent);
   const auto* outcome = view.outcome(trial);
   const auto* ranked = view.ranked(trial.id);
@@ -31,6 +33,7 @@ Table::Row trial_row(const TuneView& view, const GpuColumns& gpu, const schema::
                measured != nullptr ? base::format_duration(measured->session_create_ns) : dash,
                measured != nullptr ? base::format_duration(measured->first_run_ns) : dash};
   gpu.add_cells(row.cells, outcome);
+  accuracy.add_cells(row.cells, outcome);
   row.cells.push_back(base::format_duration(trial.started_s * 1e9));
   row.cells.push_back(plain_text(trial.reason) + (flags.empty() ? "" : (trial.reason.empty() ? "" : "; ") + flags));
   if (outcome == nullptr || outcome->status == schema::TrialStatus::rejected_accuracy)
@@ -62,9 +65,11 @@ Section trials_section(const TuneView& view) {
               {}};
   const GpuColumns gpu(view, {"gpu_memory_gb", "gpu_weights_gb", "gpu_arena_gb", "gpu_energy_mj_per_item"});
   gpu.add_titles(table.columns);
+  const AccuracyColumns accuracy(view);
+  accuracy.add_titles(table.columns);
   table.columns.push_back({"Started", Align::right});
   table.columns.push_back({"Why it was tried; remarks"});
-  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, trial));
+  for (const auto& trial : view.run.trials) table.rows.push_back(trial_row(view, gpu, accuracy, trial));
   section.blocks.emplace_back(
       Paragraph{fmt::format("Every number above comes from one of these; {} names and repeats one.",
                             code_mark(fmt::format("ridgeline rerun {}/TRIAL", view.run.id)))});

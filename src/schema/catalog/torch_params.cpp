@@ -129,9 +129,8 @@ std::vector<ParamDef> torch_params() {
        .choices = {"as_is", "autocast_fp16", "autocast_bf16", "fp16", "bf16"},
        .default_value = "as_is",
        .summary = "autocast, or weights and floating-point inputs converted",
-       .when = "tensor cores, or CPUs with bf16 instructions; outputs may differ more than FP32 ones",
-       .hazard = "overflow above 65504 in fp16; 8 bits of mantissa in bf16",
-       .searched = false},
+       .when = "with --precision auto, fp16 or bf16: tensor cores, or CPUs with bf16 instructions",
+       .hazard = "overflow above 65504 in fp16; 8 bits of mantissa in bf16"},
   };
 }
 

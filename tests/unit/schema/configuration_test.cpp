@@ -53,6 +53,7 @@ TEST(TrialSpec, key_ignores_paths_and_sees_everything_else) {
       [](TrialSpec& s) { s.runtime.library_sha256 = "ff"; },
       [](TrialSpec& s) { s.configuration.set("intra_op_num_threads", 2); },
       [](TrialSpec& s) { s.plan.runs = 5; },
+      [](TrialSpec& s) { s.calls_per_wait = 16; },
   };
   for (const auto& change : changes) {
     auto other = spec;

@@ -73,6 +73,8 @@ TEST(RunRequest, of_tune_comes_back_whole) {
   request.random_budget = 7;
   request.min_effect = 0.05;
   request.accuracy_tolerance = 0.01;
+  request.precision = "fp16";
+  request.metric_loss = 0.02;
   request.check_accuracy = false;
   request.seed = 2;
   const auto back = come_back(run);

@@ -96,6 +96,99 @@ TEST(SpaceBuilder, batches_stop_where_activations_fill_a_quarter_of_the_memory) 
   EXPECT_NE(reason(build(input), "batch_size").find("fixed"), std::string::npos) << "not even on request";
 }
 
+/// A PyTorch model of one input with two rows.
+SpaceInput code_input() {
+  auto input = input_with_cores(8, 8, 8);
+  const auto& row = schema::torch_providers().front();
+  input.provider = row.id;
+  input.model = {};
+  input.model.provider = row.id;
+  input.model.shapes = {{{"x", {2, 3}}}};
+  input.model.batch_axis_size = 2;
+  input.model.batch_is_dynamic = true;
+  input.runtime = {};
+  input.runtime.name = "torch";
+  input.runtime.version = "2.2.0";
+  return input;
+}
+
+std::string reason_of(const BuiltSpace& built, const std::string& key, const Value& value) {
+  for (const auto& pruned : built.pruned)
+    if (pruned.key == key && pruned.values == std::vector<Value>{value}) return pruned.reason;
+  return "";
+}
+
+TEST(SpaceBuilder, half_precision_in_pytorch_is_searched_where_it_is_asked_for) {
+  auto input = code_input();
+  input.environment.isa = {"avx512f", "avx512_bf16"};
+  for (const auto* precision : {"", "fp32"}) {
+    input.precision = precision;
+    EXPECT_NE(reason(build(input), "torch_precision").find("--precision auto"), std::string::npos) << precision;
+  }
+  input.precision = "auto";
+  EXPECT_EQ(values(build(input), "torch_precision"),
+            (std::vector<Value>{"autocast_fp16", "autocast_bf16", "fp16", "bf16"}));
+  input.precision = "fp16";
+  EXPECT_EQ(values(build(input), "torch_precision"), (std::vector<Value>{"autocast_fp16", "fp16"}));
+  input.precision = "bf16";
+  EXPECT_EQ(values(build(input), "torch_precision"), (std::vector<Value>{"autocast_bf16", "bf16"}));
+}
+
+TEST(SpaceBuilder, half_precision_that_this_cpu_or_torch_lacks_is_left_out_with_a_reason) {
+  auto input = code_input();
+  input.precision = "auto";
+  auto built = build(input);
+  EXPECT_EQ(values(built, "torch_precision"), (std::vector<Value>{"autocast_fp16", "fp16"}));
+  for (const auto* value : {"autocast_bf16", "bf16"})
+    EXPECT_NE(reason_of(built, "torch_precision", value).find("no bf16 instructions"), std::string::npos);
+  input.environment.isa = {"amx_bf16"};
+  input.runtime.version = "2.1.2";
+  built = build(input);
+  EXPECT_EQ(values(built, "torch_precision"), (std::vector<Value>{"autocast_bf16", "fp16", "bf16"}));
+  EXPECT_NE(reason_of(built, "torch_precision", "autocast_fp16").find("PyTorch 2.2"), std::string::npos);
+}
+
+TEST(SpaceBuilder, gpus_before_ampere_compute_in_fp16_only) {
+  auto input = code_input();
+  input.provider = input.model.provider = schema::torch_providers().back().id;
+  input.precision = "auto";
+  input.environment.gpus.emplace_back().compute_capability = "7.5";
+  EXPECT_EQ(values(build(input), "torch_precision"), (std::vector<Value>{"autocast_fp16", "fp16"}));
+  input.environment.gpus.front().compute_capability = "9.0";
+  EXPECT_EQ(values(build(input), "torch_precision").size(), 4U);
+}
+
+TEST(SpaceBuilder, batches_of_a_pytorch_model_are_multiples_of_the_functions_rows) {
+  auto input = code_input();
+  EXPECT_NE(reason(build(input), "batch_size").find("objective latency"), std::string::npos);
+  input.objective = schema::Objective::throughput;
+  EXPECT_EQ(values(build(input), "batch_size"), (std::vector<Value>{4, 8, 16, 32}));
+  EXPECT_EQ(build(input).space.dimension("parallel_sessions"), nullptr);
+  input.model.batch_axis_size = 100;
+  EXPECT_EQ(values(build(input), "batch_size"), (std::vector<Value>{200, 400}));
+  input.request.fixed = {{"batch_size", 1}};
+  input.request.asked_by["batch_size"] = "--batch 1";
+  const auto refused = build_space(input);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "--batch 1: 1 stands for the 100 rows that the function returns");
+}
+
+TEST(SpaceBuilder, inputs_of_differing_first_dimensions_have_no_batch) {
+  auto input = code_input();
+  input.objective = schema::Objective::throughput;
+  input.model.shapes = {{{"x", {2, 3}}, {"scale", {}}, {"table", {16, 3}}}};
+  input.model.batch_axis_size.reset();
+  input.model.batch_is_dynamic = false;
+  const auto* why = "the first dimension of input \"x\" is 2, of \"table\" 16: they have no batch in common";
+  EXPECT_EQ(reason(build(input), "batch_size"), why);
+  input.request.fixed = {{"batch_size", 4}};
+  input.request.asked_by["batch_size"] = "--batch 4";
+  const auto refused = build_space(input);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, fmt::format("--batch 4: {}", why));
+  EXPECT_EQ(refused.error().hint, "leave --batch out");
+}
+
 TEST(SpaceBuilder, what_the_loaded_version_does_not_know_is_dropped) {
   auto input = input_with_cores(4, 4, 4);
   input.runtime.version = "1.20.1";

@@ -81,7 +81,7 @@ TEST(CompareOutputs, integers_and_bools_drift_by_the_share_of_elements_that_diff
       compare_outputs({tensor<std::int64_t>("int64", {1, 2, 3, 4})}, {tensor<std::int64_t>("int64", {1, 2, 3, 1000})});
   EXPECT_DOUBLE_EQ(output_error.scaled_max_abs, 0.25);
   EXPECT_DOUBLE_EQ(output_error.max_abs, 996);
-  EXPECT_DOUBLE_EQ(output_error.cosine, 0.75);
+  EXPECT_DOUBLE_EQ(output_error.cosine, 1) << "of real numbers only";
   EXPECT_DOUBLE_EQ(
       compare_outputs({tensor<std::uint8_t>("bool", {1, 0})}, {tensor<std::uint8_t>("bool", {1, 1})}).scaled_max_abs,
       0.5);
@@ -108,6 +108,32 @@ TEST(CompareOutputs, another_shape_name_type_or_count_is_a_mismatch) {
   const auto fewer = compare_outputs({y, tensor<float>("float", {3}, "last")}, {y});
   EXPECT_TRUE(fewer.shape_mismatch);
   EXPECT_EQ(fewer.worst_output, "last");
+}
+
+TEST(CompareOutputs, half_precision_is_compared_with_full_as_numbers) {
+  const auto full = tensor<float>("float", {1, -2, 3});
+  const std::vector<std::uint16_t> half{float_to_half(1.0F), float_to_half(-2.0F), float_to_half(2.25F)};
+  const auto output_error = compare_outputs({full}, {tensor("float16", half)});
+  EXPECT_FALSE(output_error.shape_mismatch);
+  EXPECT_DOUBLE_EQ(output_error.scaled_max_abs, 0.25);
+  EXPECT_FALSE(compare_outputs({tensor<double>("double", {1})}, {tensor<float>("float", {1})}).shape_mismatch);
+  const std::vector<std::uint16_t> endless{float_to_half(1.0F), float_to_half(-2.0F), float_to_half(1e6F)};
+  EXPECT_EQ(compare_outputs({full}, {tensor("float16", endless)}).nan_mismatches, 1);
+  EXPECT_TRUE(compare_outputs({full}, {tensor("float16", std::vector<std::uint16_t>{0, 0})}).shape_mismatch);
+  EXPECT_TRUE(compare_outputs({tensor<float>("complex64", {1, 2})}, {tensor<double>("double", {1, 2})}).shape_mismatch);
+}
+
+TEST(RepeatRows, goes_round_and_cuts_the_last_time_short) {
+  NamedTensor pairs = tensor<float>("float", {1, 2, 3, 4}, "p");
+  pairs.dims = {2, 2};
+  const auto repeated = repeat_rows({pairs, tensor<std::int64_t>("int64", {7, 8}, "i")}, 3);
+  EXPECT_EQ(repeated[0].dims, (std::vector<std::int64_t>{3, 2}));
+  EXPECT_EQ(repeated[0].bytes, tensor<float>("float", {1, 2, 3, 4, 1, 2}).bytes);
+  EXPECT_EQ(repeated[1].dims, std::vector<std::int64_t>{3});
+  EXPECT_EQ(repeated[1].bytes, tensor<std::int64_t>("int64", {7, 8, 7}).bytes);
+  EXPECT_EQ(repeat_rows({pairs}, 1)[0].bytes, tensor<float>("float", {1, 2}).bytes);
+  const NamedTensor scalar{"s", "float", {}, std::string(4, 'x')};
+  EXPECT_EQ(repeat_rows({scalar}, 3)[0].bytes, scalar.bytes);
 }
 
 TEST(CompareOutputs, an_all_zero_candidate_has_no_cosine) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/report_model.hpp"
+#include "report/tune_view.hpp"
+
+namespace ridgeline::report {
+
+/// The columns of what a PyTorch model's outputs are judged by, beside the output error: the user's metric, or the
+/// cosine similarity. None of what the run does not judge by.
+class AccuracyColumns {
+ public:
+  explicit AccuracyColumns(const TuneView& view);
+
+  void add_titles(std::vector<Table::Column>& columns) const;
+  /// A dash stands where `outcome` (nullptr: not finished) does not know the number.
+  void add_cells(std::vector<std::string>& cells, const schema::TrialOutcome* outcome) const;
+
+ private:
+  bool metric_ = false;
+  bool cosine_ = false;
+};
+
+/// "0.7512".
+[[nodiscard]] std::string metric_text(double metric);
+/// How outputs were judged, in one line; "": they were not.
+[[nodiscard]] std::string accuracy_limits_text(const schema::TuneRun& run);
+
+}  // namespace ridgeline::report
