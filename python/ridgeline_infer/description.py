@@ -127,6 +127,7 @@ def describe(function, target, path):
         "parameter_bytes": sum(one.numel() * one.element_size() for one in parameters),
         "sets": [tensors.facts(one) for one in made.inputs()],
         "has_metric": made.metric is not None,
+        "form": made.returned_as,
         "notes": _mode_notes(made) + _device_notes(made, device),
     }
     answer["notes"] += _call_notes(made, device)

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.hpp"
+#include "execute/python_flags.hpp"
 #include "host/this_process.hpp"
 #include "schema/catalog.hpp"
 
@@ -75,8 +76,8 @@ Result<void> PythonWorkload::prepare() {
                                      kPrepareLimitS));
   process_ = made.value("pid", child_.pid());
   create_time_ = base::from_seconds(made.value("make_s", 0.0) + made.value("compile_s", 0.0));
-  for (const auto& note : made.value("notes", std::vector<std::string>()))
-    flags_.push_back({schema::FlagLevel::info, "torch_note", note});
+  if (const double compile_s = made.value("compile_s", 0.0); compile_s > 0) metrics_["compile_s"] = compile_s;
+  flags_ = prepared_flags(made);
   return check_proof();
 }
 
@@ -86,9 +87,16 @@ Result<void> PythonWorkload::check_proof() {
   const auto settings = proof.value("settings", Json::object());
   for (const auto& [key, value] : settings.items())
     effective_[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  seen_ = proof_flags(proof);
   if (const auto problems = proof.value("problems", std::vector<std::string>()); !problems.empty())
     return base::fail(ErrorCode::unsupported, "it did not run as its settings say: {}", fmt::join(problems, "; "));
   return {};
+}
+
+std::vector<schema::QualityFlag> PythonWorkload::flags() const {
+  auto all = flags_;
+  all.insert(all.end(), seen_.begin(), seen_.end());
+  return all;
 }
 
 bool PythonWorkload::step(int /*caller*/) noexcept {

@@ -14,10 +14,13 @@ namespace ridgeline::execute {
 /// A PyTorch model of the user's in a Python process of its own (python/ridgeline_infer), which times its calls itself:
 /// from before the call until the device is done with it. Messages beside those of JsonChild:
 ///   {"op":"prepare","target":T,"settings":{..},"seed":N,"io":"host"|"device"} ->
-///     {"make_s":..,"compile_s":..,"notes":[..],"pid":..}
+///     {"make_s":..,"compile_s":..,"cold_cache":..,"cache_hits":N,"notes":[..],"pid":..}
 ///   {"op":"call","count":N}                              -> {"ns":[..]}
 ///   {"op":"outputs","path":FILE}                         -> {"sets":[[{"name","element_type","dims","bytes"}..]..]}
-///   {"op":"proof"}                                       -> {"settings":{..},"problems":[..],..}: what was in effect
+///   {"op":"proof"}                                       -> what was in effect: {"settings":{..},"problems":[..],
+///                                                           "compiled_frames":N,"graph_breaks":N,
+///                                                           "break_reasons":[..],"recompiles":N,
+///                                                           "graph_captured":..,"sdpa":"flash"}
 class PythonWorkload final : public workload::Workload {
  public:
   PythonWorkload(JsonChildOptions child, schema::TrialSpec spec);
@@ -34,7 +37,9 @@ class PythonWorkload final : public workload::Workload {
   [[nodiscard]] const base::Clock& clock() const noexcept override { return clock_; }
   [[nodiscard]] base::Result<workload::OutputSet> outputs() override;
   [[nodiscard]] std::map<std::string, std::string> effective_settings() const override { return effective_; }
-  [[nodiscard]] std::vector<schema::QualityFlag> flags() const override { return flags_; }
+  [[nodiscard]] std::vector<schema::QualityFlag> flags() const override;
+  /// compile_s, where something was compiled or captured.
+  [[nodiscard]] std::map<std::string, double> metrics() const override { return metrics_; }
   [[nodiscard]] schema::RanOn ran_on() const override { return {{spec_.runtime.library_path}, {}, 0}; }
   [[nodiscard]] std::int64_t outside_peak_rss_bytes() const override;
 
@@ -51,6 +56,8 @@ class PythonWorkload final : public workload::Workload {
   base::Error error_{base::ErrorCode::internal, "", ""};
   std::map<std::string, std::string> effective_;
   std::vector<schema::QualityFlag> flags_;
+  std::vector<schema::QualityFlag> seen_;  ///< the last proof's
+  std::map<std::string, double> metrics_;
 };
 
 }  // namespace ridgeline::execute
