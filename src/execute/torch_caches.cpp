@@ -20,7 +20,8 @@ bool is_set(const char* name) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> torch_cache_environment(const schema::TrialSpec& spec) {
-  if (is_set("TORCHINDUCTOR_CACHE_DIR")) return {};
+  const bool compiles = spec.runtime.version.rfind("1.", 0) != 0;
+  if (!compiles || is_set("TORCHINDUCTOR_CACHE_DIR")) return {};
   const auto identity =
       base::sha256_hex(fmt::format("{}\n{}\n{}\n{}", spec.runtime.library_sha256, spec.runtime.library_path,
                                    spec.workload.location, spec.workload.content_sha256));

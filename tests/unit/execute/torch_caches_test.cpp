@@ -49,6 +49,12 @@ TEST_F(TorchCaches, are_one_folder_for_all_settings_of_a_model) {
   EXPECT_NE(variables().at("TORCHINDUCTOR_CACHE_DIR"), folder);
 }
 
+TEST_F(TorchCaches, are_none_where_torch_does_not_compile) {
+  spec_.runtime.version = "1.13.0a0";
+  EXPECT_TRUE(variables().empty());
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "ridgeline"));
+}
+
 TEST_F(TorchCaches, are_the_users_own_where_they_are_set) {
   ::setenv("TRITON_CACHE_DIR", "/mine", 1);
   EXPECT_EQ(variables().count("TRITON_CACHE_DIR"), 0U);
