@@ -22,6 +22,19 @@ if not torch._dynamo.utils.counters["stats"].get("unique_graphs", 0):
     raise SystemExit("nothing was compiled")
 )";
 
+/// As the trial had it: inputs start and outputs end in the host's memory.
+constexpr std::string_view kFromHost = R"(
+from torch.utils._pytree import tree_map
+def from_host(function, one):
+    one = dict(one) if hasattr(one, "keys") else one
+    host = tree_map(lambda value: value.cpu().pin_memory() if torch.is_tensor(value) and value.is_cuda else value, one)
+    def copied(host):
+        there = tree_map(lambda value: value.cuda(non_blocking=True) if torch.is_tensor(value) else value, host)
+        return tree_map(lambda value: value.cpu() if torch.is_tensor(value) else value, function(there))
+    return copied, host
+calls = [from_host(function, one) for function, one in calls]
+)";
+
 constexpr std::string_view kLoop = R"(
 gc.collect()
 gc.disable()
@@ -76,6 +89,7 @@ std::string torch_program(const schema::LoadingCode& code, const schema::TrialSp
                                     : "[(run, one) for one in inputs]",
                       spec.on_gpu() ? "torch.cuda.synchronize" : "lambda: None");
   if (mode != nullptr && mode->as_text() != "off") text += kProof;
+  if (spec.on_gpu() && spec.tensor_location == "host") text += kFromHost;
   return text + std::string(kLoop);
 }
 

@@ -191,6 +191,9 @@ TEST_F(TorchCode, is_a_program_that_loads_the_function_and_waits_for_the_device)
   EXPECT_TRUE(holds_text(program, "module = importlib.import_module(\"models.infer\")"));
   EXPECT_TRUE(holds_text(program, "wait = torch.cuda.synchronize"));
   EXPECT_FALSE(holds_text(program, "nothing was compiled"));
+  EXPECT_TRUE(holds_text(program, "calls = [from_host(function, one) for function, one in calls]"));
+  spec_.tensor_location = "device";
+  EXPECT_FALSE(holds_text(torch_program(torch_code(spec_, model_), spec_, model_), "from_host"));
 }
 
 }  // namespace
